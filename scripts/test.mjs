@@ -1,0 +1,65 @@
+// Runs every test file (or those whose path contains one of the arguments) as its own process, two at a time, and ends
+// with one line `N passed, N failed`. A file that dies without a summary counts as one failure.
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const wanted = process.argv.slice(2)
+const files = readdirSync(join(root, 'test'), { recursive: true })
+  .map((name) => join('test', String(name)))
+  .filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  .sort()
+
+let passed = 0
+let failed = 0
+let skipped = 0
+const queue = [...files]
+const started = Date.now()
+
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker))
+console.log(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s`)
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+
+async function worker() {
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) report(file, await run(file))
+}
+
+function run(file) {
+  return new Promise((resolve) => {
+    const begin = Date.now()
+    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+      cwd: root,
+      env: { ...process.env, FORCE_COLOR: '0' }
+    })
+    let output = ''
+    const keep = (chunk) => {
+      output += chunk
+    }
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    child.on('close', (code, signal) => resolve({ output, code, signal, seconds: (Date.now() - begin) / 1000 }))
+  })
+}
+
+function report(file, { output, code, signal, seconds }) {
+  const count = (label) => Number(new RegExp(`^\\s*${label}:\\s+(\\d+)`, 'm').exec(output)?.[1] ?? Number.NaN)
+  const total = count('Total')
+  const good = count('Passed')
+  const complete = Number.isFinite(total) && Number.isFinite(good)
+  const bad = complete ? total - good : 0
+  const crashed = !complete || (code !== 0 && bad === 0)
+  passed += complete ? good : 0
+  failed += bad + (crashed ? 1 : 0)
+  skipped += complete ? count('Skipped') : 0
+  const mark = bad > 0 || crashed ? 'FAIL' : 'ok  '
+  console.log(
+    `${mark} ${relative('test', file)}  ${complete ? `${good}/${total}` : `no summary (${signal ?? code})`}  ${seconds.toFixed(1)} s`
+  )
+  if (bad > 0 || crashed) console.log(output)
+  else for (const line of output.split('\n')) if (/^seed /i.test(line)) console.log(`     ${line}`)
+}

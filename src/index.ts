@@ -1,0 +1,1 @@
+export { errorCodes, PetalError } from './model/errors.ts'

@@ -1,0 +1,87 @@
+/**
+ * The one error class of the library. Codes are MongoDB's where MongoDB has one, so that code written against its
+ * driver keeps working; an error of the store below is kept as `cause`.
+ */
+
+/** Names and numbers of every error that the library raises. */
+export const errorCodes = {
+  InternalError: 1,
+  BadValue: 2,
+  FailedToParse: 9,
+  TypeMismatch: 14,
+  IllegalOperation: 20,
+  NamespaceNotFound: 26,
+  PathNotViable: 28,
+  ConflictingUpdateOperators: 40,
+  CursorNotFound: 43,
+  NamespaceExists: 48,
+  MaxTimeMSExpired: 50,
+  DollarPrefixedFieldName: 52,
+  EmptyFieldName: 56,
+  ImmutableField: 66,
+  InvalidOptions: 72,
+  InvalidNamespace: 73,
+  DBPathInUse: 98,
+  CommandNotSupported: 115,
+  ExceededMemoryLimit: 146,
+  UnsupportedFormat: 206,
+  DataCorruption: 246,
+  QueryExceededMemoryLimit: 292,
+  /** Our own: MongoDB has no number for these. */
+  DatabaseNotFound: 90001,
+  DatabaseExists: 90002,
+  NotADatabase: 90003,
+  DatabaseNotOpen: 90004,
+  IndexDamaged: 90005,
+  KernelsUnavailable: 90006,
+  StoreFailure: 90007,
+  Aborted: 11601,
+  DuplicateKey: 11000,
+  DocumentTooLarge: 10334
+} as const
+
+export type ErrorName = keyof typeof errorCodes
+
+export interface PetalErrorOptions {
+  /** The error that led to this one, a `LEVEL_*` error of the store for instance. */
+  readonly cause?: unknown
+  /** Facts a program may want: operator, path, file, line, offset, keyPattern, keyValue. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * @example
+ * import { PetalError } from 'petaldb'
+ * try {
+ *   await db.insertOne({ _id: 1 })
+ * } catch (error) {
+ *   if (error instanceof PetalError && error.codeName === 'DuplicateKey') console.log(error.details.keyValue)
+ * }
+ */
+export class PetalError extends Error {
+  override readonly name: string = 'PetalError'
+  readonly code: number
+  readonly codeName: ErrorName
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(codeName: ErrorName, message: string, options: PetalErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.codeName = codeName
+    this.code = errorCodes[codeName]
+    this.details = options.details ?? {}
+  }
+}
+
+/** An operation that its AbortSignal ended; `name` is 'AbortError' as everywhere in Node. */
+export class AbortedError extends PetalError {
+  override readonly name = 'AbortError'
+
+  constructor(reason?: unknown) {
+    super('Aborted', 'The operation was aborted', { cause: reason })
+  }
+}
+
+/** Throws an AbortedError when the signal has fired. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortedError(signal.reason)
+}

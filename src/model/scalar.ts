@@ -1,0 +1,90 @@
+/**
+ * The canonical form of a scalar: what the index hashes and what private rows compare.
+ *
+ * Invariant: two scalars that MongoDB calls equal have the same form. The converse holds when both are `exact`.
+ */
+import { isExactDouble, toDouble } from './numbers.ts'
+import { type Numeric, Type, type TypeCode, typeOf } from './types.ts'
+
+export interface Scalar {
+  readonly type: TypeCode
+  /** A double for numbers, dates (milliseconds), booleans (0, 1) and null (0); text for every other type. */
+  readonly key: number | string
+  /** False for a number that is not exactly a double: equal forms do not prove equal values. */
+  readonly exact: boolean
+}
+
+/** The canonical form, or undefined for objects, arrays, undefined and unsupported values. */
+export function toScalar(value: unknown): Scalar | undefined {
+  const type = typeOf(value)
+  switch (type) {
+    case Type.number:
+      return { type, key: toDouble(value as Numeric), exact: isExactDouble(value as Numeric) }
+    case Type.string:
+      return { type, key: typeof value === 'string' ? value : String(value), exact: true }
+    case Type.bool:
+      return { type, key: value ? 1 : 0, exact: true }
+    case Type.null:
+    case Type.minKey:
+    case Type.maxKey:
+      return { type, key: 0, exact: true }
+    case Type.date:
+      return { type, key: (value as Date).getTime(), exact: true }
+    case Type.binData:
+    case Type.objectId:
+    case Type.timestamp:
+    case Type.regex:
+    case Type.javascript:
+      return { type, key: specialKey(type, value as object), exact: true }
+    default:
+      return undefined
+  }
+}
+
+/** Text that is equal exactly for equal values of one of the rarer types. */
+export function specialKey(type: TypeCode, value: object): string {
+  switch (type) {
+    case Type.objectId:
+      return (value as { toHexString(): string }).toHexString()
+    case Type.binData:
+      return binaryKey(value as Uint8Array | { readonly sub_type: number; value(): Uint8Array })
+    case Type.timestamp:
+      return String(value)
+    case Type.regex: {
+      const { source, flags } = regexParts(value as RegExp)
+      return `/${source}/${flags}`
+    }
+    case Type.javascript:
+      return String((value as { code: unknown }).code)
+    default:
+      throw new TypeError(`no special key for type ${type}`)
+  }
+}
+
+/** Pattern and flags of a RegExp or BSONRegExp, flags sorted as BSON stores them. */
+export function regexParts(value: RegExp | { readonly pattern: string; readonly options: string }): {
+  source: string
+  flags: string
+} {
+  if (value instanceof RegExp) {
+    // BSON has no place for JavaScript's g, y, d, v: they steer the caller's own matching, not the pattern.
+    return { source: value.source, flags: [...value.flags].filter((flag) => 'imsux'.includes(flag)).join('') }
+  }
+  return { source: value.pattern, flags: [...value.options].sort().join('') }
+}
+
+/** Subtype and bytes of a Uint8Array (subtype 0) or Binary. */
+export function binaryParts(value: Uint8Array | { readonly sub_type: number; value(): Uint8Array }): {
+  subtype: number
+  bytes: Uint8Array
+} {
+  if (value instanceof Uint8Array) return { subtype: 0, bytes: value }
+  return { subtype: value.sub_type, bytes: value.value() }
+}
+
+function binaryKey(value: Uint8Array | { readonly sub_type: number; value(): Uint8Array }): string {
+  const { subtype, bytes } = binaryParts(value)
+  let text = `${subtype}:`
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}

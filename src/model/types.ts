@@ -1,0 +1,149 @@
+/**
+ * The value model: which JavaScript values a document may hold and which BSON type each one is.
+ *
+ * Type codes are small integers in MongoDB's comparison order, so comparing codes compares types.
+ */
+import type { Binary, BSONRegExp, BSONSymbol, Code, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from 'bson'
+
+/** BSON types in comparison order. `unsupported` is a value that no document may hold. */
+export const Type = {
+  minKey: 0,
+  null: 1,
+  number: 2,
+  string: 3,
+  object: 4,
+  array: 5,
+  binData: 6,
+  objectId: 7,
+  bool: 8,
+  date: 9,
+  timestamp: 10,
+  regex: 11,
+  javascript: 12,
+  maxKey: 13,
+  undefined: 14,
+  unsupported: 15
+} as const
+
+export type TypeCode = (typeof Type)[keyof typeof Type]
+
+/** Name of each type code, index = code. */
+export const typeNames = [
+  'minKey',
+  'null',
+  'number',
+  'string',
+  'object',
+  'array',
+  'binData',
+  'objectId',
+  'bool',
+  'date',
+  'timestamp',
+  'regex',
+  'javascript',
+  'maxKey',
+  'undefined',
+  'unsupported'
+] as const
+
+/** Every kind of number a document may hold. */
+export type Numeric = number | bigint | Long | Int32 | Double | Decimal128
+
+export type BsonValue =
+  | Binary
+  | BSONRegExp
+  | BSONSymbol
+  | Code
+  | Decimal128
+  | Double
+  | Int32
+  | Long
+  | ObjectId
+  | Timestamp
+
+/** A document: own enumerable string keys and values of the types above. */
+export type Document = Record<string, unknown>
+
+/** The type of a value. Never throws; containers are not looked into. */
+export function typeOf(value: unknown): TypeCode {
+  switch (typeof value) {
+    case 'string':
+      return Type.string
+    case 'number':
+    case 'bigint':
+      return Type.number
+    case 'boolean':
+      return Type.bool
+    case 'undefined':
+      return Type.undefined
+    case 'object':
+      return value === null ? Type.null : typeOfObject(value)
+    default:
+      return Type.unsupported
+  }
+}
+
+function typeOfObject(value: object): TypeCode {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype) return Type.object
+  if (Array.isArray(value)) return Type.array
+  if (prototype === null) return Type.object
+  const bsonType: unknown = (value as { _bsontype?: unknown })._bsontype
+  if (typeof bsonType === 'string') return bsonTypeCode(bsonType)
+  if (value instanceof Date) return Type.date
+  if (value instanceof RegExp) return Type.regex
+  if (value instanceof Uint8Array) return Type.binData
+  if (isForeign(value)) return Type.unsupported
+  return Type.object
+}
+
+function bsonTypeCode(bsonType: string): TypeCode {
+  switch (bsonType) {
+    case 'ObjectId':
+      return Type.objectId
+    case 'Long':
+    case 'Int32':
+    case 'Double':
+    case 'Decimal128':
+      return Type.number
+    case 'Binary':
+      return Type.binData
+    case 'Timestamp':
+      return Type.timestamp
+    case 'BSONRegExp':
+      return Type.regex
+    case 'BSONSymbol':
+      return Type.string
+    case 'Code':
+      return Type.javascript
+    case 'MinKey':
+      return Type.minKey
+    case 'MaxKey':
+      return Type.maxKey
+    default:
+      return Type.unsupported
+  }
+}
+
+/** Built-in containers whose contents are not own enumerable keys: storing them as objects would lose the contents. */
+function isForeign(value: object): boolean {
+  return (
+    value instanceof Map ||
+    value instanceof Set ||
+    value instanceof WeakMap ||
+    value instanceof WeakSet ||
+    value instanceof Promise ||
+    value instanceof Error ||
+    value instanceof Number ||
+    value instanceof String ||
+    value instanceof Boolean ||
+    value instanceof ArrayBuffer ||
+    ArrayBuffer.isView(value)
+  )
+}
+
+/** True for an object whose keys a path may descend into. */
+export function isPlainObject(value: unknown): value is Document {
+  return typeOf(value) === Type.object
+}

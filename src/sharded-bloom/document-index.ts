@@ -1,0 +1,143 @@
+/**
+ * What a document store needs of an index over a collection: the contract between `docstore` and this layer.
+ *
+ * A document has an ordinal, an integer that grows by one per stored version and is never reused. The index answers a
+ * PairExpression with ordinals; it never sees `_id`s and never decides a match.
+ *
+ * Invariants:
+ * 1. matches(f) ⊆ upper(f) and lower(f) ⊆ matches(f), for every ordinal that the view holds live.
+ * 2. One writer: `add`, `remove`, `maintain` and `close` are never called concurrently with each other.
+ * 3. A view sees exactly the ordinals below its limit that were live when it was captured.
+ */
+
+import type { PairExpression } from '../model/pairs.ts'
+import type { Document } from '../model/types.ts'
+import type { FlatDocument } from './flatten.ts'
+
+/** The part of a key-value store that an index keeps its records in; keys are relative to the index. */
+export interface IndexStore {
+  /** undefined when absent. Synchronous when the store can. */
+  get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
+  /** One atomic batch. A value of undefined deletes the key. */
+  write(operations: readonly IndexWrite[]): Promise<void>
+  /** Records with `from` ≤ key < `to`, ascending. */
+  scan(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>
+}
+
+export interface IndexWrite {
+  readonly key: Uint8Array
+  readonly value: Uint8Array | undefined
+}
+
+/** Where the index re-reads documents: after a crash, and when it chooses new parameters. Ascending by ordinal. */
+export interface DocumentSource {
+  read(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly [ordinal: number, document: Document]>
+}
+
+export interface DocumentIndex {
+  /**
+   * Loads what is stored and indexes the documents that came after the last checkpoint.
+   * @param nextOrdinal the ordinal that the next document will get; every stored document is below it
+   */
+  open(nextOrdinal: number): Promise<void>
+
+  /**
+   * Checks and flattens one document. The result is valid until the next call.
+   * @throws PetalError BadValue for a document that cannot be stored (cycle, depth, `__proto__`, unsupported value)
+   */
+  flatten(document: Document): FlatDocument
+
+  /**
+   * Indexes the document at `ordinal`, which must not be below any ordinal added before. Ordinals may be skipped (a
+   * batch that failed): a skipped one is never a candidate. Synchronous; not visible before a view with a higher limit.
+   */
+  add(ordinal: number, flat: FlatDocument): void
+
+  /** Records to put into the batch that deletes this document, so that the deletion survives a crash. */
+  removal(ordinal: number): IndexWrite
+
+  /** The document is gone: no view captured from now on finds it. Call after its batch is committed. */
+  remove(ordinal: number): void
+
+  /** True when maintain() has something due: checkpoint, seal, new parameters. Cheap. */
+  readonly isMaintenanceDue: boolean
+
+  /**
+   * Does what is due, in slices that leave the event loop breathing. Every added ordinal below `limit` must be
+   * committed. Reads may go on.
+   */
+  maintain(limit: number): Promise<void>
+
+  /** Persists everything below `limit`, so that the next open re-indexes nothing; frees all memory. */
+  close(limit: number): Promise<void>
+
+  /** Synchronous. @param limit ordinals below it are visible */
+  capture(limit: number): IndexView
+
+  /** Live documents below `limit`. */
+  liveCount(limit: number): number
+
+  stats(): IndexStats
+}
+
+export interface IndexView {
+  readonly limit: number
+  /** Segments in ascending order of ordinals. */
+  readonly segmentCount: number
+  /** Bounds of one segment; a promise only when rows have to be read asynchronously. */
+  evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates>
+  close(): void
+}
+
+/** The live candidates of one segment. A snapshot: later writes do not change it. */
+export interface SegmentCandidates {
+  /** Number of live ordinals in upper. */
+  readonly upperCount: number
+  /** Number of live ordinals in lower. */
+  readonly lowerCount: number
+  /** Ordinals the segment spans: [firstOrdinal, endOrdinal). */
+  readonly firstOrdinal: number
+  readonly endOrdinal: number
+  /** Ordinals of upper, ascending; i < upperCount. */
+  ordinal(i: number): number
+  /** True when ordinal(i) is in lower: it matches without being confirmed. */
+  isCertain(i: number): boolean
+  /** True when the ordinal is in upper. */
+  has(ordinal: number): boolean
+  /** Rows read and their bytes, for explain(). */
+  readonly rowsRead: number
+  readonly bytesTouched: number
+}
+
+export interface IndexStats {
+  readonly kind: 'sharded' | 'none'
+  readonly segments: number
+  readonly documents: number
+  readonly dead: number
+  /** Documents that the last open had to index again. */
+  readonly recovered: number
+  /** Bytes by part, as stored. */
+  readonly bytes: {
+    readonly hashedRows: number
+    readonly privateRows: number
+    readonly upperLevel: number
+    readonly live: number
+    readonly directory: number
+    readonly total: number
+  }
+  readonly cache: {
+    readonly budgetBytes: number
+    readonly usedBytes: number
+    readonly hits: number
+    readonly misses: number
+  }
+  readonly parameters: readonly {
+    readonly firstOrdinal: number
+    readonly documents: number
+    readonly sealed: boolean
+    readonly shards: number
+    readonly rowsPerPair: number
+    readonly privatePairs: number
+    readonly density: number
+  }[]
+}

@@ -1,0 +1,4 @@
+export interface FlatDocument {
+  /** True when JSON.stringify(document) holds the document exactly (ObjectId `_id` aside). */
+  readonly isPlain: boolean
+}
