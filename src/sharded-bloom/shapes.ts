@@ -1,0 +1,49 @@
+/**
+ * The shape of a document: its (path, type) facts in the order they are first met. Documents of one shape share their
+ * EXISTS and TYPE pairs, which are hashed once per shape and not once per document.
+ *
+ * Shapes are the nodes of a trie walked one fact at a time, so that two documents have the same shape object exactly
+ * when their facts are the same: no hash decides.
+ */
+import type { PathNode } from './path-table.ts'
+
+export class Shape {
+  readonly parent: Shape | undefined
+  /** The fact this node adds to its parent; the root has none. */
+  readonly node: PathNode | undefined
+  readonly type: number
+  /** What a segment prepared for documents of this shape; it belongs to `preparedBy`. */
+  prepared: unknown = undefined
+  preparedBy: object | undefined = undefined
+  readonly #next = new Map<number, Shape>()
+  #lastStep = -1
+  #lastShape: Shape | undefined
+
+  constructor(parent?: Shape, node?: PathNode, type = 0) {
+    this.parent = parent
+    this.node = node
+    this.type = type
+  }
+
+  /** The shape with one more fact. `onCreate` is told of new nodes, which are what memory is spent on. */
+  step(node: PathNode, type: number, onCreate: () => void): Shape {
+    const step = node.id * 16 + type
+    if (step === this.#lastStep) return this.#lastShape!
+    let shape = this.#next.get(step)
+    if (shape === undefined) {
+      shape = new Shape(this, node, type)
+      this.#next.set(step, shape)
+      onCreate()
+    }
+    this.#lastStep = step
+    this.#lastShape = shape
+    return shape
+  }
+
+  /** All facts, in no particular order. */
+  *facts(): Generator<{ readonly node: PathNode; readonly type: number }> {
+    for (let shape: Shape = this; shape.parent !== undefined && shape.node !== undefined; shape = shape.parent) {
+      yield { node: shape.node, type: shape.type }
+    }
+  }
+}
