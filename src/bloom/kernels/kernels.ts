@@ -1,0 +1,116 @@
+/**
+ * Bit operations over rows in WebAssembly memory, SIMD throughout.
+ *
+ * Contract of every kernel:
+ * 1. An address is a byte offset in the RowMemory, a multiple of 16; a length is in bytes, a multiple of 16. Where a
+ *    kernel asks for less, it says so. Nothing is checked: a wrong address overwrites somebody else's row.
+ * 2. Bit p of a row is bit (p & 7) of its byte p >> 3, which makes it bit (p & 63) of the little-endian word p >> 6.
+ * 3. An output may be one of the inputs; rows must not overlap partly.
+ * 4. No kernel allocates, keeps an address, or runs longer than a few microseconds per 64 KiB.
+ */
+import { PetalError } from '../../model/errors.ts'
+import { kernelsBase64 } from './kernels.generated.ts'
+import { type WasmMemory, webAssembly } from './web-assembly.ts'
+
+export interface Kernels {
+  /**
+   * out = AND of `count` rows, in one pass. No rows: all ones.
+   * @param pointers where the rows' addresses stand, `count` × u32, 4-aligned
+   * @returns 1 if any bit of `out` is set, else 0
+   */
+  andRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
+  /** out = OR of `count` rows, in one pass. No rows: all zeros. Returns 1 if any bit of `out` is set, else 0. */
+  orRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
+
+  /** out = a & b */
+  and(a: number, b: number, out: number, bytes: number): void
+  /** out = a | b */
+  or(a: number, b: number, out: number, bytes: number): void
+  /** out = a & ~b */
+  andNot(a: number, b: number, out: number, bytes: number): void
+  /** out = ~a. Bits beyond the last document are set, too: follow with clearFrom. */
+  not(a: number, out: number, bytes: number): void
+
+  /** Sets every byte to `byte`; any address and length. */
+  fill(address: number, byte: number, bytes: number): void
+  /** Copies like memmove; any addresses and length, overlapping or not. */
+  copy(from: number, to: number, bytes: number): void
+  /** Clears every bit at position ≥ bits; `bits` may be anything, `bytes` bounds the row. */
+  clearFrom(address: number, bits: number, bytes: number): void
+
+  /** 1 if no bit is set, else 0. */
+  isZero(address: number, bytes: number): 0 | 1
+  /** 1 if a and b hold the same bits, else 0. */
+  equal(a: number, b: number, bytes: number): 0 | 1
+  /** Number of bits set. */
+  popcount(address: number, bytes: number): number
+  /** Number of bits set in a & b, which is not written anywhere. */
+  popcountAnd(a: number, b: number, bytes: number): number
+
+  /**
+   * Writes the positions of set bits, ascending, as u32.
+   * @param out 4-aligned, room for `max` positions
+   * @returns how many were written; `max` when there may be more
+   */
+  enumerate(address: number, bytes: number, out: number, max: number): number
+  /** As enumerate, from the highest position down. */
+  enumerateDescending(address: number, bytes: number, out: number, max: number): number
+  /** Sets the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits stay. */
+  setPositions(positions: number, count: number, out: number): void
+  /** Clears the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits stay. */
+  clearPositions(positions: number, count: number, out: number): void
+
+  /**
+   * Sets the bits of `out` that a gap list names: LEB128 numbers, the first position, then each distance to the
+   * position before less one. Other bits stay. `out` must be 8 KiB whatever the input: nothing is written beyond
+   * position 65,535.
+   * @param address any; `length` any, 0 included
+   * @returns number of positions, or −1 for a truncated, overlong or too large number; `out` is then partly written
+   */
+  decodeGaps(address: number, length: number, out: number): number
+  /**
+   * Writes the set bits of a row of at most 8 KiB as a gap list.
+   * @param out any; at most `max` bytes are written
+   * @returns bytes written, or −1 if they would be more than `max`
+   */
+  encodeGaps(address: number, bytes: number, out: number, max: number): number
+
+  /** target |= source; addresses any, `bytes` a multiple of 8. */
+  orSignature(source: number, target: number, bytes: number): void
+  /**
+   * Turns the signatures of 64 consecutive documents into column `block` of every row: bit p of signature d becomes
+   * bit 64 · block + d of row p. Overwrites those words; other bits stay.
+   * @param signatures 64 signatures one after the other; any address
+   * @param signatureBytes P / 8, a multiple of 8
+   * @param frames where the addresses of the frames stand, u32, 4-aligned: row p is at
+   *   frames[p / rowsPerFrame] + (p % rowsPerFrame) · (8192 / rowsPerFrame)
+   * @param rowsPerFrame 1…1024, a divisor of 1024
+   * @param block below 1024 / rowsPerFrame
+   */
+  transposeBlock(signatures: number, signatureBytes: number, frames: number, rowsPerFrame: number, block: number): void
+}
+
+/**
+ * Compiles the kernels over a memory. Synchronous: the module is four kilobytes.
+ * @throws PetalError KernelsUnavailable without WebAssembly SIMD, or on a big-endian machine
+ */
+export function instantiateKernels(memory: WasmMemory): Kernels {
+  if (webAssembly === undefined) throw unavailable('this JavaScript runtime has no WebAssembly')
+  // Wasm memory is little-endian everywhere; typed arrays over it are only where the machine is.
+  if (new Uint8Array(Uint32Array.of(1).buffer)[0] !== 1) throw unavailable('this machine is big-endian')
+  const bytes = decodeBase64(kernelsBase64)
+  if (!webAssembly.validate(bytes)) throw unavailable('this JavaScript runtime has no WebAssembly SIMD')
+  const instance = new webAssembly.Instance(new webAssembly.Module(bytes), { env: { memory } })
+  return instance.exports as Kernels
+}
+
+function decodeBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+}
+
+export function unavailable(reason: string): PetalError {
+  return new PetalError(
+    'KernelsUnavailable',
+    `The bitwise index needs WebAssembly with 128-bit SIMD, and ${reason}. Node 20 on x86-64 or arm64 has it.`
+  )
+}

@@ -1,0 +1,157 @@
+/**
+ * The memory that rows live in: one fixed WebAssembly memory, cut into frames of 8 KiB and a scratch area.
+ *
+ * | from        | what                                                     |
+ * | ----------- | -------------------------------------------------------- |
+ * | 0           | the kernels' own workspace; no address here is handed out |
+ * | 64 KiB      | scratch, 1 MiB                                           |
+ * | then        | frames, FRAME_STRIDE apart                               |
+ *
+ * Invariants:
+ * 1. The memory is allocated at its maximum and never grows, so no view of it ever detaches. Untouched pages cost
+ *    address space only.
+ * 2. Frames are 64-aligned. They stand 8,256 bytes apart: with a power of two between rows, one column of many rows
+ *    would fall into the same few cache sets.
+ * 3. A frame's contents are undefined when it is allocated.
+ * 4. Scratch belongs to one synchronous computation at a time; nothing in it survives an `await`.
+ */
+import { PetalError } from '../../model/errors.ts'
+import { instantiateKernels, type Kernels, unavailable } from './kernels.ts'
+import { webAssembly } from './web-assembly.ts'
+
+/** Bytes of a frame: one row of 65,536 bits. */
+export const FRAME_BYTES = 8192
+const FRAME_STRIDE = FRAME_BYTES + 64
+
+const PAGE_BYTES = 65_536
+const SCRATCH_BASE = PAGE_BYTES
+const SCRATCH_END = SCRATCH_BASE + (1 << 20)
+
+export const DEFAULT_ROW_MEMORY_BYTES = 512 << 20
+
+/**
+ * @example
+ * const memory = rowMemory()
+ * const row = memory.allocate()
+ * memory.kernels.fill(row, 0, FRAME_BYTES)
+ * memory.u8[row] = 0b101
+ * memory.kernels.popcount(row, FRAME_BYTES) // 2
+ * memory.free(row)
+ */
+export class RowMemory {
+  readonly kernels: Kernels
+  readonly u8: Uint8Array<ArrayBuffer>
+  readonly u16: Uint16Array<ArrayBuffer>
+  readonly u32: Uint32Array<ArrayBuffer>
+  readonly u64: BigUint64Array<ArrayBuffer>
+  /** Frames in all. */
+  readonly frames: number
+
+  /** 1 for a frame that is handed out: freeing twice would give one row to two owners. */
+  readonly #taken: Uint8Array
+  /** Frames given back, a stack: the one freed last is the one still in the cache. */
+  readonly #freed: Uint32Array
+  #freedCount = 0
+  /** Frames from here on were never handed out. */
+  #untouched = 0
+  #scratch = SCRATCH_BASE
+
+  /**
+   * @param bytes size of the memory, rounded up to 64 KiB, at most 4 GiB
+   * @throws PetalError KernelsUnavailable, or ExceededMemoryLimit when that much address space cannot be had
+   */
+  constructor(bytes: number = DEFAULT_ROW_MEMORY_BYTES) {
+    const pages = Math.max(Math.ceil(bytes / PAGE_BYTES), Math.ceil((SCRATCH_END + FRAME_STRIDE) / PAGE_BYTES))
+    const memory = reserve(pages)
+    this.kernels = instantiateKernels(memory)
+    this.u8 = new Uint8Array(memory.buffer)
+    this.u16 = new Uint16Array(memory.buffer)
+    this.u32 = new Uint32Array(memory.buffer)
+    this.u64 = new BigUint64Array(memory.buffer)
+    this.frames = Math.floor((memory.buffer.byteLength - SCRATCH_END) / FRAME_STRIDE)
+    this.#taken = new Uint8Array(this.frames)
+    this.#freed = new Uint32Array(this.frames)
+  }
+
+  /** Frames that allocate() can still hand out. */
+  get freeFrames(): number {
+    return this.frames - this.#untouched + this.#freedCount
+  }
+
+  /**
+   * Address of a frame of FRAME_BYTES with undefined contents.
+   * @throws PetalError ExceededMemoryLimit when every frame is taken
+   */
+  allocate(): number {
+    const frame = this.#freedCount > 0 ? (this.#freed[--this.#freedCount] as number) : this.#untouched++
+    if (frame >= this.frames) {
+      this.#untouched--
+      throw new PetalError(
+        'ExceededMemoryLimit',
+        `All ${this.frames} frames of row memory (${FRAME_BYTES} bytes each) are in use`,
+        { details: { frames: this.frames, frameBytes: FRAME_BYTES } }
+      )
+    }
+    this.#taken[frame] = 1
+    return SCRATCH_END + frame * FRAME_STRIDE
+  }
+
+  /** Gives a frame back. @throws PetalError InternalError for an address that allocate() has not handed out */
+  free(address: number): void {
+    const frame = (address - SCRATCH_END) / FRAME_STRIDE
+    if (this.#taken[frame] !== 1) {
+      throw new PetalError('InternalError', `Row memory: ${address} is not the address of a frame in use`)
+    }
+    this.#taken[frame] = 0
+    this.#freed[this.#freedCount++] = frame
+  }
+
+  /** First free byte of scratch, 16-aligned: everything from here to scratchEnd is anybody's until the next push. */
+  get scratch(): number {
+    return this.#scratch
+  }
+
+  readonly scratchEnd = SCRATCH_END
+
+  /**
+   * Takes bytes off the scratch area for as long as the caller computes; `pop` gives them back.
+   * @returns their address, 16-aligned
+   * @throws PetalError ExceededMemoryLimit when they do not fit
+   */
+  push(bytes: number): number {
+    const address = this.#scratch
+    const next = address + ((bytes + 15) & ~15)
+    if (next > SCRATCH_END) {
+      throw new PetalError('ExceededMemoryLimit', `${bytes} bytes do not fit the scratch area of row memory`, {
+        details: { bytes, available: SCRATCH_END - address }
+      })
+    }
+    this.#scratch = next
+    return address
+  }
+
+  /** Gives back what was pushed at `address`, and everything pushed since. */
+  pop(address: number): void {
+    if (address < SCRATCH_BASE || address > this.#scratch) {
+      throw new PetalError('InternalError', `Row memory: ${address} is not the address of a scratch area in use`)
+    }
+    this.#scratch = address
+  }
+}
+
+function reserve(pages: number): { readonly buffer: ArrayBuffer } {
+  if (webAssembly === undefined) throw unavailable('this JavaScript runtime has no WebAssembly')
+  try {
+    return new webAssembly.Memory({ initial: pages, maximum: pages })
+  } catch (cause) {
+    throw new PetalError('ExceededMemoryLimit', `Cannot reserve ${pages * PAGE_BYTES} bytes of row memory`, { cause })
+  }
+}
+
+let shared: RowMemory | undefined
+
+/** The row memory of this thread, created at the first call. */
+export function rowMemory(): RowMemory {
+  shared ??= new RowMemory()
+  return shared
+}

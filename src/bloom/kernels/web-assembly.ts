@@ -1,0 +1,19 @@
+/**
+ * The few parts of the WebAssembly JavaScript interface that the kernels need, typed: TypeScript declares that
+ * interface only together with the DOM, which this library does not have.
+ */
+
+export interface WasmMemory {
+  /** Detached by growing only; a memory whose initial size is its maximum cannot grow. */
+  readonly buffer: ArrayBuffer
+}
+
+interface WebAssemblyInterface {
+  validate(bytes: Uint8Array): boolean
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object, imports: object) => { readonly exports: object }
+  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => WasmMemory
+}
+
+/** undefined where the runtime has no WebAssembly. */
+export const webAssembly = (globalThis as { readonly WebAssembly?: WebAssemblyInterface }).WebAssembly
