@@ -1,0 +1,2 @@
+export { type Query, type QueryClass, type QueryClassName, queryClasses, queryClassNames } from './query-classes.ts'
+export { generateTweets, type Tweet, type TweetOptions } from './tweets.ts'

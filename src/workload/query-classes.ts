@@ -1,0 +1,174 @@
+/**
+ * One query of every class that matters, with parameters that occur in the generated tweets as often as the class
+ * says. The classes are fixed; which values they ask for follows from seed and count.
+ */
+import { PetalError } from '../model/errors.ts'
+import type { Document } from '../model/types.ts'
+import { languages } from './languages.ts'
+import { Tally } from './tally.ts'
+import { generateTweets, type Tweet } from './tweets.ts'
+import { Users } from './users.ts'
+
+export const queryClassNames = [
+  'unique',
+  'absent',
+  'ten',
+  'hundred',
+  'third-of-percent',
+  'one-percent',
+  'ten-percent',
+  'half',
+  'and-three',
+  'or-three-rare',
+  'and-not',
+  'in',
+  'array',
+  'exists',
+  'range-count',
+  'range-time',
+  'nested',
+  'newest',
+  'regex'
+] as const
+
+export type QueryClassName = (typeof queryClassNames)[number]
+
+export interface Query {
+  readonly title: string
+  readonly filter: Document
+  /** Newest first; without it, the order of results is left open. */
+  readonly sort?: { readonly $natural: -1 }
+  readonly limit?: number
+}
+
+export interface QueryClass extends Query {
+  readonly name: QueryClassName
+}
+
+/**
+ * The query classes over the tweets that `generateTweets({ count, seed })` yields; generates them once to count values.
+ * @throws PetalError BadValue when count is not an integer of at least 100
+ *
+ * @example
+ * import { queryClasses } from 'petaldb'
+ * for (const { title, filter } of queryClasses({ count: 100_000 })) {
+ *   console.log(title, await db.countDocuments(filter))
+ * }
+ */
+export function queryClasses({ count, seed = 1 }: { readonly count: number; readonly seed?: number }): QueryClass[] {
+  if (!Number.isSafeInteger(count) || count < 100) {
+    throw new PetalError('BadValue', `queryClasses: count must be an integer of at least 100, got ${count}`)
+  }
+  const queries = compose(new Census(count, generateTweets({ count, seed })), new Users(seed).silentScreenName())
+  return queryClassNames.map((name) => ({ name, ...queries[name] }))
+}
+
+const user = 'user.screen_name'
+const hashtag = 'entities.hashtags.text'
+
+function compose(census: Census, silentUser: string): Record<QueryClassName, Query> {
+  const { count } = census
+  const rareUsers = census.users.nearestOf(5, 13)
+  const [commonTag, otherTag] = census.hashtags.nearestOf(count / 300, 2)
+  const city = census.locations.nearest(count / 100)
+  const { from, to } = census.middle(200)
+  return {
+    unique: { title: 'unique equality on a nested path', filter: { [user]: census.users.nearest(1) } },
+    absent: { title: 'absent value', filter: { [user]: silentUser } },
+    ten: { title: '10 hits', filter: { 'user.id': census.userIds.nearest(10) } },
+    hundred: { title: '100 hits', filter: { [user]: census.users.nearest(100) } },
+    'third-of-percent': {
+      title: '0.3 % hits',
+      filter: { 'place.country_code': census.countries.nearest(count / 333) }
+    },
+    'one-percent': { title: '1 % hits', filter: { 'user.location': city } },
+    'ten-percent': { title: '10 % hits', filter: { lang: 'es' } },
+    half: { title: '50 % hits', filter: { lang: 'en' } },
+    'and-three': {
+      title: 'three-term AND',
+      filter: { $and: [{ lang: 'en' }, { [hashtag]: census.verifiedTags.nearest(8) }, { 'user.verified': true }] }
+    },
+    'or-three-rare': {
+      title: 'OR of three rare',
+      filter: { $or: rareUsers.slice(0, 3).map((name) => ({ [user]: name })) }
+    },
+    'and-not': {
+      title: 'AND with NOT',
+      filter: { [hashtag]: commonTag, lang: { $ne: 'en' }, 'user.verified': { $ne: true } }
+    },
+    in: { title: '$in of ten', filter: { [user]: { $in: rareUsers.slice(3) } } },
+    array: { title: 'array containment', filter: { [hashtag]: census.hashtags.nearest(count / 700) } },
+    exists: { title: '$exists', filter: { coordinates: { $exists: true } } },
+    'range-count': {
+      title: 'range on a skewed number',
+      filter: { retweet_count: { $gte: census.retweetsOfTop(0.002) } }
+    },
+    'range-time': { title: 'range on time, 200 hits', filter: { timestamp_ms: { $gte: from, $lt: to } } },
+    nested: {
+      title: '(A ∨ B) ∧ (C ∨ D) ∧ ¬E',
+      filter: {
+        $and: [
+          { $or: [{ [hashtag]: commonTag }, { [hashtag]: otherTag }] },
+          { $or: [{ lang: 'es' }, { 'user.location': city }] },
+          { source: { $ne: 'Web app' } }
+        ]
+      }
+    },
+    newest: {
+      title: 'newest 20 of a user',
+      filter: { [user]: census.users.nearest(150) },
+      sort: { $natural: -1 },
+      limit: 20
+    },
+    regex: { title: 'regex inside text', filter: { text: { $regex: languages[0]!.words[2_000] } } }
+  }
+}
+
+/** What the parameters are drawn from. */
+class Census {
+  readonly count: number
+  readonly users = new Tally<string>()
+  readonly userIds = new Tally<number>()
+  readonly hashtags = new Tally<string>()
+  /** Hashtags of English tweets of verified users. */
+  readonly verifiedTags = new Tally<string>()
+  readonly locations = new Tally<string>()
+  readonly countries = new Tally<string>()
+  readonly #retweets: Uint32Array
+  readonly #times: Float64Array
+
+  constructor(count: number, tweets: Iterable<Tweet>) {
+    this.count = count
+    this.#retweets = new Uint32Array(count)
+    this.#times = new Float64Array(count)
+    let index = 0
+    for (const tweet of tweets) this.#add(tweet, index++)
+    this.#retweets.sort()
+  }
+
+  #add(tweet: Tweet, index: number): void {
+    this.users.add(tweet.user.screen_name)
+    this.userIds.add(tweet.user.id)
+    const isVerifiedEnglish = tweet.user.verified && tweet.lang === 'en'
+    for (const { text } of tweet.entities.hashtags) {
+      this.hashtags.add(text)
+      if (isVerifiedEnglish) this.verifiedTags.add(text)
+    }
+    if (tweet.user.location !== undefined) this.locations.add(tweet.user.location)
+    if (tweet.place !== null) this.countries.add(tweet.place.country_code)
+    this.#retweets[index] = tweet.retweet_count
+    this.#times[index] = tweet.timestamp_ms
+  }
+
+  /** The count that this share of tweets reaches. */
+  retweetsOfTop(share: number): number {
+    return this.#retweets[Math.floor(this.count * (1 - share))]!
+  }
+
+  /** Times around that many tweets in the middle of the stream, half open. */
+  middle(tweets: number): { from: number; to: number } {
+    const width = Math.min(tweets, this.count >> 1)
+    const first = (this.count - width) >> 1
+    return { from: this.#times[first]!, to: this.#times[first + width]! }
+  }
+}

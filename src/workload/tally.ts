@@ -1,0 +1,35 @@
+/** How often values occur in a collection, so that a query of a wanted selectivity can be chosen. */
+
+export class Tally<T extends string | number> {
+  readonly #counts = new Map<T, number>()
+
+  add(value: T): void {
+    this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1)
+  }
+
+  /**
+   * The value whose count is nearest to the wanted one, the first seen of several.
+   * @returns undefined when nothing was counted
+   */
+  nearest(count: number): T | undefined {
+    return this.nearestOf(count, 1)[0]
+  }
+
+  /** The `limit` values whose counts are nearest, nearest first, in order of first sight when equal. */
+  nearestOf(count: number, limit: number): T[] {
+    const distance = (entry: readonly [T, number]): number => Math.abs(entry[1] - count)
+    const best: [T, number][] = []
+    for (const entry of this.#counts) {
+      const worst = best.at(-1)
+      if (best.length === limit && worst !== undefined && distance(entry) >= distance(worst)) continue
+      const position = best.findIndex((other) => distance(entry) < distance(other))
+      best.splice(position < 0 ? best.length : position, 0, entry)
+      if (best.length > limit) best.pop()
+    }
+    return best.map(([value]) => value)
+  }
+
+  get(value: T): number {
+    return this.#counts.get(value) ?? 0
+  }
+}

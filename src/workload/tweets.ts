@@ -1,0 +1,225 @@
+/**
+ * Tweet-like documents for tests, benchmarks and trying things out: nested, sparse and skewed as real ones are.
+ *
+ * Invariants:
+ * 1. Tweet i is a function of (seed, i) alone: slices of a stream can be generated anywhere and fit together.
+ * 2. `_id` is an integer below 2^53 that grows with i.
+ */
+import { type City, cities, cityRanks } from './cities.ts'
+import { type Language, languageShares, languages, wordRanks } from './languages.ts'
+import { heavyTailed, Random, Weighted, zipf } from './random.ts'
+import { type TweetUser, Users } from './users.ts'
+
+export type Tweet = {
+  _id: number
+  id_str: string
+  created_at: string
+  timestamp_ms: number
+  text: string
+  source: string
+  lang: string
+  truncated: boolean
+  user: TweetUser
+  entities: TweetEntities
+  place: TweetPlace | null
+  in_reply_to_status_id: number | null
+  in_reply_to_user_id: number | null
+  is_quote_status: boolean
+  retweet_count: number
+  favorite_count: number
+  favorited: boolean
+  retweeted: boolean
+  in_reply_to_screen_name?: string
+  quoted_status_id?: number
+  possibly_sensitive?: boolean
+  coordinates?: { type: 'Point'; coordinates: [longitude: number, latitude: number] }
+}
+
+type Indices = [start: number, end: number]
+
+export type TweetEntities = {
+  hashtags: { text: string; indices: Indices }[]
+  urls: { url: string; expanded_url: string; display_url: string; indices: Indices }[]
+  user_mentions: { screen_name: string; name: string; id: number; id_str: string; indices: Indices }[]
+}
+
+export type TweetPlace = {
+  id: string
+  place_type: 'city'
+  name: string
+  full_name: string
+  country_code: string
+  country: string
+}
+
+export interface TweetOptions {
+  /** How many. */
+  readonly count: number
+  /** Another seed, another stream; an integer. Default 1. */
+  readonly seed?: number
+  /** Index of the first tweet in the stream of the seed. Default 0. */
+  readonly start?: number
+}
+
+const snowflakeEpoch = 1_288_834_974_657
+const firstTimestamp = Date.UTC(2024, 0)
+const millisecondsPerTweet = 250
+
+const sources = [
+  'Phone app',
+  'Android app',
+  'Web app',
+  'Tablet app',
+  'Scheduler',
+  'Newsroom',
+  'Bridge',
+  'Car',
+  'Fridge'
+]
+const sourceShares = new Weighted([38, 33, 15, 5, 4, 2.5, 1.5, 0.7, 0.3])
+const domains = [
+  'news.example',
+  'video.example',
+  'blog.example',
+  'shop.example',
+  'photos.example',
+  'long-reads.example'
+]
+
+const hashtagRanks = zipf(20_000, 15)
+
+/**
+ * @example
+ * import { generateTweets } from 'petaldb'
+ * await db.insertMany(generateTweets({ count: 100_000, seed: 1 }))
+ */
+export function* generateTweets({ count, seed = 1, start = 0 }: TweetOptions): Generator<Tweet, void, undefined> {
+  const random = new Random(seed)
+  const users = new Users(seed)
+  for (let index = start; index < start + count; index++) {
+    random.reset(seed, index)
+    yield makeTweet(index, random, users)
+  }
+}
+
+function makeTweet(index: number, random: Random, users: Users): Tweet {
+  const timestamp = firstTimestamp + index * millisecondsPerTweet + random.below(millisecondsPerTweet)
+  const id = (timestamp - snowflakeEpoch) * 4096 + random.below(4096)
+  const user = users.copy(users.drawRank(random))
+  const language = random.chance(0.9) ? languageOf(user.lang) : languages[languageShares.draw(random)]!
+  const isReply = random.chance(0.2)
+  const composer = new Composer(random, language)
+  const mentions = isReply ? 1 : random.chance(0.2) ? 1 + random.below(2) : 0
+  for (let i = 0; i < mentions; i++) composer.mention(users)
+  composer.words(4 + random.below(12))
+  if (random.chance(0.25)) for (let i = random.below(3); i >= 0; i--) composer.hashtag()
+  if (random.chance(0.2)) composer.url()
+  const repliedTo = isReply ? composer.entities.user_mentions[0] : undefined
+  const isQuote = random.chance(0.04)
+  const city = random.chance(0.04) ? cities[cityRanks.draw(random)]! : undefined
+  const tweet: Tweet = {
+    _id: id,
+    id_str: String(id),
+    created_at: new Date(timestamp).toISOString(),
+    timestamp_ms: timestamp,
+    text: composer.text,
+    source: sources[sourceShares.draw(random)]!,
+    lang: language.code,
+    truncated: false,
+    user,
+    entities: composer.entities,
+    place: city === undefined ? null : placeOf(city),
+    in_reply_to_status_id: repliedTo === undefined ? null : id - 4096 * (1 + random.below(2 ** 26)),
+    in_reply_to_user_id: repliedTo === undefined ? null : repliedTo.id,
+    is_quote_status: isQuote,
+    retweet_count: heavyTailed(random),
+    favorite_count: heavyTailed(random) + random.below(3),
+    favorited: false,
+    retweeted: false
+  }
+  if (repliedTo !== undefined) tweet.in_reply_to_screen_name = repliedTo.screen_name
+  if (isQuote) tweet.quoted_status_id = id - 4096 * (1 + random.below(2 ** 28))
+  if (composer.entities.urls.length > 0) tweet.possibly_sensitive = random.chance(0.03)
+  if (city !== undefined && random.chance(0.4)) tweet.coordinates = { type: 'Point', coordinates: near(city, random) }
+  return tweet
+}
+
+/** Writes the text, and the entities with their places in it (UTF-16 units). */
+class Composer {
+  text = ''
+  readonly entities: TweetEntities = { hashtags: [], urls: [], user_mentions: [] }
+  readonly #random: Random
+  readonly #language: Language
+
+  constructor(random: Random, language: Language) {
+    this.#random = random
+    this.#language = language
+  }
+
+  words(count: number): void {
+    this.#space()
+    for (let i = 0; i < count; i++) {
+      if (i > 0) this.text += this.#language.separator
+      this.text += this.#language.words[wordRanks.draw(this.#random)]!
+    }
+  }
+
+  mention(users: Users): void {
+    const { screen_name, name, id } = users.mention(users.drawRank(this.#random))
+    const indices = this.#append(`@${screen_name}`)
+    this.entities.user_mentions.push({ screen_name, name, id, id_str: String(id), indices })
+  }
+
+  hashtag(): void {
+    const text = hashtagOf(hashtagRanks.draw(this.#random))
+    this.entities.hashtags.push({ text, indices: this.#append(`#${text}`) })
+  }
+
+  url(): void {
+    const key = (2 ** 31 + this.#random.below(2 ** 31)).toString(36)
+    const domain = this.#random.pick(domains)
+    const url = `https://s.example/${key}`
+    const display_url = `${domain}/${key}`
+    this.entities.urls.push({ url, expanded_url: `https://${display_url}`, display_url, indices: this.#append(url) })
+  }
+
+  #space(): void {
+    if (this.text !== '') this.text += ' '
+  }
+
+  #append(token: string): Indices {
+    this.#space()
+    const start = this.text.length
+    this.text += token
+    return [start, this.text.length]
+  }
+}
+
+const languagesByCode = new Map(languages.map((language) => [language.code, language]))
+
+function languageOf(code: string): Language {
+  return languagesByCode.get(code) ?? languages[0]!
+}
+
+/** Different for different ranks: the first 5,000 words alone, then two words. */
+function hashtagOf(rank: number): string {
+  const words = languages[0]!.words
+  return rank < 5_000 ? words[rank + 500]! : `${words[rank % 5_000]}_${words[Math.floor(rank / 5_000)]}`
+}
+
+function placeOf(city: City): TweetPlace {
+  return {
+    id: `${city.countryCode}-${city.name.toLowerCase().replaceAll(' ', '-')}`,
+    place_type: 'city',
+    name: city.name,
+    full_name: `${city.name}, ${city.country}`,
+    country_code: city.countryCode,
+    country: city.country
+  }
+}
+
+/** Within a tenth of a degree. */
+function near(city: City, random: Random): [longitude: number, latitude: number] {
+  const jitter = (degrees: number): number => Math.round((degrees + (random.float() - 0.5) / 5) * 1e5) / 1e5
+  return [jitter(city.longitude), jitter(city.latitude)]
+}
