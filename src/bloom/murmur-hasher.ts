@@ -46,9 +46,9 @@ export class MurmurHasher extends PairMixer implements PairHasher {
   hashNumber(seedLo: number, seedHi: number, tag: number, value: number): void {
     // Adding 0 makes −0 into 0. A NaN may have any payload, and its bits must not depend on it.
     double[0] = value + 0
-    const isNaN = Number.isNaN(value)
-    const low = isNaN ? 0 : (words[0] as number)
-    const high = isNaN ? 0x7ff80000 : (words[1] as number)
+    const isNan = Number.isNaN(value)
+    const low = isNan ? 0 : (words[0] as number)
+    const high = isNan ? 0x7ff80000 : (words[1] as number)
     this.mixWords(seedLo, seedHi, tag, low, high, 4)
   }
 }
