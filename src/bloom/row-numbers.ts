@@ -25,7 +25,7 @@ export function nextProbe(state: number, hi: number): number {
 
 /** A number in [0, width) from a state; width ≤ 2^31. */
 export function reduce(state: number, width: number): number {
-  return Math.floor(((state >>> 0) * width) / 0x1_0000_0000)
+  return ((state >>> 0) * width * 2 ** -32) | 0
 }
 
 /**

@@ -1,0 +1,73 @@
+/** Frames and scratch of the row memory. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { FRAME_BYTES, RowMemory, rowMemory } from '../../src/bloom/kernels/index.ts'
+import { PetalError } from '../../src/model/errors.ts'
+
+const codeIs = (code: string) => (error: unknown) => error instanceof PetalError && error.codeName === code
+
+test('hands out every frame once, aligned, apart and never at address 0', () => {
+  const memory = new RowMemory(3 << 20)
+  const addresses: number[] = []
+  while (memory.freeFrames > 0) addresses.push(memory.allocate())
+  assert.is(addresses.length, memory.frames)
+  addresses.sort((a, b) => a - b)
+  assert.ok((addresses[0] as number) >= memory.scratchEnd)
+  addresses.forEach((address, i) => {
+    assert.is(address % 64, 0)
+    assert.ok(i === 0 || address - (addresses[i - 1] as number) >= FRAME_BYTES)
+    assert.ok(address + FRAME_BYTES <= memory.u8.length)
+  })
+  assert.throws(() => memory.allocate(), codeIs('ExceededMemoryLimit'))
+  assert.is(memory.freeFrames, 0, 'a failed allocation takes nothing')
+})
+
+test('a freed frame is handed out again', () => {
+  const memory = new RowMemory(2 << 20)
+  while (memory.freeFrames > 0) memory.allocate()
+  const address = memory.scratchEnd
+  memory.free(address)
+  assert.is(memory.freeFrames, 1)
+  assert.is(memory.allocate(), address)
+})
+
+test('refuses to free what is not in use', () => {
+  const memory = new RowMemory(2 << 20)
+  const address = memory.allocate()
+  for (const wrong of [0, -1, address + 16, address + FRAME_BYTES, memory.u8.length, Number.NaN]) {
+    assert.throws(() => memory.free(wrong), codeIs('InternalError'))
+  }
+  memory.free(address)
+  assert.throws(() => memory.free(address), codeIs('InternalError'))
+})
+
+test('scratch is a stack of 16-aligned pieces', () => {
+  const memory = new RowMemory(2 << 20)
+  const base = memory.scratch
+  const a = memory.push(5)
+  const b = memory.push(100)
+  assert.is(a, base)
+  assert.is(b, base + 16)
+  assert.is(memory.scratch, b + 112)
+  memory.pop(a)
+  assert.is(memory.scratch, base)
+  assert.throws(() => memory.push(memory.scratchEnd - base + 1), codeIs('ExceededMemoryLimit'))
+  assert.throws(() => memory.pop(b), codeIs('InternalError'))
+  memory.pop(memory.push(memory.scratchEnd - base))
+})
+
+test('the row memory of the process is one, and its views never detach', () => {
+  const memory = rowMemory()
+  const { u8 } = memory
+  assert.is(rowMemory(), memory)
+  const frames = Array.from({ length: 5000 }, () => memory.allocate())
+  assert.is(memory.u8, u8)
+  assert.ok(u8.length >= 512 << 20)
+  for (const frame of frames) memory.free(frame)
+})
+
+test('a memory that cannot be had is a typed error', () => {
+  assert.throws(() => new RowMemory(2 ** 40), codeIs('ExceededMemoryLimit'))
+})
+
+test.run()
