@@ -1,0 +1,125 @@
+/**
+ * How a private row is stored: whichever of its shapes is smallest.
+ *
+ * | shape        | bytes                                                       |
+ * | ------------ | ----------------------------------------------------------- |
+ * | `none`,`all` | nothing: the segment's record says it                        |
+ * | `dense`      | one bit per position                                        |
+ * | `list`       | gaps between set positions, LEB128                          |
+ * | `complement` | gaps between clear positions, LEB128                        |
+ *
+ * A stored row is one shape byte and these bytes. See docs/file-formats.md#private-rows.
+ */
+import type { RowMemory } from '../bloom/kernels/index.ts'
+
+export const RowShape = { none: 0, all: 1, dense: 2, list: 3, complement: 4 } as const
+
+/**
+ * @param words bits of the row, at least `documents` of them
+ * @param documents positions in use; bits beyond are ignored
+ * @param rowBytes length of a dense row
+ */
+export function encodeRow(words: Uint32Array, documents: number, rowBytes: number): Uint8Array {
+  const count = countBits(words, documents)
+  if (count === 0) return Uint8Array.of(RowShape.none)
+  if (count === documents) return Uint8Array.of(RowShape.all)
+  const invert = count > documents - count
+  const fewer = invert ? documents - count : count
+  // A gap takes one byte at least, so a list of more positions than bytes in a dense row cannot be smaller.
+  if (fewer < rowBytes) {
+    const gaps = encodeGaps(words, documents, invert, rowBytes)
+    if (gaps !== undefined) {
+      gaps[0] = invert ? RowShape.complement : RowShape.list
+      return gaps
+    }
+  }
+  const dense = new Uint8Array(1 + rowBytes)
+  dense[0] = RowShape.dense
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, Math.min(words.byteLength, rowBytes))
+  dense.set(bytes, 1)
+  clearBits(dense.subarray(1), documents)
+  return dense
+}
+
+/** Writes the row's bits to `rowBytes` bytes at `address`; false when the stored bytes are damaged. */
+export function decodeRow(
+  stored: Uint8Array,
+  memory: RowMemory,
+  address: number,
+  documents: number,
+  rowBytes: number
+): boolean {
+  const { kernels, u8, scratch } = memory
+  const shape = stored[0]
+  const payload = stored.subarray(1)
+  switch (shape) {
+    case RowShape.none:
+    case RowShape.all:
+      kernels.fill(address, shape === RowShape.all ? 0xff : 0, rowBytes)
+      break
+    case RowShape.dense:
+      if (payload.length !== rowBytes) return false
+      u8.set(payload, address)
+      break
+    case RowShape.list:
+    case RowShape.complement: {
+      if (payload.length > rowBytes) return false
+      u8.set(payload, scratch)
+      kernels.fill(address, 0, 8192)
+      if (kernels.decodeGaps(scratch, payload.length, address) < 0) return false
+      if (shape === RowShape.complement) kernels.not(address, address, rowBytes)
+      break
+    }
+    default:
+      return false
+  }
+  kernels.clearFrom(address, documents, rowBytes)
+  return true
+}
+
+function encodeGaps(words: Uint32Array, documents: number, invert: boolean, limit: number): Uint8Array | undefined {
+  const out = new Uint8Array(1 + limit + 4)
+  let length = 1
+  let next = 0
+  const wordCount = Math.ceil(documents / 32)
+  for (let w = 0; w < wordCount; w++) {
+    let word = invert ? ~words[w]! : words[w]!
+    while (word !== 0) {
+      const position = w * 32 + (31 - Math.clz32(word & -word))
+      word &= word - 1
+      if (position >= documents) break
+      let gap = position - next
+      next = position + 1
+      while (gap >= 0x80) {
+        out[length++] = (gap & 0x7f) | 0x80
+        gap >>>= 7
+      }
+      out[length++] = gap
+      if (length > limit) return undefined
+    }
+  }
+  return out.slice(0, length)
+}
+
+function countBits(words: Uint32Array, documents: number): number {
+  let count = 0
+  const whole = documents >>> 5
+  for (let w = 0; w < whole; w++) count += popcount(words[w]!)
+  const rest = documents & 31
+  if (rest > 0) count += popcount(words[whole]! & ((1 << rest) - 1))
+  return count
+}
+
+function popcount(word: number): number {
+  let v = word - ((word >>> 1) & 0x55555555)
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333)
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+function clearBits(bytes: Uint8Array, from: number): void {
+  const whole = from >>> 3
+  if ((from & 7) !== 0) {
+    bytes[whole]! &= (1 << (from & 7)) - 1
+    bytes.fill(0, whole + 1)
+  } else bytes.fill(0, whole)
+}

@@ -1,0 +1,87 @@
+/**
+ * A sample of a segment's documents and how often each value pair occurs in it: what the next segment's parameters are
+ * chosen from.
+ *
+ * Every `stride`-th document is in the sample. When it is full, every second one leaves and the stride doubles, so the
+ * sample is spread evenly over the segment whatever its length, and older documents cost nothing twice.
+ */
+import type { FlatDocument } from './flatten.ts'
+import type { HashedPair } from './private-table.ts'
+
+export interface SampledPair extends HashedPair {
+  /** Documents of the sample that have the pair. */
+  count: number
+}
+
+/** Longer texts are not worth a private row: the row's record would keep a copy of the text. */
+const maxTextLength = 256
+
+export class Sampler {
+  readonly #maxDocuments: number
+  /** By 53 bits of the hash: two pairs that collide share a count, which costs nothing but an estimate. */
+  readonly #pairs = new Map<number, SampledPair>()
+  #documents: { readonly pairs: readonly SampledPair[]; readonly uncounted: number }[] = []
+  #stride = 1
+  #seen = 0
+
+  constructor(maxDocuments = 4096) {
+    this.#maxDocuments = maxDocuments
+  }
+
+  get size(): number {
+    return this.#documents.length
+  }
+
+  observe(flat: FlatDocument): void {
+    if (this.#seen++ % this.#stride !== 0) return
+    if (this.#documents.length >= this.#maxDocuments) this.#thin()
+    const pairs = new Set<SampledPair>()
+    let uncounted = 0
+    for (let i = 0; i < flat.count; i++) {
+      const key = flat.keys[i]!
+      if (typeof key === 'string' && key.length > maxTextLength) {
+        uncounted++
+        continue
+      }
+      pairs.add(this.#pair(flat, i))
+    }
+    for (const pair of pairs) pair.count++
+    this.#documents.push({ pairs: [...pairs], uncounted })
+  }
+
+  /** Pairs in at least `minCount` documents of the sample, the most frequent first. */
+  frequent(minCount: number): SampledPair[] {
+    return [...this.#pairs.values()].filter((pair) => pair.count >= minCount).sort((a, b) => b.count - a.count)
+  }
+
+  /** For each sampled document, how many of its value pairs are not in `privatePairs`. */
+  hashedPairsPerDocument(privatePairs: ReadonlySet<HashedPair>): number[] {
+    return this.#documents.map(({ pairs, uncounted }) => {
+      let count = uncounted
+      for (const pair of pairs) if (!privatePairs.has(pair)) count++
+      return count
+    })
+  }
+
+  #pair(flat: FlatDocument, i: number): SampledPair {
+    const lo = flat.lo[i]!
+    const hi = flat.hi[i]!
+    const hash = (hi >>> 0) * 2 ** 21 + (lo >>> 11)
+    const known = this.#pairs.get(hash)
+    if (known !== undefined) return known
+    const pair = { path: flat.nodes[i]!.path, tag: flat.tags[i]!, key: flat.keys[i]!, lo, hi, count: 0 }
+    this.#pairs.set(hash, pair)
+    return pair
+  }
+
+  #thin(): void {
+    const kept: typeof this.#documents = []
+    this.#documents.forEach((document, i) => {
+      if (i % 2 === 0) kept.push(document)
+      else for (const pair of document.pairs) pair.count--
+    })
+    this.#documents = kept
+    this.#stride *= 2
+    for (const [hash, pair] of this.#pairs) if (pair.count === 0) this.#pairs.delete(hash)
+  }
+}

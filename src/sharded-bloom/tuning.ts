@@ -1,0 +1,68 @@
+/**
+ * Pure policy: which parameters a segment gets.
+ *
+ * A pair in more than about 1/1024 of the documents is cheaper as an exact list than as hashed postings (24 bits each,
+ * against some 12 for a gap) and is worth more: only exact rows prove a match. What remains is hashed into P rows.
+ */
+import { rowFalsePositiveRate } from '../bloom/sizing.ts'
+import type { HashedPair } from './private-table.ts'
+import type { Sampler } from './sampler.ts'
+import type { SegmentParameters } from './segment.ts'
+
+export interface TuningOptions {
+  /** P, or 'auto'. */
+  readonly shards: number | 'auto'
+  /** r, or 'auto'. */
+  readonly rowsPerPair: number | 'auto'
+  /** Row bits spent on each hashed pair of a document. */
+  readonly bitsPerPosting: number
+}
+
+const defaultRowsPerPair = 8
+const privateShare = 1 / 1024
+const maxPrivateValues = 4096
+const minShards = 64
+const maxShards = 8192
+/** The mean false-positive rate of one pair and document that uneven documents may raise P for, up to 1.5-fold. */
+const targetFalsePositiveRate = 1e-4
+
+/** For the first documents of a collection, of which nothing is known. */
+export function initialParameters(options: TuningOptions): SegmentParameters {
+  return {
+    shards: options.shards === 'auto' ? 512 : options.shards,
+    rowsPerPair: options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair,
+    privatePairs: []
+  }
+}
+
+/** For documents like those of the sample. */
+export function chooseParameters(sampler: Sampler, options: TuningOptions): SegmentParameters {
+  // Fewer than four occurrences say nothing about frequency.
+  const minCount = Math.max(4, Math.ceil(sampler.size * privateShare))
+  const privatePairs: readonly HashedPair[] = sampler.frequent(minCount).slice(0, maxPrivateValues)
+  const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
+  const perDocument = sampler.hashedPairsPerDocument(new Set(privatePairs))
+  const shards = options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
+  return {
+    shards,
+    rowsPerPair,
+    privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi }))
+  }
+}
+
+/** @param perDocument hashed pairs of each sampled document */
+function chooseShards(perDocument: readonly number[], rowsPerPair: number, bitsPerPosting: number): number {
+  const mean = perDocument.reduce((sum, count) => sum + count, 0) / Math.max(1, perDocument.length)
+  let shards = roundShards(bitsPerPosting * mean)
+  const limit = Math.min(maxShards, shards * 1.5)
+  const meanRate = (): number => {
+    const sum = perDocument.reduce((total, count) => total + rowFalsePositiveRate(count, shards, rowsPerPair), 0)
+    return sum / Math.max(1, perDocument.length)
+  }
+  while (shards + 64 <= limit && meanRate() > targetFalsePositiveRate) shards += 64
+  return shards
+}
+
+function roundShards(shards: number): number {
+  return Math.min(maxShards, Math.max(minShards, Math.ceil(shards / 64) * 64))
+}
