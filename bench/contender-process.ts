@@ -1,0 +1,119 @@
+/** The process of one contender: loads the tweets, runs queries, says how long they took and what they found. */
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Document } from '../src/model/types.ts'
+import type { Query } from '../src/workload/query-classes.ts'
+import { generateTweets } from '../src/workload/tweets.ts'
+import { type Contender, type ContenderName, opener } from './contender.ts'
+import { type DirectoryBytes, directoryBytes } from './directory-bytes.ts'
+import { serve } from './rpc.ts'
+
+export interface LoadReport {
+  readonly description: string
+  readonly loadSeconds: number
+  readonly settleSeconds: number
+  readonly documents: number
+  readonly jsonBytes: number
+  readonly rssBytes: number
+  readonly heapBytes: number
+}
+
+const batchSize = 1_000
+const directory = mkdtempSync(join(tmpdir(), 'petaldb-bench-'))
+let contender: Contender | undefined
+
+const handlers = {
+  async load({ name, count, seed }: { name: ContenderName; count: number; seed: number }): Promise<LoadReport> {
+    const open = await opener(name)
+    contender = await open(directory)
+    let loadMilliseconds = 0
+    let jsonBytes = 0
+    for (let start = 0; start < count; start += batchSize) {
+      const documents = [...generateTweets({ count: Math.min(batchSize, count - start), seed, start })]
+      const json = documents.map((document) => JSON.stringify(document))
+      for (const text of json) jsonBytes += Buffer.byteLength(text)
+      const begin = performance.now()
+      await contender.load(documents, json)
+      loadMilliseconds += performance.now() - begin
+    }
+    const begin = performance.now()
+    await contender.settle()
+    const settleSeconds = (performance.now() - begin) / 1000
+    return {
+      description: contender.description,
+      loadSeconds: loadMilliseconds / 1000,
+      settleSeconds,
+      documents: count,
+      jsonBytes,
+      ...memory()
+    }
+  },
+
+  /** Runs the query until `milliseconds` have passed, at least once. @returns milliseconds per run */
+  async time({ query, milliseconds }: { query: Query; milliseconds: number }): Promise<number> {
+    const store = opened()
+    const begin = performance.now()
+    let runs = 0
+    let elapsed = 0
+    do {
+      await store.find(query)
+      runs++
+      elapsed = performance.now() - begin
+    } while (elapsed < milliseconds)
+    return elapsed / runs
+  },
+
+  /** Ids and a digest of the whole documents, in order when the query sorts. */
+  async answer(query: Query): Promise<{ hits: number; digest: string; ids: number[] }> {
+    const found = [...(await opened().find(query))]
+    if (query.sort === undefined) found.sort((a, b) => (a._id as number) - (b._id as number))
+    const hash = createHash('sha256')
+    for (const document of found) hash.update(canonicalJson(document))
+    return {
+      hits: found.length,
+      digest: hash.digest('hex'),
+      ids: found.slice(0, 50_000).map(({ _id }) => _id as number)
+    }
+  },
+
+  async memory(): Promise<{ rssBytes: number; heapBytes: number }> {
+    return memory()
+  },
+
+  /** Closes the store; what is on disk then is what it costs. */
+  async close(): Promise<{ bytes: DirectoryBytes; indexBytes: number | undefined }> {
+    const indexBytes = await opened().indexBytes?.()
+    await opened().close()
+    const bytes = directoryBytes(directory)
+    rmSync(directory, { recursive: true })
+    return { bytes, indexBytes }
+  }
+}
+
+export type ContenderHandlers = typeof handlers
+
+function opened(): Contender {
+  if (contender === undefined) throw new TypeError('load first')
+  return contender
+}
+
+/** After a garbage collection, where the flags allow one. */
+function memory(): { rssBytes: number; heapBytes: number } {
+  globalThis.gc?.()
+  const { rss, heapUsed, external } = process.memoryUsage()
+  return { rssBytes: rss, heapBytes: heapUsed + external }
+}
+
+/** Keys sorted: not every store keeps their order. */
+function canonicalJson(document: Document): string {
+  return JSON.stringify(document, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  )
+}
+
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+serve(handlers)

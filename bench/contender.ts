@@ -1,0 +1,42 @@
+/** What a store has to offer to take part in the comparison. */
+import type { Document } from '../src/model/types.ts'
+import type { Query } from '../src/workload/query-classes.ts'
+
+export const contenderNames = ['petaldb', 'sqlite', 'sqlite-indexed', 'nedb', 'mingo', 'level-scan'] as const
+
+export type ContenderName = (typeof contenderNames)[number]
+
+export interface Contender {
+  /** Library, version, and how it is used. */
+  readonly description: string
+  /** Stores one batch. A contender takes whichever form it likes better; both are ready made. */
+  load(documents: readonly Document[], json: readonly string[]): Promise<void>
+  /** After the last batch: whatever a careful user does before asking. */
+  settle(): Promise<void>
+  /** Every match as an object of its own or of the store's, in any order unless the query sorts. */
+  find(query: Query): Promise<readonly Document[]>
+  /** Bytes of the index alone, where the store can tell. */
+  indexBytes?(): Promise<number>
+  close(): Promise<void>
+}
+
+/** Opens an empty store in a directory of its own. */
+export type OpenContender = (directory: string) => Promise<Contender>
+
+/** One import per contender, so that a process loads only the library it measures. */
+export async function opener(name: ContenderName): Promise<OpenContender> {
+  switch (name) {
+    case 'petaldb':
+      return (await import('./contenders/petaldb.ts')).openPetalDb
+    case 'sqlite':
+      return (await import('./contenders/sqlite.ts')).openSqlite
+    case 'sqlite-indexed':
+      return (await import('./contenders/sqlite.ts')).openIndexedSqlite
+    case 'nedb':
+      return (await import('./contenders/nedb.ts')).openNeDb
+    case 'mingo':
+      return (await import('./contenders/mingo.ts')).openMingo
+    case 'level-scan':
+      return (await import('./contenders/level-scan.ts')).openLevelScan
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The benchmark's filters as the SQL a good SQLite user writes by hand: JSON text in one column, `json_extract` for
+ * scalars, `json_each` for arrays, or a table of their own where indexes are wanted.
+ */
+import type { Document } from '../../src/model/types.ts'
+
+/** The one array that queries look into. */
+const arrayPath = 'entities.hashtags.text'
+
+/** Every other path that queries look at, by how they look at it. */
+const extractedPaths = [
+  'user.screen_name',
+  'user.id',
+  'user.location',
+  'user.verified',
+  'place.country_code',
+  'lang',
+  'source',
+  'retweet_count',
+  'timestamp_ms'
+]
+const typedPaths = ['coordinates']
+
+export const schema = 'CREATE TABLE tweets (id INTEGER PRIMARY KEY, doc TEXT NOT NULL)'
+
+export const indexes = [
+  ...extractedPaths.map((path) => `CREATE INDEX "by_${path}" ON tweets (${extract(path)})`),
+  ...typedPaths.map((path) => `CREATE INDEX "type_${path}" ON tweets (${type(path)})`),
+  'CREATE TABLE hashtags (text TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (text, id)) WITHOUT ROWID',
+  `INSERT OR IGNORE INTO hashtags SELECT json_extract(tag.value, '$.text'), tweets.id
+   FROM tweets, json_each(tweets.doc, '$.entities.hashtags') AS tag`,
+  'ANALYZE'
+]
+
+export interface Condition {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+/** @param hasHashtagTable whether `indexes` were made */
+export function condition(filter: Document, hasHashtagTable: boolean): Condition {
+  return join(
+    ' AND ',
+    Object.entries(filter).map(([key, operand]) => {
+      if (key === '$and' || key === '$or') {
+        const parts = (operand as Document[]).map((part) => condition(part, hasHashtagTable))
+        return join(key === '$and' ? ' AND ' : ' OR ', parts)
+      }
+      return key === arrayPath ? hashtagIs(operand, hasHashtagTable) : onPath(key, operand)
+    })
+  )
+}
+
+function join(word: string, parts: readonly Condition[]): Condition {
+  if (parts.length === 1 && parts[0] !== undefined) return parts[0]
+  return {
+    sql: `(${parts.map(({ sql }) => sql).join(word)})`,
+    parameters: parts.flatMap(({ parameters }) => parameters)
+  }
+}
+
+function extract(path: string): string {
+  return `json_extract(doc, '$.${path}')`
+}
+
+function type(path: string): string {
+  return `json_type(doc, '$.${path}')`
+}
+
+function hashtagIs(text: unknown, hasHashtagTable: boolean): Condition {
+  const sql = hasHashtagTable
+    ? 'id IN (SELECT id FROM hashtags WHERE text = ?)'
+    : "EXISTS (SELECT 1 FROM json_each(doc, '$.entities.hashtags') WHERE json_extract(value, '$.text') = ?)"
+  return { sql, parameters: [text] }
+}
+
+function onPath(path: string, operand: unknown): Condition {
+  if (typeof operand !== 'object' || operand === null) return onOperator(path, '$eq', operand)
+  return join(
+    ' AND ',
+    Object.entries(operand).map(([name, argument]) => onOperator(path, name, argument))
+  )
+}
+
+function onOperator(path: string, name: string, argument: unknown): Condition {
+  switch (name) {
+    case '$eq':
+      return { sql: `${extract(path)} = ?`, parameters: [scalar(argument)] }
+    case '$ne':
+      return { sql: `${extract(path)} IS NOT ?`, parameters: [scalar(argument)] }
+    case '$in': {
+      const values = argument as unknown[]
+      return { sql: `${extract(path)} IN (${values.map(() => '?').join(', ')})`, parameters: values.map(scalar) }
+    }
+    case '$gte':
+      return { sql: `${extract(path)} >= ?`, parameters: [argument] }
+    case '$lt':
+      return { sql: `${extract(path)} < ?`, parameters: [argument] }
+    case '$exists':
+      return { sql: `${type(path)} IS ${argument ? 'NOT ' : ''}NULL`, parameters: [] }
+    case '$regex':
+      // The benchmark's pattern is a literal; SQLite has no regular expressions of its own.
+      return { sql: `instr(${extract(path)}, ?) > 0`, parameters: [argument] }
+    default:
+      throw new TypeError(`no query class uses ${name}`)
+  }
+}
+
+/** SQLite's JSON functions give booleans as 0 and 1. */
+function scalar(value: unknown): unknown {
+  return typeof value === 'boolean' ? Number(value) : value
+}

@@ -1,0 +1,82 @@
+/** PetalDB's import beside classic-level's: pairs of imports, one after the other, each side in its own process. */
+
+import { type Importer, type ImportTimes, importers } from './import-once.ts'
+import type { ImportHandlers } from './import-process.ts'
+import { significant, table } from './query-report.ts'
+import { connect } from './rpc.ts'
+import { type Spread, spread } from './statistics.ts'
+
+export interface ImportPairs {
+  /** Rate of petaldb over rate of classic-level, of the medians. */
+  readonly acknowledgedRatio: number
+  readonly closedRatio: number
+  readonly sides: readonly ImportSide[]
+  readonly markdown: string
+}
+
+interface ImportSide {
+  readonly importer: Importer
+  readonly acknowledgedMilliseconds: Spread
+  readonly closedMilliseconds: Spread
+  readonly diskBytes: number
+}
+
+export interface ImportPairOptions {
+  readonly count: number
+  readonly seed: number
+  readonly batch: number
+  readonly rounds: number
+  readonly progress: (message: string) => void
+}
+
+export async function importPairs({ rounds, progress, ...input }: ImportPairOptions): Promise<ImportPairs> {
+  const sides = importers.map((importer) => ({
+    importer,
+    child: connect<ImportHandlers>(new URL('import-process.ts', import.meta.url)),
+    runs: [] as ImportTimes[]
+  }))
+  for (const { importer, child } of sides) {
+    progress(`preparing the import into ${importer}`)
+    await child.call('prepare', { importer, ...input })
+  }
+  // Round −1 is warm-up and not kept.
+  for (let round = -1; round < rounds; round++) {
+    progress(`import ${round + 1} of ${rounds}`)
+    // Who goes first alternates: the second finds the disk busy with the first one's pages.
+    for (const { child, runs } of round % 2 === 0 ? sides : [...sides].reverse()) {
+      const times = await child.call('run', undefined)
+      if (round >= 0) runs.push(times)
+    }
+  }
+  for (const { child } of sides) await child.end()
+  return summarise(
+    input.count,
+    sides.map(({ importer, runs }) => ({
+      importer,
+      acknowledgedMilliseconds: spread(runs.map((run) => run.acknowledgedMilliseconds)),
+      closedMilliseconds: spread(runs.map((run) => run.closedMilliseconds)),
+      diskBytes: runs.at(-1)?.diskBytes ?? 0
+    }))
+  )
+}
+
+function summarise(count: number, sides: readonly ImportSide[]): ImportPairs {
+  const [ours, theirs] = importers.map((name) => sides.find(({ importer }) => importer === name))
+  if (ours === undefined || theirs === undefined) throw new TypeError('both sides must have run')
+  const rate = (times: Spread): string =>
+    `${significant(count / times.median)} (${significant(count / times.max)}–${significant(count / times.min)})`
+  return {
+    acknowledgedRatio: theirs.acknowledgedMilliseconds.median / ours.acknowledgedMilliseconds.median,
+    closedRatio: theirs.closedMilliseconds.median / ours.closedMilliseconds.median,
+    sides,
+    markdown: table(
+      ['', 'documents per ms until acknowledged', 'until closed', 'disk, MB'],
+      sides.map((side) => [
+        side.importer,
+        rate(side.acknowledgedMilliseconds),
+        rate(side.closedMilliseconds),
+        (side.diskBytes / 1e6).toFixed(1)
+      ])
+    )
+  }
+}

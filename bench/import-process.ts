@@ -1,0 +1,20 @@
+/** The process of one side of the import comparison. */
+import { type Importer, type ImportTimes, prepareImport } from './import-once.ts'
+import { serve } from './rpc.ts'
+
+let run: (() => Promise<ImportTimes>) | undefined
+
+const handlers = {
+  async prepare({ importer, ...options }: { importer: Importer; count: number; seed: number; batch: number }) {
+    run = prepareImport(importer, options)
+  },
+
+  async run(): Promise<ImportTimes> {
+    if (run === undefined) throw new TypeError('prepare first')
+    return run()
+  }
+}
+
+export type ImportHandlers = typeof handlers
+
+serve(handlers)

@@ -1,0 +1,116 @@
+/** A comparison as markdown. */
+import type { Comparison, ContenderResult, QueryResult } from './comparison.ts'
+import { type Machine, machineLine } from './machine.ts'
+import type { Spread } from './statistics.ts'
+import type { TargetCheck } from './targets.ts'
+
+export function comparisonMarkdown(comparison: Comparison, targets: readonly TargetCheck[]): string {
+  const { count, seed, rounds, contenders, absent, queries, disagreements } = comparison
+  return `# ${count.toLocaleString('en')} generated tweets
+
+${header(comparison.machine, `npm run bench -- --count ${count} --seed ${seed} --rounds ${rounds}`)}
+
+${[
+  ...contenders.map(({ name, description }) => `* **${name}**: ${description}`),
+  ...absent.map(({ name, reason }) => `* **${name}** did not take part: ${reason}`)
+].join('\n')}
+
+${
+  disagreements.length === 0
+    ? `All contenders returned the same documents for all ${queries.length} queries.`
+    : `ANSWERS DIFFER:\n\n${disagreements.map((line) => `* ${line}`).join('\n')}`
+}
+
+## Milliseconds per query
+
+Warm, results returned as whole objects: median (least to most) of ${rounds} repetitions, interleaved.
+
+${queryTable(queries, contenders)}
+
+## Loading, memory and disk
+
+Batches of 1,000. Settling is checkpoint, compaction and, for sqlite-indexed, making the indexes.
+
+${contenderTable(contenders)}
+
+${importSection(comparison)}
+
+## Targets
+
+${targets.map(({ target, measured, met }) => `* target ${target}: measured ${measured}: ${verdict(met)}`).join('\n')}
+`
+}
+
+export function header(where: Machine, command: string): string {
+  return `${machineLine(where)}\n\n    ${command}`
+}
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const alignment = head.map((_, column) => (column === 0 ? '---' : '---:'))
+  return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+export function significant(value: number): string {
+  if (!Number.isFinite(value)) return '–'
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(2)
+}
+
+function queryTable(queries: readonly QueryResult[], contenders: readonly ContenderResult[]): string {
+  return table(
+    ['query', 'hits', ...contenders.map(({ name }) => name)],
+    queries.map(({ title, hits, milliseconds }) => [
+      title,
+      hits.toLocaleString('en'),
+      ...contenders.map(({ name }) => spreadCell(milliseconds[name]))
+    ])
+  )
+}
+
+function spreadCell(times: Spread | undefined): string {
+  if (times === undefined) return '–'
+  return `${significant(times.median)} (${significant(times.min)}–${significant(times.max)})`
+}
+
+function contenderTable(contenders: readonly ContenderResult[]): string {
+  return table(
+    [
+      '',
+      'load, docs/s',
+      'settle, s',
+      'disk, MB',
+      'by file type, MB',
+      'index, MB',
+      'RSS after load, MB',
+      'RSS at the end, MB'
+    ],
+    contenders.map((contender) => [
+      contender.name,
+      Math.round(documentsPerSecond(contender)).toLocaleString('en'),
+      contender.settleSeconds.toFixed(1),
+      megabytes(contender.disk?.total),
+      Object.entries(contender.disk?.byExtension ?? {})
+        .filter(([, bytes]) => bytes >= 50_000)
+        .map(([extension, bytes]) => `${extension} ${megabytes(bytes)}`)
+        .join(', '),
+      megabytes(contender.indexBytes),
+      megabytes(contender.rssBytes),
+      megabytes(contender.rssAfterQueriesBytes)
+    ])
+  )
+}
+
+function documentsPerSecond({ documents, loadSeconds }: ContenderResult): number {
+  return documents / loadSeconds
+}
+
+function importSection({ imports }: Comparison): string {
+  return imports === undefined ? '' : `## Import\n\n${imports.markdown}`
+}
+
+function megabytes(bytes: number | undefined): string {
+  return bytes === undefined ? '–' : (bytes / 1e6).toFixed(1)
+}
+
+function verdict(met: boolean | undefined): string {
+  return met === undefined ? 'not measured' : met ? 'met' : 'NOT met'
+}

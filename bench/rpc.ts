@@ -1,0 +1,72 @@
+/**
+ * Calls into a child process, so that every measured store has memory and compiled code of its own.
+ * The child runs with the parent's flags, `--import tsx` among them.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+type Handlers = Readonly<Record<string, (argument: never) => Promise<unknown>>>
+
+type Remote<H extends Handlers> = {
+  readonly call: <K extends keyof H & string>(
+    name: K,
+    argument: Parameters<H[K]>[0]
+  ) => Promise<Awaited<ReturnType<H[K]>>>
+  /** Ends the process once it has nothing left to do. */
+  readonly end: () => Promise<void>
+}
+
+type Reply = { readonly value: unknown } | { readonly error: string }
+
+/** Parent's side. One call at a time. */
+export function connect<H extends Handlers>(module: URL): Remote<H> {
+  const child = fork(fileURLToPath(module), {
+    serialization: 'advanced',
+    execArgv: [...process.execArgv, '--expose-gc', '--max-old-space-size=8192']
+  })
+  return {
+    async call(name, argument) {
+      const reply = nextReply(child)
+      child.send({ name, argument })
+      const answer = await reply
+      if ('error' in answer) throw new Error(answer.error)
+      // The child's module has the type H: what it answers is what its handler returns.
+      return answer.value as never
+    },
+    async end() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exit = once(child, 'exit')
+      child.disconnect()
+      await exit
+    }
+  }
+}
+
+function nextReply(child: ChildProcess): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (reply: unknown): void => {
+      child.off('exit', onExit)
+      resolve(reply as Reply)
+    }
+    const onExit = (code: number | null, signal: string | null): void => {
+      child.off('message', onMessage)
+      reject(new Error(`the process ended (${signal ?? code})`))
+    }
+    child.once('message', onMessage)
+    child.once('exit', onExit)
+  })
+}
+
+/** Child's side. */
+export function serve(handlers: Handlers): void {
+  process.on('message', ({ name, argument }: { name: string; argument: never }) => {
+    const handler = handlers[name]
+    const answer = handler === undefined ? Promise.reject(new TypeError(`no handler ${name}`)) : handler(argument)
+    answer.then(
+      (value) => process.send?.({ value }),
+      (error: unknown) =>
+        process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    )
+  })
+}
