@@ -1,0 +1,88 @@
+/**
+ * Decimal numbers taken apart: sign, digits and exponent of a Decimal128 or an integer, and back.
+ *
+ * Decimal128 of the `bson` package has no arithmetic and many spellings of one value (`1`, `1.0`, `10E-1`); keys need
+ * one spelling and `$inc` needs sums.
+ */
+import { Decimal128 } from 'bson'
+
+/** coefficient × 10^exponent; −0 is not kept. */
+export interface Decimal {
+  readonly coefficient: bigint
+  readonly exponent: number
+}
+
+/** Most digits a Decimal128 holds. */
+const maxDigits = 34
+const minExponent = -6176
+const maxExponent = 6111
+
+/** undefined for NaN and the infinities. */
+export function toDecimal(value: Decimal128 | bigint): Decimal | undefined {
+  return typeof value === 'bigint' ? { coefficient: value, exponent: 0 } : parseDecimal(value.toString())
+}
+
+/** Parses plain or scientific notation; undefined for anything else, `NaN` and `Infinity` among it. */
+export function parseDecimal(text: string): Decimal | undefined {
+  const parts = /^([+-]?)(\d+)(?:\.(\d*))?(?:E([+-]?\d+))?$/i.exec(text)
+  if (parts === null) return undefined
+  const [, sign, whole, fraction = '', exponent = '0'] = parts
+  const digits = BigInt(`${whole}${fraction}`)
+  return { coefficient: sign === '-' ? -digits : digits, exponent: Number(exponent) - fraction.length }
+}
+
+/** The one spelling of a decimal that is not zero: sign, digits without zeros at either end, power of the first digit. */
+export function normaliseDecimal(value: Decimal): {
+  readonly isNegative: boolean
+  readonly digits: string
+  readonly power: number
+} {
+  const isNegative = value.coefficient < 0n
+  const all = String(isNegative ? -value.coefficient : value.coefficient)
+  return { isNegative, digits: all.replace(/0+$/, ''), power: value.exponent + all.length - 1 }
+}
+
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const exponent = Math.min(a.exponent, b.exponent)
+  return { coefficient: scaleTo(a, exponent) + scaleTo(b, exponent), exponent }
+}
+
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
+  return { coefficient: a.coefficient * b.coefficient, exponent: a.exponent + b.exponent }
+}
+
+/** Rounded to 34 digits, half to even as IEEE 754 does; beyond the greatest exponent it is an infinity. */
+export function toDecimal128(value: Decimal): Decimal128 {
+  let { coefficient, exponent } = value
+  const sign = coefficient < 0n ? '-' : ''
+  if (coefficient < 0n) coefficient = -coefficient
+  const excess = Math.max(String(coefficient).length - maxDigits, minExponent - exponent)
+  if (excess > 0) {
+    coefficient = roundHalfEven(coefficient, excess)
+    exponent += excess
+    // 999…9 rounded up has one digit more.
+    if (String(coefficient).length > maxDigits) {
+      coefficient /= 10n
+      exponent++
+    }
+  }
+  if (coefficient === 0n) exponent = Math.min(exponent, maxExponent)
+  while (exponent > maxExponent && String(coefficient).length < maxDigits) {
+    coefficient *= 10n
+    exponent--
+  }
+  if (exponent > maxExponent) return Decimal128.fromString(`${sign}Infinity`)
+  return Decimal128.fromString(`${sign}${coefficient}E${exponent}`)
+}
+
+function scaleTo(value: Decimal, exponent: number): bigint {
+  return value.coefficient * 10n ** BigInt(value.exponent - exponent)
+}
+
+function roundHalfEven(coefficient: bigint, droppedDigits: number): bigint {
+  const unit = 10n ** BigInt(droppedDigits)
+  const quotient = coefficient / unit
+  const twice = (coefficient % unit) * 2n
+  const roundsUp = twice > unit || (twice === unit && quotient % 2n === 1n)
+  return roundsUp ? quotient + 1n : quotient
+}

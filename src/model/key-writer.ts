@@ -1,0 +1,120 @@
+/**
+ * A growing byte buffer for order-preserving keys: every encoding it writes sorts by bytes as its value sorts, and no
+ * encoding is a prefix of another, so that encodings can follow one another in one key.
+ */
+import { PetalError } from './errors.ts'
+
+/** Longest key in bytes. */
+export const maxKeyBytes = 1 << 20
+
+/** Ends a text or a container. Below every type tag, so that the shorter of two sorts first. */
+const terminator = 0x00
+/** Follows a zero byte that belongs to a text. Above every type tag. */
+const escapedZero = 0xff
+
+export class KeyWriter {
+  #bytes = new Uint8Array(256)
+  #view = new DataView(this.#bytes.buffer)
+  #length = 0
+
+  reset(): void {
+    this.#length = 0
+  }
+
+  /** A copy of what was written since reset(). */
+  finish(): Uint8Array {
+    return this.#bytes.slice(0, this.#length)
+  }
+
+  byte(value: number): void {
+    this.#reserve(1)
+    this.#bytes[this.#length++] = value
+  }
+
+  terminate(): void {
+    this.byte(terminator)
+  }
+
+  uint32(value: number): void {
+    this.#reserve(4)
+    this.#view.setUint32(this.#length, value)
+    this.#length += 4
+  }
+
+  /** Eight bytes that sort as numbers do, NaN first. −0 must have been made 0. */
+  double(value: number): void {
+    this.#reserve(8)
+    const at = this.#length
+    this.#length += 8
+    if (Number.isNaN(value)) {
+      this.#bytes.fill(0, at, at + 8)
+      return
+    }
+    this.#view.setFloat64(at, value)
+    const bytes = this.#bytes
+    if (bytes[at]! < 0x80) bytes[at]! |= 0x80
+    else for (let i = at; i < at + 8; i++) bytes[i]! ^= 0xff
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  /**
+   * Text by code point, zero bytes escaped, terminated. A lone surrogate keeps a code of its own (WTF-8), where
+   * UTF-8 encoders would make one replacement character of all of them.
+   */
+  text(value: string): void {
+    this.#reserve(value.length + 1)
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i)
+      if (unit > 0 && unit < 0x80) {
+        if (this.#length + 1 >= this.#bytes.length) this.#reserve(value.length - i + 1)
+        this.#bytes[this.#length++] = unit
+      } else {
+        i += this.#rareUnit(value, i, unit)
+      }
+    }
+    this.terminate()
+  }
+
+  /** @returns code units consumed beyond the first */
+  #rareUnit(value: string, i: number, unit: number): number {
+    this.#reserve(4)
+    const bytes = this.#bytes
+    if (unit === 0) {
+      bytes[this.#length++] = 0
+      bytes[this.#length++] = escapedZero
+      return 0
+    }
+    if (unit < 0x800) {
+      bytes[this.#length++] = 0xc0 | (unit >> 6)
+      bytes[this.#length++] = 0x80 | (unit & 0x3f)
+      return 0
+    }
+    const code = value.codePointAt(i) ?? unit
+    if (code < 0x10000) {
+      bytes[this.#length++] = 0xe0 | (code >> 12)
+    } else {
+      bytes[this.#length++] = 0xf0 | (code >> 18)
+      bytes[this.#length++] = 0x80 | ((code >> 12) & 0x3f)
+    }
+    bytes[this.#length++] = 0x80 | ((code >> 6) & 0x3f)
+    bytes[this.#length++] = 0x80 | (code & 0x3f)
+    return code < 0x10000 ? 0 : 1
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#length + count
+    if (needed <= this.#bytes.length) return
+    if (needed > maxKeyBytes) {
+      throw new PetalError('BadValue', `A key may have at most ${maxKeyBytes} bytes, this value needs more`)
+    }
+    const grown = new Uint8Array(Math.min(maxKeyBytes, Math.max(needed, this.#bytes.length * 2)))
+    grown.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = grown
+    this.#view = new DataView(grown.buffer)
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Values as keys of an ordered store: `_id`s today, composite keys tomorrow.
+ *
+ * Invariants:
+ * 1. Exact: two values have the same key if and only if MongoDB calls them equal (1 = 1n = Decimal128('1.0'), while
+ *    2^53 and 2n ** 53n + 1n differ).
+ * 2. Ordered: keys sort by bytes as compareValues sorts the values.
+ * 3. Self-delimiting: no key is a proper prefix of another.
+ *
+ * The format is part of the database format: one tag byte in the order of types, then
+ *
+ * | type        | bytes                                                                                          |
+ * | ----------- | ---------------------------------------------------------------------------------------------- |
+ * | number      | nearest double, sortable; 0x80 if that is the number itself, else 0x40 (below) or 0xC0 (above)  |
+ * |             | and the decimal digits                                                                         |
+ * | string      | WTF-8, 00 written as 00 FF, ended by 00                                                        |
+ * | object      | per field: tag of the value, name, value; ended by 00                                          |
+ * | array       | values; ended by 00                                                                            |
+ * | binData     | length (4 bytes), subtype, bytes                                                               |
+ * | others      | fixed length, or texts ended by 00                                                             |
+ */
+import type { Decimal128, ObjectId, Timestamp } from 'bson'
+import { normaliseDecimal, toDecimal } from './decimal.ts'
+import { PetalError } from './errors.ts'
+import { KeyWriter } from './key-writer.ts'
+import { compareNumbers, unwrapNumber } from './numbers.ts'
+import { binaryParts, regexParts } from './scalar.ts'
+import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from './types.ts'
+
+const maxDepth = 100
+const numberBytes = 10
+const objectIdBytes = 13
+
+/** Where an inexact number lies relative to its nearest double. */
+const Side = { below: 0x40, exact: 0x80, above: 0xc0 } as const
+
+const writer = new KeyWriter()
+const doubleView = new DataView(new ArrayBuffer(8))
+
+/**
+ * The key of a value.
+ * @throws PetalError BadValue for undefined, a value no document can hold, or a key above 1 MiB
+ * @example
+ * encodeKey(1)             // equal bytes to encodeKey(1n) and encodeKey(Long.ONE)
+ * encodeKey('a') < encodeKey('b')   // by bytes
+ */
+export function encodeKey(value: unknown): Uint8Array {
+  if (typeof value === 'number') return numberKey(value)
+  if (typeof value === 'object' && value !== null && (value as { _bsontype?: unknown })._bsontype === 'ObjectId') {
+    return objectIdKey(value as ObjectId)
+  }
+  writer.reset()
+  write(value, 0)
+  return writer.finish()
+}
+
+/**
+ * Checks what MongoDB refuses as an `_id`.
+ * @throws PetalError BadValue for undefined, arrays, regular expressions and unsupported values,
+ *   DollarPrefixedFieldName for an object with a key that begins with `$`
+ */
+export function checkId(id: unknown): void {
+  const type = typeOf(id)
+  switch (type) {
+    case Type.array:
+    case Type.regex:
+    case Type.undefined:
+    case Type.unsupported: {
+      const article = type === Type.array || type === Type.undefined || type === Type.unsupported ? 'an' : 'a'
+      throw new PetalError('BadValue', `can't use ${article} ${typeNames[type]} for _id`, { details: { path: '_id' } })
+    }
+    case Type.object:
+      for (const key of Object.keys(id as object)) {
+        if (!key.startsWith('$')) continue
+        throw new PetalError('DollarPrefixedFieldName', `_id may not contain the '$'-prefixed field '${key}'`, {
+          details: { path: `_id.${key}` }
+        })
+      }
+  }
+}
+
+function tagOf(type: TypeCode): number {
+  return (type + 1) << 3
+}
+
+const numberTag = tagOf(Type.number)
+const objectIdTag = tagOf(Type.objectId)
+
+function numberKey(value: number): Uint8Array {
+  const key = new Uint8Array(numberBytes)
+  key[0] = numberTag
+  key[9] = Side.exact
+  if (Number.isNaN(value)) return key
+  doubleView.setFloat64(0, value + 0)
+  const flip = doubleView.getInt8(0) < 0 ? 0xff : 0
+  for (let i = 0; i < 8; i++) key[i + 1] = doubleView.getUint8(i) ^ flip
+  if (flip === 0) key[1]! |= 0x80
+  return key
+}
+
+function objectIdKey(value: ObjectId): Uint8Array {
+  const key = new Uint8Array(objectIdBytes)
+  key[0] = objectIdTag
+  key.set(value.id, 1)
+  return key
+}
+
+function write(value: unknown, depth: number): void {
+  if (depth > maxDepth) throw new PetalError('BadValue', `A key may be nested at most ${maxDepth} levels deep`)
+  const type = typeOf(value)
+  writer.byte(tagOf(type))
+  switch (type) {
+    case Type.minKey:
+    case Type.maxKey:
+    case Type.null:
+      return
+    case Type.number:
+      writeNumber(value as Numeric)
+      return
+    case Type.string:
+      writer.text(String(value))
+      return
+    case Type.object:
+      writeObject(value as Document, depth)
+      return
+    case Type.array:
+      for (const element of value as readonly unknown[]) write(element === undefined ? null : element, depth + 1)
+      writer.terminate()
+      return
+    case Type.binData: {
+      const { subtype, bytes } = binaryParts(value as Uint8Array)
+      writer.uint32(bytes.length)
+      writer.byte(subtype)
+      writer.raw(bytes)
+      return
+    }
+    case Type.objectId:
+      writer.raw((value as ObjectId).id)
+      return
+    case Type.bool:
+      writer.byte(value === true ? 1 : 0)
+      return
+    case Type.date:
+      writer.double((value as Date).getTime() + 0)
+      return
+    case Type.timestamp:
+      writer.uint32((value as Timestamp).getHighBitsUnsigned())
+      writer.uint32((value as Timestamp).getLowBitsUnsigned())
+      return
+    case Type.regex: {
+      const { source, flags } = regexParts(value as RegExp)
+      writer.text(source)
+      writer.text(flags)
+      return
+    }
+    case Type.javascript:
+      writeCode(value as { readonly code: unknown; readonly scope?: unknown }, depth)
+      return
+    case Type.undefined:
+    case Type.unsupported:
+      throw new PetalError('BadValue', `A key cannot hold a value of type ${typeNames[type]}`)
+    default:
+      throw new PetalError('InternalError', `No key encoding for type code ${type satisfies never}`)
+  }
+}
+
+function writeObject(value: Document, depth: number): void {
+  for (const key of Object.keys(value)) {
+    const field = value[key]
+    if (field === undefined) continue
+    // MongoDB compares the types of two fields before their names.
+    writer.byte(tagOf(typeOf(field)))
+    writer.text(key)
+    write(field, depth + 1)
+  }
+  writer.terminate()
+}
+
+/** Code with a scope sorts after all code without. */
+function writeCode(value: { readonly code: unknown; readonly scope?: unknown }, depth: number): void {
+  const hasScope = value.scope !== undefined && value.scope !== null
+  writer.byte(hasScope ? 1 : 0)
+  writer.text(String(value.code))
+  if (hasScope) write(value.scope, depth + 1)
+}
+
+function writeNumber(value: Numeric): void {
+  const plain = unwrapNumber(value)
+  const nearest = Number(String(plain)) + 0
+  writer.double(nearest)
+  const difference = typeof plain === 'number' ? 0 : compareNumbers(plain, nearest)
+  if (difference === 0) {
+    writer.byte(Side.exact)
+    return
+  }
+  const decimal = toDecimal(plain as bigint | Decimal128)
+  if (decimal === undefined) throw new PetalError('InternalError', `No decimal digits in ${String(value)}`)
+  writer.byte(difference < 0 ? Side.below : Side.above)
+  const { isNegative, digits, power } = normaliseDecimal(decimal)
+  // Among numbers with one nearest double the digits decide; those of negative numbers the other way round.
+  const flip = isNegative ? 0xff : 0
+  const biased = power + 0x8000
+  if (biased < 0 || biased > 0xffff) throw new PetalError('BadValue', 'A key cannot hold an integer of that size')
+  writer.byte((biased >> 8) ^ flip)
+  writer.byte((biased & 0xff) ^ flip)
+  for (let i = 0; i < digits.length; i++) writer.byte((digits.charCodeAt(i) - 47) ^ flip)
+  writer.byte(0 ^ flip)
+}
