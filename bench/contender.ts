@@ -15,7 +15,7 @@ export interface Contender {
   settle(): Promise<void>
   /** Every match as an object of its own or of the store's, in any order unless the query sorts. */
   find(query: Query): Promise<readonly Document[]>
-  /** Bytes of the index alone, where the store can tell. */
+  /** Bytes of the index alone, where the store can tell; asked last. */
   indexBytes?(): Promise<number>
   close(): Promise<void>
 }

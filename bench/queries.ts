@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     count: { type: 'string' },
-    rounds: { type: 'string', default: '9' },
+    rounds: { type: 'string', default: '7' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: contenderNames.join(',') },
     'import-rounds': { type: 'string', default: '5' }

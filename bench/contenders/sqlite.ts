@@ -1,6 +1,6 @@
 /** SQLite with JSON text in a column, without indexes and with one for each queried path. */
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import Database, { type Statement } from 'better-sqlite3'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'
 import { condition, indexes, schema } from './sql.ts'
@@ -21,6 +21,12 @@ function open(directory: string, isIndexed: boolean): Contender {
   const insertAll = db.transaction((rows: readonly (readonly [id: unknown, doc: string])[]) => {
     for (const [id, doc] of rows) insert.run(id, doc)
   })
+  const statements = new Map<string, Statement>()
+  const prepared = (sql: string): Statement => {
+    const statement = statements.get(sql) ?? db.prepare(sql).pluck()
+    statements.set(sql, statement)
+    return statement
+  }
   return {
     description: `${packageVersion('better-sqlite3')} (SQLite ${db.prepare('SELECT sqlite_version()').pluck().all()[0]}): ${
       isIndexed ? 'one expression index per queried path, a table for hashtags' : 'json_extract, json_each, no index'
@@ -39,7 +45,7 @@ function open(directory: string, isIndexed: boolean): Contender {
       const { sql, parameters } = condition(filter, isIndexed)
       const order = sort === undefined ? '' : ' ORDER BY id DESC'
       const most = limit === undefined ? '' : ` LIMIT ${limit}`
-      const statement = db.prepare(`SELECT doc FROM tweets WHERE ${sql}${order}${most}`).pluck()
+      const statement = prepared(`SELECT doc FROM tweets WHERE ${sql}${order}${most}`)
       return (statement.all(...parameters) as string[]).map((json) => JSON.parse(json) as Document)
     },
 

@@ -3,7 +3,7 @@
  * repository type-checks without them.
  */
 declare module 'better-sqlite3' {
-  interface Statement {
+  export interface Statement {
     run(...parameters: readonly unknown[]): unknown
     all(...parameters: readonly unknown[]): unknown[]
     pluck(): Statement
