@@ -1,0 +1,54 @@
+/**
+ * Numbers of every kind as 64-bit integers, for the operators that are defined on those alone (`$mod`, `$bits…`).
+ */
+import { Decimal128 } from 'bson'
+import { unwrapNumber } from './numbers.ts'
+import type { Numeric } from './types.ts'
+
+const limit = 2 ** 63
+
+/** The integer part, rounded toward zero; undefined for NaN, infinities and what 64 signed bits cannot hold. */
+export function truncateToInt64(value: Numeric): bigint | undefined {
+  const plain = unwrapNumber(value)
+  if (typeof plain === 'bigint') return BigInt.asIntN(64, plain) === plain ? plain : undefined
+  if (plain instanceof Decimal128) return truncateDecimal(plain.toString())
+  const whole = Math.trunc(plain)
+  return whole >= -limit && whole < limit ? BigInt(whole) : undefined
+}
+
+/** The number itself when it is a 64-bit signed integer, otherwise undefined. */
+export function exactInt64(value: Numeric): bigint | undefined {
+  const plain = unwrapNumber(value)
+  if (typeof plain === 'number') return Number.isInteger(plain) ? truncateToInt64(plain) : undefined
+  if (plain instanceof Decimal128 && !isWhole(plain.toString())) return undefined
+  return truncateToInt64(plain)
+}
+
+interface DecimalParts {
+  readonly digits: bigint
+  /** The value is digits · 10^exponent. */
+  readonly exponent: number
+}
+
+function decimalParts(text: string): DecimalParts | undefined {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:E([+-]?\d+))?$/i.exec(text)
+  if (parts === null) return undefined
+  const [, sign, whole, fraction = '', exponent = '0'] = parts
+  return { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
+}
+
+function truncateDecimal(text: string): bigint | undefined {
+  const parts = decimalParts(text)
+  if (parts === undefined) return undefined
+  if (parts.digits === 0n) return 0n
+  if (parts.exponent > 19) return undefined
+  const power = 10n ** BigInt(Math.abs(parts.exponent))
+  const whole = parts.exponent >= 0 ? parts.digits * power : parts.digits / power
+  return BigInt.asIntN(64, whole) === whole ? whole : undefined
+}
+
+function isWhole(text: string): boolean {
+  const parts = decimalParts(text)
+  if (parts === undefined) return false
+  return parts.exponent >= 0 || parts.digits % 10n ** BigInt(-parts.exponent) === 0n
+}

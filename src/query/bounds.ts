@@ -1,0 +1,193 @@
+/**
+ * Normal form → expression over pairs, lower ⊆ matches ⊆ upper. The rules and the reasons: docs/query-semantics.md.
+ *
+ * Invariants:
+ * 1. Lower bounds come from plain pairs only: equality with an exact scalar, `$exists`, `$size` and `$type`, on paths
+ *    whose pairs mean what the query means. Everything else is wrapped by `upperOnly`.
+ * 2. Negation is `not` of bounds. Inside `$elemMatch`, where pairs of all elements are mixed, a negated part is bounded
+ *    by nothing: "some element lacks it" is not "the document lacks it".
+ */
+import { all, and, none, not, or, type PairExpression, pairOf, unknown, upperOnly } from '../model/pairs.ts'
+import { toScalar } from '../model/scalar.ts'
+import { Type, type TypeCode, typeOf } from '../model/types.ts'
+import type { Condition, Filter, Predicate, RangeOperator, Test, TypeTest } from './ast.ts'
+import {
+  type IndexedPath,
+  pairsOfValue,
+  prefixesOf,
+  rootPath,
+  sizeAt,
+  typeAt,
+  valueAt,
+  walkPath
+} from './indexed-path.ts'
+
+export function boundsOf(filter: Filter): PairExpression {
+  switch (filter.kind) {
+    case 'and':
+      return and(filter.children.map(boundsOf))
+    case 'or':
+      return or(filter.children.map(boundsOf))
+    case 'not':
+      return not(boundsOf(filter.child))
+    case 'never':
+      return none
+    case 'leaf':
+      return conditionBounds(filter.leaf)
+  }
+}
+
+function conditionBounds(condition: Condition): PairExpression {
+  switch (condition.kind) {
+    case 'where':
+    case 'expression':
+      return unknown
+    case 'field': {
+      const path = walkPath(rootPath, condition.path.components)
+      const bounds = predicateBounds(condition.predicate, path, nullOrMissing)
+      return path.isPlain ? bounds : upperOnly(upperOf(bounds))
+    }
+  }
+}
+
+/** Bounds of "equals null", which differ with what null means at that place. */
+type NullRule = (path: IndexedPath) => PairExpression
+
+/** A predicate about the values on a path, as if pairs on the path meant exactly what the query means. */
+function predicateBounds(predicate: Predicate, path: IndexedPath, nullRule: NullRule): PairExpression {
+  switch (predicate.kind) {
+    case 'equal':
+      return equalityBounds(predicate.value, path, nullRule)
+    case 'in':
+      return or([
+        ...predicate.values.map((value) => equalityBounds(value, path, nullRule)),
+        ...(predicate.patterns.length > 0 ? [patternBounds(path)] : [])
+      ])
+    case 'range':
+      return rangeBounds(path, predicate.operator, predicate.value)
+    case 'regex':
+      return patternBounds(path)
+    case 'exists':
+      return factAt(path, (indexPath) => pairOf({ kind: 'exists', path: indexPath }))
+    case 'type':
+      return or(predicate.types.map((type) => typeBounds(type, path)))
+    case 'size':
+      return factAt(path, (indexPath) => sizeAt(indexPath, predicate.length))
+    case 'mod':
+      return upperOnly(anyType(path, [Type.number]))
+    case 'bits':
+      return upperOnly(anyType(path, [Type.number, Type.binData]))
+    case 'elemMatchValue':
+      return upperOnly(and([anyType(path, [Type.array]), elementUpper(predicate.test, path)]))
+    case 'elemMatchObject':
+      return upperOnly(and([anyType(path, [Type.array]), subdocumentUpper(predicate.filter, path)]))
+  }
+}
+
+function equalityBounds(value: unknown, path: IndexedPath, nullRule: NullRule): PairExpression {
+  if (value === null) return nullRule(path)
+  const scalar = toScalar(value)
+  if (scalar === undefined) return upperOnly(and(pairsOfValue(path, value)))
+  const bounds = factAt(path, (indexPath) => valueAt(indexPath, scalar))
+  // Code with different scopes shares one key.
+  const isProof = scalar.exact && scalar.type !== Type.regex && scalar.type !== Type.javascript
+  return isProof ? bounds : upperOnly(bounds)
+}
+
+/**
+ * The one place where a range becomes pairs.
+ * MinKey and MaxKey compare with every type, missing included.
+ */
+function rangeBounds(path: IndexedPath, _operator: RangeOperator, bound: unknown): PairExpression {
+  const type = typeOf(bound)
+  return type === Type.minKey || type === Type.maxKey ? unknown : upperOnly(anyType(path, [type]))
+}
+
+function patternBounds(path: IndexedPath): PairExpression {
+  return upperOnly(anyType(path, [Type.string, Type.regex]))
+}
+
+function typeBounds(test: TypeTest, path: IndexedPath): PairExpression {
+  switch (test.kind) {
+    case 'code':
+      return anyType(path, [test.code])
+    case 'numeric':
+      return upperOnly(anyType(path, [Type.number]))
+    case 'javascript':
+      return upperOnly(anyType(path, [Type.javascript]))
+  }
+}
+
+/**
+ * Null on a document's path: a null value, or missing.
+ *
+ * lower: the path is nowhere and no prefix is an array, so that the walk ends in missing rather than in nothing.
+ * upper: where the path surely exists and neither a null nor an array on the way is there, the only value is another.
+ */
+function nullOrMissing(path: IndexedPath): PairExpression {
+  if (!path.isPlain) return unknown
+  const exists = pairOf({ kind: 'exists', path: path.text })
+  const arrays = prefixesOf(path).map((prefix) => typeAt(prefix, Type.array))
+  return {
+    kind: 'bounds',
+    lower: and([not(exists), ...arrays.map(not)]),
+    upper: or([not(exists), typeAt(path.text, Type.null), ...arrays])
+  }
+}
+
+/** An array element is never missing. */
+function nullElement(path: IndexedPath): PairExpression {
+  return upperOnly(anyType(path, [Type.null]))
+}
+
+/** A field of an array element may be missing from it whatever other elements hold. */
+function nullInElement(): PairExpression {
+  return unknown
+}
+
+/** What the document must have when one of its elements on the path passes the test. */
+function elementUpper(test: Test, path: IndexedPath): PairExpression {
+  switch (test.kind) {
+    case 'and':
+      return and(test.children.map((child) => elementUpper(child, path)))
+    case 'or':
+      return or(test.children.map((child) => elementUpper(child, path)))
+    case 'not':
+      return all
+    case 'never':
+      return none
+    case 'leaf':
+      return test.leaf.kind === 'exists' ? all : upperOf(predicateBounds(test.leaf, path, nullElement))
+  }
+}
+
+/** What the document must have when one of its elements on the path, as a document, matches the filter. */
+function subdocumentUpper(filter: Filter, path: IndexedPath): PairExpression {
+  switch (filter.kind) {
+    case 'and':
+      return and(filter.children.map((child) => subdocumentUpper(child, path)))
+    case 'or':
+      return or(filter.children.map((child) => subdocumentUpper(child, path)))
+    case 'not':
+      return all
+    case 'never':
+      return none
+    case 'leaf':
+      if (filter.leaf.kind !== 'field') return all
+      return upperOf(predicateBounds(filter.leaf.predicate, walkPath(path, filter.leaf.path.components), nullInElement))
+  }
+}
+
+/** The upper lane of bounds that hold no negation beside the one of null, as an expression of its own. */
+function upperOf(bounds: PairExpression): PairExpression {
+  return bounds.kind === 'bounds' ? bounds.upper : bounds
+}
+
+function anyType(path: IndexedPath, types: readonly TypeCode[]): PairExpression {
+  return or(types.map((type) => factAt(path, (indexPath) => typeAt(indexPath, type))))
+}
+
+/** Pairs on the empty path are not relied upon: only digits and the empty key lead there. */
+function factAt(path: IndexedPath, fact: (indexPath: string) => PairExpression): PairExpression {
+  return path.text === '' ? unknown : fact(path.text)
+}

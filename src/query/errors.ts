@@ -1,0 +1,36 @@
+/**
+ * Errors of the filter language: MongoDB's codes, messages that name operator, path and the offending value's type.
+ */
+import { type ErrorName, PetalError } from '../model/errors.ts'
+import { typeNames, typeOf } from '../model/types.ts'
+
+/** Where in a filter something is wrong. */
+export interface FilterPlace {
+  /** Dotted path of the field concerned; empty at the top. */
+  readonly path: string
+  /** The operator whose argument is wrong, when there is one. */
+  readonly operator?: string | undefined
+}
+
+/**
+ * @param codeName BadValue, FailedToParse, TypeMismatch or CommandNotSupported
+ * @param problem what is wrong, without operator and path: they are added
+ */
+export function filterError(codeName: ErrorName, place: FilterPlace, problem: string, cause?: unknown): PetalError {
+  const { operator, path } = place
+  const subject = [operator, path === '' ? undefined : `at '${path}'`].filter((part) => part !== undefined).join(' ')
+  return new PetalError(codeName, subject === '' ? problem : `${subject}: ${problem}`, {
+    details: { operator, path },
+    cause
+  })
+}
+
+/** A value's type as messages name it. */
+export function describeType(value: unknown): string {
+  if (typeof value === 'function' || typeof value === 'symbol') return typeof value
+  if (typeof value !== 'object' || value === null) return typeNames[typeOf(value)]
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (Array.isArray(value) || prototype === null || prototype === Object.prototype) return typeNames[typeOf(value)]
+  const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name
+  return typeof name === 'string' && name !== '' ? name : 'object'
+}

@@ -1,0 +1,148 @@
+/**
+ * Normal form → closure that decides whether a document matches. The last word on every query.
+ */
+import { type Document, isPlainObject } from '../model/types.ts'
+import type { Condition, Filter, Formula, Predicate, Test } from './ast.ts'
+import { type LeafArrays, someValue, type ValueTest } from './path-values.ts'
+import {
+  equalTo,
+  hasBits,
+  hasLength,
+  hasRemainder,
+  hasType,
+  inRange,
+  isPresent,
+  matchesPattern,
+  oneOf
+} from './predicates.ts'
+
+type Decision<Subject> = (subject: Subject) => boolean
+
+export function compileMatcher(filter: Filter): Decision<Document> {
+  return compileFormula(filter, compileCondition)
+}
+
+function compileTest(test: Test): ValueTest {
+  return compileFormula(test, compilePredicate)
+}
+
+function compileFormula<Leaf, Subject>(
+  formula: Formula<Leaf>,
+  compileLeaf: (leaf: Leaf) => Decision<Subject>
+): Decision<Subject> {
+  switch (formula.kind) {
+    case 'and':
+      return every(formula.children.map((child) => compileFormula(child, compileLeaf)))
+    case 'or':
+      return some(formula.children.map((child) => compileFormula(child, compileLeaf)))
+    case 'not': {
+      const child = compileFormula(formula.child, compileLeaf)
+      return (subject) => !child(subject)
+    }
+    case 'never':
+      return () => false
+    case 'leaf':
+      return compileLeaf(formula.leaf)
+  }
+}
+
+/** Short conjunctions are spelled out: a loop over closures costs more than the closures. */
+function every<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
+  const [a, b, c] = children
+  if (a === undefined) return () => true
+  if (b === undefined) return a
+  if (c === undefined) return (subject) => a(subject) && b(subject)
+  if (children.length === 3) return (subject) => a(subject) && b(subject) && c(subject)
+  return (subject) => {
+    for (let i = 0; i < children.length; i++) if (!(children[i] as Decision<Subject>)(subject)) return false
+    return true
+  }
+}
+
+function some<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
+  const [a, b] = children
+  if (a === undefined) return () => false
+  if (b === undefined) return a
+  if (children.length === 2) return (subject) => a(subject) || b(subject)
+  return (subject) => {
+    for (let i = 0; i < children.length; i++) if ((children[i] as Decision<Subject>)(subject)) return true
+    return false
+  }
+}
+
+function compileCondition(condition: Condition): Decision<Document> {
+  switch (condition.kind) {
+    case 'field':
+      return someValue(condition.path, leafArraysOf(condition.predicate), compilePredicate(condition.predicate))
+    case 'where': {
+      const { test } = condition
+      return (document) => Boolean(test.call(document, document))
+    }
+    case 'expression': {
+      const { evaluate } = condition
+      return (document) => isTruthy(evaluate(document))
+    }
+  }
+}
+
+/** Predicates about arrays look at the array that the path leads to, not at arrays inside of it. */
+function leafArraysOf(predicate: Predicate): LeafArrays {
+  switch (predicate.kind) {
+    case 'exists':
+    case 'size':
+    case 'elemMatchValue':
+    case 'elemMatchObject':
+      return 'whole'
+    case 'equal':
+    case 'in':
+    case 'range':
+    case 'regex':
+    case 'type':
+    case 'mod':
+    case 'bits':
+      return 'elements'
+  }
+}
+
+function compilePredicate(predicate: Predicate): ValueTest {
+  switch (predicate.kind) {
+    case 'equal':
+      return equalTo(predicate.value)
+    case 'in':
+      return oneOf(predicate.values, predicate.patterns)
+    case 'range':
+      return inRange(predicate.operator, predicate.value)
+    case 'regex':
+      return matchesPattern(predicate.pattern)
+    case 'exists':
+      return isPresent
+    case 'type':
+      return hasType(predicate.types)
+    case 'size':
+      return hasLength(predicate.length)
+    case 'mod':
+      return hasRemainder(predicate.divisor, predicate.remainder)
+    case 'bits':
+      return hasBits(predicate.operator, predicate.positions, predicate.mask)
+    case 'elemMatchValue': {
+      const test = compileTest(predicate.test)
+      return (value) => Array.isArray(value) && value.some((element) => test(element ?? null))
+    }
+    case 'elemMatchObject': {
+      const matches = compileMatcher(predicate.filter)
+      return (value) => Array.isArray(value) && value.some((element) => isElementOf(element, matches))
+    }
+  }
+}
+
+function isElementOf(element: unknown, matches: Decision<Document>): boolean {
+  if (isPlainObject(element)) return matches(element)
+  // An array inside of the array counts as a document whose keys are its positions.
+  return Array.isArray(element) && matches({ ...element })
+}
+
+/** The truth of an aggregation expression: false, null, missing and zero are false. */
+function isTruthy(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return false
+  return !equalTo(0)(value)
+}

@@ -1,0 +1,104 @@
+/**
+ * Filter object → normal form: the top level, the logical operators, and implicit equality.
+ *
+ * REQUIRES: the filter went through sanitize.ts.
+ */
+import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
+import { allOf, atPath, type Condition, type Filter, leaf, negate, type QueryPath } from './ast.ts'
+import { describeType, filterError } from './errors.ts'
+import { isOperatorObject, parseOperators, parseValue } from './parse-operators.ts'
+
+export interface ParseOptions {
+  /** Compiles the argument of `$expr`; without it `$expr` is refused. */
+  readonly expression?: ((expression: unknown) => (document: Document) => unknown) | undefined
+}
+
+/** Where a filter stands: `$where` and `$expr` need the whole document. */
+export interface ParseContext {
+  readonly options: ParseOptions
+  readonly isTopLevel: boolean
+  /** Path of the `$elemMatch` that the filter is inside of; for messages only. */
+  readonly path: string
+}
+
+/** @throws PetalError BadValue, FailedToParse, TypeMismatch, CommandNotSupported */
+export function parseFilter(filter: Document, context: ParseContext): Filter {
+  const children: Filter[] = []
+  for (const key of Object.keys(filter)) {
+    const value = filter[key]
+    if (key.startsWith('$')) {
+      const child = parseTopLevelOperator(key, value, context)
+      if (child !== undefined) children.push(child)
+    } else {
+      children.push(parseField(key, value, context))
+    }
+  }
+  return allOf(children)
+}
+
+function parseField(text: string, value: unknown, context: ParseContext): Filter {
+  const path: QueryPath = { text, components: text.split('.') }
+  const fullPath = context.path === '' ? text : `${context.path}.${text}`
+  if (path.components.includes('__proto__')) {
+    throw filterError('BadValue', { path: fullPath }, "the path component '__proto__' is refused")
+  }
+  const inside: ParseContext = { ...context, path: fullPath }
+  return atPath(path, isOperatorObject(value) ? parseOperators(value, inside) : leaf(parseValue(value, inside)))
+}
+
+/** undefined for operators that say nothing about documents. */
+function parseTopLevelOperator(operator: string, value: unknown, context: ParseContext): Filter | undefined {
+  const place = { operator, path: context.path }
+  switch (operator) {
+    case '$and':
+      return { kind: 'and', children: parseAlternatives(operator, value, context) }
+    case '$or':
+      return { kind: 'or', children: parseAlternatives(operator, value, context) }
+    case '$nor':
+      return negate<Condition>({ kind: 'or', children: parseAlternatives(operator, value, context) })
+    case '$comment':
+      return undefined
+    case '$where':
+      return parseWhere(value, context)
+    case '$expr':
+      return parseExpression(value, context)
+    case '$text':
+    case '$jsonSchema':
+    case '$sampleRate':
+      throw filterError('CommandNotSupported', place, 'this operator is not supported')
+    case '$not':
+      throw filterError('BadValue', place, '$not stands under a field; use $nor to negate whole conditions')
+    default:
+      throw filterError('BadValue', place, 'unknown top level operator')
+  }
+}
+
+function parseAlternatives(operator: string, value: unknown, context: ParseContext): readonly Filter[] {
+  const place = { operator, path: context.path }
+  if (!Array.isArray(value)) throw filterError('BadValue', place, `needs an array, not ${describeType(value)}`)
+  if (value.length === 0) throw filterError('BadValue', place, 'needs an array that is not empty')
+  return value.map((entry: unknown) => {
+    if (isPlainObject(entry)) return parseFilter(entry, context)
+    throw filterError('BadValue', place, `its entries must be objects, not ${describeType(entry)}`)
+  })
+}
+
+function parseWhere(value: unknown, context: ParseContext): Filter {
+  const place = { operator: '$where', path: context.path }
+  if (!context.isTopLevel) throw filterError('BadValue', place, 'can only be applied to the top-level document')
+  if (typeof value !== 'function') {
+    const hint =
+      typeOf(value) === Type.string || typeOf(value) === Type.javascript ? ' (code in text is never run)' : ''
+    throw filterError('BadValue', place, `needs a function, not ${describeType(value)}${hint}`)
+  }
+  // sanitize.ts has let through a function; what it takes and returns is the caller's promise.
+  return leaf({ kind: 'where', test: value as (this: unknown, document: unknown) => unknown })
+}
+
+function parseExpression(value: unknown, context: ParseContext): Filter {
+  const place = { operator: '$expr', path: context.path }
+  if (!context.isTopLevel) throw filterError('BadValue', place, 'can only be applied to the top-level document')
+  const compile = context.options.expression
+  if (compile === undefined) throw filterError('CommandNotSupported', place, 'this operator is not supported here')
+  return leaf({ kind: 'expression', evaluate: compile(value) })
+}

@@ -1,0 +1,78 @@
+/**
+ * Names the parts of a filter that pairs cannot narrow by value, for explain(): the index knows at most whether the
+ * field is there and of which type.
+ */
+import type { Condition, Filter, Predicate, Test } from './ast.ts'
+
+/** For instance `['$where', '$mod at a.b']`; without repetition. */
+export function unboundedParts(filter: Filter): readonly string[] {
+  return [...new Set(partsOfFilter(filter, ''))]
+}
+
+function partsOfFilter(filter: Filter, prefix: string): readonly string[] {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.children.flatMap((child) => partsOfFilter(child, prefix))
+    case 'not':
+      return partsOfFilter(filter.child, prefix)
+    case 'never':
+      return []
+    case 'leaf':
+      return partsOfCondition(filter.leaf, prefix)
+  }
+}
+
+function partsOfTest(test: Test, path: string): readonly string[] {
+  switch (test.kind) {
+    case 'and':
+    case 'or':
+      return test.children.flatMap((child) => partsOfTest(child, path))
+    case 'not':
+      return partsOfTest(test.child, path).concat(`negation inside $elemMatch at ${path}`)
+    case 'never':
+      return []
+    case 'leaf':
+      return partsOfPredicate(test.leaf, path)
+  }
+}
+
+function partsOfCondition(condition: Condition, prefix: string): readonly string[] {
+  switch (condition.kind) {
+    case 'where':
+      return ['$where']
+    case 'expression':
+      return ['$expr']
+    case 'field':
+      return partsOfPredicate(condition.predicate, `${prefix}${condition.path.text}`)
+  }
+}
+
+function partsOfPredicate(predicate: Predicate, path: string): readonly string[] {
+  switch (predicate.kind) {
+    case 'equal':
+      return predicate.value === null ? [`null at ${path}`] : []
+    case 'in':
+      return [
+        ...(predicate.values.includes(null) ? [`null at ${path}`] : []),
+        ...(predicate.patterns.length > 0 ? [`$regex at ${path}`] : [])
+      ]
+    case 'range':
+      return [`${predicate.operator} at ${path}`]
+    case 'regex':
+      return [`$regex at ${path}`]
+    case 'mod':
+      return [`$mod at ${path}`]
+    case 'bits':
+      return [`${predicate.operator} at ${path}`]
+    case 'exists':
+    case 'size':
+      return []
+    case 'type':
+      return predicate.types.some((type) => type.kind !== 'code') ? [`$type at ${path}`] : []
+    case 'elemMatchValue':
+      return partsOfTest(predicate.test, path)
+    case 'elemMatchObject':
+      return partsOfFilter(predicate.filter, `${path}.`)
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A set of values under MongoDB equality, for `$in` with many members: one hash look-up per value that is asked about.
+ */
+import { equalValues } from '../model/compare.ts'
+import { isExactDouble, toDouble } from '../model/numbers.ts'
+import { toScalar } from '../model/scalar.ts'
+import { type Numeric, Type, typeOf } from '../model/types.ts'
+
+export class ValueSet {
+  /** Strings, booleans, null, and numbers that are exact doubles. A Set holds one NaN and one zero, as MongoDB does. */
+  readonly #primitives = new Set<unknown>()
+  /** Values of the other scalar types by type and key; a bucket may hold values that only share their key. */
+  readonly #buckets = new Map<string, unknown[]>()
+  readonly #containers: unknown[] = []
+
+  constructor(values: Iterable<unknown> = []) {
+    for (const value of values) this.add(value)
+  }
+
+  /** False when an equal value is there already. */
+  add(value: unknown): boolean {
+    if (this.has(value)) return false
+    const primitive = primitiveOf(value)
+    const key = primitive === undefined ? bucketKey(value) : undefined
+    if (primitive !== undefined) this.#primitives.add(primitive)
+    else if (key === undefined) this.#containers.push(value)
+    else this.#buckets.set(key, [...(this.#buckets.get(key) ?? []), value])
+    return true
+  }
+
+  /** Missing (`undefined`) is null. */
+  has(value: unknown): boolean {
+    if (typeof value === 'string' || typeof value === 'number') return this.#primitives.has(value)
+    const primitive = primitiveOf(value)
+    if (primitive !== undefined) return this.#primitives.has(primitive)
+    const key = bucketKey(value)
+    const candidates = key === undefined ? this.#containers : this.#buckets.get(key)
+    return candidates?.some((candidate) => equalValues(candidate, value)) ?? false
+  }
+}
+
+/** The primitive that every equal value shares, or undefined when there is none. */
+function primitiveOf(value: unknown): string | number | boolean | null | undefined {
+  if (value === undefined) return null
+  const type = typeOf(value)
+  if (type === Type.null) return null
+  if (type === Type.bool) return value as boolean
+  if (type === Type.string) return String(value)
+  if (type === Type.number && isExactDouble(value as Numeric)) return toDouble(value as Numeric)
+  return undefined
+}
+
+/** undefined for objects and arrays. */
+function bucketKey(value: unknown): string | undefined {
+  const scalar = toScalar(value)
+  return scalar === undefined ? undefined : `${scalar.type}:${scalar.key}`
+}
