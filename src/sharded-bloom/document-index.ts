@@ -20,6 +20,8 @@ export interface IndexStore {
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
   /** One atomic batch. A value of undefined deletes the key. */
   write(operations: readonly IndexWrite[]): Promise<void>
+  /** Deletes every record with `from` ≤ key < `to`. */
+  clear(from: Uint8Array, to: Uint8Array): Promise<void>
   /** Records with `from` ≤ key < `to`, ascending. */
   scan(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>
 }

@@ -1,7 +1,7 @@
 /**
  * Sizes of a segment, all derived from M: the one place where positions, rows, chunks and frames are related.
  *
- * A segment spans M ordinals. While it is open its rows grow by *chunks* of up to 8,192 documents, which are also what
+ * A segment spans M ordinals. While it is open its rows grow by *chunks* of up to 4,096 documents, which are also what
  * a checkpoint writes. Rows are packed into 8 KiB *frames*: `rowsPerFrame` rows of `rowBytes` each.
  */
 import { PetalError } from '../model/errors.ts'
@@ -9,7 +9,8 @@ import { frameBytes } from './row-cache.ts'
 
 export const maxSegmentDocuments = 65_536
 export const minSegmentDocuments = 512
-const maxChunkDocuments = 8192
+/** Half of what may have to be indexed again after a crash: a checkpoint writes whole chunks, batches come in between. */
+const maxChunkDocuments = 4096
 
 export interface Geometry {
   /** M: ordinals a segment spans at most, a power of two from 512 to 65,536. */

@@ -39,18 +39,37 @@ export class GrowingRow {
     }
   }
 
-  /** Positions in [from, to), ascending. */
-  *positions(from = 0, to = this.#capacity): Generator<number> {
-    if (this.#words === undefined) {
-      for (let i = 0; i < this.#count; i++) {
-        const position = this.#positions[i]!
-        if (position >= from && position < to) yield position
+  /** The bits of positions [from, to), both multiples of 32, from bit 0 of the result. */
+  words(from: number, to: number): Uint32Array {
+    if (this.#words !== undefined) return this.#words.slice(from >>> 5, to >>> 5)
+    const words = new Uint32Array((to - from) >>> 5)
+    for (let i = this.#lowerBound(from); i < this.#count; i++) {
+      const position = this.#positions[i]! - from
+      if (position >= to - from) break
+      words[position >>> 5]! |= 1 << (position & 31)
+    }
+    return words
+  }
+
+  /** Adds the set bits of `words`, bit 0 being position `from`. All of them come after what is there. */
+  addWords(words: Uint32Array, from: number): void {
+    for (let w = 0; w < words.length; w++) {
+      for (let word = words[w]!; word !== 0; word &= word - 1) {
+        this.add(from + w * 32 + 31 - Math.clz32(word & -word))
       }
-      return
     }
-    for (let position = from; position < to; position++) {
-      if ((this.#words[position >>> 5]! & (1 << (position & 31))) !== 0) yield position
+  }
+
+  /** Index of the first listed position that is not below `from`. */
+  #lowerBound(from: number): number {
+    let low = 0
+    let high = this.#count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#positions[middle]! < from) low = middle + 1
+      else high = middle
     }
+    return low
   }
 
   /** A longer list, or bits where a longer list would take more room than they do. */

@@ -15,7 +15,7 @@ import type { Geometry } from './geometry.ts'
 import { GrowingRow } from './growing-row.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
-import { PrivateTable } from './private-table.ts'
+import { type HashedPair, PrivateTable } from './private-table.ts'
 import { frameBytes } from './row-cache.ts'
 import type { Location, Segment, SegmentParameters } from './segment.ts'
 import type { Shape } from './shapes.ts'
@@ -134,7 +134,11 @@ export class OpenSegment implements Segment {
     this.skip()
   }
 
-  locate(pair: { lo: number; hi: number; path: string; tag: number; key: number | string }): Location {
+  privatePairs(): readonly HashedPair[] {
+    return this.table.pairs
+  }
+
+  locate(pair: HashedPair): Location {
     const slot = this.table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
     if (slot >= 0) return { kind: 'private', slot }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }

@@ -13,6 +13,12 @@ export interface SampledPair extends HashedPair {
   count: number
 }
 
+interface SampledDocument {
+  readonly pairs: readonly SampledPair[]
+  /** Pairs too long to be counted. */
+  readonly uncounted: number
+}
+
 /** Longer texts are not worth a private row: the row's record would keep a copy of the text. */
 const maxTextLength = 256
 
@@ -20,7 +26,7 @@ export class Sampler {
   readonly #maxDocuments: number
   /** By 53 bits of the hash: two pairs that collide share a count, which costs nothing but an estimate. */
   readonly #pairs = new Map<number, SampledPair>()
-  #documents: { readonly pairs: readonly SampledPair[]; readonly uncounted: number }[] = []
+  #documents: SampledDocument[] = []
   #stride = 1
   #seen = 0
 
@@ -75,7 +81,7 @@ export class Sampler {
   }
 
   #thin(): void {
-    const kept: typeof this.#documents = []
+    const kept: SampledDocument[] = []
     this.#documents.forEach((document, i) => {
       if (i % 2 === 0) kept.push(document)
       else for (const pair of document.pairs) pair.count--

@@ -67,6 +67,14 @@ export class SealedSegment implements Segment, FrameOwner {
     return this.record.alwaysCandidates
   }
 
+  get hashedPairs(): number {
+    return this.record.hashedPairs
+  }
+
+  privatePairs(): readonly HashedPair[] {
+    return this.#table.pairs
+  }
+
   locate(pair: HashedPair): Location {
     const slot = this.#table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
     if (slot >= 0) {

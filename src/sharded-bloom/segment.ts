@@ -34,6 +34,12 @@ export interface Segment {
   /** Positions whose pairs are not all known, ascending: always candidates, never certain. */
   readonly alwaysCandidates: readonly number[]
 
+  /** Hashed pairs of all documents. */
+  readonly hashedPairs: number
+
+  /** The pairs that have a row of their own. */
+  privatePairs(): readonly HashedPair[]
+
   locate(pair: HashedPair): Location
 
   /** Brings the rows of a location into memory; a promise only where the store cannot answer at once. */

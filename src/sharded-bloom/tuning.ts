@@ -5,9 +5,10 @@
  * against some 12 for a gap) and is worth more: only exact rows prove a match. What remains is hashed into P rows.
  */
 import { rowFalsePositiveRate } from '../bloom/sizing.ts'
+import { Tag } from './pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
 import type { Sampler } from './sampler.ts'
-import type { SegmentParameters } from './segment.ts'
+import type { Segment, SegmentParameters } from './segment.ts'
 
 export interface TuningOptions {
   /** P, or 'auto'. */
@@ -42,7 +43,8 @@ export function chooseParameters(sampler: Sampler, options: TuningOptions): Segm
   const privatePairs: readonly HashedPair[] = sampler.frequent(minCount).slice(0, maxPrivateValues)
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
   const perDocument = sampler.hashedPairsPerDocument(new Set(privatePairs))
-  const shards = options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
+  const shards =
+    options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
   return {
     shards,
     rowsPerPair,
@@ -65,4 +67,20 @@ function chooseShards(perDocument: readonly number[], rowsPerPair: number, bitsP
 
 function roundShards(shards: number): number {
   return Math.min(maxShards, Math.max(minShards, Math.ceil(shards / 64) * 64))
+}
+
+/** For a segment after one of which no sufficient sample was taken: what that one had. */
+export function parametersAfter(previous: Segment, options: TuningOptions): SegmentParameters {
+  const initial = initialParameters(options)
+  const values = previous.privatePairs().filter((pair) => pair.tag <= Tag.size)
+  return {
+    shards: options.shards === 'auto' ? previous.shards : initial.shards,
+    rowsPerPair: options.rowsPerPair === 'auto' ? previous.rowsPerPair : initial.rowsPerPair,
+    privatePairs: values.slice(0, maxPrivateValues)
+  }
+}
+
+/** Rows half full: the false-positive rate is then 2^−r, far from what the rows were chosen for. */
+export function isOverfull(hashedPairsPerDocument: number, shards: number, rowsPerPair: number): boolean {
+  return 1 - Math.exp((-rowsPerPair * hashedPairsPerDocument) / shards) > 0.5
 }

@@ -1,0 +1,24 @@
+/**
+ * Long computations in slices: the event loop gets a turn whenever a slice has used up its time.
+ */
+
+/** Milliseconds a slice may take. */
+export const sliceMilliseconds = 5
+
+const later: (callback: () => void) => void =
+  typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0)
+
+/** Lets the event loop run whatever waits. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => later(resolve))
+}
+
+/**
+ * Call between steps of a long computation; waits a turn when the slice is used up.
+ * @param sliceStart performance.now() when the slice began
+ * @returns the start of the slice that goes on
+ */
+export function breathe(sliceStart: number): number | Promise<number> {
+  if (performance.now() - sliceStart < sliceMilliseconds) return sliceStart
+  return nextTurn().then(() => performance.now())
+}

@@ -1,0 +1,172 @@
+/**
+ * An open segment as records: what a checkpoint writes and what opening takes back.
+ *
+ * A chunk of documents is two kinds of records: the frames of its hashed rows, and one record with every private row's
+ * bits of the chunk. Chunks are written once when they are complete, and the last, partial one when the index closes.
+ */
+import type { RowMemory } from '../bloom/kernels/index.ts'
+import { PetalError } from '../model/errors.ts'
+import type { IndexStore, IndexWrite } from './document-index.ts'
+import type { Geometry } from './geometry.ts'
+import { IndexArea, indexKey, indexRange, numberOf } from './index-keys.ts'
+import { OpenSegment } from './open-segment.ts'
+import type { PairHash } from './pair-hash.ts'
+import { frameBytes } from './row-cache.ts'
+import { decodeRow, encodeRow } from './row-codec.ts'
+import type { SegmentRecord } from './segment-record.ts'
+
+/** Records of the documents [from, to) of the segment; `from` is the start of a chunk. */
+export function* chunkWrites(
+  segment: OpenSegment,
+  geometry: Geometry,
+  from: number,
+  to: number
+): Generator<IndexWrite & { readonly value: Uint8Array }> {
+  const first = segment.firstOrdinal
+  for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
+    let frame = 0
+    for (const value of segment.chunkFrames(chunk)) {
+      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value }
+    }
+    const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
+    yield {
+      key: indexKey(IndexArea.chunkPrivate, first, chunk),
+      value: encodePrivateRows(segment, geometry, chunk, documents)
+    }
+  }
+}
+
+/** The record of an open segment whose first `documents` documents are in chunk records. */
+export function openSegmentRecord(
+  segment: OpenSegment,
+  documents: number,
+  tunings: number,
+  bytes: SegmentRecord['bytes']
+): SegmentRecord {
+  return {
+    firstOrdinal: segment.firstOrdinal,
+    documents,
+    isSealed: false,
+    shards: segment.shards,
+    rowsPerPair: segment.rowsPerPair,
+    hashedPairs: segment.hashedPairs,
+    isShapeComplete: segment.isShapeComplete,
+    tunings,
+    alwaysCandidates: segment.alwaysCandidates.filter((position) => position < documents),
+    pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
+    rowOfSlot: [],
+    bytes
+  }
+}
+
+/** @throws PetalError IndexDamaged when chunks are missing or do not fit the record */
+export async function restoreOpenSegment(
+  record: SegmentRecord,
+  store: IndexStore,
+  memory: RowMemory,
+  geometry: Geometry,
+  pairHash: PairHash
+): Promise<OpenSegment> {
+  const segment = new OpenSegment(memory, geometry, pairHash, record.firstOrdinal, {
+    shards: record.shards,
+    rowsPerPair: record.rowsPerPair,
+    privatePairs: record.pairs.map((pair) => pairHash.hash(pair))
+  })
+  try {
+    const chunks = Math.ceil(record.documents / geometry.chunkDocuments)
+    const frames = await readFrames(record, store, geometry, chunks)
+    segment.isShapeComplete = record.isShapeComplete
+    segment.alwaysCandidates.push(...record.alwaysCandidates)
+    segment.restore(record.documents, record.hashedPairs, frames)
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const bytes = await store.get(indexKey(IndexArea.chunkPrivate, record.firstOrdinal, chunk))
+      if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
+      const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
+      decodePrivateRows(bytes, segment, memory, geometry, chunk, documents, record)
+    }
+    return segment
+  } catch (error) {
+    segment.free()
+    throw error
+  }
+}
+
+async function readFrames(
+  record: SegmentRecord,
+  store: IndexStore,
+  geometry: Geometry,
+  chunks: number
+): Promise<Uint8Array[][]> {
+  const framesPerChunk = Math.ceil(record.shards / geometry.rowsPerFrame)
+  const frames: Uint8Array[][] = Array.from({ length: chunks }, () => [])
+  for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
+    const chunk = numberOf(key, 0)
+    const frame = numberOf(key, 1)
+    if (chunk === undefined || frame === undefined || frame >= framesPerChunk || value.length !== frameBytes) {
+      throw damaged(record, 'a chunk record has an impossible key or size')
+    }
+    // Chunks beyond the record are of a checkpoint that did not complete.
+    const target = frames[chunk]
+    if (target !== undefined) target[frame] = value
+  }
+  frames.forEach((chunk, i) => {
+    for (let frame = 0; frame < framesPerChunk; frame++) {
+      if (chunk[frame] === undefined) throw damaged(record, `frame ${frame} of chunk ${i} is missing`)
+    }
+  })
+  return frames
+}
+
+/** Every slot's row of the chunk, each as a length (u16, little-endian) and the row's bytes. */
+function encodePrivateRows(segment: OpenSegment, geometry: Geometry, chunk: number, documents: number): Uint8Array {
+  const start = chunk * geometry.chunkDocuments
+  const rows = segment.privateRows.map((row) =>
+    encodeRow(row.words(start, start + geometry.chunkDocuments), documents, geometry.chunkRowBytes)
+  )
+  const bytes = new Uint8Array(rows.reduce((sum, row) => sum + 2 + row.length, 0))
+  const view = new DataView(bytes.buffer)
+  let offset = 0
+  for (const row of rows) {
+    view.setUint16(offset, row.length, true)
+    bytes.set(row, offset + 2)
+    offset += 2 + row.length
+  }
+  return bytes
+}
+
+function decodePrivateRows(
+  bytes: Uint8Array,
+  segment: OpenSegment,
+  memory: RowMemory,
+  geometry: Geometry,
+  chunk: number,
+  documents: number,
+  record: SegmentRecord
+): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const row = memory.push(frameBytes)
+  try {
+    let offset = 0
+    // Slots that were added after the chunk was written have no bits in it.
+    for (let slot = 0; slot < segment.privateRows.length && offset < bytes.length; slot++) {
+      const length = offset + 2 <= bytes.length ? view.getUint16(offset, true) : bytes.length
+      offset += 2
+      if (offset + length > bytes.length) throw damaged(record, `private row ${slot} of chunk ${chunk} is cut off`)
+      if (!decodeRow(bytes.subarray(offset, offset + length), memory, row, documents, geometry.chunkRowBytes)) {
+        throw damaged(record, `private row ${slot} of chunk ${chunk} is not readable`)
+      }
+      const from = row >>> 2
+      const words = memory.u32.subarray(from, from + geometry.chunkRowBytes / 4)
+      segment.privateRows[slot]!.addWords(words, chunk * geometry.chunkDocuments)
+      offset += length
+    }
+  } finally {
+    memory.pop(row)
+  }
+}
+
+function damaged(record: SegmentRecord, what: string): PetalError {
+  return new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} is damaged: ${what}`, {
+    details: { firstOrdinal: record.firstOrdinal }
+  })
+}

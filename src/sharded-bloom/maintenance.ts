@@ -1,0 +1,224 @@
+/**
+ * What an index does between batches: checkpoint, seal, choose parameters again, fold dead marks.
+ *
+ * Invariants:
+ * 1. Nothing stored is ahead of the documents: only ordinals below the caller's limit, which are committed, are written.
+ * 2. At any time fewer than two chunks (8,192 documents) and what is in flight are not in a checkpoint.
+ * 3. A crash at any point leaves a state that opening understands: records that nothing refers to are ignored or
+ *    overwritten, and a segment record is replaced or removed in one batch.
+ */
+import type { RowMemory } from '../bloom/kernels/index.ts'
+import { breathe } from '../model/time-slice.ts'
+import type { Document } from '../model/types.ts'
+import { chunkWrites, openSegmentRecord } from './checkpoint.ts'
+import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
+import type { FlatDocument } from './flatten.ts'
+import type { Geometry } from './geometry.ts'
+import { IndexArea, indexKey, indexRange } from './index-keys.ts'
+import type { OpenSegment } from './open-segment.ts'
+import { Sampler } from './sampler.ts'
+import { sealSegment } from './seal.ts'
+import { type SealedContext, SealedSegment } from './sealed-segment.ts'
+import type { SegmentParameters } from './segment.ts'
+import type { SegmentHandle } from './segment-handle.ts'
+import { encodeSegmentRecord } from './segment-record.ts'
+import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } from './tuning.ts'
+
+/** Documents after which the very first segment is built again with parameters that fit them. */
+const tuningSizes = [1024, 8192]
+const deadMarksPerFold = 4096
+const minSample = 256
+/** Documents over which the density of the rows is watched. */
+const densityWindow = 1024
+
+export interface MaintenanceContext {
+  readonly store: IndexStore
+  readonly documents: DocumentSource
+  readonly memory: RowMemory
+  readonly geometry: Geometry
+  readonly tuning: TuningOptions
+  /** Shared with the index, in ordinal order. */
+  readonly handles: readonly SegmentHandle[]
+  readonly flatten: (document: Document) => FlatDocument
+  readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
+  readonly sealed: SealedContext
+}
+
+export class Maintenance {
+  readonly #context: MaintenanceContext
+  readonly #deadMarks: number[] = []
+  #sampler = new Sampler()
+  #windowStart = { documents: 0, hashedPairs: 0 }
+
+  constructor(context: MaintenanceContext) {
+    this.#context = context
+  }
+
+  /** Cheap: asked after every batch. */
+  get isDue(): boolean {
+    const { handles, geometry } = this.#context
+    const last = handles.at(-1)
+    if (last === undefined) return false
+    return (
+      last.segment.documents - last.checkpointed >= geometry.chunkDocuments ||
+      handles.at(-2)?.open !== undefined ||
+      (last.open !== undefined && this.isComplete(last)) ||
+      this.#isTuningDue(last) ||
+      this.#deadMarks.length >= deadMarksPerFold
+    )
+  }
+
+  /** Learns from a document just added to the last segment. */
+  observe(flat: FlatDocument): void {
+    this.#sampler.observe(flat)
+    const last = this.#context.handles.at(-1)
+    const open = last?.open
+    if (open === undefined || open.documents - this.#windowStart.documents < densityWindow) return
+    const documents = open.documents - this.#windowStart.documents
+    const perDocument = (open.hashedPairs - this.#windowStart.hashedPairs) / documents
+    this.#windowStart = { documents: open.documents, hashedPairs: open.hashedPairs }
+    // Closing early costs a small segment, so a segment has to be worth something first.
+    const isWorthClosing = open.documents >= 2 * this.#context.geometry.chunkDocuments
+    if (isWorthClosing && isOverfull(perDocument, open.shards, open.rowsPerPair)) last!.isClosed = true
+  }
+
+  noteDead(ordinal: number): void {
+    this.#deadMarks.push(ordinal)
+  }
+
+  /** True when the segment takes no more documents. */
+  isComplete(handle: SegmentHandle): boolean {
+    return handle.open === undefined || handle.open.isFull || handle.isClosed
+  }
+
+  /** Parameters of the segment that follows; starts a new sample. */
+  nextParameters(previous: SegmentHandle): SegmentParameters {
+    const parameters =
+      this.#sampler.size >= minSample
+        ? chooseParameters(this.#sampler, this.#context.tuning)
+        : parametersAfter(previous.segment, this.#context.tuning)
+    this.#sampler = new Sampler()
+    this.#windowStart = { documents: 0, hashedPairs: 0 }
+    return parameters
+  }
+
+  /** Does what is due for the ordinals below `limit`, all of which are committed. */
+  async run(limit: number): Promise<void> {
+    for (const handle of this.#context.handles) {
+      if (handle.open !== undefined && this.isComplete(handle) && handle.endOrdinal <= limit) await this.#seal(handle)
+    }
+    const last = this.#context.handles.at(-1)
+    if (last?.open !== undefined) {
+      if (this.#isTuningDue(last) && last.endOrdinal <= limit) await this.#tune(last)
+      const { chunkDocuments } = this.#context.geometry
+      const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
+      await this.#checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
+    }
+    if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
+  }
+
+  /** As run(), and leaves nothing for the next open to index again. */
+  async finish(limit: number): Promise<void> {
+    await this.run(limit)
+    const last = this.#context.handles.at(-1)
+    if (last?.open !== undefined) {
+      await this.#checkpoint(last, Math.min(limit - last.firstOrdinal, last.open.documents))
+    }
+    await this.#foldDead()
+  }
+
+  #isTuningDue(handle: SegmentHandle): boolean {
+    const size = this.#context.handles.length === 1 ? tuningSizes[handle.tunings] : undefined
+    return size !== undefined && handle.open !== undefined && handle.open.documents >= size && !this.isComplete(handle)
+  }
+
+  async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
+    const open = handle.open
+    if (open === undefined || documents <= handle.checkpointed) return
+    const { store, geometry } = this.#context
+    const { chunkDocuments } = geometry
+    const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
+    const writes: IndexWrite[] = []
+    let { hashedRows, privateRows } = handle.bytes
+    for (const write of chunkWrites(open, geometry, from, documents)) {
+      if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
+      else privateRows += write.value.length
+      writes.push(write)
+    }
+    const record = openSegmentRecord(open, documents, handle.tunings, { hashedRows, privateRows })
+    writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: encodeSegmentRecord(record) })
+    await store.write(writes)
+    handle.bytes = record.bytes
+    handle.checkpointed = documents
+  }
+
+  async #seal(handle: SegmentHandle): Promise<void> {
+    const { store, memory, geometry, sealed } = this.#context
+    const open = handle.open!
+    const record = await sealSegment(open, store, memory, geometry, handle.tunings)
+    const value = encodeSegmentRecord(record)
+    await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }])
+    handle.segment = new SealedSegment(sealed, record)
+    handle.bytes = record.bytes
+    handle.directoryBytes = value.length
+    handle.checkpointed = record.documents
+    open.free()
+    await this.#clearChunks(handle)
+  }
+
+  /** Builds the segment again from its documents, with parameters chosen from the sample. */
+  async #tune(handle: SegmentHandle): Promise<void> {
+    const { documents, tuning, createOpen, flatten, store } = this.#context
+    const open = handle.open!
+    const end = handle.endOrdinal
+    const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning))
+    try {
+      let sliceStart = performance.now()
+      for await (const [ordinal, document] of documents.read(handle.firstOrdinal, end)) {
+        while (handle.firstOrdinal + tuned.documents < ordinal) tuned.addUnknown()
+        tuned.add(flatten(document))
+        sliceStart = await breathe(sliceStart)
+      }
+      while (tuned.documents < open.documents) tuned.addUnknown()
+      // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.
+      await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: undefined }])
+      await this.#clearChunks(handle)
+    } catch (error) {
+      tuned.free()
+      throw error
+    }
+    handle.segment = tuned
+    handle.checkpointed = 0
+    handle.bytes = { hashedRows: 0, privateRows: 0 }
+    while (handle.tunings < tuningSizes.length && end - handle.firstOrdinal >= tuningSizes[handle.tunings]!)
+      handle.tunings++
+    this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
+    open.free()
+  }
+
+  async #clearChunks(handle: SegmentHandle): Promise<void> {
+    const { store } = this.#context
+    await store.clear(...indexRange(IndexArea.chunkRows, handle.firstOrdinal))
+    await store.clear(...indexRange(IndexArea.chunkPrivate, handle.firstOrdinal))
+  }
+
+  /** Live bitmaps in place of the marks that deletions left. */
+  async #foldDead(): Promise<void> {
+    const marks = this.#deadMarks.splice(0)
+    const changed = this.#context.handles.filter((handle) => !handle.isLiveStored)
+    if (marks.length === 0 && changed.length === 0) return
+    const writes: IndexWrite[] = marks.map((ordinal) => ({ key: indexKey(IndexArea.dead, ordinal), value: undefined }))
+    for (const handle of changed) {
+      const write = handle.liveWrite()
+      if (write !== undefined) writes.push(write)
+      handle.isLiveStored = true
+    }
+    try {
+      await this.#context.store.write(writes)
+    } catch (error) {
+      this.#deadMarks.push(...marks)
+      for (const handle of changed) handle.isLiveStored = false
+      throw error
+    }
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * The sharded Bloom index over a collection: segments in ordinal order, the last one open.
+ *
+ * Life of a segment: parameters chosen → documents added → checkpointed chunk by chunk → full → sealed. The very first
+ * one starts with general parameters and is built again, from the stored documents, when 1,024 and 8,192 of them have
+ * shown what they are like; every other one takes its parameters from a sample of the one before.
+ */
+import type { HashName, PairHasher } from '../bloom/hash.ts'
+import { loadHasher } from '../bloom/hash.ts'
+import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
+import { PetalError } from '../model/errors.ts'
+import type { PairExpression } from '../model/pairs.ts'
+import { breathe } from '../model/time-slice.ts'
+import type { Document } from '../model/types.ts'
+import { type PreparedBounds, prepareBounds } from './bounds.ts'
+import { restoreOpenSegment } from './checkpoint.ts'
+import type { DocumentIndex, DocumentSource, IndexStats, IndexStore, IndexView, IndexWrite } from './document-index.ts'
+import { type FlatDocument, Flattener } from './flatten.ts'
+import { type Geometry, geometryOf } from './geometry.ts'
+import { createHeader, decodeHeader, encodeHeader, type IndexHeader } from './index-header.ts'
+import { IndexArea, indexKey, indexRange, ordinalOf } from './index-keys.ts'
+import { LiveBitmap } from './live.ts'
+import { Maintenance } from './maintenance.ts'
+import { OpenSegment } from './open-segment.ts'
+import { PairHash } from './pair-hash.ts'
+import { RowCache } from './row-cache.ts'
+import { type SealedContext, SealedSegment } from './sealed-segment.ts'
+import type { SegmentParameters } from './segment.ts'
+import { readLive, SegmentHandle } from './segment-handle.ts'
+import { decodeSegmentRecord } from './segment-record.ts'
+import { indexStats } from './stats.ts'
+import { initialParameters, type TuningOptions } from './tuning.ts'
+import { ShardedView } from './view.ts'
+
+export interface ShardedIndexOptions {
+  readonly store: IndexStore
+  readonly documents: DocumentSource
+  /** M, ordinals per segment: a power of two from 512 to 65,536, which is the default. */
+  readonly segmentDocuments?: number | undefined
+  readonly shards?: number | 'auto' | undefined
+  readonly rowsPerPair?: number | 'auto' | undefined
+  /** Default 24. */
+  readonly bitsPerPosting?: number | undefined
+  readonly hash?: HashName | undefined
+  /** Budget of the row cache, default 256 MiB. */
+  readonly cacheBytes?: number | undefined
+  /** Told of damage, once; the index is built again at the next open. */
+  readonly onDamage?: ((message: string) => void) | undefined
+}
+
+const defaultCacheBytes = 256 << 20
+
+export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex {
+  return new ShardedIndex(options)
+}
+
+class ShardedIndex implements DocumentIndex {
+  readonly #options: ShardedIndexOptions
+  readonly #geometry: Geometry
+  readonly #tuning: TuningOptions
+  readonly #memory: RowMemory
+  readonly #cache: RowCache
+  readonly #handles: SegmentHandle[] = []
+  readonly #prepared = new WeakMap<PairExpression, PreparedBounds>()
+  #header: IndexHeader | undefined
+  #tools: { readonly flattener: Flattener; readonly pairHash: PairHash } | undefined
+  #maintenance: Maintenance | undefined
+  #recovered = 0
+  #isDamaged = false
+
+  constructor(options: ShardedIndexOptions) {
+    this.#options = options
+    this.#geometry = geometryOf(options.segmentDocuments ?? 65_536)
+    this.#tuning = checkTuning(options)
+    this.#memory = rowMemory()
+    this.#cache = new RowCache(this.#memory, options.cacheBytes ?? defaultCacheBytes)
+  }
+
+  get isMaintenanceDue(): boolean {
+    return this.#maintenance?.isDue ?? false
+  }
+
+  async open(nextOrdinal: number): Promise<void> {
+    const hash = this.#options.hash ?? 'murmur'
+    const hasher = await loadHasher(hash)
+    const stored = await this.#options.store.get(indexKey(IndexArea.header))
+    this.#header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
+    if (this.#header !== undefined) {
+      this.#createTools(hasher, this.#header)
+      try {
+        await this.#loadSegments()
+      } catch (error) {
+        if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+        this.#options.onDamage?.(error.message)
+        this.#freeSegments()
+        this.#header = undefined
+      }
+    }
+    if (this.#header === undefined) await this.#startAgain(hasher, hash)
+    await this.#recover(nextOrdinal)
+  }
+
+  flatten(document: Document): FlatDocument {
+    return this.#flattener.flatten(document)
+  }
+
+  add(ordinal: number, flat: FlatDocument): void {
+    this.#fillGap(ordinal)
+    this.#openSegment(ordinal).add(flat)
+    this.#maintenance!.observe(flat)
+  }
+
+  removal(ordinal: number): IndexWrite {
+    return { key: indexKey(IndexArea.dead, ordinal), value: new Uint8Array(0) }
+  }
+
+  remove(ordinal: number): void {
+    this.#handleOf(ordinal)?.remove(ordinal)
+    this.#maintenance!.noteDead(ordinal)
+  }
+
+  maintain(limit: number): Promise<void> {
+    return this.#maintenance!.run(limit)
+  }
+
+  async close(limit: number): Promise<void> {
+    if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
+    this.#freeSegments()
+  }
+
+  capture(limit: number): IndexView {
+    const prepare = (expression: PairExpression): PreparedBounds => this.#prepare(expression)
+    return new ShardedView({ memory: this.#memory, cache: this.#cache, prepare }, this.#handles, limit)
+  }
+
+  liveCount(limit: number): number {
+    let count = 0
+    for (const handle of this.#handles) count += handle.liveCount(limit)
+    return count
+  }
+
+  stats(): IndexStats {
+    return indexStats(this.#handles, this.#cache, this.#recovered)
+  }
+
+  get #flattener(): Flattener {
+    if (this.#tools === undefined) throw new PetalError('InternalError', 'The index is used before it is open')
+    return this.#tools.flattener
+  }
+
+  #prepare(expression: PairExpression): PreparedBounds {
+    let prepared = this.#prepared.get(expression)
+    if (prepared === undefined) {
+      prepared = prepareBounds(expression, this.#tools!.pairHash)
+      this.#prepared.set(expression, prepared)
+    }
+    return prepared
+  }
+
+  #createTools(hasher: PairHasher, header: IndexHeader): void {
+    const flattener = new Flattener(hasher, { lo: header.seedLo, hi: header.seedHi })
+    const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
+    this.#tools = { flattener, pairHash }
+    this.#maintenance = new Maintenance({
+      store: this.#options.store,
+      documents: this.#options.documents,
+      memory: this.#memory,
+      geometry: this.#geometry,
+      tuning: this.#tuning,
+      handles: this.#handles,
+      flatten: (document) => flattener.flatten(document),
+      createOpen: (firstOrdinal, parameters) => this.#createOpen(firstOrdinal, parameters),
+      sealed: this.#sealedContext(pairHash)
+    })
+  }
+
+  #sealedContext(pairHash: PairHash): SealedContext {
+    const { store, onDamage } = this.#options
+    return {
+      memory: this.#memory,
+      cache: this.#cache,
+      store,
+      pairHash,
+      onDamage: (message) => {
+        if (this.#isDamaged) return
+        this.#isDamaged = true
+        onDamage?.(message)
+        const header = encodeHeader({ ...this.#header!, isDamaged: true })
+        // A failure to write it down changes nothing: the damage will be met again.
+        store.write([{ key: indexKey(IndexArea.header), value: header }]).catch(() => undefined)
+      }
+    }
+  }
+
+  #createOpen(firstOrdinal: number, parameters: SegmentParameters): OpenSegment {
+    return new OpenSegment(this.#memory, this.#geometry, this.#tools!.pairHash, firstOrdinal, parameters)
+  }
+
+  async #startAgain(hasher: PairHasher, hash: HashName): Promise<void> {
+    const { store } = this.#options
+    for (const area of Object.values(IndexArea)) await store.clear(...indexRange(area))
+    this.#header = createHeader(hash, this.#geometry.segmentDocuments)
+    this.#createTools(hasher, this.#header)
+    await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])
+  }
+
+  async #loadSegments(): Promise<void> {
+    const { store } = this.#options
+    const { pairHash } = this.#tools!
+    let end = 0
+    for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
+      const record = decodeSegmentRecord(value)
+      const last = this.#handles.at(-1)
+      if (record.firstOrdinal < end || last?.open !== undefined) {
+        throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
+      }
+      const segment = record.isSealed
+        ? new SealedSegment(this.#sealedContext(pairHash), record)
+        : await restoreOpenSegment(record, store, this.#memory, this.#geometry, pairHash)
+      const live = await readLive(store, record.firstOrdinal, this.#geometry)
+      const handle = new SegmentHandle(segment, live)
+      handle.checkpointed = record.documents
+      handle.tunings = record.tunings
+      handle.bytes = record.bytes
+      handle.liveBytes = live.dead > 0 ? this.#geometry.segmentDocuments / 8 : 0
+      this.#handles.push(handle)
+      end = handle.endOrdinal
+    }
+    for await (const [key] of store.scan(...indexRange(IndexArea.dead))) {
+      const ordinal = ordinalOf(key)
+      if (ordinal !== undefined) this.remove(ordinal)
+    }
+  }
+
+  /** Indexes what is stored but not indexed: everything since the last checkpoint. */
+  async #recover(nextOrdinal: number): Promise<void> {
+    const from = this.#handles.at(-1)?.endOrdinal ?? 0
+    const maintenance = this.#maintenance!
+    let sliceStart = performance.now()
+    for await (const [ordinal, document] of this.#options.documents.read(from, nextOrdinal)) {
+      this.add(ordinal, this.flatten(document))
+      this.#recovered++
+      if (maintenance.isDue) await maintenance.run(ordinal + 1)
+      sliceStart = await breathe(sliceStart)
+    }
+  }
+
+  /** Ordinals up to `ordinal` that no document took: dead from the start, or, where they are many, in no segment. */
+  #fillGap(ordinal: number): void {
+    const last = this.#handles.at(-1)
+    if (last === undefined) return
+    if (ordinal - last.endOrdinal > this.#geometry.chunkDocuments) {
+      last.isClosed = true
+      return
+    }
+    for (let missing = last.endOrdinal; missing < ordinal; missing++) {
+      this.#openSegment(missing).skip()
+      this.#handles.at(-1)!.remove(missing)
+    }
+  }
+
+  /** The segment that takes the document with this ordinal; a full one is followed by a new one. */
+  #openSegment(ordinal: number): OpenSegment {
+    const last = this.#handles.at(-1)
+    if (last?.open !== undefined && !this.#maintenance!.isComplete(last)) return last.open
+    const parameters = last === undefined ? initialParameters(this.#tuning) : this.#maintenance!.nextParameters(last)
+    const segment = this.#createOpen(ordinal, parameters)
+    this.#handles.push(new SegmentHandle(segment, new LiveBitmap(this.#geometry.segmentDocuments)))
+    return segment
+  }
+
+  #handleOf(ordinal: number): SegmentHandle | undefined {
+    for (let i = this.#handles.length - 1; i >= 0; i--) {
+      const handle = this.#handles[i]!
+      if (handle.firstOrdinal <= ordinal) return ordinal < handle.endOrdinal ? handle : undefined
+    }
+    return undefined
+  }
+
+  #freeSegments(): void {
+    for (const handle of this.#handles) handle.segment.free()
+    this.#handles.length = 0
+  }
+}
+
+function checkTuning(options: ShardedIndexOptions): TuningOptions {
+  const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24 } = options
+  if (shards !== 'auto' && (!Number.isInteger(shards) || shards % 64 !== 0 || shards < 64 || shards > 8192)) {
+    throw new PetalError('InvalidOptions', `shards must be a multiple of 64 from 64 to 8192 or 'auto', not ${shards}`)
+  }
+  if (rowsPerPair !== 'auto' && !(Number.isInteger(rowsPerPair) && rowsPerPair >= 1 && rowsPerPair <= 16)) {
+    throw new PetalError('InvalidOptions', `rowsPerPair must be an integer from 1 to 16 or 'auto', not ${rowsPerPair}`)
+  }
+  if (!(bitsPerPosting >= 1 && bitsPerPosting <= 256)) {
+    throw new PetalError('InvalidOptions', `bitsPerPosting must be from 1 to 256, not ${bitsPerPosting}`)
+  }
+  return { shards, rowsPerPair, bitsPerPosting }
+}
