@@ -1,0 +1,51 @@
+/** Timing for micro-benchmarks: several rounds, interleaved, reported as a median with its spread. */
+import { arch, cpus } from 'node:os'
+
+export interface Spread {
+  readonly median: number
+  readonly low: number
+  readonly high: number
+}
+
+/** What machine and when: the first line of every benchmark. */
+export function banner(): string {
+  const date = new Date().toISOString().slice(0, 10)
+  return `Node ${process.version}, ${process.platform} ${arch()}, ${cpus()[0]?.model ?? 'unknown processor'}, ${date}`
+}
+
+/**
+ * Nanoseconds per operation of each contender. Rounds go round-robin, so that a slow moment of the machine hits all;
+ * the first two of each warm up and do not count.
+ * @param run performs the operation `operations` times
+ */
+export function compare(
+  contenders: Readonly<Record<string, (operations: number) => unknown>>,
+  operations: number,
+  rounds = 11
+): Map<string, Spread> {
+  const times = new Map<string, number[]>(Object.keys(contenders).map((name) => [name, []]))
+  for (let round = -2; round < rounds; round++) {
+    for (const [name, run] of Object.entries(contenders)) {
+      const start = process.hrtime.bigint()
+      sink(run(operations))
+      const elapsed = Number(process.hrtime.bigint() - start)
+      if (round >= 0) times.get(name)?.push(elapsed / operations)
+    }
+  }
+  return new Map([...times].map(([name, list]) => [name, spreadOf(list)]))
+}
+
+/** Median, and the quartiles as spread. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN
+  return { median: at(0.5), low: at(0.25), high: at(0.75) }
+}
+
+let kept: unknown
+
+/** Keeps a result, so that computing it cannot be optimised away. */
+function sink(value: unknown): void {
+  kept = value
+  if (kept === sink) console.log(kept)
+}
