@@ -1,0 +1,66 @@
+/**
+ * Copies of values, and the question whether two values are the same to the last detail.
+ */
+import { equalValues } from './compare.ts'
+import { PetalError } from './errors.ts'
+import { type Document, isPlainObject, Type, typeOf } from './types.ts'
+
+const maxDepth = 1000
+
+/**
+ * A deep copy as the store would give it back: class instances become plain objects, undefined is dropped (null in
+ * arrays). Immutable values such as ObjectId are shared.
+ * @throws PetalError BadValue for the key `__proto__` and for nesting that no document may have, a cycle among it
+ */
+export function cloneValue(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  switch (typeOf(value)) {
+    case Type.object:
+      return cloneDocument(value as Document, depth)
+    case Type.array:
+      checkDepth(depth)
+      return Array.from(value as readonly unknown[], (element) => cloneValue(element ?? null, depth + 1))
+    case Type.date:
+      return new Date((value as Date).getTime())
+    case Type.binData:
+      return value instanceof Uint8Array ? Uint8Array.from(value) : value
+    default:
+      return value
+  }
+}
+
+/** cloneValue of an object. */
+export function cloneDocument(document: Document, depth = 0): Document {
+  checkDepth(depth)
+  const copy: Document = {}
+  for (const key of Object.keys(document)) {
+    if (key === '__proto__') throw new PetalError('BadValue', "A document may not have the key '__proto__'")
+    const field = document[key]
+    if (field !== undefined) copy[key] = cloneValue(field, depth + 1)
+  }
+  return copy
+}
+
+/**
+ * True when replacing one by the other would change nothing that is stored. Stricter than equalValues: 1 and 1n are
+ * equal, not identical.
+ */
+export function isIdentical(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((element, i) => isIdentical(element, b[i]))
+  if (isPlainObject(a)) return isPlainObject(b) && haveIdenticalFields(a, b)
+  // One class on both sides: Long against Int32, or a Date against a Timestamp, is a change.
+  return Object.getPrototypeOf(a) === Object.getPrototypeOf(b) && equalValues(a, b) && String(a) === String(b)
+}
+
+function haveIdenticalFields(a: Document, b: Document): boolean {
+  const keys = Object.keys(a)
+  const others = Object.keys(b)
+  return keys.length === others.length && keys.every((key, i) => key === others[i] && isIdentical(a[key], b[key]))
+}
+
+function checkDepth(depth: number): void {
+  if (depth > maxDepth) throw new PetalError('BadValue', `A value may be nested at most ${maxDepth} levels deep`)
+}

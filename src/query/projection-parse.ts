@@ -1,0 +1,214 @@
+/**
+ * Projections as a tree: `{ 'user.name': 1, tags: { $slice: 2 }, _id: 0 }` → what happens to each key, by level.
+ */
+import { PetalError } from '../model/errors.ts'
+import { unwrapNumber } from '../model/numbers.ts'
+import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
+import { compileFilter } from './filter.ts'
+
+export type ProjectionNode =
+  | { readonly kind: 'include' }
+  | { readonly kind: 'exclude' }
+  /** Elements [skip, skip + count) of an array, all of anything else; a negative skip counts from the end. */
+  | { readonly kind: 'slice'; readonly skip: number; readonly count: number }
+  /** The first element that passes; nothing when there is none. */
+  | { readonly kind: 'elemMatch'; readonly matches: (element: unknown) => boolean }
+  | { readonly kind: 'fields'; readonly fields: ProjectionFields }
+
+export type ProjectionFields = ReadonlyMap<string, ProjectionNode>
+
+export interface Projection {
+  /** What happens to keys that are not named. */
+  readonly mode: 'inclusion' | 'exclusion'
+  readonly fields: ProjectionFields
+}
+
+type MutableFields = Map<string, ProjectionNode>
+
+/** Parses a projection; undefined when it asks for whole documents. */
+export function parseProjection(spec: unknown): Projection | undefined {
+  if (spec === undefined || spec === null) return undefined
+  const type = typeOf(spec)
+  if (type !== Type.object)
+    throw new PetalError('TypeMismatch', `A projection must be an object, not ${typeNames[type]}`)
+  if (Object.keys(spec as Document).length === 0) return undefined
+  return new ProjectionParser().parse(spec as Document)
+}
+
+class ProjectionParser {
+  readonly #fields: MutableFields = new Map()
+  #mode: Projection['mode'] | undefined
+  #id: 'include' | 'exclude' | undefined
+  #hasElemMatch = false
+
+  parse(spec: Document): Projection {
+    for (const [path, value] of Object.entries(spec)) this.#entry(path, value)
+    const mode = this.#mode ?? this.#modeWithoutFields()
+    if (this.#id !== undefined) this.#insert('_id', { kind: this.#id })
+    else if (mode === 'inclusion' && !this.#fields.has('_id')) this.#fields.set('_id', { kind: 'include' })
+    return { mode, fields: this.#fields }
+  }
+
+  /** Neither an included nor an excluded field: `_id` decides, then $elemMatch; $slice alone keeps the rest. */
+  #modeWithoutFields(): Projection['mode'] {
+    if (this.#id !== undefined) return this.#id === 'include' ? 'inclusion' : 'exclusion'
+    return this.#hasElemMatch ? 'inclusion' : 'exclusion'
+  }
+
+  #entry(path: string, value: unknown): void {
+    checkPath(path)
+    const type = typeOf(value)
+    switch (type) {
+      case Type.bool:
+      case Type.number: {
+        const isIncluded =
+          value === true || (type === Type.number && Number(String(unwrapNumber(value as Numeric))) !== 0)
+        this.#leaf(path, isIncluded ? 'include' : 'exclude')
+        return
+      }
+      case Type.object:
+        this.#object(path, value as Document)
+        return
+      default:
+        throw new PetalError(
+          'CommandNotSupported',
+          `The projection of '${path}' must be 0, 1, $slice or $elemMatch; computed fields (here a value of type ` +
+            `${typeNames[type]}) are not supported`,
+          { details: { path } }
+        )
+    }
+  }
+
+  #leaf(path: string, kind: 'include' | 'exclude'): void {
+    if (path === '_id') {
+      this.#id = kind
+      return
+    }
+    const mode = kind === 'include' ? 'inclusion' : 'exclusion'
+    this.#mode ??= mode
+    if (this.#mode !== mode) {
+      throw new PetalError('BadValue', `Cannot do ${mode} on field ${path} in ${this.#mode} projection`, {
+        details: { path }
+      })
+    }
+    this.#insert(path, { kind })
+  }
+
+  #object(path: string, value: Document): void {
+    const [name, ...others] = Object.keys(value)
+    if (name === undefined) {
+      throw new PetalError('BadValue', `An empty sub-projection is not a valid value, at '${path}'`, {
+        details: { path }
+      })
+    }
+    if (!name.startsWith('$')) {
+      for (const [key, nested] of Object.entries(value)) this.#entry(`${path}.${key}`, nested)
+      return
+    }
+    if (others.length > 0) {
+      throw new PetalError(
+        'BadValue',
+        `The projection of '${path}' must have one operator, not ${name} and ${others[0]}`,
+        {
+          details: { operator: name, path }
+        }
+      )
+    }
+    switch (name) {
+      case '$slice':
+        this.#insert(path, parseSlice(path, value[name]))
+        return
+      case '$elemMatch':
+        this.#hasElemMatch = true
+        this.#insert(path, parseElemMatch(path, value[name]))
+        return
+      default:
+        throw new PetalError('CommandNotSupported', `${name} is not supported in a projection, at '${path}'`, {
+          details: { operator: name, path }
+        })
+    }
+  }
+
+  #insert(path: string, node: ProjectionNode): void {
+    const components = path.split('.')
+    let fields = this.#fields
+    components.forEach((component, i) => {
+      const existing = fields.get(component)
+      const isLast = i === components.length - 1
+      if (existing !== undefined && (isLast || existing.kind !== 'fields')) throw collision(path)
+      if (isLast) {
+        fields.set(component, node)
+      } else if (existing?.kind === 'fields') {
+        // Every level was made below: its map is ours to extend.
+        fields = existing.fields as MutableFields
+      } else {
+        const below: MutableFields = new Map()
+        fields.set(component, { kind: 'fields', fields: below })
+        fields = below
+      }
+    })
+  }
+}
+
+function checkPath(path: string): void {
+  const details = { path }
+  const components = path.split('.')
+  if (components.includes('')) {
+    throw new PetalError('BadValue', `The projection path '${path}' has an empty component`, { details })
+  }
+  if (components.at(-1) === '$') {
+    throw new PetalError(
+      'CommandNotSupported',
+      `The positional projection '${path}' is not supported; use $elemMatch`,
+      {
+        details: { operator: '$', path }
+      }
+    )
+  }
+  if (components.some((component) => component.startsWith('$'))) {
+    throw new PetalError('BadValue', `The projection path '${path}' has a component that begins with '$'`, { details })
+  }
+}
+
+function parseSlice(path: string, argument: unknown): ProjectionNode {
+  if (!Array.isArray(argument)) {
+    const count = integer(path, argument)
+    return count >= 0 ? { kind: 'slice', skip: 0, count } : { kind: 'slice', skip: count, count: -count }
+  }
+  if (argument.length !== 2) throw badSlice(path, `an array of ${argument.length} elements`)
+  const skip = integer(path, argument[0])
+  const count = integer(path, argument[1])
+  if (count <= 0) throw badSlice(path, `the limit ${count}`)
+  return { kind: 'slice', skip, count }
+}
+
+function integer(path: string, value: unknown): number {
+  const type = typeOf(value)
+  if (type !== Type.number) throw badSlice(path, typeNames[type])
+  const number = Math.trunc(Number(String(unwrapNumber(value as Numeric))))
+  if (Number.isNaN(number)) throw badSlice(path, 'NaN')
+  return number
+}
+
+function badSlice(path: string, found: string): PetalError {
+  return new PetalError('BadValue', `$slice at '${path}' takes a number or [skip, limit > 0], not ${found}`, {
+    details: { operator: '$slice', path }
+  })
+}
+
+function parseElemMatch(path: string, condition: unknown): ProjectionNode {
+  const details = { operator: '$elemMatch', path }
+  if (path.includes('.')) {
+    throw new PetalError('BadValue', `Cannot use $elemMatch projection on the nested field '${path}'`, { details })
+  }
+  const type = typeOf(condition)
+  if (type !== Type.object) {
+    throw new PetalError('BadValue', `$elemMatch at '${path}' takes an object, not ${typeNames[type]}`, { details })
+  }
+  const { matches } = compileFilter({ [path]: { $elemMatch: condition } })
+  return { kind: 'elemMatch', matches: (element) => matches({ [path]: [element] }) }
+}
+
+function collision(path: string): PetalError {
+  return new PetalError('BadValue', `Path collision at '${path}' in the projection`, { details: { path } })
+}

@@ -1,0 +1,124 @@
+/**
+ * The values of a document that a sort compares, found as MongoDB finds the keys of an index: arrays are expanded, and
+ * of all keys that the document has under the given paths the one that sorts first is taken.
+ */
+import { PetalError } from '../model/errors.ts'
+import { isDigits } from '../model/path.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
+
+/** One value per path. */
+export type SortKey = readonly unknown[]
+
+/** Stands in a key for an empty array. */
+export const emptyArray: unique symbol = Symbol('empty array')
+
+/** What is left of each path below the place reached; `at` counts components already taken. */
+interface Cursor {
+  readonly components: readonly string[]
+  readonly at: number
+}
+
+/**
+ * @param compareKeys decides which of a document's several keys is its key
+ * @throws (the compiled function) PetalError BadValue when two paths lead through different arrays
+ */
+export function compileSortKey(
+  paths: readonly string[],
+  compareKeys: (a: SortKey, b: SortKey) => number
+): (document: Document) => SortKey {
+  const cursors: readonly Cursor[] = paths.map((path) => ({ components: path.split('.'), at: 0 }))
+  return (document) => {
+    const values = new Array<unknown>(cursors.length).fill(null)
+    const walk = new KeyWalk(compareKeys)
+    walk.expand(document, cursors, values)
+    return walk.first ?? values
+  }
+}
+
+class KeyWalk {
+  first: SortKey | undefined
+  readonly #compareKeys: (a: SortKey, b: SortKey) => number
+
+  constructor(compareKeys: (a: SortKey, b: SortKey) => number) {
+    this.#compareKeys = compareKeys
+  }
+
+  /**
+   * Completes `values` from `place`, and offers every key that results.
+   * @param cursors undefined for a path whose value is found
+   */
+  expand(place: unknown, cursors: readonly (Cursor | undefined)[], values: unknown[]): void {
+    let array: readonly unknown[] | undefined
+    let inArray: (Cursor | undefined)[] | undefined
+    for (let i = 0; i < cursors.length; i++) {
+      const cursor = cursors[i]
+      if (cursor === undefined) continue
+      const { value, at } = descend(place, cursor)
+      if (!Array.isArray(value)) {
+        values[i] = value ?? null
+        continue
+      }
+      if (array !== undefined && array !== value) throw parallelArrays(cursors, i)
+      array = value
+      inArray ??= new Array<Cursor | undefined>(cursors.length).fill(undefined)
+      inArray[i] = { components: cursor.components, at }
+    }
+    if (array === undefined || inArray === undefined) this.#offer(values)
+    else this.#expandArray(array, inArray, values)
+  }
+
+  #expandArray(array: readonly unknown[], cursors: readonly (Cursor | undefined)[], values: readonly unknown[]): void {
+    if (array.length === 0) {
+      this.#offer(
+        values.map((value, i) => (cursors[i] === undefined ? value : isAtEnd(cursors[i]) ? emptyArray : null))
+      )
+      return
+    }
+    const below = cursors.map((cursor) => (isAtEnd(cursor) ? undefined : cursor))
+    const goesOn = below.some((cursor) => cursor !== undefined)
+    for (const element of array) {
+      const next = values.map((value, i) => (isAtEnd(cursors[i]) ? (element ?? null) : value))
+      // Scalars and arrays directly in the array have no fields: what is looked for below them is missing.
+      if (goesOn) this.expand(isPlainObject(element) ? element : {}, below, next)
+      else this.#offer(next)
+    }
+  }
+
+  #offer(key: SortKey): void {
+    if (this.first === undefined || this.#compareKeys(key, this.first) < 0) this.first = key
+  }
+}
+
+/** Follows a path until it ends, or an array has to be expanded. */
+function descend(place: unknown, { components, at }: Cursor): { readonly value: unknown; readonly at: number } {
+  let value = place
+  while (at < components.length) {
+    const component = components[at]!
+    if (Array.isArray(value)) {
+      if (!isPosition(value, component)) return { value, at }
+      value = value[Number(component)]
+    } else if (isPlainObject(value) && Object.hasOwn(value, component)) {
+      value = value[component]
+    } else {
+      return { value: undefined, at: components.length }
+    }
+    at++
+  }
+  return { value, at }
+}
+
+/** Digits name a position, unless elements of the array have a field of that name. */
+function isPosition(array: readonly unknown[], component: string): boolean {
+  return isDigits(component) && !array.some((element) => isPlainObject(element) && Object.hasOwn(element, component))
+}
+
+function isAtEnd(cursor: Cursor | undefined): boolean {
+  return cursor !== undefined && cursor.at === cursor.components.length
+}
+
+function parallelArrays(cursors: readonly (Cursor | undefined)[], i: number): PetalError {
+  const path = cursors[i]?.components.join('.')
+  return new PetalError('BadValue', `Cannot sort by parallel arrays: '${path}' leads through a second one`, {
+    details: { path }
+  })
+}
