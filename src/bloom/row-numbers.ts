@@ -49,12 +49,12 @@ export function rowNumbers(lo: number, hi: number, shards: number, count: number
     return
   }
   const width = Math.floor(shards / count)
-  const wider = shards - width * count
+  // The last strata take the remainder, one row each.
+  const firstWider = count - (shards - width * count)
   let first = 0
   for (let i = 0; i < count; i++) {
     state = nextProbe(state, hi)
-    // The last strata take the remainder, one row each.
-    const stratum = i < count - wider ? width : width + 1
+    const stratum = i < firstWider ? width : width + 1
     out[i] = first + reduce(state, stratum)
     first += stratum
   }
