@@ -237,7 +237,7 @@ class SegmentEvaluation {
     kernels.enumerate(upper, this.#bytes, list, count)
     const isLowerUpper = lowerCount === count
     return {
-      upper: Uint16Array.from(u32.subarray(list >>> 2, (list >>> 2) + count)),
+      upper: new Uint16Array(u32.subarray(list >>> 2, (list >>> 2) + count)),
       lowerCount,
       upperBits: u32.slice(upper >>> 2, (upper >>> 2) + words),
       lowerBits: lowerCount === 0 || isLowerUpper ? undefined : u32.slice(lower >>> 2, (lower >>> 2) + words),

@@ -28,6 +28,8 @@ import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } fro
 const tuningSizes = [1024, 8192]
 const deadMarksPerFold = 4096
 const minSample = 256
+/** Of a full segment. */
+const sampleDocuments = 4096
 /** Documents over which the density of the rows is watched. */
 const densityWindow = 1024
 
@@ -97,7 +99,7 @@ export class Maintenance {
       this.#sampler.size >= minSample
         ? chooseParameters(this.#sampler, this.#context.tuning)
         : parametersAfter(previous.segment, this.#context.tuning)
-    this.#sampler = new Sampler()
+    this.#sampler = new Sampler(Math.ceil(this.#context.geometry.segmentDocuments / sampleDocuments))
     this.#windowStart = { documents: 0, hashedPairs: 0 }
     return parameters
   }

@@ -97,9 +97,11 @@ export class OpenSegment implements Segment {
     this.#beginDocument(position)
     const base = (position & 63) * this.#signatureWords
     const prepared = this.#prepare(flat.shape)
-    for (const slot of prepared.slots) this.privateRows[slot]!.add(position)
-    for (const row of prepared.rows) this.#signatures[base + (row >>> 5)]! |= 1 << (row & 31)
+    const { slots, rows } = prepared
+    for (let i = 0; i < slots.length; i++) this.privateRows[slots[i]!]!.add(position)
+    for (let i = 0; i < rows.length; i++) this.#set(base, rows[i]!)
     let hashed = prepared.hashedPairs
+    const rowNumbers = this.#rowNumbers
     const { nodes, tags, keys, lo, hi } = flat
     for (let i = 0; i < flat.count; i++) {
       const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
@@ -108,8 +110,8 @@ export class OpenSegment implements Segment {
         continue
       }
       hashed++
-      this.#pairHash.rows(lo[i]!, hi[i]!, this.shards, this.#rowNumbers)
-      for (const row of this.#rowNumbers) this.#signatures[base + (row >>> 5)]! |= 1 << (row & 31)
+      this.#pairHash.rows(lo[i]!, hi[i]!, this.shards, rowNumbers)
+      for (let j = 0; j < rowNumbers.length; j++) this.#set(base, rowNumbers[j]!)
     }
     this.#hashedPairs += hashed
     let isAlwaysCandidate = flat.isOverfull
@@ -215,6 +217,10 @@ export class OpenSegment implements Segment {
   free(): void {
     for (const chunk of this.#chunks) for (const address of chunk) this.#memory.free(address)
     this.#chunks.length = 0
+  }
+
+  #set(base: number, row: number): void {
+    this.#signatures[base + (row >>> 5)]! |= 1 << (row & 31)
   }
 
   #beginDocument(position: number): void {

@@ -3,7 +3,7 @@
  * chosen from.
  *
  * Every `stride`-th document is in the sample. When it is full, every second one leaves and the stride doubles, so the
- * sample is spread evenly over the segment whatever its length, and older documents cost nothing twice.
+ * sample is spread evenly over the segment whatever its length.
  */
 import type { FlatDocument } from './flatten.ts'
 import type { HashedPair } from './private-table.ts'
@@ -27,10 +27,12 @@ export class Sampler {
   /** By 53 bits of the hash: two pairs that collide share a count, which costs nothing but an estimate. */
   readonly #pairs = new Map<number, SampledPair>()
   #documents: SampledDocument[] = []
-  #stride = 1
+  #stride: number
   #seen = 0
 
-  constructor(maxDocuments = 4096) {
+  /** @param stride to begin with; 1 where a decision has to be taken after few documents */
+  constructor(stride = 1, maxDocuments = 4096) {
+    this.#stride = stride
     this.#maxDocuments = maxDocuments
   }
 

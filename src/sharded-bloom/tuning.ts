@@ -25,7 +25,7 @@ const maxPrivateValues = 4096
 const minShards = 64
 const maxShards = 8192
 /** The mean false-positive rate of one pair and document that uneven documents may raise P for, up to 1.5-fold. */
-const targetFalsePositiveRate = 1e-4
+const targetFalsePositiveRate = 3e-5
 
 /** For the first documents of a collection, of which nothing is known. */
 export function initialParameters(options: TuningOptions): SegmentParameters {
