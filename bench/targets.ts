@@ -78,7 +78,8 @@ function checkNotSlower({ queries }: Comparison, other: ContenderName): TargetCh
 }
 
 function checkSpeedup({ queries, count }: Comparison, above: number, share: number, factor: number): TargetCheck {
-  const target = `queries under ${percent(share)} hits ≥ ${factor} × faster than sqlite without indexes`
+  const range = above < 0 ? `under ${percent(share)}` : `of ${percent(above)} to ${percent(share)}`
+  const target = `queries ${range} hits ≥ ${factor} × faster than sqlite without indexes`
   const wanted = queries.filter(
     ({ name, hits }) => hits / count >= above && hits / count < share && !unindexable.includes(name)
   )

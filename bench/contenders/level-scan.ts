@@ -7,6 +7,8 @@ import { predicate } from './predicate.ts'
 import { packageVersion } from './versions.ts'
 
 const valuesPerRead = 1_000
+/** LevelDB's default of 16 KiB makes a scan of documents three times slower. */
+const highWaterMarkBytes = 256 * 2 ** 10
 
 export const openLevelScan: OpenContender = async (directory) => {
   const db = new ClassicLevel<string, string>(directory, { cacheSize: 256 * 2 ** 20 })
@@ -22,7 +24,7 @@ export const openLevelScan: OpenContender = async (directory) => {
     async find({ filter, sort, limit = Number.POSITIVE_INFINITY }) {
       const matches = predicate(filter)
       const found: Document[] = []
-      const values = db.values({ reverse: sort !== undefined })
+      const values = db.values({ reverse: sort !== undefined, highWaterMarkBytes })
       try {
         for (let some = await values.nextv(valuesPerRead); some.length > 0; some = await values.nextv(valuesPerRead)) {
           for (const json of some) {

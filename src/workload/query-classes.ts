@@ -70,7 +70,7 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
   const { count } = census
   const rareUsers = census.users.nearestOf(5, 13)
   const [commonTag, otherTag] = census.hashtags.nearestOf(count / 300, 2)
-  const city = census.locations.nearest(count / 100)
+  const city = census.locations.nearest(0.0095 * count)
   const { from, to } = census.middle(200)
   return {
     unique: { title: 'unique equality on a nested path', filter: { [user]: census.users.nearest(1) } },
@@ -79,7 +79,7 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
     hundred: { title: '100 hits', filter: { [user]: census.users.nearest(100) } },
     'third-of-percent': {
       title: '0.3 % hits',
-      filter: { 'place.country_code': census.countries.nearest(count / 333) }
+      filter: { 'place.country_code': census.countries.nearest(0.0028 * count) }
     },
     'one-percent': { title: '1 % hits', filter: { 'user.location': city } },
     'ten-percent': { title: '10 % hits', filter: { lang: 'es' } },
