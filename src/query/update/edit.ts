@@ -1,0 +1,126 @@
+/**
+ * Changing one place in a document by copying what lies on the way to it, and nothing else.
+ *
+ * Invariants:
+ * 1. Neither the document nor anything in it is changed.
+ * 2. When the edit changes nothing, the very same object is returned.
+ */
+import { isIdentical } from '../../model/clone.ts'
+import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
+import { filterError } from '../errors.ts'
+import { type PathStep, positionOf, type UpdatePath } from './path.ts'
+import { absent, type UpdatePlace } from './types.ts'
+
+/** As in MongoDB: how far beyond the end of an array a position may lie. The gap is filled with null. */
+const maxBackfill = 1_500_000
+
+export interface EditOptions {
+  readonly operator: string
+  /** Leave a path alone that ends at a scalar. */
+  readonly ignoresBlockedPath: boolean
+  /** Decides `$[identifier]`. */
+  readonly isFiltered: (identifier: string, element: unknown) => boolean
+}
+
+/** Applies `edit` to the value at the path. @throws PetalError PathNotViable, BadValue */
+export function editAt(
+  document: Document,
+  path: UpdatePath,
+  edit: (current: unknown) => unknown,
+  options: EditOptions
+): Document {
+  const result = new PathEdit(path, edit, options).value(document, 0)
+  // A path has at least one step, so the document itself is never removed or replaced by another kind of value.
+  return result as Document
+}
+
+class PathEdit {
+  readonly #path: UpdatePath
+  readonly #edit: (current: unknown) => unknown
+  readonly #options: EditOptions
+
+  constructor(path: UpdatePath, edit: (current: unknown) => unknown, options: EditOptions) {
+    this.#path = path
+    this.#edit = edit
+    this.#options = options
+  }
+
+  /** The new form of a value that lies before step `at`; `absent` for none. */
+  value(value: unknown, at: number): unknown {
+    const step = this.#path.steps[at]
+    if (step === undefined) {
+      const edited = this.#edit(value)
+      return isIdentical(edited, value) ? value : edited
+    }
+    if (step.kind !== 'field') return this.#elements(value, at, step)
+    if (value === absent) {
+      const below = this.value(absent, at + 1)
+      return below === absent ? absent : { [step.name]: below }
+    }
+    if (Array.isArray(value)) return this.#element(value, at, step.name)
+    if (isPlainObject(value)) return this.#field(value, at, step.name)
+    return this.#blocked(value, at)
+  }
+
+  #field(object: Document, at: number, name: string): unknown {
+    const current = Object.hasOwn(object, name) ? (object[name] ?? null) : absent
+    const edited = this.value(current, at + 1)
+    if (edited === current) return object
+    if (edited !== absent) return { ...object, [name]: edited }
+    const { [name]: _, ...rest } = object
+    return rest
+  }
+
+  #element(array: readonly unknown[], at: number, name: string): unknown {
+    const position = positionOf(name)
+    if (position === undefined) return this.#blocked(array, at)
+    const current = position < array.length ? (array[position] ?? null) : absent
+    const edited = this.value(current, at + 1)
+    if (edited === current) return array
+    if (position > array.length + maxBackfill) {
+      const problem = `position ${position} is more than ${maxBackfill} beyond the end of the array`
+      throw filterError('BadValue', this.#place(), problem)
+    }
+    const copy = [...array]
+    while (copy.length < position) copy.push(null)
+    // An element cannot be taken out by its position: the others would move.
+    copy[position] = edited === absent ? null : edited
+    return copy
+  }
+
+  #elements(value: unknown, at: number, step: Exclude<PathStep, { kind: 'field' }>): unknown {
+    if (value === absent) {
+      const problem = `the path '${this.#prefix(at)}' must exist in the document in order to apply array updates`
+      throw filterError('BadValue', this.#place(), problem)
+    }
+    if (!Array.isArray(value)) {
+      const problem = `cannot apply array updates to '${this.#prefix(at)}' of type ${typeNames[typeOf(value)]}`
+      throw filterError('BadValue', this.#place(), problem)
+    }
+    let copy: unknown[] | undefined
+    for (let i = 0; i < value.length; i++) {
+      const element: unknown = value[i] ?? null
+      if (step.kind === 'filtered' && !this.#options.isFiltered(step.identifier, element)) continue
+      const edited = this.value(element, at + 1)
+      if (edited === element) continue
+      copy ??= [...value]
+      copy[i] = edited === absent ? null : edited
+    }
+    return copy ?? value
+  }
+
+  #blocked(value: unknown, at: number): unknown {
+    if (this.#options.ignoresBlockedPath) return value
+    const name = this.#path.text.split('.')[at]
+    const problem = `cannot create field '${name}' in '${this.#prefix(at)}' of type ${typeNames[typeOf(value)]}`
+    throw filterError('PathNotViable', this.#place(), problem)
+  }
+
+  #prefix(at: number): string {
+    return this.#path.text.split('.').slice(0, at).join('.')
+  }
+
+  #place(): UpdatePlace {
+    return { operator: this.#options.operator, path: this.#path.text }
+  }
+}

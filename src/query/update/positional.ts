@@ -1,0 +1,151 @@
+/**
+ * Which elements the positional steps mean: `$` the first that the query matched, `$[identifier]` those that an array
+ * filter matches.
+ */
+import { type Document, isPlainObject } from '../../model/types.ts'
+import { describeType, filterError } from '../errors.ts'
+import { compileFilter } from '../filter.ts'
+import { editAt } from './edit.ts'
+import type { PathStep, UpdatePath } from './path.ts'
+import type { UpdatePlace } from './types.ts'
+
+type DocumentTest = (document: Document) => boolean
+
+/** One condition of a filter that has to hold, on one path. */
+interface Clause {
+  readonly path: string
+  readonly matches: DocumentTest
+}
+
+const noOptions = { operator: '$', ignoresBlockedPath: true, isFiltered: () => false }
+
+/**
+ * Replaces `$` in paths by the position of the first element that satisfies all of the query's conditions on the array;
+ * when no element satisfies all, any of them.
+ */
+export class MatchedPositions {
+  readonly #filter: unknown
+  #clauses: readonly Clause[] | undefined
+
+  constructor(filter: unknown) {
+    this.#filter = filter
+  }
+
+  /** @throws PetalError BadValue when the query says nothing about an element of the array */
+  resolve(document: Document, path: UpdatePath, operator: string): UpdatePath {
+    const at = path.steps.findIndex(({ kind }) => kind === 'matched')
+    if (at < 0) return path
+    const components = path.text.split('.')
+    const prefix = components.slice(0, at)
+    const index = this.#indexOf(document, { text: prefix.join('.'), steps: path.steps.slice(0, at) })
+    if (index === undefined) {
+      const problem = "the positional operator '$' did not find the match needed from the query"
+      throw filterError('BadValue', { operator, path: path.text }, problem)
+    }
+    const position: PathStep = { kind: 'field', name: String(index) }
+    return {
+      text: [...prefix, String(index), ...components.slice(at + 1)].join('.'),
+      steps: path.steps.map((step, i) => (i === at ? position : step))
+    }
+  }
+
+  #indexOf(document: Document, arrayPath: UpdatePath): number | undefined {
+    this.#clauses ??= clausesOf(this.#filter)
+    const { text } = arrayPath
+    const clauses = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
+    if (clauses.length === 0) return undefined
+    let array: readonly unknown[] = []
+    const alone = (element: unknown): Document =>
+      editAt(
+        document,
+        arrayPath,
+        (current) => {
+          if (Array.isArray(current)) array = current
+          return element === undefined ? current : [element]
+        },
+        noOptions
+      )
+    alone(undefined)
+    const candidates = array.map((element) => alone(element ?? null))
+    const index = candidates.findIndex((candidate) => clauses.every(({ matches }) => matches(candidate)))
+    if (index >= 0) return index
+    const fallback = candidates.findIndex((candidate) => clauses.some(({ matches }) => matches(candidate)))
+    return fallback < 0 ? undefined : fallback
+  }
+}
+
+function clausesOf(filter: unknown): Clause[] {
+  if (!isPlainObject(filter)) return []
+  return Object.entries(filter).flatMap(([path, condition]) => {
+    if ((path === '$and' || path === '$or') && Array.isArray(condition)) return condition.flatMap(clausesOf)
+    return path.startsWith('$') ? [] : [{ path, matches: compileFilter({ [path]: condition }).matches }]
+  })
+}
+
+/** The option `arrayFilters`, by identifier. */
+export class ArrayFilters {
+  readonly #tests = new Map<string, DocumentTest>()
+  readonly #used = new Set<string>()
+
+  /** @throws PetalError FailedToParse, BadValue, TypeMismatch */
+  constructor(filters: unknown) {
+    if (filters === undefined) return
+    if (!Array.isArray(filters)) {
+      throw filterError(
+        'TypeMismatch',
+        { operator: 'arrayFilters', path: '' },
+        `takes an array, not ${describeType(filters)}`
+      )
+    }
+    for (const filter of filters) this.#add(filter)
+  }
+
+  readonly matches = (identifier: string, element: unknown): boolean =>
+    this.#tests.get(identifier)?.({ [identifier]: element }) === true
+
+  /** Checks that every identifier of the path has a filter. @throws PetalError BadValue */
+  use(path: UpdatePath, operator: string): void {
+    for (const step of path.steps) {
+      if (step.kind !== 'filtered') continue
+      if (!this.#tests.has(step.identifier)) {
+        const place: UpdatePlace = { operator, path: path.text }
+        throw filterError('BadValue', place, `no array filter found for identifier '${step.identifier}'`)
+      }
+      this.#used.add(step.identifier)
+    }
+  }
+
+  /** @throws PetalError FailedToParse for a filter that no path uses: it is a misspelt one */
+  checkAllUsed(): void {
+    for (const identifier of this.#tests.keys()) {
+      if (this.#used.has(identifier)) continue
+      const place = { operator: 'arrayFilters', path: identifier }
+      throw filterError('FailedToParse', place, 'the array filter was not used in the update')
+    }
+  }
+
+  #add(filter: unknown): void {
+    const { matches } = compileFilter(filter)
+    const identifiers = new Set(identifiersOf(filter))
+    const [identifier] = identifiers
+    const place = { operator: 'arrayFilters', path: identifier ?? '' }
+    if (identifier === undefined) throw filterError('FailedToParse', place, 'an array filter must name an identifier')
+    if (identifiers.size > 1) {
+      const names = [...identifiers].join("', '")
+      throw filterError('FailedToParse', place, `an array filter must speak of one identifier, not of '${names}'`)
+    }
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(identifier)) {
+      throw filterError('BadValue', place, 'an identifier must begin with a lowercase letter and be alphanumeric')
+    }
+    if (this.#tests.has(identifier)) throw filterError('FailedToParse', place, 'two array filters have this identifier')
+    this.#tests.set(identifier, matches)
+  }
+}
+
+function identifiersOf(filter: unknown): string[] {
+  if (!isPlainObject(filter)) return []
+  return Object.entries(filter).flatMap(([key, value]) => {
+    if (!key.startsWith('$')) return [key.split('.')[0] ?? key]
+    return Array.isArray(value) ? value.flatMap(identifiersOf) : []
+  })
+}

@@ -1,0 +1,58 @@
+/**
+ * Operators that take elements out of arrays: `$pull` by condition, `$pullAll` by value.
+ */
+import { equalValues } from '../../model/compare.ts'
+import { isPlainObject, Type, typeOf } from '../../model/types.ts'
+import { describeType, filterError } from '../errors.ts'
+import { compileFilter } from '../filter.ts'
+import { absent, type Edit, type UpdatePlace } from './types.ts'
+
+type ElementTest = (element: unknown) => boolean
+
+/**
+ * The operand is a value that elements equal, a regular expression that they match, an operator expression such as
+ * `{ $gte: 5 }` that they satisfy, or a filter for elements that are documents.
+ */
+export function compilePull(operand: unknown, place: UpdatePlace): Edit {
+  return without(compileElementTest(operand), place)
+}
+
+export function compilePullAll(operand: unknown, place: UpdatePlace): Edit {
+  if (!Array.isArray(operand)) throw filterError('BadValue', place, `takes an array, not ${describeType(operand)}`)
+  return without((element) => operand.some((value) => equalValues(element, value)), place)
+}
+
+function compileElementTest(operand: unknown): ElementTest {
+  if (isPlainObject(operand)) {
+    return isElementCondition(operand) ? elementTest({ $elemMatch: operand }) : documentTest(operand)
+  }
+  if (typeOf(operand) === Type.regex) return elementTest({ $in: [operand] })
+  return (element) => equalValues(element, operand)
+}
+
+/** Operators, other than those that combine whole filters, speak of the element itself. */
+function isElementCondition(operand: object): boolean {
+  const first = Object.keys(operand)[0]
+  return first?.startsWith('$') === true && !['$and', '$or', '$nor', '$comment', '$expr', '$where'].includes(first)
+}
+
+function elementTest(condition: unknown): ElementTest {
+  const { matches } = compileFilter({ element: condition })
+  return (element) => matches({ element: [element] })
+}
+
+function documentTest(filter: object): ElementTest {
+  const { matches } = compileFilter(filter)
+  return (element) => isPlainObject(element) && matches(element)
+}
+
+function without(isPulled: ElementTest, place: UpdatePlace): Edit {
+  return (current) => {
+    if (current === absent) return absent
+    if (!Array.isArray(current)) {
+      throw filterError('BadValue', place, `cannot be applied to a value of non-array type ${describeType(current)}`)
+    }
+    const kept = current.filter((element) => !isPulled(element ?? null))
+    return kept.length === current.length ? current : kept
+  }
+}

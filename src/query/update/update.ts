@@ -1,0 +1,160 @@
+/**
+ * Updates, compiled: `{ $set: { a: 1 }, $push: { 'b.c': 2 } }` and whole replacements → document in, new document out.
+ *
+ * Invariants:
+ * 1. A document that is given is never changed; what did not change is shared with the result.
+ * 2. An update that throws has no effect, and one that changes nothing returns the very same document.
+ * 3. `_id` never changes.
+ * 4. No two operators touch one place, so their order does not matter; new fields are appended in the order of paths.
+ */
+import { cloneDocument, cloneValue, isIdentical } from '../../model/clone.ts'
+import { equalValues } from '../../model/compare.ts'
+import { PetalError } from '../../model/errors.ts'
+import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
+import { describeType, filterError } from '../errors.ts'
+import { sanitizeFilter } from '../sanitize.ts'
+import { editAt } from './edit.ts'
+import { insertOnlyOperators, operators, tolerantOperators } from './operators.ts'
+import { checkConflicts, comparePaths, parseUpdatePath } from './path.ts'
+import { ArrayFilters, MatchedPositions } from './positional.ts'
+import { applyRename, parseRename } from './rename.ts'
+import type { Change, Update } from './types.ts'
+
+export type { Update, UpdateContext } from './types.ts'
+
+export interface UpdateOptions {
+  /** One filter per identifier of `$[identifier]`. */
+  readonly arrayFilters?: readonly unknown[] | undefined
+  /** The query that chose the document: what the positional `$` refers to. */
+  readonly filter?: unknown
+}
+
+/**
+ * Compiles an update of operators. The update is copied: changing it later changes nothing.
+ * @throws PetalError BadValue, FailedToParse, TypeMismatch, EmptyFieldName, DollarPrefixedFieldName,
+ *   ConflictingUpdateOperators; CommandNotSupported for the pipeline form. The compiled update throws BadValue,
+ *   TypeMismatch, PathNotViable and ImmutableField
+ * @example
+ * const update = compileUpdate({ $inc: { views: 1 }, $addToSet: { tags: 'new' } })
+ * update({ _id: 1, views: 4 }, { isInsert: false, now: new Date() }) // { _id: 1, views: 5, tags: ['new'] }
+ */
+export function compileUpdate(update: unknown, options: UpdateOptions = {}): Update {
+  const changes = parseChanges(update).sort((a, b) => comparePaths(a.path, b.path))
+  checkConflicts(
+    changes.flatMap((change) => {
+      const place = { operator: change.operator, path: change.path.text }
+      return change.kind === 'rename' ? [place, { operator: '$rename', path: change.from.text }] : [place]
+    })
+  )
+  const arrayFilters = new ArrayFilters(options.arrayFilters)
+  for (const { path, operator } of changes) arrayFilters.use(path, operator)
+  arrayFilters.checkAllUsed()
+  const positions = new MatchedPositions(options.filter)
+
+  return (document, context) => {
+    let result = document
+    for (const change of changes) {
+      if (change.kind === 'rename') {
+        result = applyRename(result, change)
+      } else if (context.isInsert || !change.isInsertOnly) {
+        const { operator, ignoresBlockedPath, edit } = change
+        result = editAt(
+          result,
+          positions.resolve(document, change.path, operator),
+          (current) => edit(current, context),
+          { operator, ignoresBlockedPath, isFiltered: arrayFilters.matches }
+        )
+      }
+    }
+    if (result !== document) checkIdentity(document, result)
+    return result
+  }
+}
+
+/**
+ * Compiles the replacement of a whole document. `_id` stays; without one in the replacement it comes first.
+ * @throws PetalError TypeMismatch, BadValue; the compiled replacement throws ImmutableField for another `_id`
+ */
+export function compileReplacement(replacement: unknown): Update {
+  if (!isPlainObject(replacement)) {
+    throw new PetalError('TypeMismatch', `A replacement must be an object, not ${describeType(replacement)}`)
+  }
+  const operator = Object.keys(replacement).find((key) => key.startsWith('$'))
+  if (operator !== undefined) {
+    throw filterError('BadValue', { operator, path: '' }, 'a replacement must not contain update operators')
+  }
+  const fields = cloneDocument(replacement)
+  return (document) => {
+    const hasId = Object.hasOwn(document, '_id')
+    if (hasId && Object.hasOwn(fields, '_id')) checkIdentity(document, fields)
+    const result: Document = hasId && !Object.hasOwn(fields, '_id') ? { _id: document._id, ...fields } : { ...fields }
+    if (hasId) result._id = document._id
+    return isIdentical(result, document) ? document : result
+  }
+}
+
+function parseChanges(update: unknown): Change[] {
+  if (Array.isArray(update))
+    throw new PetalError('CommandNotSupported', 'The pipeline form of an update is not supported')
+  if (!isPlainObject(update)) {
+    throw new PetalError('TypeMismatch', `An update must be an object, not ${describeType(update)}`)
+  }
+  const names = Object.keys(update)
+  if (names.length === 0 || names.every((name) => !name.startsWith('$'))) {
+    throw new PetalError('BadValue', 'An update needs operators such as $set; to replace a document, use replaceOne')
+  }
+  return names.flatMap((name) => parseOperator(name, update[name]))
+}
+
+function parseOperator(name: string, argument: unknown): Change[] {
+  const compile = operators.get(name)
+  if (compile === undefined && name !== '$rename') {
+    throw filterError('FailedToParse', { operator: name, path: '' }, 'is not an update operator')
+  }
+  if (!isPlainObject(argument)) {
+    const problem = `takes an object of { path: operand }, not ${describeType(argument)}`
+    throw filterError('FailedToParse', { operator: name, path: '' }, problem)
+  }
+  return Object.entries(argument).map(([path, operand]): Change => {
+    if (compile === undefined) return parseRename(path, operand)
+    const place = { operator: name, path }
+    const parsedPath = parseUpdatePath(path, name)
+    return {
+      kind: 'edit',
+      operator: name,
+      path: parsedPath,
+      edit: compile(copyOperand(operand, name, path), place),
+      ignoresBlockedPath: tolerantOperators.has(name),
+      isInsertOnly: insertOnlyOperators.has(name)
+    }
+  })
+}
+
+function copyOperand(operand: unknown, operator: string, path: string): unknown {
+  const type = typeOf(operand)
+  if (type === Type.undefined || type === Type.unsupported) {
+    // $unset looks at no operand; everywhere else undefined is more likely a mistake than a value.
+    if (operator === '$unset') return undefined
+    const hint = type === Type.undefined ? '; use $unset to remove a field, null to empty it' : ''
+    throw filterError(
+      'BadValue',
+      { operator, path },
+      `a value of type ${describeType(operand)} cannot be stored${hint}`
+    )
+  }
+  // The condition of $pull is a filter: an undefined dropped from it would make it match more.
+  if (operator === '$pull') return sanitizeFilter({ [path]: operand })[path]
+  return cloneValue(operand)
+}
+
+function checkIdentity(before: Document, after: Document): void {
+  if (!Object.hasOwn(before, '_id')) return
+  if (Object.hasOwn(after, '_id') && equalValues(before._id, after._id)) return
+  throw new PetalError(
+    'ImmutableField',
+    "Performing an update on the path '_id' would modify the immutable field '_id'",
+    {
+      details: { path: '_id' }
+    }
+  )
+}

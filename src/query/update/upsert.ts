@@ -1,0 +1,58 @@
+/**
+ * The document that an upsert starts from when its filter matches nothing: the fields whose values the filter says.
+ */
+import { cloneValue } from '../../model/clone.ts'
+import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
+import { filterError } from '../errors.ts'
+import { editAt } from './edit.ts'
+import { checkConflicts, parseUpdatePath } from './path.ts'
+import type { UpdatePlace } from './types.ts'
+
+interface Equality {
+  readonly path: string
+  readonly value: unknown
+}
+
+const operator = 'upsert'
+const options = { operator, ignoresBlockedPath: false, isFiltered: () => false }
+
+/**
+ * Equalities at the top, in `$and`, and in an `$or` or `$in` of one become fields, `_id` first; other conditions say
+ * no single value and are left out.
+ * @throws PetalError ConflictingUpdateOperators when two equalities concern one path, or one above the other
+ * @example
+ * documentFromFilter({ kind: 'a', 'user.id': { $eq: 7 }, age: { $gt: 5 } }) // { kind: 'a', user: { id: 7 } }
+ */
+export function documentFromFilter(filter: unknown): Document {
+  const equalities = equalitiesOf(filter)
+  checkConflicts(equalities.map(({ path }): UpdatePlace => ({ operator, path })))
+  const id = equalities.find(({ path }) => path === '_id')
+  let document: Document = id === undefined ? {} : { _id: cloneValue(id.value) }
+  for (const { path, value } of equalities) {
+    const parsed = parseUpdatePath(path, operator)
+    if (parsed.steps.some(({ kind }) => kind !== 'field')) {
+      throw filterError('BadValue', { operator, path }, 'a positional step names no field')
+    }
+    document = editAt(document, parsed, () => cloneValue(value), options)
+  }
+  return document
+}
+
+function equalitiesOf(filter: unknown): Equality[] {
+  if (!isPlainObject(filter)) return []
+  return Object.entries(filter).flatMap(([key, condition]) => {
+    if (!key.startsWith('$')) return equalityOf(key, condition)
+    if (!Array.isArray(condition)) return []
+    const says = key === '$and' || (key === '$or' && condition.length === 1)
+    return says ? condition.flatMap(equalitiesOf) : []
+  })
+}
+
+function equalityOf(path: string, condition: unknown): Equality[] {
+  if (typeOf(condition) === Type.regex) return []
+  if (!isPlainObject(condition) || Object.keys(condition)[0]?.startsWith('$') !== true)
+    return [{ path, value: condition }]
+  if (Object.hasOwn(condition, '$eq')) return [{ path, value: condition.$eq }]
+  const { $in: list } = condition
+  return Array.isArray(list) && list.length === 1 && typeOf(list[0]) !== Type.regex ? [{ path, value: list[0] }] : []
+}
