@@ -1,0 +1,161 @@
+import { Code, Decimal128, ObjectId } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { PairExpression } from '../../src/model/pairs.ts'
+import { typeNames } from '../../src/model/types.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+
+/** One line per expression: `[l … u]` for bounds, `_` none, `*` all. */
+function show(expression: PairExpression): string {
+  switch (expression.kind) {
+    case 'all':
+      return '*'
+    case 'none':
+      return '_'
+    case 'pair': {
+      const { pair } = expression
+      switch (pair.kind) {
+        case 'value':
+          return `V|${pair.path}|${pair.value.key}`
+        case 'exists':
+          return `E|${pair.path}`
+        case 'type':
+          return `T|${pair.path}|${typeNames[pair.type]}`
+        case 'size':
+          return `S|${pair.path}|${pair.length}`
+      }
+      break
+    }
+    case 'and':
+      return `(${expression.children.map(show).join(' & ')})`
+    case 'or':
+      return `(${expression.children.map(show).join(' | ')})`
+    case 'not':
+      return `!${show(expression.child)}`
+    case 'bounds':
+      return `[${show(expression.lower)} … ${show(expression.upper)}]`
+  }
+}
+
+const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
+  [{}, '*'],
+  // Exact pairs.
+  [{ a: 1 }, 'V|a|1'],
+  [{ 'a.b': 'x' }, 'V|a.b|x'],
+  [{ a: -0 }, 'V|a|0'],
+  [{ a: Number.NaN }, 'V|a|NaN'],
+  [{ a: { $exists: true } }, 'E|a'],
+  [{ a: { $exists: false } }, '!E|a'],
+  [{ a: { $size: 2 } }, 'S|a|2'],
+  [{ a: { $type: ['string', 'number'] } }, '(T|a|string | T|a|number)'],
+  [{ a: { $in: [1, 2] } }, '(V|a|1 | V|a|2)'],
+  [{ a: { $nin: [1, 2] } }, '!(V|a|1 | V|a|2)'],
+  [{ a: { $ne: 1 } }, '!V|a|1'],
+  [{ $nor: [{ a: 1 }, { b: 2 }] }, '!(V|a|1 | V|b|2)'],
+  [{ a: { $all: [1, 2] } }, '(V|a|1 & V|a|2)'],
+  [{ a: 1, $or: [{ b: 2 }, { c: 3 }] }, '(V|a|1 & (V|b|2 | V|c|3))'],
+  // Upper bounds only.
+  [{ 'a.0': 1 }, '[_ … V|a|1]'],
+  [{ 'a.0.b': { $exists: true } }, '[_ … E|a.b]'],
+  [{ 'a.': 1 }, '[_ … V|a.|1]'],
+  [{ a: 2n ** 53n + 1n }, '[_ … V|a|9007199254740992]'],
+  [{ a: Decimal128.fromString('0.1') }, '[_ … V|a|0.1]'],
+  [{ a: /x/ }, '[_ … (T|a|string | T|a|regex)]'],
+  [{ a: { $eq: /x/ } }, '[_ … V|a|/x/]'],
+  [{ a: new Code('f') }, '[_ … V|a|f]'],
+  [{ a: { $gt: 1 } }, '[_ … T|a|number]'],
+  [{ a: { $lt: new Date(0) } }, '[_ … T|a|date]'],
+  [{ a: { $type: 'int' } }, '[_ … T|a|number]'],
+  [{ a: { $mod: [2, 0] } }, '[_ … T|a|number]'],
+  [{ a: { $bitsAllSet: 1 } }, '[_ … (T|a|number | T|a|binData)]'],
+  [{ a: [1, 'x'] }, '[_ … (T|a|array & S|a|2 & V|a|1 & V|a|x)]'],
+  [{ a: { b: 1, c: [] } }, '[_ … (T|a|object & V|a.b|1 & T|a.c|array & S|a.c|0)]'],
+  [{ a: { b: null } }, '[_ … (T|a|object & V|a.b|0)]'],
+  [{ a: { 'b.c': 1, 0: 2 } }, '[_ … (T|a|object & V|a|2)]'],
+  [{ a: { $ne: [1] } }, '![_ … (T|a|array & S|a|1 & V|a|1)]'],
+  [{ a: { $not: /x/ } }, '![_ … (T|a|string | T|a|regex)]'],
+  // Elements.
+  [{ a: { $elemMatch: { $gt: 1, $ne: 2 } } }, '[_ … (T|a|array & T|a|number)]'],
+  [{ a: { $elemMatch: { b: 1, c: { $ne: 2 }, d: null } } }, '[_ … (T|a|array & V|a.b|1)]'],
+  [{ a: { $elemMatch: { $eq: null } } }, '[_ … (T|a|array & T|a|null)]'],
+  [{ a: { $elemMatch: { $nor: [{ b: 1 }] } } }, '[_ … T|a|array]'],
+  [{ a: { $elemMatch: { $or: [{ b: 1 }, { 'c.0': 2 }] } } }, '[_ … (T|a|array & (V|a.b|1 | V|a.c|2))]'],
+  // Null.
+  [{ a: null }, '[!E|a … (!E|a | T|a|null)]'],
+  [{ a: { $lte: null } }, '[!E|a … (!E|a | T|a|null)]'],
+  [{ 'a.b': null }, '[(!E|a.b & !T|a|array) … (!E|a.b | T|a.b|null | T|a|array)]'],
+  [{ 'a.0': null }, '[_ … *]'],
+  [{ a: { $lt: null } }, '_'],
+  // Nothing is known.
+  [{ a: { $all: [] } }, '_'],
+  [{ a: { $in: [] } }, '_'],
+  [{ 0: 1 }, '[_ … *]'],
+  [{ '': 1 }, '[_ … *]'],
+  [{ $where: () => true }, '[_ … *]'],
+  [{ a: { $type: 'undefined' } }, '_']
+]
+
+for (const [filter, expected] of rewrites) {
+  test(`${filterText(filter)} is bounded by ${expected}`, () => assert.is(show(compileFilter(filter).bounds), expected))
+}
+
+function filterText(filter: unknown): string {
+  return JSON.stringify(filter, (_, value: unknown) =>
+    typeof value === 'bigint' || value instanceof RegExp ? String(value) : value
+  )
+}
+
+test('a huge value is bounded by some of its pairs', () => {
+  const { bounds } = compileFilter({ a: Array.from({ length: 10_000 }, (_, i) => i) })
+  assert.ok(show(bounds).length < 1000)
+})
+
+test('ids are named when only documents with those ids can match', () => {
+  const id = new ObjectId()
+  const cases: readonly (readonly [filter: unknown, ids: readonly unknown[] | undefined])[] = [
+    [{ _id: 5 }, [5]],
+    [{ _id: { $eq: 'x' }, a: { $ne: 1 } }, ['x']],
+    [{ _id: { $in: [1, 1n, id, id] } }, [1, id]],
+    [{ $and: [{ _id: { $in: [1, 2] } }, { _id: 2 }] }, [2]],
+    [{ $or: [{ _id: 1 }, { _id: { $in: [2, 1] } }] }, [1, 2]],
+    [{ _id: { $in: [] } }, []],
+    [{ $or: [{ _id: 1 }, { a: 2 }] }, undefined],
+    [{ $nor: [{ _id: 1 }] }, undefined],
+    [{ _id: { $ne: 1 } }, undefined],
+    [{ _id: null }, undefined],
+    [{ _id: { $in: [1, null] } }, undefined],
+    [{ _id: /x/ }, undefined],
+    [{ _id: { $in: [1, /x/] } }, undefined],
+    [{ _id: { a: 1 } }, undefined],
+    [{ _id: [1] }, undefined],
+    [{ _id: { $gt: 1 } }, undefined],
+    [{ '_id.a': 1 }, undefined],
+    [{ a: { $elemMatch: { _id: 1 } } }, undefined]
+  ]
+  for (const [filter, ids] of cases) assert.equal(compileFilter(filter).ids, ids, filterText(filter))
+})
+
+test('explain() can name what pairs cannot narrow', () => {
+  const filter = {
+    $where: () => true,
+    'a.b': { $mod: [2, 0] },
+    c: { $gt: 1, $lt: 5 },
+    d: null,
+    e: { $elemMatch: { f: /x/, $nor: [{ g: null }] } },
+    h: { $in: [1, /y/] },
+    i: 1
+  }
+  assert.equal(compileFilter(filter).unbounded, [
+    '$where',
+    '$mod at a.b',
+    '$gt at c',
+    '$lt at c',
+    'null at d',
+    '$regex at e.f',
+    'null at e.g',
+    '$regex at h'
+  ])
+  assert.equal(compileFilter({ a: 1, b: { $exists: true } }).unbounded, [])
+})
+
+test.run()

@@ -1,0 +1,136 @@
+import { Binary, BSONRegExp, BSONSymbol, Decimal128, Long } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { testClaims } from '../support/claims.ts'
+
+testClaims([
+  {
+    claim: 'a pattern searches strings and elements',
+    filter: { a: /b+/ },
+    matches: [{ a: 'abbc' }, { a: ['x', 'b'] }, { a: new BSONSymbol('b') }],
+    rejects: [{ a: 'x' }, { a: 1 }, {}, { a: [['b']] }]
+  },
+  {
+    claim: 'a pattern matches the stored pattern that equals it',
+    filter: { a: /b/i },
+    matches: [{ a: /b/i }, { a: new BSONRegExp('b', 'i') }],
+    rejects: [{ a: /b/ }, { a: /b+/i }]
+  },
+  {
+    claim: '$regex with $options in either order',
+    filter: { a: { $options: 'i', $regex: '^X' } },
+    matches: [{ a: 'xy' }],
+    rejects: [{ a: 'yx' }]
+  },
+  {
+    claim: '$regex takes a pattern, and $options may add flags',
+    filter: { a: { $regex: /^x/, $options: 'im' } },
+    matches: [{ a: 'y\nX' }]
+  },
+  {
+    claim: '$regex joins other operators',
+    filter: { a: { $regex: '^x', $ne: 'xx' } },
+    matches: [{ a: 'x' }],
+    rejects: [{ a: 'xx' }]
+  },
+  {
+    claim: 's lets the dot match a line break',
+    filter: { a: { $regex: 'a.b', $options: 's' } },
+    matches: [{ a: 'a\nb' }]
+  },
+  {
+    claim: 'x ignores white space and comments',
+    filter: { a: { $regex: 'a\\ [ #] b # end', $options: 'x' } },
+    matches: [{ a: 'a #b' }, { a: 'a  b' }],
+    rejects: [{ a: 'ab' }]
+  },
+  { claim: 'inline flags at the beginning', filter: { a: { $regex: '(?i)abc' } }, matches: [{ a: 'ABC' }] },
+  { claim: 'a BSONRegExp is a pattern', filter: { a: new BSONRegExp('^x', 'i') }, matches: [{ a: 'Xy' }] }
+])
+
+test('a global or sticky pattern keeps no state between documents', () => {
+  const { matches } = compileFilter({ a: /x/gy })
+  assert.ok(matches({ a: 'x' }))
+  assert.ok(matches({ a: 'x' }))
+  assert.ok(matches({ a: 'yx' }))
+})
+
+testClaims([
+  {
+    claim: '$mod divides',
+    filter: { a: { $mod: [4, 1] } },
+    matches: [{ a: 5 }, { a: 5n }, { a: [2, 9] }, { a: Decimal128.fromString('5.9') }, { a: 5.9 }],
+    rejects: [{ a: 4 }, { a: '5' }, {}, { a: null }]
+  },
+  {
+    claim: '$mod keeps the sign of the dividend',
+    filter: { a: { $mod: [4, -1] } },
+    matches: [{ a: -5 }],
+    rejects: [{ a: 3 }, { a: 5 }]
+  },
+  { claim: '$mod cuts fractions off its arguments', filter: { a: { $mod: [4.9, 1.9] } }, matches: [{ a: 5 }] },
+  {
+    claim: '$mod is exact for 64 bits',
+    filter: { a: { $mod: [10, 3] } },
+    matches: [{ a: 2n ** 60n + 7n }, { a: Long.fromBigInt(2n ** 60n + 7n) }],
+    rejects: [{ a: 2n ** 60n + 8n }]
+  },
+  {
+    claim: '$mod passes over what is no 64-bit integer',
+    filter: { a: { $mod: [1, 0] } },
+    matches: [{ a: -0 }],
+    rejects: [{ a: Number.NaN }, { a: Number.POSITIVE_INFINITY }, { a: 2 ** 63 }, { a: 1e300 }]
+  }
+])
+
+testClaims([
+  {
+    claim: '$bitsAllSet',
+    filter: { a: { $bitsAllSet: [0, 2] } },
+    matches: [{ a: 5 }, { a: 7n }, { a: -1 }, { a: new Uint8Array([5]) }],
+    rejects: [{ a: 4 }, { a: 5.5 }, { a: '5' }, {}]
+  },
+  {
+    claim: '$bitsAnySet',
+    filter: { a: { $bitsAnySet: 5 } },
+    matches: [{ a: 4 }, { a: new Binary(new Uint8Array([1])) }],
+    rejects: [{ a: 2 }]
+  },
+  {
+    claim: '$bitsAllClear',
+    filter: { a: { $bitsAllClear: new Uint8Array([5]) } },
+    matches: [{ a: 2 }, { a: 0 }],
+    rejects: [{ a: 4 }]
+  },
+  {
+    claim: '$bitsAnyClear',
+    filter: { a: { $bitsAnyClear: [0, 2] } },
+    matches: [{ a: 4 }, { a: 0 }],
+    rejects: [{ a: 5 }]
+  },
+  {
+    claim: 'bits beyond 63 repeat the sign of a number',
+    filter: { a: { $bitsAllSet: [63, 200] } },
+    matches: [{ a: -1 }],
+    rejects: [{ a: 1 }]
+  },
+  {
+    claim: 'bits beyond the end of binary data are clear',
+    filter: { a: { $bitsAllClear: [8, 100] } },
+    matches: [{ a: new Uint8Array([255]) }]
+  },
+  {
+    claim: 'no position is all set and none set',
+    filter: { a: { $bitsAllSet: [] }, b: { $not: { $bitsAnySet: [] } } },
+    matches: [{ a: 1, b: 1 }]
+  },
+  {
+    claim: 'bit tests need 64-bit integers',
+    filter: { a: { $bitsAllClear: [1] } },
+    rejects: [{ a: 2 ** 63 }, { a: Number.NaN }, { a: Decimal128.fromString('1.5') }],
+    matches: [{ a: Decimal128.fromString('1.0') }]
+  }
+])
+
+test.run()

@@ -1,0 +1,82 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { assertRefused, testClaims } from '../support/claims.ts'
+
+testClaims([
+  {
+    claim: 'fields of a filter are a conjunction',
+    filter: { a: 1, b: 2 },
+    matches: [{ a: 1, b: 2 }],
+    rejects: [{ a: 1 }, { b: 2 }]
+  },
+  {
+    claim: '$and',
+    filter: { $and: [{ a: 1 }, { b: 2 }, { c: 3 }, { d: 4 }] },
+    matches: [{ a: 1, b: 2, c: 3, d: 4 }],
+    rejects: [{ a: 1, b: 2, c: 3 }]
+  },
+  {
+    claim: '$or',
+    filter: { $or: [{ a: 1 }, { b: 2 }, { c: 3 }] },
+    matches: [{ a: 1 }, { c: 3 }],
+    rejects: [{ a: 2 }, {}]
+  },
+  { claim: '$nor', filter: { $nor: [{ a: 1 }, { b: 2 }] }, matches: [{ a: 2 }, {}], rejects: [{ a: 1 }, { b: 2 }] },
+  {
+    claim: '$not negates the conjunction of operators',
+    filter: { a: { $not: { $gt: 1, $lt: 5 } } },
+    matches: [{ a: 1 }, { a: 5 }, {}, { a: 'x' }],
+    rejects: [{ a: 3 }]
+  },
+  {
+    claim: '$not of a pattern',
+    filter: { a: { $not: /^x/ } },
+    matches: [{ a: 'y' }, {}, { a: 1 }],
+    rejects: [{ a: 'xy' }, { a: ['y', 'x'] }]
+  },
+  {
+    claim: '$not of $not',
+    filter: { a: { $not: { $not: { $eq: 1 } } } },
+    matches: [{ a: 1 }],
+    rejects: [{ a: 2 }, {}]
+  },
+  {
+    claim: '$comment says nothing',
+    filter: { $comment: 'why', a: { $eq: 1, $comment: 'here too' } },
+    matches: [{ a: 1 }],
+    rejects: [{ a: 2 }]
+  }
+])
+
+test('$where gets the document as this and as its argument', () => {
+  const byThis = compileFilter({
+    $where(this: { a: number }) {
+      return this.a > 1
+    }
+  })
+  assert.ok(byThis.matches({ a: 2 }))
+  assert.not.ok(byThis.matches({ a: 1 }))
+  assert.ok(compileFilter({ $where: (document: { a: number }) => document.a }).matches({ a: 1 }))
+})
+
+test('$where refuses code as text, and does not go below the top', () => {
+  assertRefused({ $where: 'this.a > 1' }, 'BadValue', /\$where: needs a function, not string/)
+  assertRefused({ a: { $elemMatch: { $where: () => true } } }, 'BadValue', /\$where at 'a': .*top-level/)
+  assert.ok(compileFilter({ $or: [{ $where: () => true }] }).matches({}))
+})
+
+test('$expr goes through the hook, and is refused without it', () => {
+  assertRefused({ $expr: { $gt: ['$a', 1] } }, 'CommandNotSupported', /\$expr/)
+  const seen: unknown[] = []
+  const expression = (argument: unknown) => {
+    seen.push(argument)
+    return (document: Record<string, unknown>) => document.a
+  }
+  const { matches } = compileFilter({ $expr: { $gt: ['$a', 1] } }, { expression })
+  assert.equal(seen, [{ $gt: ['$a', 1] }])
+  for (const truthy of [1, 'x', '', Number.NaN, [], {}, true, 1n]) assert.ok(matches({ a: truthy }), String(truthy))
+  for (const falsy of [0, -0, null, undefined, false, 0n]) assert.not.ok(matches({ a: falsy }), String(falsy))
+})
+
+test.run()
