@@ -1,0 +1,269 @@
+/**
+ * An index over documents in memory: the store and the document source that `createShardedIndex` asks for, with the
+ * records at hand so that a test can crash, damage or count them.
+ */
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import type { CompiledFilter } from '../../src/query/filter.ts'
+import type {
+  DocumentIndex,
+  DocumentSource,
+  IndexStore,
+  IndexView,
+  IndexWrite,
+  SegmentCandidates
+} from '../../src/sharded-bloom/document-index.ts'
+import { createShardedIndex, type ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index.ts'
+
+export class RecordMap implements IndexStore {
+  readonly records: Map<string, Uint8Array>
+  /** Answer with promises, as a store without synchronous reads does. */
+  isAsync = false
+  /** Throws in place of the n-th write from now, and of every later one. */
+  failAfterWrites = Number.POSITIVE_INFINITY
+
+  constructor(records: Iterable<readonly [string, Uint8Array]> = []) {
+    this.records = new Map(records)
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const value = this.records.get(hex(key))
+    return this.isAsync ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
+  }
+
+  async write(operations: readonly IndexWrite[]): Promise<void> {
+    this.#countWrite()
+    for (const { key, value } of operations) {
+      if (value === undefined) this.records.delete(hex(key))
+      else this.records.set(hex(key), value.slice())
+    }
+  }
+
+  async clear(from: Uint8Array, to: Uint8Array): Promise<void> {
+    this.#countWrite()
+    for (const key of [...this.records.keys()]) if (key >= hex(from) && key < hex(to)) this.records.delete(key)
+  }
+
+  async *scan(from: Uint8Array, to: Uint8Array): AsyncGenerator<readonly [Uint8Array, Uint8Array]> {
+    for (const key of [...this.records.keys()].sort()) {
+      const value = this.records.get(key)
+      if (value !== undefined && key >= hex(from) && key < hex(to)) yield [Buffer.from(key, 'hex'), value]
+    }
+  }
+
+  /** Keys of one area (see index-keys.ts), ascending. */
+  keysOf(area: number): string[] {
+    const prefix = hex(Uint8Array.of(area))
+    return [...this.records.keys()].filter((key) => key.startsWith(prefix)).sort()
+  }
+
+  #countWrite(): void {
+    if (--this.failAfterWrites < 0) throw new Error('injected write failure')
+  }
+}
+
+export class DocumentMap implements DocumentSource {
+  readonly documents = new Map<number, Document>()
+
+  async *read(from: number, to: number): AsyncGenerator<readonly [number, Document]> {
+    for (const [ordinal, document] of [...this.documents].sort(([a], [b]) => a - b)) {
+      if (ordinal >= from && ordinal < to) yield [ordinal, document]
+    }
+  }
+}
+
+export type HarnessOptions = Omit<ShardedIndexOptions, 'store' | 'documents' | 'onDamage'>
+
+/** A collection as far as its index is concerned: documents, records, the next ordinal. */
+export class IndexHarness {
+  readonly options: HarnessOptions
+  records: RecordMap
+  readonly source: DocumentMap
+  /** Every ordinal below it is committed. */
+  limit: number
+  /** What onDamage was told. */
+  readonly damage: string[] = []
+  #index: DocumentIndex | undefined
+
+  constructor(options: HarnessOptions = {}, records = new RecordMap(), source = new DocumentMap(), limit = 0) {
+    this.options = options
+    this.records = records
+    this.source = source
+    this.limit = limit
+  }
+
+  static async open(options: HarnessOptions = {}): Promise<IndexHarness> {
+    const harness = new IndexHarness(options)
+    await harness.open()
+    return harness
+  }
+
+  get index(): DocumentIndex {
+    assert.ok(this.#index, 'the index is open')
+    return this.#index
+  }
+
+  get documents(): ReadonlyMap<number, Document> {
+    return this.source.documents
+  }
+
+  async open(): Promise<void> {
+    const onDamage = (message: string): void => {
+      this.damage.push(message)
+    }
+    this.#index = createShardedIndex({ ...this.options, store: this.records, documents: this.source, onDamage })
+    await this.#index.open(this.limit)
+  }
+
+  /** Adds and commits without maintenance. Returns the first ordinal. */
+  add(documents: Iterable<Document>): number {
+    const first = this.limit
+    for (const document of documents) {
+      this.index.add(this.limit, this.index.flatten(document))
+      this.source.documents.set(this.limit++, document)
+    }
+    return first
+  }
+
+  /** Adds in batches of 100, with maintenance in between as the document store does it. */
+  async insert(documents: readonly Document[], batch = 100): Promise<void> {
+    for (let begin = 0; begin < documents.length; begin += batch) {
+      this.add(documents.slice(begin, begin + batch))
+      await this.maintain()
+    }
+  }
+
+  /** A batch that the store refused: its ordinals are never committed. */
+  failBatch(documents: readonly Document[]): void {
+    documents.forEach((document, i) => {
+      this.index.add(this.limit + i, this.index.flatten(document))
+    })
+    for (let i = 0; i < documents.length; i++) this.index.remove(this.limit + i)
+  }
+
+  /** Ordinals that nothing will ever be stored at. */
+  skip(count: number): void {
+    this.limit += count
+  }
+
+  async remove(ordinals: Iterable<number>): Promise<void> {
+    for (const ordinal of ordinals) {
+      if (!this.source.documents.delete(ordinal)) continue
+      // The mark is part of the batch that deletes the document, which does not fail here.
+      const { key, value } = this.index.removal(ordinal)
+      this.records.records.set(hex(key), value ?? new Uint8Array(0))
+      this.index.remove(ordinal)
+    }
+  }
+
+  async maintain(): Promise<void> {
+    if (this.index.isMaintenanceDue) await this.index.maintain(this.limit)
+  }
+
+  async close(): Promise<void> {
+    await this.index.close(this.limit)
+    this.#index = undefined
+  }
+
+  async reopen(): Promise<void> {
+    await this.close()
+    await this.open()
+  }
+
+  /** What would be found after a crash now: the records as they are, in a harness of its own that is not open. */
+  crashed(): IndexHarness {
+    const source = new DocumentMap()
+    for (const [ordinal, document] of this.source.documents) source.documents.set(ordinal, document)
+    const copy = new RecordMap(this.records.records)
+    copy.isAsync = this.records.isAsync
+    return new IndexHarness(this.options, copy, source, this.limit)
+  }
+
+  snapshot(): IndexSnapshot {
+    return new IndexSnapshot(this.index.capture(this.limit), new Map(this.source.documents))
+  }
+
+  /** Checks every filter against every document there is. */
+  async check(filters: readonly CompiledFilter[]): Promise<SoundnessTally> {
+    assert.is(this.index.liveCount(this.limit), this.documents.size, 'documents counted live')
+    return this.snapshot().check(filters)
+  }
+}
+
+export interface SoundnessTally {
+  pairs: number
+  matches: number
+  candidates: number
+  certain: number
+}
+
+/** A view, and the documents it must see. */
+export class IndexSnapshot {
+  readonly view: IndexView
+  readonly documents: ReadonlyMap<number, Document>
+
+  constructor(view: IndexView, documents: ReadonlyMap<number, Document>) {
+    this.view = view
+    this.documents = documents
+  }
+
+  /** lower ⊆ matches ⊆ upper for every document, and nothing else in either. */
+  async check(filters: readonly CompiledFilter[]): Promise<SoundnessTally> {
+    const tally: SoundnessTally = { pairs: 0, matches: 0, candidates: 0, certain: 0 }
+    for (const filter of filters) {
+      const { upper, certain } = await this.evaluate(filter)
+      for (const [ordinal, document] of this.documents) {
+        const matches = filter.matches(document)
+        tally.pairs++
+        if (matches) tally.matches++
+        if (matches && !upper.has(ordinal)) assert.unreachable(`a match at ordinal ${ordinal} is not in upper`)
+        if (!matches && certain.has(ordinal)) assert.unreachable(`ordinal ${ordinal} is in lower and does not match`)
+      }
+      for (const ordinal of upper) {
+        if (!this.documents.has(ordinal)) assert.unreachable(`ordinal ${ordinal} is in upper and has no document`)
+      }
+      tally.candidates += upper.size
+      tally.certain += certain.size
+    }
+    return tally
+  }
+
+  /** Ordinals of upper and lower, over all segments. */
+  async evaluate({ bounds }: Pick<CompiledFilter, 'bounds'>): Promise<{ upper: Set<number>; certain: Set<number> }> {
+    const upper = new Set<number>()
+    const certain = new Set<number>()
+    let end = 0
+    for (let i = 0; i < this.view.segmentCount; i++) {
+      const segment = await this.view.evaluate(i, bounds)
+      assert.ok(segment.firstOrdinal >= end, 'segments ascend')
+      end = segment.endOrdinal
+      assert.ok(end <= this.view.limit, 'nothing is seen beyond the limit')
+      collect(segment, upper, certain)
+    }
+    return { upper, certain }
+  }
+}
+
+/** Every way of asking a segment has to give the same answer. */
+function collect(segment: SegmentCandidates, upper: Set<number>, certain: Set<number>): void {
+  let last = segment.firstOrdinal - 1
+  let certainCount = 0
+  for (let i = 0; i < segment.upperCount; i++) {
+    const ordinal = segment.ordinal(i)
+    assert.ok(ordinal > last && ordinal < segment.endOrdinal, 'candidates ascend within the segment')
+    last = ordinal
+    upper.add(ordinal)
+    if (!segment.has(ordinal)) assert.unreachable(`has(${ordinal}) denies a candidate`)
+    if (!segment.isCertain(i)) continue
+    certain.add(ordinal)
+    certainCount++
+  }
+  assert.is(certainCount, segment.lowerCount, 'lower is part of upper')
+  for (let ordinal = segment.firstOrdinal; ordinal < segment.endOrdinal; ordinal++) {
+    if (segment.has(ordinal) && !upper.has(ordinal)) assert.unreachable(`has(${ordinal}) invents a candidate`)
+  }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
