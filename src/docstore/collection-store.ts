@@ -1,0 +1,252 @@
+/**
+ * One collection's records in the store: documents by ordinal, ordinals by `_id`, the records of its index.
+ *
+ * Reads are synchronous where the store has getSync: a block that is cached costs less than a turn of the event loop.
+ */
+import type { AbstractBatchOperation, AbstractIterator, AbstractSnapshot } from 'abstract-level'
+import { PetalError } from '../model/errors.ts'
+import type { Document } from '../model/types.ts'
+import type { DocumentSource, IndexStore, IndexWrite } from '../sharded-bloom/document-index.ts'
+import { Area } from './layout.ts'
+import type { Store } from './options.ts'
+import { decodeRecord } from './record.ts'
+import { WriteBatch } from './write-batch.ts'
+
+/** Encodings and snapshot of a read, made once and handed to every call. */
+export interface TextReadOptions {
+  readonly keyEncoding: 'view'
+  readonly valueEncoding: 'utf8'
+  readonly snapshot?: AbstractSnapshot
+}
+
+const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
+const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
+
+/** Measured with 1 KB documents: 1.5 µs per entry, against 4.2 µs at classic-level's default of 16 KiB. */
+const readAheadBytes = 256 * 1024
+const entriesPerRead = 1000
+
+type DocumentIterator = AbstractIterator<Store, Uint8Array, string>
+
+export interface DocumentRange {
+  readonly from: number
+  readonly to: number
+  readonly reverse?: boolean
+}
+
+export class CollectionStore {
+  readonly #store: Store
+  readonly #docs: Area
+  readonly #ids: Area
+  readonly #index: Area
+  readonly #stateKey: Uint8Array
+  readonly #sync: boolean
+  readonly #readOnly: boolean
+  /** False for stores without getSync: reads of documents then go through getMany. */
+  readonly canReadSync: boolean
+
+  constructor(
+    store: Store,
+    number: number,
+    stateKey: Uint8Array,
+    options: { readonly sync: boolean; readonly readOnly: boolean }
+  ) {
+    this.#store = store
+    this.#docs = new Area(store, `${number}.docs`)
+    this.#ids = new Area(store, `${number}.ids`)
+    this.#index = new Area(store, `${number}.index`)
+    this.#stateKey = stateKey
+    this.#sync = options.sync
+    this.#readOnly = options.readOnly
+    // Its manifest says so; abstract-level's type of it does not.
+    this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
+  }
+
+  /** Read options for the state of now, or of a snapshot. */
+  readOptions(snapshot?: AbstractSnapshot): TextReadOptions {
+    return snapshot === undefined ? textOptions : { ...textOptions, snapshot }
+  }
+
+  snapshot(): AbstractSnapshot {
+    return this.#store.snapshot()
+  }
+
+  /** REQUIRES: canReadSync. */
+  record(ordinal: number, options: TextReadOptions): string | undefined {
+    return this.#store.getSync<Uint8Array, string>(this.#docs.passingOrdinalKey(ordinal), options)
+  }
+
+  records(ordinals: readonly number[], options: TextReadOptions): Promise<(string | undefined)[]> {
+    const keys = ordinals.map((ordinal) => this.#docs.ordinalKey(ordinal))
+    return this.#store.getMany<Uint8Array, string | undefined>(keys, options)
+  }
+
+  /** Ordinals stored under encoded `_id`s; undefined where there is none. Few keys are read synchronously. */
+  ordinalsOf(
+    keys: readonly Uint8Array[],
+    options: TextReadOptions
+  ): (number | undefined)[] | Promise<(number | undefined)[]> {
+    if (this.canReadSync && keys.length <= 16) {
+      return keys.map((key) => toOrdinal(this.#store.getSync<Uint8Array, string>(this.#ids.key(key), options)))
+    }
+    return this.#store
+      .getMany<Uint8Array, string | undefined>(
+        keys.map((key) => this.#ids.key(key)),
+        options
+      )
+      .then((values) => values.map(toOrdinal))
+  }
+
+  /** Documents of an ordinal range. The caller closes the iterator. */
+  documents(range: DocumentRange, options: TextReadOptions): DocumentReader {
+    const iterator = this.#store.iterator<Uint8Array, string>({
+      ...options,
+      gte: this.#docs.ordinalKey(range.from),
+      lt: this.#docs.ordinalKey(range.to),
+      reverse: range.reverse === true,
+      // Unknown to abstract-level, known to classic-level: bytes fetched at a time.
+      ...{ highWaterMarkBytes: readAheadBytes }
+    })
+    return new DocumentReader(iterator as unknown as DocumentIterator, this.#docs)
+  }
+
+  /** The greatest encoded `_id`, undefined in an empty collection. */
+  async greatestId(): Promise<Uint8Array | undefined> {
+    const [key] = await this.#store
+      .keys<Uint8Array>({ gte: this.#ids.first, lt: this.#ids.end, reverse: true, limit: 1, keyEncoding: 'view' })
+      .all()
+    return key === undefined ? undefined : this.#ids.suffix(key).slice()
+  }
+
+  newBatch(): WriteBatch {
+    return new WriteBatch(this.#docs, this.#ids, this.#index, this.#stateKey)
+  }
+
+  async commit(batch: WriteBatch): Promise<void> {
+    await this.#write(batch.operations)
+  }
+
+  /** What the index keeps in the store. */
+  readonly indexStore: IndexStore = {
+    get: (key) => {
+      const prefixed = this.#index.key(key)
+      return this.canReadSync
+        ? this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions)
+        : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions)
+    },
+    write: (writes) => this.#write(writes.map((write) => indexOperation(this.#index, write))),
+    clear: (from, to) => this.#clearIndex(from, to),
+    scan: (from, to) => this.#scanIndex(from, to)
+  }
+
+  /** Where the index re-reads documents. */
+  readonly source: DocumentSource = { read: (from, to) => this.#readDocuments(from, to) }
+
+  /** Deletes everything of the collection but its catalog entry. Not atomic: the catalog remembers to repeat it. */
+  async clear(): Promise<void> {
+    for (const area of [this.#docs, this.#ids, this.#index]) {
+      await this.#store.clear<Uint8Array>({ gte: area.first, lt: area.end, keyEncoding: 'view' })
+    }
+    await this.#write([{ type: 'del', key: this.#stateKey, keyEncoding: 'view' } as Operation])
+  }
+
+  /** Every stored ordinal below `limit`, ascending, in runs. */
+  async *ordinals(limit: number): AsyncIterable<readonly number[]> {
+    if (limit === 0) return
+    const range = { gte: this.#docs.ordinalKey(0), lt: this.#docs.ordinalKey(limit), keyEncoding: 'view' } as const
+    const iterator = this.#store.keys<Uint8Array>({ ...range, ...{ highWaterMarkBytes: readAheadBytes } })
+    try {
+      for (
+        let keys = await iterator.nextv(entriesPerRead);
+        keys.length > 0;
+        keys = await iterator.nextv(entriesPerRead)
+      ) {
+        yield keys.map((key) => this.#docs.ordinalOf(key))
+      }
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  async clearIndex(): Promise<void> {
+    this.#assertWritable()
+    await this.#store.clear<Uint8Array>({ gte: this.#index.first, lt: this.#index.end, keyEncoding: 'view' })
+  }
+
+  async *#readDocuments(from: number, to: number): AsyncIterable<readonly [number, Document]> {
+    if (from >= to) return
+    const reader = this.documents({ from, to }, textOptions)
+    try {
+      for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
+        for (const [key, text] of entries) yield [reader.ordinalOf(key), decodeRecord(text)]
+      }
+    } finally {
+      await reader.close()
+    }
+  }
+
+  async *#scanIndex(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]> {
+    const iterator = this.#store.iterator<Uint8Array, Uint8Array>({
+      gte: this.#index.key(from),
+      lt: this.#index.key(to),
+      ...bytesOptions
+    })
+    for await (const [key, value] of iterator) yield [this.#index.suffix(key), value]
+  }
+
+  async #clearIndex(from: Uint8Array, to: Uint8Array): Promise<void> {
+    this.#assertWritable()
+    await this.#store.clear<Uint8Array>({ gte: this.#index.key(from), lt: this.#index.key(to), keyEncoding: 'view' })
+  }
+
+  #assertWritable(): void {
+    if (this.#readOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
+  }
+
+  async #write(operations: readonly Operation[]): Promise<void> {
+    this.#assertWritable()
+    if (operations.length === 0) return
+    // Encodings stand on each operation: as options of the batch they would cost twice the time (measured).
+    await this.#store.batch(operations as Operation[], this.#sync ? syncOptions : noOptions)
+  }
+}
+
+// Options of classic-level that abstract-level's types do not know.
+const syncOptions = { sync: true } as object
+const noOptions = {}
+
+export type Operation = AbstractBatchOperation<Store, unknown, unknown>
+
+export function indexOperation(area: Area, { key, value }: IndexWrite): Operation {
+  return value === undefined
+    ? { type: 'del', key: area.key(key), keyEncoding: 'view' }
+    : { type: 'put', key: area.key(key), value, keyEncoding: 'view', valueEncoding: 'view' }
+}
+
+function toOrdinal(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
+}
+
+/** Reads a range of documents in runs of about 256 KiB. */
+export class DocumentReader {
+  readonly #iterator: DocumentIterator
+  readonly #docs: Area
+
+  constructor(iterator: DocumentIterator, docs: Area) {
+    this.#iterator = iterator
+    this.#docs = docs
+  }
+
+  /** The next entries; none at the end. */
+  next(): Promise<[Uint8Array, string][]> {
+    return this.#iterator.nextv(entriesPerRead)
+  }
+
+  ordinalOf(key: Uint8Array): number {
+    return this.#docs.ordinalOf(key)
+  }
+
+  close(): Promise<void> {
+    return this.#iterator.close()
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * A collection, as its users see it: MongoDB's names and shapes over finds, counts and mutations.
+ */
+import { encodeKey } from '../model/key.ts'
+import type { Document } from '../model/types.ts'
+import { compileProjection } from '../query/projection.ts'
+import { compileReplacement, compileUpdate, type Update } from '../query/update/update.ts'
+import type { IndexStats } from '../sharded-bloom/document-index.ts'
+import { type BulkWriteOperation, bulkWrite } from './bulk-write.ts'
+import type { Collections } from './collections.ts'
+import { countFound } from './count.ts'
+import { FindCursor } from './cursor.ts'
+import { DistinctValues } from './distinct.ts'
+import { compileFind, FindRun } from './find.ts'
+import { type DocumentSource, type InsertManyOptions, insertMany } from './insert-many.ts'
+import { remove, update } from './mutate.ts'
+import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options.ts'
+import { decodeRecord } from './record.ts'
+import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
+import { assertDocument } from './stored-form.ts'
+import { equalities, seedOf } from './upsert-seed.ts'
+
+/** A filter in MongoDB's query language. */
+export type Filter = Readonly<Record<string, unknown>>
+/** Update operators; see compileUpdate for those understood. */
+export type UpdateSpec = Readonly<Record<string, unknown>>
+
+export interface UpdateOptions extends ReadOptions {
+  /** Insert a document when none matches. Default false. */
+  readonly upsert?: boolean
+  readonly arrayFilters?: readonly Document[]
+}
+
+export interface FindOneAndDeleteOptions extends ReadOptions {
+  readonly sort?: SortSpec
+  readonly projection?: Readonly<Record<string, unknown>>
+}
+
+export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
+  readonly upsert?: boolean
+  readonly arrayFilters?: readonly Document[]
+  /** Which version to return. Default `'before'`. */
+  readonly returnDocument?: 'before' | 'after'
+}
+
+/**
+ * @example
+ * const tweets = db.collection('tweets')
+ * await tweets.insertOne({ lang: 'en', text: 'hello' })
+ * await tweets.find({ lang: 'en' }).toArray()
+ */
+export class Collection<T extends Document = Document> {
+  readonly collectionName: string
+  /** The collection's index. */
+  readonly index: { stats(): Promise<IndexStats> }
+  readonly #collections: Collections
+
+  /** Collections come from Database.collection(). */
+  constructor(collections: Collections, name: string) {
+    this.collectionName = name
+    this.#collections = collections
+    this.index = { stats: async () => (await collections.writing(name)).indexStats() }
+  }
+
+  /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
+  async insertOne(document: T): Promise<InsertOneResult> {
+    assertDocument(document)
+    const opening = this.#collections.writing(this.collectionName)
+    const collection = opening instanceof Promise ? await opening : opening
+    return { acknowledged: true, insertedId: await collection.writer.insertOne(document) }
+  }
+
+  /**
+   * Inserts documents as they come: the source may be larger than memory.
+   * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted
+   */
+  async insertMany(
+    documents: Iterable<T> | AsyncIterable<T>,
+    options: InsertManyOptions = {}
+  ): Promise<InsertManyResult> {
+    const opening = this.#collections.writing(this.collectionName)
+    const collection = opening instanceof Promise ? await opening : opening
+    return insertMany(collection, documents as DocumentSource, options)
+  }
+
+  /** Nothing is read before the cursor is. A malformed filter fails the first pull. */
+  find(filter: Filter = {}, options: FindOptions = {}): FindCursor<T> {
+    return new FindCursor<T>(() => this.#collections.reading(this.collectionName), filter, options)
+  }
+
+  /** The first match; null when there is none. */
+  async findOne(filter: Filter = {}, options: FindOptions = {}): Promise<T | null> {
+    const oneOf = { ...options, limit: 1 }
+    const find = compileFind(filter, oneOf)
+    const opening = this.#collections.reading(this.collectionName)
+    const collection = opening instanceof Promise ? await opening : opening
+    if (collection === undefined) return null
+    const run = new FindRun(collection, find, oneOf)
+    const pulled = run.next()
+    const slice = pulled instanceof Promise ? await pulled : pulled
+    run.close()
+    return (slice?.[0] as T | undefined) ?? null
+  }
+
+  /** The document with this `_id`; undefined when there is none. */
+  async get(id: unknown): Promise<T | undefined> {
+    return (await this.getMany([id]))[0]
+  }
+
+  /** Documents by `_id`, in the order of the ids; undefined where there is none. */
+  async getMany(ids: readonly unknown[]): Promise<(T | undefined)[]> {
+    const keys = ids.map(encodeKey)
+    const opening = this.#collections.reading(this.collectionName)
+    const collection = opening instanceof Promise ? await opening : opening
+    if (collection === undefined) return ids.map(() => undefined)
+    const records = collection.recordsOf(keys)
+    return (records instanceof Promise ? await records : records).map((record) =>
+      record === undefined ? undefined : (decodeRecord(record) as T)
+    )
+  }
+
+  async countDocuments(filter: Filter = {}, options: CountOptions = {}): Promise<number> {
+    return countFound(await this.#collections.reading(this.collectionName), filter, options)
+  }
+
+  /** The number of documents, from the collection's counter. */
+  async estimatedDocumentCount(): Promise<number> {
+    return (await this.#collections.reading(this.collectionName))?.state.documents ?? 0
+  }
+
+  /** The different values on a path among the matches, elements of arrays one by one, in order. */
+  async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
+    const values = new DistinctValues(path)
+    for await (const document of this.find(filter, options)) values.add(document)
+    return values.toArray()
+  }
+
+  updateOne(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
+    return this.#updateUpTo(1, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+  }
+
+  /** Changes every document that matches when the update starts, each once. */
+  updateMany(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
+    return this.#updateUpTo(0, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+  }
+
+  replaceOne(filter: Filter, replacement: Document, options: Omit<UpdateOptions, 'arrayFilters'> = {}) {
+    return this.#updateUpTo(1, filter, () => compileReplacement(replacement), options)
+  }
+
+  deleteOne(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
+    return this.#deleteUpTo(1, filter, options)
+  }
+
+  deleteMany(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
+    return this.#deleteUpTo(0, filter, options)
+  }
+
+  /** Runs writes one after the other. @throws BulkWriteError when some are refused */
+  bulkWrite(
+    operations: readonly BulkWriteOperation[],
+    options: { readonly ordered?: boolean } = {}
+  ): Promise<BulkWriteResult> {
+    return bulkWrite(this as unknown as Collection, operations, options)
+  }
+
+  /** Changes the first match; returns it, or null when none matched. */
+  findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
+    return this.#findOneAndChange(filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+  }
+
+  findOneAndReplace(filter: Filter, replacement: Document, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
+    return this.#findOneAndChange(filter, () => compileReplacement(replacement), options)
+  }
+
+  async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
+    const find = compileFind(filter, oneOf(options))
+    const project = compileProjection(options.projection)
+    const collection = await this.#collections.reading(this.collectionName)
+    if (collection === undefined) return null
+    this.#collections.assertWritable()
+    const { first } = await remove(collection, find, options)
+    return first === undefined ? null : (project(first) as T)
+  }
+
+  async #updateUpTo(
+    limit: number,
+    filter: Filter,
+    compile: () => Update,
+    options: UpdateOptions
+  ): Promise<UpdateResult> {
+    const find = compileFind(filter, { ...options, limit })
+    const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
+    const updated = await update(await this.#collections.writing(this.collectionName), request)
+    return {
+      acknowledged: true,
+      matchedCount: updated.matched,
+      modifiedCount: updated.modified,
+      upsertedCount: updated.hasUpserted ? 1 : 0,
+      upsertedId: updated.upsertedId
+    }
+  }
+
+  async #deleteUpTo(limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
+    const find = compileFind(filter, { ...options, limit })
+    const { deleted } = await remove(await this.#collections.writing(this.collectionName), find, options)
+    return { acknowledged: true, deletedCount: deleted }
+  }
+
+  async #findOneAndChange(filter: Filter, compile: () => Update, options: FindOneAndUpdateOptions): Promise<T | null> {
+    const find = compileFind(filter, oneOf(options))
+    const project = compileProjection(options.projection)
+    const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
+    const updated = await update(await this.#collections.writing(this.collectionName), request)
+    const document = options.returnDocument === 'after' ? updated.after : updated.before
+    return document === undefined ? null : (project(document) as T)
+  }
+}
+
+function oneOf({ sort, signal, maxTimeMS, hint }: FindOneAndDeleteOptions): FindOptions {
+  return {
+    limit: 1,
+    ...(sort !== undefined && { sort }),
+    ...(signal && { signal }),
+    ...(maxTimeMS !== undefined && { maxTimeMS }),
+    ...(hint && { hint })
+  }
+}
+
+function updateOptions(filter: Filter, { arrayFilters }: UpdateOptions) {
+  return arrayFilters === undefined ? { filter } : { filter, arrayFilters }
+}
+
+function upsertSeed(filter: Filter, { upsert }: UpdateOptions): Document | undefined {
+  return upsert === true ? seedOf(equalities(filter)) : undefined
+}

@@ -1,0 +1,170 @@
+/**
+ * The collections of a database: opens them when first used, drops them, closes them all.
+ *
+ * Invariants:
+ * 1. A collection is open once, however many handles name it.
+ * 2. Reading never creates one.
+ */
+import { PetalError } from '../model/errors.ts'
+import { Catalog, type CatalogEntry, checkCollectionName } from './catalog.ts'
+import { CollectionStore } from './collection-store.ts'
+import { notOpen } from './errors.ts'
+import { OpenCollection } from './open-collection.ts'
+import { createIndex, indexKind, indexOptions } from './open-index.ts'
+import { closeStore, type OpenedStore, openStore } from './open-store.ts'
+import type { IndexOptions, OpenOptions, Store } from './options.ts'
+
+export class Collections {
+  readonly #opened: OpenedStore
+  readonly #catalog: Catalog
+  readonly #isReadOnly: boolean
+  readonly #sync: boolean
+  readonly #index: IndexOptions
+  /** Open ones as they are; those being opened or dropped as promises. */
+  readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
+  #closing: Promise<void> | undefined
+
+  private constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions) {
+    this.#opened = opened
+    this.#catalog = catalog
+    this.#isReadOnly = options.readOnly === true
+    this.#sync = options.sync === true
+    this.#index = index
+  }
+
+  static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
+    const index = indexOptions(options.index)
+    const opened = await openStore(location, options)
+    try {
+      const collections = new Collections(opened, await Catalog.open(opened.store), options, index)
+      await collections.#finishDrops()
+      return collections
+    } catch (error) {
+      await closeStore(opened)
+      throw error
+    }
+  }
+
+  get names(): readonly string[] {
+    this.#assertOpen()
+    return this.#catalog.names
+  }
+
+  /** The collection, undefined while it does not exist. A promise only when it has to be opened. */
+  reading(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
+    this.#assertOpen()
+    const open = this.#open.get(name)
+    if (open !== undefined) return open
+    const entry = this.#catalog.entry(name)
+    return entry === undefined ? undefined : this.#openAs(name, () => this.#openEntry(name, entry))
+  }
+
+  /** The collection, created if need be. */
+  writing(name: string): OpenCollection | Promise<OpenCollection> {
+    this.assertWritable()
+    const open = this.reading(name)
+    if (open instanceof OpenCollection) return open
+    return this.#create(name, open)
+  }
+
+  /** @returns false when there was none */
+  async drop(name: string): Promise<boolean> {
+    this.assertWritable()
+    const collection = await this.reading(name)
+    const entry = this.#catalog.entry(name)
+    if (collection === undefined || entry === undefined) return false
+    await this.#openAs(name, async () => {
+      await collection.close()
+      await this.#catalog.drop(name)
+      await this.#deleteRecords(entry.number)
+      return undefined
+    })
+    return true
+  }
+
+  /** Waits for writes, then closes everything. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #create(name: string, before: Promise<OpenCollection | undefined> | undefined): Promise<OpenCollection> {
+    // Someone may be opening, creating or dropping it just now.
+    const existing = await before
+    if (existing !== undefined) return existing
+    const created = await (this.#open.get(name) ??
+      this.#openAs(name, async () => {
+        checkCollectionName(name)
+        return this.#openEntry(name, await this.#catalog.create(name, indexKind(this.#index, undefined)))
+      }))
+    return created ?? this.#create(name, undefined)
+  }
+
+  /** Runs what changes a collection's being open; whoever asks meanwhile waits for it. */
+  #openAs(name: string, task: () => Promise<OpenCollection | undefined>): Promise<OpenCollection | undefined> {
+    const opening = task().then(
+      (collection) => {
+        if (collection === undefined) this.#open.delete(name)
+        else this.#open.set(name, collection)
+        return collection
+      },
+      (error: unknown) => {
+        this.#open.delete(name)
+        throw error
+      }
+    )
+    this.#open.set(name, opening)
+    return opening
+  }
+
+  async #openEntry(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+    const store = this.#collectionStore(entry.number)
+    const kind = indexKind(this.#index, entry.index)
+    if (kind !== entry.index) {
+      // The records of the other kind have not followed the deletions since.
+      await store.clearIndex()
+      await this.#catalog.changeIndex(name, entry, kind)
+    }
+    const index = await createIndex(kind, this.#index, store)
+    return OpenCollection.open(name, store, index, await this.#catalog.state(entry.number))
+  }
+
+  #collectionStore(number: number): CollectionStore {
+    const options = { sync: this.#sync, readOnly: this.#isReadOnly }
+    return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
+  }
+
+  async #finishDrops(): Promise<void> {
+    if (this.#isReadOnly) return
+    for (const number of await this.#catalog.dropped()) await this.#deleteRecords(number)
+  }
+
+  async #deleteRecords(number: number): Promise<void> {
+    await this.#collectionStore(number).clear()
+    await this.#catalog.finishDrop(number)
+  }
+
+  async #close(): Promise<void> {
+    const errors: unknown[] = []
+    for (const opening of this.#open.values()) {
+      try {
+        await (await opening)?.close()
+      } catch (error) {
+        // An index cannot leave a checkpoint in a read-only database; nothing of it was to be kept.
+        if (!this.#isReadOnly) errors.push(error)
+      }
+    }
+    await closeStore(this.#opened)
+    if (errors.length > 0) throw errors[0]
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw notOpen('The database')
+  }
+
+  /** @throws PetalError IllegalOperation in a read-only database */
+  assertWritable(): void {
+    this.#assertOpen()
+    if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Commits batches in order and makes them visible.
+ *
+ * Invariants:
+ * 1. A batch is handed to the store when the one before it is applied; one is under way at most.
+ * 2. A batch prepared while its predecessor was under way falls with it: it relied on that one's ids.
+ * 3. The limit is raised, deletions reach the index and the snapshot is unpinned in one turn: a view captured before
+ *    sees nothing of the batch, one captured after sees all of it.
+ * 4. An ordinal is never used twice, not even after a batch that failed.
+ */
+import type { Document } from '../model/types.ts'
+import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
+import type { FlatDocument } from '../sharded-bloom/flatten.ts'
+import type { CollectionStore } from './collection-store.ts'
+import type { Match } from './confirmer.ts'
+import { commitFailed } from './errors.ts'
+import { encodeRecord } from './record.ts'
+import type { Snapshots } from './snapshots.ts'
+import { checkedSize, utf8Bytes } from './stored-form.ts'
+import type { CollectionState, WriteBatch } from './write-batch.ts'
+
+const maxBatchDocuments = 1000
+const maxBatchCharacters = 4 * 1024 * 1024
+
+/** A batch being prepared. */
+export interface Commit {
+  readonly batch: WriteBatch
+  /** Ordinals the index was told of, to be taken back should the batch fail. */
+  readonly added: number[]
+  readonly removed: number[]
+  /** Change of the collection's counters. */
+  documents: number
+  documentBytes: number
+  /** Failures known when preparation began. */
+  readonly failuresBefore: number
+  /** Settles when the batch is applied; set by start(). */
+  done: Promise<void>
+}
+
+export function isFull({ batch, added, removed }: Commit): boolean {
+  return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
+}
+
+export class Committer {
+  readonly #store: CollectionStore
+  readonly #index: DocumentIndex
+  readonly #snapshots: Snapshots
+  #state: CollectionState
+  #nextOrdinal: number
+  #underWay: Promise<void> = Promise.resolve()
+  #failures = 0
+
+  constructor(store: CollectionStore, index: DocumentIndex, snapshots: Snapshots, state: CollectionState) {
+    this.#store = store
+    this.#index = index
+    this.#snapshots = snapshots
+    this.#state = state
+    this.#nextOrdinal = state.nextOrdinal
+  }
+
+  /** What is committed and visible. */
+  get state(): CollectionState {
+    return this.#state
+  }
+
+  /** Ordinals below it are visible. */
+  get limit(): number {
+    return this.#state.nextOrdinal
+  }
+
+  begin(): Commit {
+    return {
+      batch: this.#store.newBatch(),
+      added: [],
+      removed: [],
+      documents: 0,
+      documentBytes: 0,
+      failuresBefore: this.#failures,
+      done: Promise.resolve()
+    }
+  }
+
+  /** Puts a new document in. @throws PetalError for a document that cannot be stored; the commit is then unchanged */
+  add(commit: Commit, document: Document, id: Uint8Array): void {
+    const flat = this.#index.flatten(document)
+    this.#put(commit, flat, encodeRecord(document, flat.isPlain), id)
+    commit.documents++
+  }
+
+  /**
+   * Puts `document` in the place of a match: a new ordinal and the end of the old one.
+   * @returns false when nothing would change, and nothing is then written
+   */
+  replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
+    const flat = this.#index.flatten(document)
+    const record = encodeRecord(document, flat.isPlain)
+    if (record === old.record) return false
+    this.#put(commit, flat, record, id)
+    this.#end(commit, old)
+    return true
+  }
+
+  remove(commit: Commit, old: Match, id: Uint8Array): void {
+    commit.batch.deleteId(id)
+    this.#end(commit, old)
+    commit.documents--
+  }
+
+  /**
+   * Starts the commit as soon as the one before it is applied, and resolves then; `commit.done` tells the end.
+   * @throws PetalError when the one before it failed
+   */
+  async start(commit: Commit): Promise<void> {
+    await this.settle()
+    if (commit.batch.operations.length === 0) return
+    if (commit.failuresBefore !== this.#failures) {
+      this.abandon(commit)
+      throw commitFailed(new Error('the batch before it failed'))
+    }
+    const state: CollectionState = {
+      nextOrdinal: this.#nextOrdinal,
+      documents: this.#state.documents + commit.documents,
+      documentBytes: this.#state.documentBytes + commit.documentBytes
+    }
+    commit.batch.putState(state)
+    if (commit.removed.length > 0) this.#snapshots.pin()
+    commit.done = this.#write(commit, state)
+    this.#underWay = commit.done.catch(ignore)
+  }
+
+  /** Starts the commit and waits until it is applied. */
+  async run(commit: Commit): Promise<void> {
+    await this.start(commit)
+    await commit.done
+  }
+
+  /** Takes back what the index was told of a batch that will not be written. */
+  abandon(commit: Commit): void {
+    for (const ordinal of commit.added) this.#index.remove(ordinal)
+  }
+
+  /** Resolves when no commit is under way. */
+  settle(): Promise<void> {
+    return this.#underWay
+  }
+
+  #put(commit: Commit, flat: FlatDocument, record: string, id: Uint8Array): void {
+    const bytes = checkedSize(record)
+    const ordinal = this.#nextOrdinal++
+    this.#index.add(ordinal, flat)
+    commit.added.push(ordinal)
+    commit.batch.putDocument(ordinal, record)
+    commit.batch.putId(id, ordinal)
+    commit.documentBytes += bytes
+  }
+
+  #end(commit: Commit, { ordinal, record }: Match): void {
+    commit.batch.deleteDocument(ordinal)
+    commit.batch.putIndexRecord(this.#index.removal(ordinal))
+    commit.removed.push(ordinal)
+    commit.documentBytes -= utf8Bytes(record)
+  }
+
+  async #write(commit: Commit, state: CollectionState): Promise<void> {
+    try {
+      await this.#store.commit(commit.batch)
+      for (const ordinal of commit.removed) this.#index.remove(ordinal)
+      this.#state = state
+    } catch (error) {
+      this.#failures++
+      this.abandon(commit)
+      throw commitFailed(error)
+    } finally {
+      this.#snapshots.unpin()
+    }
+  }
+}
+
+/** Whoever started the commit has its error from `done`. */
+function ignore(): void {}

@@ -1,0 +1,74 @@
+/**
+ * Turns candidates into matches and collects them in slices of bounded size.
+ */
+import type { Document } from '../model/types.ts'
+import type { Meter } from './meter.ts'
+import { decodeRecord } from './record.ts'
+
+/** A document that matches, with what an update needs to replace it. */
+export interface Match {
+  readonly ordinal: number
+  readonly record: string
+  readonly document: Document
+}
+
+/** Slices grow from the first, so that a reader who stops early has not paid for a thousand documents. */
+const firstSliceDocuments = 32
+const maxSliceDocuments = 1000
+const maxSliceCharacters = 4 * 1024 * 1024
+
+export class Confirmer {
+  readonly #matches: (document: Document) => boolean
+  readonly #meter: Meter
+  #slice: Match[] = []
+  #characters = 0
+  #sliceDocuments = firstSliceDocuments
+  #remaining: number
+
+  /** @param maxMatches no more than these are wanted */
+  constructor(matches: (document: Document) => boolean, meter: Meter, maxMatches: number) {
+    this.#matches = matches
+    this.#meter = meter
+    this.#remaining = maxMatches
+  }
+
+  /** Matches still wanted. */
+  get remaining(): number {
+    return this.#remaining
+  }
+
+  get isDone(): boolean {
+    return this.#remaining <= 0
+  }
+
+  get isSliceFull(): boolean {
+    return this.#slice.length >= this.#sliceDocuments || this.#characters >= maxSliceCharacters
+  }
+
+  get hasMatches(): boolean {
+    return this.#slice.length > 0
+  }
+
+  /** A record read for a candidate. None is there when the index holds a document live that the store does not have. */
+  offer(ordinal: number, record: string | undefined, isCertain: boolean): void {
+    if (record === undefined) return
+    this.#meter.documentsFetched++
+    const document = decodeRecord(record)
+    if (!isCertain) {
+      this.#meter.tested++
+      if (!this.#matches(document)) return
+      this.#meter.confirmed++
+    }
+    this.#slice.push({ ordinal, record, document })
+    this.#characters += record.length
+    this.#remaining--
+  }
+
+  take(): Match[] {
+    const slice = this.#slice
+    this.#slice = []
+    this.#characters = 0
+    this.#sliceDocuments = Math.min(this.#sliceDocuments * 4, maxSliceDocuments)
+    return slice
+  }
+}

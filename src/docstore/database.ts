@@ -1,0 +1,93 @@
+/**
+ * A database: its default collection, and all others by name.
+ */
+
+import type { Document } from '../model/types.ts'
+import type { IndexStats } from '../sharded-bloom/document-index.ts'
+import { checkCollectionName } from './catalog.ts'
+import { Collection } from './collection.ts'
+import type { Collections } from './collections.ts'
+
+/** The collection that a database is itself. */
+export const defaultCollectionName = 'default'
+
+export interface CollectionInfo {
+  readonly name: string
+  readonly type: 'collection'
+}
+
+export interface CollectionStats {
+  readonly name: string
+  readonly documents: number
+  /** UTF-8 bytes of all records. */
+  readonly documentBytes: number
+  readonly index: IndexStats
+}
+
+export interface DatabaseStats {
+  readonly documents: number
+  readonly documentBytes: number
+  readonly indexBytes: number
+  readonly collections: readonly CollectionStats[]
+}
+
+/**
+ * @example
+ * await using db = await open('./tweets.db')
+ * await db.insertOne({ text: 'into the default collection' })
+ * await db.collection('people').insertOne({ name: 'Ada' })
+ */
+export class Database<T extends Document = Document> extends Collection<T> implements AsyncDisposable {
+  readonly #collections: Collections
+
+  /** Databases come from open(). */
+  constructor(collections: Collections) {
+    super(collections, defaultCollectionName)
+    this.#collections = collections
+  }
+
+  /** A collection by name; it is created by the first write. @throws PetalError InvalidNamespace */
+  collection<U extends Document = Document>(name: string): Collection<U> {
+    checkCollectionName(name)
+    return new Collection<U>(this.#collections, name)
+  }
+
+  /** The collections there are. The list is at hand; toArray() is for code written against a driver. */
+  listCollections(): readonly CollectionInfo[] & { toArray(): Promise<CollectionInfo[]> } {
+    const list = this.#collections.names.map((name): CollectionInfo => ({ name, type: 'collection' }))
+    return Object.assign([...list], { toArray: async () => list })
+  }
+
+  /** Deletes a collection and all of it; cursors over it end with an error. @returns false when there was none */
+  dropCollection(name: string): Promise<boolean> {
+    return this.#collections.drop(name)
+  }
+
+  /** Figures of every collection, and their sums. */
+  async stats(): Promise<DatabaseStats> {
+    const collections: CollectionStats[] = []
+    for (const name of this.#collections.names) {
+      const collection = await this.#collections.reading(name)
+      if (collection === undefined) continue
+      const { documents, documentBytes } = collection.state
+      collections.push({ name, documents, documentBytes, index: collection.indexStats() })
+    }
+    const sum = (of: (stats: CollectionStats) => number): number =>
+      collections.reduce((total, stats) => total + of(stats), 0)
+    return {
+      documents: sum(({ documents }) => documents),
+      documentBytes: sum(({ documentBytes }) => documentBytes),
+      indexBytes: sum(({ index }) => index.bytes.total),
+      collections
+    }
+  }
+
+  /** Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. */
+  close(): Promise<void> {
+    return this.#collections.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

@@ -1,0 +1,98 @@
+/** Errors that only the document store raises, one factory per situation. */
+import { type ErrorName, PetalError } from '../model/errors.ts'
+
+/** One refused write of insertMany or bulkWrite. */
+export interface WriteError {
+  /** Position in the caller's list. */
+  readonly index: number
+  readonly code: number
+  readonly codeName: ErrorName
+  readonly errmsg: string
+  readonly error: PetalError
+}
+
+/** What a bulk write did before and beside its errors. */
+export interface BulkWriteCounts {
+  readonly insertedCount: number
+  readonly matchedCount: number
+  readonly modifiedCount: number
+  readonly deletedCount: number
+  readonly upsertedCount: number
+  readonly insertedIds: Readonly<Record<number, unknown>>
+  readonly upsertedIds: Readonly<Record<number, unknown>>
+}
+
+/**
+ * insertMany or bulkWrite refused some of its writes. `code` is the first refusal's.
+ *
+ * @example
+ * try {
+ *   await db.insertMany(documents, { ordered: false })
+ * } catch (error) {
+ *   if (!(error instanceof BulkWriteError)) throw error
+ *   console.log(error.insertedCount, error.writeErrors.map(({ index, code }) => [index, code]))
+ * }
+ */
+export class BulkWriteError extends PetalError {
+  override readonly name = 'BulkWriteError'
+  readonly writeErrors: readonly WriteError[]
+  readonly result: BulkWriteCounts
+
+  constructor(writeErrors: readonly [WriteError, ...WriteError[]], result: BulkWriteCounts) {
+    const [first] = writeErrors
+    super(first.codeName, first.errmsg, { cause: first.error, details: first.error.details })
+    this.writeErrors = writeErrors
+    this.result = result
+  }
+
+  get insertedCount(): number {
+    return this.result.insertedCount
+  }
+
+  get insertedIds(): Readonly<Record<number, unknown>> {
+    return this.result.insertedIds
+  }
+}
+
+export function writeError(index: number, error: PetalError): WriteError {
+  return { index, code: error.code, codeName: error.codeName, errmsg: error.message, error }
+}
+
+export function duplicateKey(collection: string, id: unknown): PetalError {
+  const shown = typeof id === 'string' ? JSON.stringify(id) : typeof id === 'object' ? safeJson(id) : String(id)
+  const message = `E11000 duplicate key error collection: ${collection} index: _id_ dup key: { _id: ${shown} }`
+  return new PetalError('DuplicateKey', message, { details: { keyPattern: { _id: 1 }, keyValue: { _id: id } } })
+}
+
+function safeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    // A message must not fail for a bigint in a compound id.
+    return '…'
+  }
+}
+
+export function notOpen(what: string): PetalError {
+  return new PetalError('DatabaseNotOpen', `${what} is closed`)
+}
+
+/** An error of the store below as ours; other errors, a caller's own among them, pass unchanged. */
+export function fromStore(error: unknown): unknown {
+  const code = (error as { readonly code?: unknown } | undefined)?.code
+  if (error instanceof PetalError || typeof code !== 'string' || !code.startsWith('LEVEL_')) return error
+  if (code.endsWith('_NOT_OPEN')) return new PetalError('DatabaseNotOpen', 'The database is closed', { cause: error })
+  if (code === 'LEVEL_CORRUPTION') return new PetalError('DataCorruption', messageOf(error), { cause: error })
+  return new PetalError('StoreFailure', `The store failed: ${messageOf(error)}`, { cause: error })
+}
+
+/** A commit that did not happen, whatever the store said. */
+export function commitFailed(error: unknown): PetalError {
+  const known = fromStore(error)
+  if (known instanceof PetalError) return known
+  return new PetalError('StoreFailure', `The store refused a commit: ${messageOf(error)}`, { cause: error })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,106 @@
+/**
+ * A collection that is open: its records, its index, its writer, and the views that read it.
+ */
+import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
+import type { CollectionStore } from './collection-store.ts'
+import { Committer } from './committer.ts'
+import { ReadView } from './read-view.ts'
+import { Snapshots } from './snapshots.ts'
+import type { CollectionState } from './write-batch.ts'
+import { Writer } from './writer.ts'
+
+/** More documents than these are not read without letting others run. */
+const maxPassingReads = 16
+
+export class OpenCollection {
+  readonly name: string
+  readonly store: CollectionStore
+  readonly writer: Writer
+  readonly committer: Committer
+  readonly snapshots: Snapshots
+  readonly #index: DocumentIndex
+  readonly #views = new Set<ReadView>()
+  readonly #forgetView = (view: ReadView): void => {
+    this.#views.delete(view)
+  }
+
+  private constructor(
+    name: string,
+    store: CollectionStore,
+    index: DocumentIndex,
+    state: CollectionState,
+    greatestId: Uint8Array | undefined
+  ) {
+    this.name = name
+    this.store = store
+    this.#index = index
+    this.snapshots = new Snapshots(store)
+    this.committer = new Committer(store, index, this.snapshots, state)
+    this.writer = new Writer(name, store, index, this.committer, greatestId)
+  }
+
+  static async open(
+    name: string,
+    store: CollectionStore,
+    index: DocumentIndex,
+    state: CollectionState
+  ): Promise<OpenCollection> {
+    await index.open(state.nextOrdinal)
+    return new OpenCollection(name, store, index, state, await store.greatestId())
+  }
+
+  /** The committed state of this instant. The caller closes the view. */
+  capture(): ReadView {
+    const view = new ReadView(
+      this.store,
+      this.snapshots.acquire(),
+      this.#index.capture(this.committer.limit),
+      this.#forgetView
+    )
+    this.#views.add(view)
+    return view
+  }
+
+  /** Records by encoded `_id`, as committed now. */
+  recordsOf(keys: readonly Uint8Array[]): (string | undefined)[] | Promise<(string | undefined)[]> {
+    if (!this.store.canReadSync || keys.length > maxPassingReads) return this.#recordsOfView(keys)
+    // Nothing can change between reads that do not wait: no snapshot is needed.
+    const options = this.snapshots.passing
+    const ordinals = this.store.ordinalsOf(keys, options) as (number | undefined)[]
+    return ordinals.map((ordinal) =>
+      ordinal === undefined || ordinal >= this.committer.limit ? undefined : this.store.record(ordinal, options)
+    )
+  }
+
+  async #recordsOfView(keys: readonly Uint8Array[]): Promise<(string | undefined)[]> {
+    const view = this.capture()
+    try {
+      const ordinals = await view.ordinalsOf(keys)
+      const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
+      const records = await view.records(visible)
+      let next = 0
+      return ordinals.map((ordinal) => (ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined))
+    } finally {
+      view.close()
+    }
+  }
+
+  get state(): CollectionState {
+    return this.committer.state
+  }
+
+  indexStats(): IndexStats {
+    return this.#index.stats()
+  }
+
+  /** Waits for writes, ends all reads and leaves nothing to recover. */
+  async close(): Promise<void> {
+    await this.writer.close()
+    this.closeViews()
+    await this.#index.close(this.committer.limit)
+  }
+
+  closeViews(): void {
+    for (const view of [...this.#views]) view.close()
+  }
+}

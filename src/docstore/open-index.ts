@@ -1,0 +1,38 @@
+/** Chooses the index of a collection: the one place that knows which kinds there are. */
+import { PetalError } from '../model/errors.ts'
+import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
+import type { CollectionStore } from './collection-store.ts'
+import type { IndexOptions, OpenOptions } from './options.ts'
+import { createScanIndex } from './scan-index.ts'
+
+export type IndexKind = 'sharded' | 'none'
+
+const defaultKind: IndexKind = 'none'
+
+/** Options with the kind spelled out; undefined when the caller leaves it to the collection. */
+export function indexOptions(option: OpenOptions['index']): IndexOptions {
+  const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
+  const { kind } = options
+  if (kind === undefined || kind === 'sharded' || kind === 'none') return options
+  throw new PetalError('InvalidOptions', `index must be 'sharded' or 'none', got '${String(kind)}'`, {
+    details: { option: 'index' }
+  })
+}
+
+/** The kind for a collection whose index records are of kind `stored`, undefined for a new one. */
+export function indexKind(options: IndexOptions, stored: string | undefined): IndexKind {
+  return options.kind ?? (stored === 'none' || stored === 'sharded' ? stored : defaultKind)
+}
+
+export async function createIndex(
+  kind: IndexKind,
+  _options: IndexOptions,
+  store: CollectionStore
+): Promise<DocumentIndex> {
+  switch (kind) {
+    case 'none':
+      return createScanIndex((limit) => store.ordinals(limit))
+    case 'sharded':
+      throw new PetalError('CommandNotSupported', "index: 'sharded' is not available in this version")
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Chooses and opens the store under a database: the one place that knows which engines there are.
+ *
+ * Invariants:
+ * 1. What is not ours is recognised before anything in it is touched.
+ * 2. An existing directory is opened by the engine that made it, whatever the options say.
+ * 3. A store that the caller opened is not closed here.
+ */
+import { PetalError } from '../model/errors.ts'
+import type { OpenOptions, Store, StoreName } from './options.ts'
+
+export interface OpenedStore {
+  readonly store: Store
+  /** Whether closing the database closes the store. */
+  readonly isOwned: boolean
+}
+
+const defaultStore: StoreName = 'level'
+
+/** Stores that a database of this process has open: abstract-level does not lock them. */
+const inUse = new WeakSet<Store>()
+
+export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
+  const opened = typeof location === 'string' ? await openLocation(location, options) : await adopt(location)
+  if (opened.store.supports.explicitSnapshots !== true) {
+    await closeStore(opened)
+    throw new PetalError('CommandNotSupported', 'The store has no explicit snapshots; PetalDB needs them to read')
+  }
+  return opened
+}
+
+export async function closeStore({ store, isOwned }: OpenedStore): Promise<void> {
+  inUse.delete(store)
+  if (isOwned) await store.close()
+}
+
+async function adopt(store: Store): Promise<OpenedStore> {
+  if (
+    typeof store !== 'object' ||
+    store === null ||
+    typeof store.batch !== 'function' ||
+    store.supports === undefined
+  ) {
+    throw new PetalError('BadValue', 'open() takes the path of a directory or an abstract-level database')
+  }
+  if (inUse.has(store)) throw new PetalError('DBPathInUse', 'The store already has an open database on it')
+  inUse.add(store)
+  try {
+    await store.open()
+  } catch (error) {
+    inUse.delete(store)
+    throw openFailed('The store', error)
+  }
+  return { store, isOwned: false }
+}
+
+async function openLocation(location: string, options: OpenOptions): Promise<OpenedStore> {
+  if (location === '') throw new PetalError('BadValue', 'open() takes the path of a directory, got an empty string')
+  const wanted = checkStore(options.store ?? defaultStore)
+  if (wanted === 'memory') return { store: await createStore('memory', location), isOwned: true }
+  // Loaded here and not above: where there is no file system, databases are opened over a store.
+  const { createMarker, inspectDirectory } = await import('../lsm/fs/directory.ts')
+  const directory = await inspectDirectory(location)
+  const { createIfMissing = true, errorIfExists = false, readOnly = false } = options
+  switch (directory.kind) {
+    case 'foreign':
+      throw new PetalError('NotADatabase', `${location} is not a PetalDB database: it is ${directory.found}`, {
+        details: { location, found: directory.found }
+      })
+    case 'missing':
+    case 'empty':
+      if (!createIfMissing || readOnly) {
+        const why = readOnly ? 'it is opened read-only' : 'createIfMissing is false'
+        throw new PetalError('DatabaseNotFound', `There is no database at ${location}, and ${why}`, {
+          details: { location }
+        })
+      }
+      await createMarker(location, { store: wanted })
+      return openNamed(wanted, location)
+    case 'ours':
+      if (errorIfExists) {
+        throw new PetalError(
+          'DatabaseExists',
+          `There already is a database at ${location}, and errorIfExists is true`,
+          {
+            details: { location }
+          }
+        )
+      }
+      return openNamed(checkStore(directory.marker.store), location)
+  }
+}
+
+async function openNamed(name: StoreName, location: string): Promise<OpenedStore> {
+  const store = await createStore(name, location)
+  try {
+    await store.open()
+  } catch (error) {
+    throw openFailed(location, error)
+  }
+  return { store, isOwned: true }
+}
+
+async function createStore(name: StoreName, location: string): Promise<Store> {
+  switch (name) {
+    case 'level': {
+      const { Level } = await import('level')
+      return new Level<unknown, unknown>(location) as unknown as Store
+    }
+    case 'memory': {
+      const { MemoryLevel } = await import('memory-level')
+      return new MemoryLevel<unknown, unknown>() as unknown as Store
+    }
+    case 'lsm':
+      throw new PetalError('CommandNotSupported', "store: 'lsm' is not available in this version", {
+        details: { option: 'store' }
+      })
+  }
+}
+
+function checkStore(name: string): StoreName {
+  if (name === 'level' || name === 'memory') return name
+  if (name === 'lsm') {
+    throw new PetalError('CommandNotSupported', "store: 'lsm' is not available in this version", {
+      details: { option: 'store' }
+    })
+  }
+  throw new PetalError('BadValue', `store must be 'lsm', 'level' or 'memory', got '${String(name)}'`, {
+    details: { option: 'store' }
+  })
+}
+
+function openFailed(location: string, error: unknown): PetalError {
+  // abstract-level wraps what the engine said.
+  const cause = (error as { readonly cause?: unknown }).cause ?? error
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
+  if (code === 'LEVEL_LOCKED') {
+    return new PetalError('DBPathInUse', `${location} is in use by another database, in this process or another`, {
+      cause,
+      details: { location }
+    })
+  }
+  const name = code === 'LEVEL_CORRUPTION' ? 'DataCorruption' : 'StoreFailure'
+  return new PetalError(name, `${location} cannot be opened: ${String(message)}`, { cause, details: { location } })
+}

@@ -1,0 +1,34 @@
+import type { AbstractLevel } from 'abstract-level'
+import { throwIfAborted } from '../model/errors.ts'
+import type { Document } from '../model/types.ts'
+import { Collections } from './collections.ts'
+import { Database, defaultCollectionName } from './database.ts'
+import type { OpenOptions, Store } from './options.ts'
+
+/**
+ * Opens a database, creating it if need be.
+ * @param location path of a directory, or an abstract-level database that stays the caller's: it is opened here if it
+ *   is not, and not closed
+ * @throws PetalError NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat
+ * @example
+ * const db = await open('./tweets.db')
+ * await db.insertMany(tweets)
+ * const english = await db.find({ lang: 'en' }).toArray()
+ * await db.close()
+ */
+export async function open<T extends Document = Document, F = string | Uint8Array, K = string, V = string>(
+  location: string | AbstractLevel<F, K, V>,
+  options: OpenOptions = {}
+): Promise<Database<T>> {
+  throwIfAborted(options.signal)
+  const collections = await Collections.open(location as string | Store, options)
+  try {
+    // What an index has to catch up with is caught up now, not at the first question.
+    await collections.reading(defaultCollectionName)
+    throwIfAborted(options.signal)
+  } catch (error) {
+    await collections.close()
+    throw error
+  }
+  return new Database<T>(collections)
+}

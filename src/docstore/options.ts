@@ -1,0 +1,94 @@
+/** What callers may choose when they open a database or run an operation; checked here, once. */
+import type { AbstractLevel } from 'abstract-level'
+import { PetalError } from '../model/errors.ts'
+
+/** Any abstract-level database whose keys and values may be bytes or text. */
+export type Store = AbstractLevel<unknown, unknown, unknown>
+
+export type StoreName = 'lsm' | 'level' | 'memory'
+
+/** The index of a collection. `none` scans, and is the oracle of the others. */
+export interface IndexOptions {
+  readonly kind?: 'sharded' | 'none'
+  /** Documents per segment (M), a power of two. Default 65,536. */
+  readonly segmentBits?: number
+  /** Rows per segment (P). Default `'auto'`: from the statistics of the documents. */
+  readonly shards?: number | 'auto'
+  /** Rows that a pair sets (R). Default `'auto'`. */
+  readonly rowsPerPair?: number | 'auto'
+  /** Row bits spent on each (pair, document). Default 24. */
+  readonly bitsPerPosting?: number
+  /** Default `'murmur'`. */
+  readonly hash?: 'murmur' | 'farmhash'
+  /** Bytes of rows kept in memory. Default 256 MiB. */
+  readonly cacheBytes?: number
+}
+
+export interface OpenOptions {
+  /** Which engine stores a new database; an existing directory is opened by the one that made it. */
+  readonly store?: StoreName
+  /** Default true. */
+  readonly createIfMissing?: boolean
+  /** Default false. */
+  readonly errorIfExists?: boolean
+  /** Refuses every write. Default false. */
+  readonly readOnly?: boolean
+  /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
+  readonly sync?: boolean
+  readonly signal?: AbortSignal
+  readonly index?: 'sharded' | 'none' | IndexOptions
+}
+
+/** Options of one read. */
+export interface ReadOptions {
+  readonly signal?: AbortSignal
+  /** Milliseconds after which the operation fails with MaxTimeMSExpired. */
+  readonly maxTimeMS?: number
+  /** Forces a plan: `'scan'` reads every document, `'index'` uses the index even where `_id` would be shorter. */
+  readonly hint?: 'scan' | 'index'
+}
+
+/** `{ name: 1 }`, `[['name', 1]]`, a Map or a field name; `$natural` is insertion order. */
+export type SortSpec = unknown
+
+export interface FindOptions extends ReadOptions {
+  readonly projection?: Readonly<Record<string, unknown>>
+  readonly sort?: SortSpec
+  readonly skip?: number
+  /** 0 is no limit. */
+  readonly limit?: number
+}
+
+export interface CountOptions extends ReadOptions {
+  readonly skip?: number
+  readonly limit?: number
+}
+
+/** A whole number ≥ 0, or the default when absent. */
+export function wholeNumber(name: string, value: unknown, fallback: number): number {
+  if (value === undefined || value === null) return fallback
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw new PetalError('BadValue', `${name} must be a whole number ≥ 0, got ${describe(value)}`, {
+    details: { option: name }
+  })
+}
+
+/** Refuses options that no read knows the meaning of. */
+export function checkReadOptions(options: ReadOptions): void {
+  const { hint, signal } = options
+  if (hint !== undefined && hint !== 'scan' && hint !== 'index') {
+    throw new PetalError('BadValue', `hint must be 'scan' or 'index', got ${describe(hint)}`, {
+      details: { option: 'hint' }
+    })
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new PetalError('BadValue', `signal must be an AbortSignal, got ${describe(signal)}`, {
+      details: { option: 'signal' }
+    })
+  }
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return typeof value === 'string' ? `'${value}'` : value === null ? 'null' : typeof value
+}

@@ -1,0 +1,26 @@
+/**
+ * Encoded `_id`s of documents that are prepared but not yet in the store.
+ *
+ * Most imports bring ids in ascending order and never ask; so the set is built when first asked.
+ */
+export class PendingIds {
+  readonly #keys: Uint8Array[] = []
+  #texts: Set<string> | undefined
+
+  add(key: Uint8Array): void {
+    this.#keys.push(key)
+    this.#texts?.add(toText(key))
+  }
+
+  has(key: Uint8Array): boolean {
+    this.#texts ??= new Set(this.#keys.map(toText))
+    return this.#texts.has(toText(key))
+  }
+}
+
+/** One character per byte. */
+function toText(key: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < key.length; i++) text += String.fromCharCode(key[i]!)
+  return text
+}

@@ -1,0 +1,210 @@
+/**
+ * `index: 'none'`: knows which ordinals live and nothing else, so that every question is a scan.
+ *
+ * It is the oracle of the real index, and the choice of those who write much and ask rarely.
+ */
+import type { PairHasher } from '../bloom/hash.ts'
+import type { PairExpression } from '../model/pairs.ts'
+import type { Document } from '../model/types.ts'
+import type {
+  DocumentIndex,
+  IndexStats,
+  IndexView,
+  IndexWrite,
+  SegmentCandidates
+} from '../sharded-bloom/document-index.ts'
+import { type FlatDocument, Flattener } from '../sharded-bloom/flatten.ts'
+
+const segmentDocuments = 65_536
+const segmentWords = segmentDocuments / 32
+
+/** Live ordinals of one segment, one bit each. Once a view shares it, bits are cleared in a copy. */
+interface LiveSegment {
+  words: Uint32Array
+  isShared: boolean
+}
+
+/** Nothing is looked up by pair, so nothing has to be hashed: the flattener only checks. */
+const noHasher: PairHasher = { name: 'murmur', lo: 0, hi: 0, hashString() {}, hashNumber() {} }
+
+/** Every stored ordinal below the limit, ascending, in runs. */
+export type OrdinalSource = (limit: number) => AsyncIterable<readonly number[]>
+
+/** @param ordinals read once, at open */
+export function createScanIndex(ordinals: OrdinalSource): DocumentIndex {
+  return new ScanIndex(ordinals)
+}
+
+class ScanIndex implements DocumentIndex {
+  readonly #ordinals: OrdinalSource
+  readonly #flattener = new Flattener(noHasher, { lo: 0, hi: 0 })
+  readonly #segments: LiveSegment[] = []
+  #live = 0
+  #dead = 0
+  #recovered = 0
+  readonly isMaintenanceDue = false
+
+  constructor(ordinals: OrdinalSource) {
+    this.#ordinals = ordinals
+  }
+
+  async open(nextOrdinal: number): Promise<void> {
+    for await (const run of this.#ordinals(nextOrdinal)) for (const ordinal of run) this.#set(ordinal)
+    this.#recovered = this.#live
+    this.#dead = nextOrdinal - this.#live
+  }
+
+  flatten(document: Document): FlatDocument {
+    return this.#flattener.flatten(document)
+  }
+
+  add(ordinal: number): void {
+    this.#set(ordinal)
+  }
+
+  /** Deleting the document is all that a scan needs to know: a deletion of nothing stands in for a record. */
+  removal(ordinal: number): IndexWrite {
+    return { key: new TextEncoder().encode(`dead:${ordinal}`), value: undefined }
+  }
+
+  remove(ordinal: number): void {
+    const segment = this.#segments[Math.floor(ordinal / segmentDocuments)]
+    const bit = ordinal % segmentDocuments
+    const mask = 1 << (bit & 31)
+    if (segment === undefined || ((segment.words[bit >>> 5] ?? 0) & mask) === 0) return
+    unshare(segment)
+    segment.words[bit >>> 5]! &= ~mask
+    this.#live--
+    this.#dead++
+  }
+
+  async maintain(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.#segments.length = 0
+  }
+
+  capture(limit: number): IndexView {
+    const count = Math.ceil(limit / segmentDocuments)
+    const segments = this.#segments.slice(0, count)
+    for (const segment of segments) segment.isShared = true
+    return new ScanView(
+      limit,
+      segments.map(({ words }) => words)
+    )
+  }
+
+  liveCount(limit: number): number {
+    let count = 0
+    this.#segments.forEach(({ words }, number) => {
+      const first = number * segmentDocuments
+      count += positions(words, first, Math.min(first + segmentDocuments, limit)).length
+    })
+    return count
+  }
+
+  stats(): IndexStats {
+    const live = this.#segments.length * segmentWords * 4
+    return {
+      kind: 'none',
+      segments: this.#segments.length,
+      documents: this.#live,
+      dead: this.#dead,
+      recovered: this.#recovered,
+      bytes: { hashedRows: 0, privateRows: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
+      cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
+      parameters: []
+    }
+  }
+
+  #set(ordinal: number): void {
+    const number = Math.floor(ordinal / segmentDocuments)
+    while (this.#segments.length <= number) {
+      this.#segments.push({ words: new Uint32Array(segmentWords), isShared: false })
+    }
+    const segment = this.#segments[number]!
+    const bit = ordinal % segmentDocuments
+    // Bits at or above a view's limit are invisible to it, so adding needs no copy.
+    segment.words[bit >>> 5]! |= 1 << (bit & 31)
+    this.#live++
+  }
+}
+
+function unshare(segment: LiveSegment): void {
+  if (!segment.isShared) return
+  segment.words = segment.words.slice()
+  segment.isShared = false
+}
+
+class ScanView implements IndexView {
+  readonly limit: number
+  readonly #segments: readonly Uint32Array[]
+
+  constructor(limit: number, segments: readonly Uint32Array[]) {
+    this.limit = limit
+    this.#segments = segments
+  }
+
+  get segmentCount(): number {
+    return this.#segments.length
+  }
+
+  evaluate(segment: number, expression: PairExpression): SegmentCandidates {
+    const first = segment * segmentDocuments
+    const end = Math.min(first + segmentDocuments, this.limit)
+    const live = this.#segments[segment]
+    const ordinals = live === undefined || expression.kind === 'none' ? [] : positions(live, first, end)
+    return new LiveCandidates(first, end, ordinals, expression.kind === 'all')
+  }
+
+  close(): void {}
+}
+
+/** Ordinals of the set bits in [first, end), ascending. */
+function positions(words: Uint32Array, first: number, end: number): number[] {
+  const found: number[] = []
+  for (let word = 0; word * 32 < end - first; word++) {
+    for (let bits = words[word] ?? 0; bits !== 0; bits &= bits - 1) {
+      const ordinal = first + word * 32 + (31 - Math.clz32(bits & -bits))
+      if (ordinal < end) found.push(ordinal)
+    }
+  }
+  return found
+}
+
+class LiveCandidates implements SegmentCandidates {
+  readonly firstOrdinal: number
+  readonly endOrdinal: number
+  readonly upperCount: number
+  readonly lowerCount: number
+  readonly rowsRead = 0
+  readonly bytesTouched = 0
+  readonly #ordinals: readonly number[]
+
+  constructor(first: number, end: number, ordinals: readonly number[], areCertain: boolean) {
+    this.firstOrdinal = first
+    this.endOrdinal = end
+    this.#ordinals = ordinals
+    this.upperCount = ordinals.length
+    this.lowerCount = areCertain ? ordinals.length : 0
+  }
+
+  ordinal(i: number): number {
+    return this.#ordinals[i]!
+  }
+
+  isCertain(): boolean {
+    return this.lowerCount > 0
+  }
+
+  has(ordinal: number): boolean {
+    let low = 0
+    let high = this.#ordinals.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#ordinals[middle]! < ordinal) low = middle + 1
+      else high = middle
+    }
+    return this.#ordinals[low] === ordinal
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Work that waits only when it must: a generator that yields results, and promises where it has to wait.
+ *
+ * A query over cached blocks never waits; written with `async` it would pay for a promise at every step regardless.
+ */
+
+/** Yields slices of results (T, never a promise) and promises to be awaited. */
+export type Steps<T> = Generator<T | Promise<unknown>, void, unknown>
+
+/** Inside a Steps generator: the value, awaited when it is a promise. */
+export function* wait<T>(value: T | Promise<T>): Generator<Promise<unknown>, T, unknown> {
+  // The driver below resumes with what the promise was fulfilled with.
+  return value instanceof Promise ? ((yield value) as T) : value
+}
+
+/** Runs until the next result; undefined at the end. A promise only when the work had to wait. */
+export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefined> {
+  const step = steps.next()
+  if (step.done) return undefined
+  return step.value instanceof Promise ? advanceAsync(steps, step.value) : step.value
+}
+
+async function advanceAsync<T>(steps: Steps<T>, first: Promise<unknown>): Promise<T | undefined> {
+  let waiting = first
+  for (;;) {
+    const step = await settle(steps, waiting)
+    if (step.done) return undefined
+    if (!(step.value instanceof Promise)) return step.value
+    waiting = step.value
+  }
+}
+
+async function settle<T>(
+  steps: Steps<T>,
+  waiting: Promise<unknown>
+): Promise<IteratorResult<T | Promise<unknown>, void>> {
+  let value: unknown
+  try {
+    value = await waiting
+  } catch (error) {
+    return steps.throw(error)
+  }
+  return steps.next(value)
+}
+
+/** Inside a Steps generator: hands every result of `source` to `visit`, passing its promises on. */
+export function* forEachStep<T>(
+  source: Steps<T>,
+  visit: (result: T) => void
+): Generator<Promise<unknown>, void, unknown> {
+  try {
+    for (let step = source.next(); !step.done; ) {
+      if (step.value instanceof Promise) {
+        step = source.next(yield step.value)
+      } else {
+        visit(step.value)
+        step = source.next()
+      }
+    }
+  } finally {
+    source.return()
+  }
+}

@@ -1,0 +1,50 @@
+/** What is stored of the document that a caller hands in: `_id` first, and there. */
+import { ObjectId } from 'bson'
+import { PetalError } from '../model/errors.ts'
+import { type Document, Type, typeNames, typeOf } from '../model/types.ts'
+
+/** MongoDB's limit, in UTF-8 bytes of the record. */
+export const maxDocumentBytes = 16 * 1024 * 1024
+
+/** @throws PetalError BadValue for anything but an object */
+export function assertDocument(value: unknown, what = 'a document'): asserts value is Document {
+  const type = typeOf(value)
+  if (type === Type.object) return
+  throw new PetalError('BadValue', `Expected ${what} to be an object, got ${typeNames[type]}`)
+}
+
+/** Gives the document an `_id` if it has none, as MongoDB's driver does: the one change ever made to a caller's object. */
+export function ensureId(document: Document): void {
+  if (document._id !== undefined && document._id !== null) return
+  try {
+    document._id = new ObjectId()
+  } catch {
+    // A frozen document: storedForm() makes the id of what is stored.
+  }
+}
+
+/** The document with `_id` as its first key; itself when it already is. */
+export function storedForm(document: Document): Document {
+  for (const key in document) {
+    if (key === '_id') return document
+    break
+  }
+  const { _id, ...rest } = document
+  return { _id: _id ?? new ObjectId(), ...rest }
+}
+
+/** @throws PetalError DocumentTooLarge; returns the record's UTF-8 bytes */
+export function checkedSize(record: string): number {
+  const bytes = utf8Bytes(record)
+  if (bytes <= maxDocumentBytes) return bytes
+  throw new PetalError(
+    'DocumentTooLarge',
+    `The document has ${bytes} bytes as a record; at most ${maxDocumentBytes} can be stored`,
+    { details: { bytes, maxBytes: maxDocumentBytes } }
+  )
+}
+
+const encoder = new TextEncoder()
+
+export const utf8Bytes: (text: string) => number =
+  typeof Buffer === 'function' ? (text) => Buffer.byteLength(text) : (text) => encoder.encode(text).length

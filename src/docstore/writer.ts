@@ -1,0 +1,259 @@
+/**
+ * The write path of one collection: what is decided about a write is decided here, in the order of the calls.
+ *
+ * Inserts are pipelined: while one batch is being applied the next is prepared, its `_id`s checked against the store
+ * and against the ids still under way. Single inserts that wait together are committed together. Everything that reads
+ * before it writes (update, delete) runs alone.
+ *
+ * Invariants:
+ * 1. No two documents have the same `_id`, at any instant.
+ * 2. Nothing is decided between a read and the batch that relies on it.
+ * 3. The index is maintained when nothing else touches it.
+ */
+import { PetalError } from '../model/errors.ts'
+import { checkId, encodeKey } from '../model/key.ts'
+import type { Document } from '../model/types.ts'
+import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
+import type { CollectionStore } from './collection-store.ts'
+import { type Commit, type Committer, isFull } from './committer.ts'
+import { duplicateKey, notOpen, type WriteError, writeError } from './errors.ts'
+import { compareBytes } from './layout.ts'
+import { PendingIds } from './pending-ids.ts'
+import { ensureId, storedForm } from './stored-form.ts'
+import { WriteQueue } from './write-queue.ts'
+
+/** What became of a run of inserts; `done` settles when all of it is applied. */
+export interface Inserted {
+  /** `_id` of each document, undefined for those refused. */
+  readonly ids: readonly unknown[]
+  readonly errors: readonly WriteError[]
+  readonly count: number
+  /** Characters of the records, for the size of the next run. */
+  readonly characters: number
+  readonly done: Promise<void>
+}
+
+interface WaitingInsert {
+  readonly document: Document
+  readonly resolve: (id: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A document on its way in. */
+interface Entry {
+  readonly document: Document
+  readonly key: Uint8Array
+  readonly needsLookup: boolean
+}
+
+const maxGroup = 1000
+
+export class Writer {
+  readonly #name: string
+  readonly #store: CollectionStore
+  readonly #index: DocumentIndex
+  readonly #committer: Committer
+  readonly #queue = new WriteQueue()
+  /** Ids of inserts that are prepared and not yet applied. */
+  readonly #pending = new Set<PendingIds>()
+  /** No `_id` of the collection, stored or pending, is above it. */
+  #greatestId: Uint8Array
+  #group: WaitingInsert[] | undefined
+  #isClosed = false
+
+  constructor(
+    name: string,
+    store: CollectionStore,
+    index: DocumentIndex,
+    committer: Committer,
+    greatestId: Uint8Array | undefined
+  ) {
+    this.#name = name
+    this.#store = store
+    this.#index = index
+    this.#committer = committer
+    this.#greatestId = greatestId ?? new Uint8Array(0)
+  }
+
+  /** Inserts one document; resolves with its `_id` when it is committed. */
+  insertOne(document: Document): Promise<unknown> {
+    ensureId(document)
+    if (this.#group === undefined || this.#group.length >= maxGroup) this.#group = this.#openGroup()
+    const group = this.#group
+    return new Promise((resolve, reject) => group.push({ document, resolve, reject }))
+  }
+
+  /**
+   * Inserts a run of documents; resolves when the last of its batches is under way.
+   * @param ordered stop at the first document that is refused
+   */
+  insert(documents: readonly Document[], ordered: boolean): Promise<Inserted> {
+    return this.#enqueue(() => this.#insert(documents, ordered))
+  }
+
+  /** Runs a task that reads and writes, with no other write under way. */
+  exclusive<T>(task: () => Promise<T>): Promise<T> {
+    return this.#enqueue(async () => {
+      await this.#committer.settle()
+      return task()
+    })
+  }
+
+  /** Inserts one document and resolves with its `_id` when it is committed. REQUIRES: inside an exclusive task. */
+  async insertAlone(document: Document): Promise<unknown> {
+    const { ids, errors, done } = await this.#insert([document], true)
+    if (errors[0] !== undefined) throw errors[0].error
+    await done
+    return ids[0]
+  }
+
+  /** REQUIRES: inside an exclusive task, nothing under way. */
+  async maintainIfDue(): Promise<void> {
+    if (this.#index.isMaintenanceDue) await this.#index.maintain(this.#committer.limit)
+  }
+
+  /** Refuses new writes, waits for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#queue.idle()
+    await this.#committer.settle()
+  }
+
+  /** Tells of an `_id` that is written. */
+  noteId(key: Uint8Array): void {
+    if (compareBytes(key, this.#greatestId) > 0) this.#greatestId = key
+  }
+
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    // What is called later runs later: inserts that come after this task must not join a group before it.
+    this.#group = undefined
+    if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
+    return this.#queue.run(async () => {
+      if (this.#index.isMaintenanceDue) {
+        await this.#committer.settle()
+        await this.maintainIfDue()
+      }
+      return task()
+    })
+  }
+
+  #openGroup(): WaitingInsert[] {
+    const group: WaitingInsert[] = []
+    this.#enqueue(() => this.#insertGroup(group)).catch((error: unknown) => {
+      for (const { reject } of group) reject(error)
+    })
+    return group
+  }
+
+  async #insertGroup(group: WaitingInsert[]): Promise<void> {
+    if (this.#group === group) this.#group = undefined
+    const { ids, errors, done } = await this.#insert(
+      group.map(({ document }) => document),
+      false
+    )
+    for (const { index, error } of errors) group[index]?.reject(error)
+    // Not awaited: the next task may prepare its batch meanwhile. Rejecting what was rejected above does nothing.
+    done.then(
+      () => {
+        for (let i = 0; i < group.length; i++) group[i]?.resolve(ids[i])
+      },
+      (error: unknown) => {
+        for (const { reject } of group) reject(error)
+      }
+    )
+  }
+
+  async #insert(documents: readonly Document[], ordered: boolean): Promise<Inserted> {
+    const entries = documents.map((document) => this.#prepare(document))
+    const existing = await this.#existing(entries)
+    const pending = new PendingIds()
+    this.#pending.add(pending)
+    const commits: Commit[] = []
+    const ids: unknown[] = []
+    const errors: WriteError[] = []
+    let count = 0
+    let characters = 0
+    let commit = this.#committer.begin()
+    try {
+      for (let i = 0; i < entries.length; i++) {
+        const entry = entries[i]!
+        const error = entry instanceof PetalError ? entry : this.#add(commit, entry, existing.has(entry), pending)
+        if (error !== undefined) {
+          errors.push(writeError(i, error))
+          if (ordered) break
+          continue
+        }
+        ids[i] = (entry as Entry).document._id
+        count++
+        if (!isFull(commit)) continue
+        characters += commit.batch.size
+        await this.#committer.start(commit)
+        commits.push(commit)
+        commit = this.#committer.begin()
+      }
+      characters += commit.batch.size
+      await this.#committer.start(commit)
+      commits.push(commit)
+    } catch (error) {
+      this.#pending.delete(pending)
+      throw error
+    }
+    const done = Promise.all(commits.map((each) => each.done)).then(ignore)
+    const forget = (): void => {
+      this.#pending.delete(pending)
+    }
+    done.then(forget, forget)
+    return { ids, errors, count, characters, done }
+  }
+
+  /** Checks the `_id`; does not look into the rest. */
+  #prepare(document: Document): Entry | PetalError {
+    try {
+      ensureId(document)
+      const stored = storedForm(document)
+      checkId(stored._id)
+      const key = encodeKey(stored._id)
+      return { document: stored, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
+    } catch (error) {
+      if (error instanceof PetalError) return error
+      throw error
+    }
+  }
+
+  /** Those entries whose `_id` is stored, or about to be by an earlier task. */
+  async #existing(entries: readonly (Entry | PetalError)[]): Promise<ReadonlySet<Entry>> {
+    const found = new Set<Entry>()
+    const asked = entries.filter((entry): entry is Entry => !(entry instanceof PetalError) && entry.needsLookup)
+    if (asked.length === 0) return found
+    const keys = asked.map(({ key }) => key)
+    const ordinals = this.#store.ordinalsOf(keys, this.#store.readOptions())
+    const stored = ordinals instanceof Promise ? await ordinals : ordinals
+    asked.forEach((entry, i) => {
+      if (stored[i] !== undefined || this.#isPending(entry.key)) found.add(entry)
+    })
+    return found
+  }
+
+  #isPending(key: Uint8Array): boolean {
+    for (const ids of this.#pending) if (ids.has(key)) return true
+    return false
+  }
+
+  /** @returns why the document is refused, undefined when it is in the batch */
+  #add(commit: Commit, { document, key }: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
+    if (exists || (compareBytes(key, this.#greatestId) <= 0 && pending.has(key))) {
+      return duplicateKey(this.#name, document._id)
+    }
+    try {
+      this.#committer.add(commit, document, key)
+    } catch (error) {
+      if (error instanceof PetalError) return error
+      throw error
+    }
+    pending.add(key)
+    this.noteId(key)
+    return undefined
+  }
+}
+
+function ignore(): void {}

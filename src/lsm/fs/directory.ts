@@ -1,0 +1,126 @@
+/**
+ * Says what a directory is before anything in it is opened: ours, empty, or somebody else's.
+ *
+ * Invariants:
+ * 1. Looking changes nothing on disk.
+ * 2. The marker is replaced as a whole: write, fsync, rename, fsync of the directory.
+ */
+import { lstat, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PetalError } from '../../model/errors.ts'
+
+/** Name of the file that makes a directory ours. */
+export const markerName = 'PETALDB'
+const magic = 'petaldb'
+/** The newest directory format this code reads and the one it writes. */
+export const directoryFormat = 1
+const temporaryName = `${markerName}.tmp`
+const maxMarkerBytes = 4096
+
+/** What the marker file holds. */
+export interface Marker {
+  /** The store that made the directory and has to open it. */
+  readonly store: string
+}
+
+export type DirectoryState =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'ours'; readonly marker: Marker }
+  /** `found` names what is there instead, for the error message. */
+  | { readonly kind: 'foreign'; readonly found: string }
+
+/**
+ * @throws PetalError UnsupportedFormat for a marker of a newer format, NotADatabase for a marker that is not ours
+ */
+export async function inspectDirectory(location: string): Promise<DirectoryState> {
+  const entry = await statOrUndefined(location)
+  if (entry === undefined) return { kind: 'missing' }
+  if (!entry.isDirectory()) return { kind: 'foreign', found: entry.isFile() ? 'a file' : 'not a directory' }
+  const names = (await readdir(location)).filter((name) => name !== temporaryName)
+  if (names.includes(markerName)) return { kind: 'ours', marker: await readMarker(location) }
+  return names.length === 0 ? { kind: 'empty' } : { kind: 'foreign', found: describeContents(names) }
+}
+
+/** Creates the directory if need be and makes it ours, durably. */
+export async function createMarker(location: string, marker: Marker): Promise<void> {
+  await mkdir(location, { recursive: true })
+  const temporary = join(location, temporaryName)
+  const file = await open(temporary, 'w')
+  try {
+    await file.writeFile(`${JSON.stringify({ magic, format: directoryFormat, store: marker.store })}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, join(location, markerName))
+  await syncDirectory(location)
+}
+
+async function readMarker(location: string): Promise<Marker> {
+  const path = join(location, markerName)
+  const { size } = await stat(path)
+  const text = size <= maxMarkerBytes ? await readFile(path, 'utf8') : ''
+  const content = parseObject(text)
+  if (content?.magic !== magic) {
+    throw new PetalError('NotADatabase', `${location} is not a PetalDB database: its file ${markerName} is not ours`, {
+      details: { location }
+    })
+  }
+  const { format, store } = content
+  if (typeof format !== 'number' || format > directoryFormat) {
+    throw new PetalError(
+      'UnsupportedFormat',
+      `${location} has directory format ${String(format)}; this version reads formats up to ${directoryFormat}`,
+      { details: { location, found: format, supported: directoryFormat } }
+    )
+  }
+  if (typeof store !== 'string') {
+    throw new PetalError('DataCorruption', `${path} does not name its store`, { details: { location, file: path } })
+  }
+  return { store }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    // Not JSON: the caller reports the file as not ours.
+    return undefined
+  }
+}
+
+function describeContents(names: readonly string[]): string {
+  if (names.includes('CURRENT') && names.some((name) => name.startsWith('MANIFEST-'))) {
+    return 'a LevelDB-like database without our marker file'
+  }
+  const shown = [...names].sort().slice(0, 3)
+  return `a directory with ${shown.join(', ')}${names.length > shown.length ? `, … (${names.length} entries)` : ''}`
+}
+
+async function statOrUndefined(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  try {
+    // A dangling symbolic link is something that is there, not a place to create a database.
+    return await lstat(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
+}
+
+async function syncDirectory(location: string): Promise<void> {
+  // Windows cannot open a directory; its renames are journalled.
+  if (process.platform === 'win32') return
+  const directory = await open(location, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
