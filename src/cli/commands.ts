@@ -1,0 +1,23 @@
+/** The commands there are, in the order in which help lists them. */
+import type { Command } from './command.ts'
+import { countCommand } from './count.ts'
+import { exportCommand } from './export.ts'
+import { findCommand } from './find.ts'
+import { generateCommand } from './generate.ts'
+import { getCommand } from './get.ts'
+import { importCommand } from './import.ts'
+import { statsCommand } from './stats.ts'
+
+export const commands: readonly Command[] = [
+  importCommand,
+  findCommand,
+  countCommand,
+  getCommand,
+  exportCommand,
+  statsCommand,
+  generateCommand
+]
+
+export function commandNamed(name: string): Command | undefined {
+  return commands.find((command) => command.name === name)
+}

@@ -1,0 +1,22 @@
+/** `petaldb count`: how many documents match. */
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { documentOf } from './values.ts'
+
+export const countCommand = command({
+  name: 'count',
+  summary: 'Prints the number of documents that match a filter, of all without one.',
+  positionals: '<db> [filter]',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to count in (default 'default')" },
+    json: { type: 'boolean', help: 'print {"count": n}' }
+  },
+  async run([location = '', filter = '{}'], options) {
+    const query = documentOf('the filter', filter)
+    await using db = await openExisting(location)
+    const collection = await existingCollection(db, options.collection)
+    const count = await collection.countDocuments(query)
+    process.stdout.write(`${options.json === true ? JSON.stringify({ count }) : count}\n`)
+    return 0
+  }
+})

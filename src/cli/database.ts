@@ -1,0 +1,20 @@
+/** Opening the database that a command names. */
+import { type Collection, type Database, open } from '../index.ts'
+import { PetalError } from '../model/errors.ts'
+
+/** For commands that only make sense on a database that is there. */
+export function openExisting(location: string): Promise<Database> {
+  return open(location, { createIfMissing: false })
+}
+
+/**
+ * @param name undefined for the default collection
+ * @throws PetalError NamespaceNotFound for a name that the database does not know: more likely mistyped than meant
+ */
+export async function existingCollection(db: Database, name: string | undefined): Promise<Collection> {
+  if (name === undefined) return db
+  const names = db.listCollections().map((collection) => collection.name)
+  if (names.includes(name)) return db.collection(name)
+  const others = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`
+  throw new PetalError('NamespaceNotFound', `The database has no collection '${name}'; ${others}`)
+}

@@ -1,0 +1,72 @@
+/**
+ * What the command line says when something goes wrong, and the status it exits with.
+ *
+ * | status | meaning                                                              |
+ * | ------ | -------------------------------------------------------------------- |
+ * | 0      | done, or nobody reads the output any more                            |
+ * | 1      | failed                                                               |
+ * | 2      | called wrongly                                                       |
+ * | 130    | ended by Ctrl-C, 143 by SIGTERM                                      |
+ */
+import { PetalError } from '../model/errors.ts'
+
+/** The command was called wrongly: its usage line is shown and the exit status is 2. */
+export class UsageError extends PetalError {
+  constructor(message: string) {
+    super('InvalidOptions', message)
+  }
+}
+
+/** Whoever read our output has gone: nothing is wrong, there is nothing more to do. */
+export class ClosedPipe extends PetalError {
+  constructor(cause: unknown) {
+    super('Aborted', 'The output was closed', { cause })
+  }
+}
+
+/** A file that cannot be read or written. */
+export function fileError(action: string, path: string, cause: unknown): PetalError {
+  return new PetalError('BadValue', `cannot ${action} ${path}: ${systemReason(cause)}`, {
+    cause,
+    details: { file: path }
+  })
+}
+
+/** One line for people: the message and the name of the code. */
+export function describeError(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  if (error instanceof PetalError) return `${oneLine(error.message)} (${error.codeName})`
+  if (isSystemError(error)) return systemReason(error)
+  return `unexpected error: ${oneLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error))}`
+}
+
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+}
+
+/** Long enough for any message of ours, short enough for a terminal. */
+const maxMessageCharacters = 400
+
+export function oneLine(text: string): string {
+  const line = text.replace(/\s*[\r\n]+\s*/g, ' ')
+  return line.length <= maxMessageCharacters ? line : `${line.slice(0, maxMessageCharacters)}…`
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  ENOSPC: 'no space left on the device',
+  EROFS: 'the file system is read-only',
+  EMFILE: 'too many open files',
+  Z_BUF_ERROR: 'the compressed data ends too early',
+  Z_DATA_ERROR: 'the compressed data is damaged'
+}
+
+function systemReason(error: unknown): string {
+  if (!isSystemError(error)) return oneLine(error instanceof Error ? error.message : String(error))
+  const code = error.code ?? ''
+  return `${reasons[code] ?? oneLine(error.message)} (${code})`
+}

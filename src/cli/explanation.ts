@@ -1,0 +1,34 @@
+/** An explanation of a find as a person reads it. */
+import type { Explanation, PlanStage } from '../index.ts'
+import { formatBytes, formatCount, formatDuration, formatPercent } from './format.ts'
+
+/** Lines of `label  value`. */
+export function explanationText({ queryPlanner, executionStats, index }: Explanation): string {
+  const { segments } = index
+  const falsePositives = `${formatCount(index.falsePositives)} (${formatPercent(index.falsePositiveRate)} of those tested)`
+  const rows: (readonly [label: string, value: string])[] = [
+    ['plan', planText(queryPlanner.winningPlan)],
+    ['bounds', index.bounds],
+    ...(index.unbounded.length > 0 ? ([['not bounded', index.unbounded.join(', ')]] as const) : []),
+    ['segments', `${formatCount(segments.total)}, ${formatCount(segments.pruned)} of them without a candidate`],
+    ['rows read', `${formatCount(index.rowsRead)} (${formatBytes(index.bytesTouched)})`],
+    ['candidates', formatCount(index.candidates)],
+    ['certain', `${formatCount(index.certain)} (match without being tested)`],
+    ['confirmed', formatCount(index.confirmed)],
+    ['false positives', falsePositives],
+    ['fetched', `${formatCount(index.documentsFetched)} documents`],
+    ['returned', `${formatCount(executionStats.nReturned)} documents`],
+    ['time', formatDuration(index.milliseconds)]
+  ]
+  const width = Math.max(...rows.map(([label]) => label.length))
+  return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join('\n')
+}
+
+/** `LIMIT 20 ◄ FETCH ◄ BLOOM backward`: what each stage reads from is to its right. */
+function planText(stage: PlanStage): string {
+  const { stage: name, inputStage, skipAmount, limitAmount, sortPattern, direction, ids } = stage
+  const detail =
+    skipAmount ?? limitAmount ?? ids ?? (sortPattern === undefined ? undefined : JSON.stringify(sortPattern))
+  const words = [name, detail, direction === 'backward' ? direction : undefined].filter((word) => word !== undefined)
+  return `${words.join(' ')}${inputStage === undefined ? '' : ` ◄ ${planText(inputStage)}`}`
+}

@@ -1,0 +1,90 @@
+/** `petaldb export`: a collection as newline-delimited Extended JSON. */
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { Collection } from '../index.ts'
+import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { fileError } from './errors.ts'
+import { formatCount, formatDuration } from './format.ts'
+import { Interrupt } from './interrupt.ts'
+import { LineWriter } from './line-writer.ts'
+
+export const exportCommand = command({
+  name: 'export',
+  summary: 'Writes the documents of a collection, oldest first, one line of Extended JSON each.',
+  positionals: '<db> [file | -]',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to export (default 'default')" },
+    canonical: { type: 'boolean', help: 'canonical Extended JSON, which keeps the type of every number' }
+  },
+  details: [
+    'Without a file, or with "-", to standard output. A name that ends in .gz is compressed. The file appears under its',
+    'name when it is complete.'
+  ],
+  async run([location = '', path = '-'], options) {
+    using interrupt = new Interrupt()
+    await using db = await openExisting(location)
+    const collection = await existingCollection(db, options.collection)
+    const stringify = options.canonical === true ? stringifyCanonical : stringifyRelaxed
+    const started = performance.now()
+    try {
+      if (path === '-') {
+        await writeAll(collection, stringify, new LineWriter(process.stdout, 'standard output'), interrupt.signal)
+      } else {
+        const count = await writeFile(path, (writer) => writeAll(collection, stringify, writer, interrupt.signal))
+        const time = formatDuration(performance.now() - started)
+        process.stderr.write(`exported ${formatCount(count)} documents to ${path} in ${time}\n`)
+      }
+    } catch (error) {
+      if (interrupt.status === undefined) throw error
+      process.stderr.write(`petaldb: interrupted${path === '-' ? '' : `; ${path} was not written`}\n`)
+    }
+    return interrupt.status ?? 0
+  }
+})
+
+type Stringify = (document: Readonly<Record<string, unknown>>) => string
+
+async function writeAll(
+  collection: Collection,
+  stringify: Stringify,
+  writer: LineWriter,
+  signal: AbortSignal
+): Promise<number> {
+  let count = 0
+  for await (const document of collection.find({}, { sort: { $natural: 1 }, signal })) {
+    await writer.write(stringify(document))
+    count++
+  }
+  await writer.flush()
+  return count
+}
+
+/** Writes beside the file and renames: whoever sees the name sees all of it. */
+async function writeFile(path: string, write: (writer: LineWriter) => Promise<number>): Promise<number> {
+  const partial = `${path}.partial`
+  const file = createWriteStream(partial, { flush: true })
+  const gzip = path.endsWith('.gz') ? createGzip() : undefined
+  const target: Writable = gzip ?? file
+  const closed = gzip === undefined ? finished(file) : pipeline(gzip, file)
+  // Listened to from the start: opening may fail before anything waits for it.
+  closed.catch(() => {})
+  try {
+    const count = await write(new LineWriter(target, path))
+    target.end()
+    await closed
+    await rename(partial, path)
+    return count
+  } catch (error) {
+    target.destroy()
+    await closed.catch(() => {
+      // Being destroyed early is what was asked for.
+    })
+    await rm(partial, { force: true })
+    throw error instanceof Error && 'syscall' in error ? fileError('write', path, error) : error
+  }
+}

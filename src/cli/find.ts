@@ -1,0 +1,62 @@
+/** `petaldb find`: the documents that match a filter, or how they are found. */
+import type { FindOptions } from '../index.ts'
+import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { explanationText } from './explanation.ts'
+import { Interrupt } from './interrupt.ts'
+import { LineWriter } from './line-writer.ts'
+import { hasColours, prettyJson } from './pretty-json.ts'
+import { documentOf, wholeNumber } from './values.ts'
+
+export const findCommand = command({
+  name: 'find',
+  summary: 'Prints the documents that match a filter, one line of Extended JSON each.',
+  positionals: '<db> [filter]',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to search (default 'default')" },
+    sort: { type: 'string', value: 'json', help: 'order, such as {"at": -1}; {"$natural": -1} is newest first' },
+    limit: { type: 'string', value: 'n', help: 'at most n documents' },
+    skip: { type: 'string', value: 'n', help: 'pass over the first n' },
+    project: { type: 'string', value: 'json', help: 'fields to show, such as {"text": 1}' },
+    explain: { type: 'boolean', help: 'tell how the documents are found, and what it costs' },
+    canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
+    json: { type: 'boolean', help: 'one line per document on a terminal too; with --explain: JSON' }
+  },
+  details: [
+    'The filter is a MongoDB filter in Extended JSON, in quotes to keep it from the shell:',
+    '',
+    '  petaldb find tweets.db \'{"lang": "en", "user.verified": {"$ne": true}}\' --limit 10'
+  ],
+  async run([location = '', filter = '{}'], options) {
+    const query = documentOf('the filter', filter)
+    const findOptions: FindOptions = {
+      ...(options.sort !== undefined && { sort: documentOf('--sort', options.sort) }),
+      ...(options.project !== undefined && { projection: documentOf('--project', options.project) }),
+      ...(options.limit !== undefined && { limit: wholeNumber('--limit', options.limit) }),
+      ...(options.skip !== undefined && { skip: wholeNumber('--skip', options.skip) })
+    }
+    using interrupt = new Interrupt()
+    await using db = await openExisting(location)
+    const collection = await existingCollection(db, options.collection)
+    const cursor = collection.find(query, { ...findOptions, signal: interrupt.signal })
+    const output = new LineWriter(process.stdout, 'standard output')
+    try {
+      if (options.explain === true) {
+        const explanation = await cursor.explain()
+        await output.write(options.json === true ? JSON.stringify(explanation) : explanationText(explanation))
+      } else {
+        const stringify = options.canonical === true ? stringifyCanonical : stringifyRelaxed
+        const isPretty = process.stdout.isTTY && options.json !== true
+        for await (const document of cursor) {
+          const line = stringify(document)
+          await output.write(isPretty ? prettyJson(line, hasColours(process.stdout)) : line)
+        }
+      }
+      await output.flush()
+    } catch (error) {
+      if (interrupt.status === undefined) throw error
+    }
+    return interrupt.status ?? 0
+  }
+})

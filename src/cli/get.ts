@@ -1,0 +1,51 @@
+/** `petaldb get`: one document by its `_id`. */
+import { ObjectId } from 'bson'
+import { PetalError } from '../model/errors.ts'
+import { parseJson, stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { hasColours, prettyJson } from './pretty-json.ts'
+
+export const getCommand = command({
+  name: 'get',
+  summary: 'Prints the document with an _id.',
+  positionals: '<db> <id>',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to look in (default 'default')" },
+    canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
+    json: { type: 'boolean', help: 'one line on a terminal too' }
+  },
+  details: [
+    'The id is Extended JSON if it can be read so (7, "7", {"$oid": "…"}), otherwise text; 24 hexadecimal digits are tried',
+    'as an ObjectId too. Put -- before a negative number.'
+  ],
+  async run([location = '', id = ''], options) {
+    await using db = await openExisting(location)
+    const collection = await existingCollection(db, options.collection)
+    for (const candidate of possibleIds(id)) {
+      const document = await collection.get(candidate)
+      if (document === null || document === undefined) continue
+      const line = options.canonical === true ? stringifyCanonical(document) : stringifyRelaxed(document)
+      const isPretty = process.stdout.isTTY && options.json !== true
+      process.stdout.write(`${isPretty ? prettyJson(line, hasColours(process.stdout)) : line}\n`)
+      return 0
+    }
+    process.stderr.write(`petaldb: there is no document with the _id ${id}\n`)
+    return 1
+  }
+})
+
+/** The ids that a text may mean, the likeliest first. */
+export function possibleIds(text: string): readonly unknown[] {
+  if (!/^[0-9a-f]{24}$/i.test(text)) return [parsedOr(text)]
+  return [ObjectId.createFromHexString(text), text, ...(/^\d+$/.test(text) ? [parsedOr(text)] : [])]
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof PetalError) return text
+    throw error
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * `petaldb import`: newline-delimited JSON into a collection, in bounded memory whatever the lines are.
+ */
+import { open } from '../index.ts'
+import { BatchInserter } from './batch-inserter.ts'
+import { command } from './command.ts'
+import { UsageError } from './errors.ts'
+import { formatCount, formatDuration } from './format.ts'
+import { Interrupt } from './interrupt.ts'
+import { type Line, LineSplitter } from './line-splitter.ts'
+import { Progress } from './progress.ts'
+import { BadLine, maxLineBytes, readDocument } from './read-document.ts'
+import { Source } from './source.ts'
+import { wholeNumber } from './values.ts'
+
+const storeNames = ['level', 'memory'] as const
+
+export const importCommand = command({
+  name: 'import',
+  summary: 'Adds the documents of a file of newline-delimited JSON to a database, made if it is not there.',
+  positionals: '<db> <file.ndjson[.gz] | ->',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to add to (default 'default')" },
+    batch: { type: 'string', value: 'n', help: 'documents per batch (default 1000)' },
+    strict: { type: 'boolean', help: 'stop at the first line that cannot be imported' },
+    store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database' },
+    json: { type: 'boolean', help: 'print the outcome as JSON' }
+  },
+  details: [
+    'Lines are Extended JSON, relaxed or canonical; "-" reads standard input; gzip is recognised by content. Empty lines',
+    'are passed over. A line that cannot be imported is reported with its number and skipped.',
+    'Ctrl-C finishes the current batch and closes the database; what was imported stays.'
+  ],
+  async run([location = '', path = ''], options) {
+    const batchDocuments = wholeNumber('--batch', options.batch ?? '1000', 1)
+    const store = storeNames.find((name) => name === (options.store ?? 'level'))
+    if (store === undefined) throw new UsageError(`--store takes ${storeNames.join(' or ')}, got '${options.store}'`)
+
+    using interrupt = new Interrupt()
+    // Before the database, so that a mistyped file name does not leave an empty one behind.
+    const source = await Source.open(path, interrupt.signal)
+    await using db = await open(location, { store })
+    const collection = options.collection === undefined ? db : db.collection(options.collection)
+
+    const started = performance.now()
+    const outcome = await importAll(source, interrupt.signal, (refused) => {
+      return new BatchInserter(collection, { batchDocuments, isStrict: options.strict === true, refused })
+    })
+    await db.close()
+    const milliseconds = performance.now() - started
+    const summary = { ...outcome, milliseconds, isInterrupted: interrupt.status !== undefined }
+    process.stdout.write(`${options.json === true ? summaryJson(summary) : summaryText(summary)}\n`)
+    return outcome.isStopped ? 1 : (interrupt.status ?? 0)
+  }
+})
+
+interface Outcome {
+  readonly imported: number
+  readonly skipped: number
+  /** A bad line ended the import, as --strict wants it. */
+  readonly isStopped: boolean
+}
+
+type MakeInserter = (refused: (bad: BadLine) => void) => BatchInserter
+
+async function importAll(source: Source, signal: AbortSignal, makeInserter: MakeInserter): Promise<Outcome> {
+  let skipped = 0
+  using progress = new Progress(() => ({
+    documents: inserter.insertedCount,
+    bytes: source.bytesRead,
+    totalBytes: source.totalBytes
+  }))
+  const skip = (bad: BadLine): void => {
+    skipped++
+    progress.note(`petaldb: ${source.name}:${bad.line}: ${bad.message}`)
+  }
+  const inserter = makeInserter(skip)
+  const splitter = new LineSplitter(maxLineBytes)
+
+  /** A promise when the batch is full. */
+  const take = (line: Line): Promise<void> | undefined => {
+    const read = readDocument(line)
+    if (read instanceof BadLine) return inserter.refuse(read)
+    return read === undefined ? undefined : inserter.add(read)
+  }
+
+  let isStopped = false
+  try {
+    for await (const chunk of source.chunks()) {
+      for (const line of splitter.push(chunk)) await take(line)
+    }
+    // The last line of an input that was cut off is no line.
+    if (!signal.aborted) for (const line of splitter.end()) await take(line)
+    await inserter.finish()
+  } catch (error) {
+    await inserter.settle()
+    if (!(error instanceof BadLine)) throw error
+    skip(error)
+    isStopped = true
+  }
+  return { imported: inserter.insertedCount, skipped, isStopped }
+}
+
+interface Summary extends Outcome {
+  readonly milliseconds: number
+  readonly isInterrupted: boolean
+}
+
+function summaryText({ imported, skipped, milliseconds, isInterrupted, isStopped }: Summary): string {
+  const rate = `${formatCount(perSecond(imported, milliseconds))} documents/s`
+  const end = isInterrupted ? '; interrupted' : isStopped ? '; stopped at a bad line' : ''
+  const documents = `${formatCount(imported)} document${imported === 1 ? '' : 's'}`
+  return `imported ${documents}, skipped ${formatCount(skipped)}, in ${formatDuration(milliseconds)} (${rate})${end}`
+}
+
+function summaryJson({ imported, skipped, milliseconds, isInterrupted, isStopped }: Summary): string {
+  const documentsPerSecond = Math.round(perSecond(imported, milliseconds))
+  const seconds = Math.round(milliseconds) / 1000
+  return JSON.stringify({ imported, skipped, seconds, documentsPerSecond, isInterrupted, isStopped })
+}
+
+function perSecond(count: number, milliseconds: number): number {
+  return milliseconds === 0 ? 0 : (count / milliseconds) * 1000
+}

@@ -1,0 +1,48 @@
+/**
+ * Writes lines to a stream, in large pieces, at the pace of whoever reads them.
+ */
+import type { Writable } from 'node:stream'
+import { ClosedPipe, fileError, isSystemError } from './errors.ts'
+
+const pieceCharacters = 64 * 1024
+
+export class LineWriter {
+  readonly #stream: Writable
+  readonly #name: string
+  #pending = ''
+  #error: unknown
+
+  /** @param name for messages */
+  constructor(stream: Writable, name: string) {
+    this.#stream = stream
+    this.#name = name
+    stream.on('error', (error) => {
+      this.#error ??= error
+    })
+  }
+
+  /**
+   * Adds one line; wait for the promise, when there is one, before the next.
+   * @throws ClosedPipe when nobody reads any more
+   */
+  write(line: string): Promise<void> | undefined {
+    this.#pending += `${line}\n`
+    return this.#pending.length >= pieceCharacters ? this.flush() : undefined
+  }
+
+  /** Hands on everything that was written; resolves when the stream has taken it. */
+  async flush(): Promise<void> {
+    const piece = this.#pending
+    this.#pending = ''
+    if (this.#error !== undefined) throw this.#failure(this.#error)
+    if (piece === '') return
+    await new Promise<void>((resolve, reject) => {
+      this.#stream.write(piece, (error) => (error ? reject(this.#failure(error)) : resolve()))
+    })
+  }
+
+  #failure(error: unknown): Error {
+    const isGone = isSystemError(error) && error.code === 'EPIPE'
+    return isGone ? new ClosedPipe(error) : fileError('write to', this.#name, error)
+  }
+}

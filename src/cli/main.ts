@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/**
+ * The command line: finds the command, runs it, and turns what goes wrong into one line and an exit status.
+ */
+import { readFileSync } from 'node:fs'
+import type { Command } from './command.ts'
+import { commandNamed, commands } from './commands.ts'
+import { ClosedPipe, describeError, UsageError } from './errors.ts'
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  // Whoever writes sees the error too; without a listener it would end the process with a stack.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  let command: Command | undefined
+  try {
+    const [name = 'help', ...rest] = args
+    if (name === '--version') return print(`${version()}\n`)
+    if (name === 'help' || name === '--help') return print(help(rest[0]))
+    command = commandNamed(name)
+    if (command === undefined) throw new UsageError(`there is no command '${name}'`)
+    return await command.run(rest)
+  } catch (error) {
+    return report(error, command)
+  }
+}
+
+function report(error: unknown, command: Command | undefined): number {
+  if (error instanceof ClosedPipe) return 0
+  process.stderr.write(`petaldb${command === undefined ? '' : ` ${command.name}`}: ${describeError(error)}\n`)
+  if (!(error instanceof UsageError)) return 1
+  process.stderr.write(`usage: ${command?.usage ?? 'petaldb <command> [arguments]; petaldb help lists the commands'}\n`)
+  return 2
+}
+
+function help(name: string | undefined): string {
+  if (name !== undefined) {
+    const command = commandNamed(name)
+    if (command === undefined) throw new UsageError(`there is no command '${name}'`)
+    return command.help
+  }
+  const width = Math.max(...commands.map((command) => command.name.length))
+  const lines = [
+    'petaldb <command> [arguments]',
+    '',
+    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    '',
+    '  petaldb help <command> tells more about one of them; --version prints the version.',
+    '',
+    'Exit status: 0 done, 1 failed, 2 called wrongly, 130 ended by Ctrl-C.'
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function version(): string {
+  const description: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return String((description as { version?: unknown }).version)
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}

@@ -1,0 +1,70 @@
+/**
+ * Tells on standard error how far a long command is: a bar on a terminal, a line every few seconds elsewhere.
+ */
+import { formatBytes, formatCount, formatDuration } from './format.ts'
+
+/** How far it is. */
+export interface Position {
+  readonly documents: number
+  readonly bytes: number
+  /** undefined when there is no telling. */
+  readonly totalBytes: number | undefined
+}
+
+const barIntervalMilliseconds = 100
+const lineIntervalMilliseconds = 5000
+const barCells = 24
+const eraseLine = '\r\u001b[K'
+
+/**
+ * @example
+ * renderProgress({ documents: 430_000, bytes: 43, totalBytes: 100 }, 10_000)
+ * // '[=========>              ]  43 %  430,000 documents  43,000/s  13.3 s left'
+ */
+export function renderProgress({ documents, bytes, totalBytes }: Position, elapsedMilliseconds: number): string {
+  const rate = elapsedMilliseconds > 0 ? (documents / elapsedMilliseconds) * 1000 : 0
+  const tally = `${formatCount(documents)} documents  ${formatCount(rate)}/s`
+  if (totalBytes === undefined || totalBytes === 0) return `${formatBytes(bytes)}  ${tally}`
+  const fraction = Math.min(1, bytes / totalBytes)
+  const filled = Math.round(fraction * barCells)
+  const bar = `${'='.repeat(Math.max(0, filled - 1))}${filled > 0 ? '>' : ''}`.padEnd(barCells)
+  const percent = `${Math.floor(fraction * 100)} %`.padStart(5)
+  const left = bytes > 0 ? `  ${formatDuration((elapsedMilliseconds * (1 - fraction)) / fraction)} left` : ''
+  return `[${bar}] ${percent}  ${tally}${left}`
+}
+
+export class Progress implements Disposable {
+  readonly #position: () => Position
+  readonly #stream: NodeJS.WriteStream
+  readonly #started = performance.now()
+  readonly #timer: NodeJS.Timeout
+
+  /** @param position asked whenever something is to be shown */
+  constructor(position: () => Position, stream: NodeJS.WriteStream = process.stderr) {
+    this.#position = position
+    this.#stream = stream
+    this.#timer = setInterval(() => this.#show(), stream.isTTY ? barIntervalMilliseconds : lineIntervalMilliseconds)
+    this.#timer.unref()
+  }
+
+  get elapsedMilliseconds(): number {
+    return performance.now() - this.#started
+  }
+
+  /** Prints a line of its own, above the bar. */
+  note(line: string): void {
+    this.#stream.write(this.#stream.isTTY ? `${eraseLine}${line}\n` : `${line}\n`)
+  }
+
+  /** Takes the bar away. */
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+    if (this.#stream.isTTY) this.#stream.write(eraseLine)
+  }
+
+  #show(): void {
+    const text = renderProgress(this.#position(), this.elapsedMilliseconds)
+    const { isTTY, columns = 80 } = this.#stream
+    this.#stream.write(isTTY ? `${eraseLine}${text.slice(0, columns - 1)}` : `${text}\n`)
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Where an import reads from: a file or standard input, gzip-compressed or not, as its first bytes say.
+ */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { PetalError } from '../model/errors.ts'
+import { fileError } from './errors.ts'
+
+/** Bytes asked of the file at once. */
+const chunkBytes = 256 * 1024
+const magicBytes = 3
+
+export class Source {
+  /** For messages. */
+  readonly name: string
+  /** Size of the file as stored; undefined when there is no telling. */
+  readonly totalBytes: number | undefined
+  readonly #input: Readable
+  readonly #signal: AbortSignal
+  #bytesRead = 0
+
+  private constructor(name: string, totalBytes: number | undefined, input: Readable, signal: AbortSignal) {
+    this.name = name
+    this.totalBytes = totalBytes
+    this.#input = input
+    this.#signal = signal
+  }
+
+  /**
+   * @param path of a file, or `-` for standard input
+   * @param signal ends the stream early, without an error
+   * @throws PetalError for a file that cannot be read
+   */
+  static async open(path: string, signal: AbortSignal): Promise<Source> {
+    if (path === '-') return new Source('stdin', undefined, process.stdin, signal)
+    try {
+      const entry = await stat(path)
+      if (entry.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+      const input = createReadStream(path, { highWaterMark: chunkBytes })
+      await new Promise((resolve, reject) => input.once('open', resolve).once('error', reject))
+      return new Source(path, entry.isFile() ? entry.size : undefined, input, signal)
+    } catch (error) {
+      throw fileError('read', path, error)
+    }
+  }
+
+  /** Bytes taken from the file so far, before decompression. */
+  get bytesRead(): number {
+    return this.#bytesRead
+  }
+
+  /** The content, decompressed. */
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    const stop = (): unknown => this.#input.destroy()
+    this.#signal.addEventListener('abort', stop)
+    try {
+      const raw = this.#raw()
+      const first = await readAtLeast(magicBytes, raw)
+      refuseUtf16(this.name, first)
+      const whole = prepend(first, raw)
+      yield* isGzip(first) ? inflate(whole) : whole
+    } catch (error) {
+      if (this.#signal.aborted) return
+      throw error instanceof PetalError ? error : fileError('read', this.name, error)
+    } finally {
+      this.#signal.removeEventListener('abort', stop)
+      this.#input.destroy()
+    }
+  }
+
+  async *#raw(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of this.#input) {
+      this.#bytesRead += (chunk as Uint8Array).length
+      yield chunk as Uint8Array
+    }
+  }
+}
+
+async function readAtLeast(count: number, chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
+  let bytes = Buffer.alloc(0)
+  while (bytes.length < count) {
+    const { done, value } = await chunks.next()
+    if (done) break
+    bytes = Buffer.concat([bytes, value])
+  }
+  return bytes
+}
+
+async function* prepend(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first.length > 0) yield first
+  yield* rest
+}
+
+function inflate(compressed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  // An error of either side reaches the reader through the returned stream: the callback has nothing to add.
+  return pipeline(Readable.from(compressed), createGunzip({ chunkSize: chunkBytes }), () => {})
+}
+
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+function refuseUtf16(name: string, bytes: Uint8Array): void {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isUtf16) throw new PetalError('FailedToParse', `${name} is UTF-16; convert it to UTF-8 first`)
+}

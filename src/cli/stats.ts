@@ -1,0 +1,55 @@
+/** `petaldb stats`: how much is in a database, and what its index is made of. */
+import type { CollectionStats, DatabaseStats } from '../index.ts'
+import { command } from './command.ts'
+import { openExisting } from './database.ts'
+import { formatBytes, formatCount, formatPercent, formatTable } from './format.ts'
+
+export const statsCommand = command({
+  name: 'stats',
+  summary: 'Prints documents, bytes and the parts of the index, per collection.',
+  positionals: '<db>',
+  options: {
+    json: { type: 'boolean', help: 'print JSON' }
+  },
+  async run([location = ''], options) {
+    await using db = await openExisting(location)
+    const stats = await db.stats()
+    process.stdout.write(`${options.json === true ? JSON.stringify(stats) : statsText(stats)}\n`)
+    return 0
+  }
+})
+
+function statsText({ collections }: DatabaseStats): string {
+  if (collections.length === 0) return 'no collections'
+  return collections.map(collectionText).join('\n\n')
+}
+
+function collectionText({ name, documents, documentBytes, index }: CollectionStats): string {
+  const perDocument = (bytes: number): string => (documents === 0 ? '' : `${(bytes / documents).toFixed(1)} B each`)
+  const share = (bytes: number): string => (documentBytes === 0 ? '' : formatPercent(bytes / documentBytes))
+  const size = (label: string, bytes: number): readonly string[] => [
+    label,
+    formatBytes(bytes),
+    perDocument(bytes),
+    share(bytes)
+  ]
+  const { bytes } = index
+  const table = formatTable(
+    [
+      size('documents', documentBytes),
+      size('index', bytes.total),
+      size('  hashed rows', bytes.hashedRows),
+      size('  private rows', bytes.privateRows),
+      size('  upper level', bytes.upperLevel),
+      size('  live bitmaps', bytes.live),
+      size('  directory', bytes.directory)
+    ],
+    'lrrr'
+  )
+  const segments = `${formatCount(index.segments)} segment${index.segments === 1 ? '' : 's'}`
+  const details = [segments, `${formatCount(index.dead)} dead`, `${formatCount(index.recovered)} indexed again at open`]
+  return [
+    `${name}: ${formatCount(documents)} documents, ${details.join(', ')}`,
+    ...table.map((line) => `  ${line}`)
+  ].join('\n')
+}

@@ -1,0 +1,47 @@
+/** Option values and arguments that are more than text: whole numbers and Extended JSON. */
+import { PetalError } from '../model/errors.ts'
+import { parseJson } from '../model/extended-json.ts'
+import { type Document, isPlainObject, typeNames, typeOf } from '../model/types.ts'
+import { UsageError } from './errors.ts'
+
+/** @throws UsageError unless the text is a whole number ≥ `least` */
+export function wholeNumber(name: string, text: string, least = 0): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new UsageError(`${name} takes a whole number${least > 0 ? ` of at least ${least}` : ''}, got '${text}'`)
+}
+
+/** @throws UsageError unless the text is relaxed Extended JSON of an object */
+export function documentOf(name: string, text: string): Document {
+  const value = jsonOf(name, text)
+  if (isPlainObject(value)) return value
+  throw new UsageError(`${name} must be a JSON object such as {"lang": "en"}, got ${typeNames[typeOf(value)]}`)
+}
+
+/** @throws UsageError that points at the place where the JSON breaks */
+export function jsonOf(name: string, text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (!(error instanceof PetalError)) throw error
+    const position = error.details.position
+    throw new UsageError(
+      typeof position === 'number'
+        ? `${name}: ${error.message}\n${pointAt(text, position)}`
+        : `${name}: ${error.message}`
+    )
+  }
+}
+
+const contextCharacters = 60
+
+/** The text around a position, and a caret under it. */
+export function pointAt(text: string, position: number): string {
+  const lineStart = text.lastIndexOf('\n', position - 1) + 1
+  const lineEnd = text.indexOf('\n', position)
+  const start = Math.max(lineStart, position - contextCharacters)
+  const end = Math.min(lineEnd < 0 ? text.length : lineEnd, position + contextCharacters)
+  // A tab would move what follows it away from the caret.
+  const shown = text.slice(start, end).replaceAll('\t', ' ')
+  return `  ${shown}\n  ${' '.repeat(position - start)}^`
+}
