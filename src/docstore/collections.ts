@@ -125,7 +125,7 @@ export class Collections {
       await store.clearIndex()
       await this.#catalog.changeIndex(name, entry, kind)
     }
-    const index = await createIndex(kind, this.#index, store)
+    const index = createIndex(kind, this.#index, store)
     return OpenCollection.open(name, store, index, await this.#catalog.state(entry.number))
   }
 

@@ -1,13 +1,14 @@
 /** Chooses the index of a collection: the one place that knows which kinds there are. */
 import { PetalError } from '../model/errors.ts'
 import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
+import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { IndexOptions, OpenOptions } from './options.ts'
 import { createScanIndex } from './scan-index.ts'
 
 export type IndexKind = 'sharded' | 'none'
 
-const defaultKind: IndexKind = 'none'
+const defaultKind: IndexKind = 'sharded'
 
 /** Options with the kind spelled out; undefined when the caller leaves it to the collection. */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {
@@ -24,15 +25,20 @@ export function indexKind(options: IndexOptions, stored: string | undefined): In
   return options.kind ?? (stored === 'none' || stored === 'sharded' ? stored : defaultKind)
 }
 
-export async function createIndex(
-  kind: IndexKind,
-  _options: IndexOptions,
-  store: CollectionStore
-): Promise<DocumentIndex> {
+export function createIndex(kind: IndexKind, options: IndexOptions, store: CollectionStore): DocumentIndex {
   switch (kind) {
     case 'none':
       return createScanIndex((limit) => store.ordinals(limit))
     case 'sharded':
-      throw new PetalError('CommandNotSupported', "index: 'sharded' is not available in this version")
+      return createShardedIndex({
+        store: store.indexStore,
+        documents: store.source,
+        segmentDocuments: options.segmentBits,
+        shards: options.shards,
+        rowsPerPair: options.rowsPerPair,
+        bitsPerPosting: options.bitsPerPosting,
+        hash: options.hash,
+        cacheBytes: options.cacheBytes
+      })
   }
 }
