@@ -84,6 +84,15 @@ export class Maintenance {
     if (isWorthClosing && isOverfull(perDocument, open.shards, open.rowsPerPair)) last!.isClosed = true
   }
 
+  /** True when the next document has to be observed with all its pairs; otherwise noteUnobserved() will do. */
+  get wantsSample(): boolean {
+    return this.#sampler.isNextSampled
+  }
+
+  noteUnobserved(): void {
+    this.#sampler.skip()
+  }
+
   noteDead(ordinal: number): void {
     this.#deadMarks.push(ordinal)
   }
@@ -99,7 +108,7 @@ export class Maintenance {
       this.#sampler.size >= minSample
         ? chooseParameters(this.#sampler, this.#context.tuning)
         : parametersAfter(previous.segment, this.#context.tuning)
-    this.#sampler = new Sampler(Math.ceil(this.#context.geometry.segmentDocuments / sampleDocuments))
+    this.#sampler = new Sampler(this.#strideOfSegment)
     this.#windowStart = { documents: 0, hashedPairs: 0 }
     return parameters
   }
@@ -129,6 +138,10 @@ export class Maintenance {
     await this.#foldDead()
   }
 
+  get #strideOfSegment(): number {
+    return Math.ceil(this.#context.geometry.segmentDocuments / sampleDocuments)
+  }
+
   #isTuningDue(handle: SegmentHandle): boolean {
     const size = this.#context.handles.length === 1 ? tuningSizes[handle.tunings] : undefined
     return size !== undefined && handle.open !== undefined && handle.open.documents >= size && !this.isComplete(handle)
@@ -137,7 +150,7 @@ export class Maintenance {
   async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
     const open = handle.open
     if (open === undefined || documents <= handle.checkpointed) return
-    const { store, geometry } = this.#context
+    const { geometry } = this.#context
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
     const writes: IndexWrite[] = []
@@ -149,7 +162,7 @@ export class Maintenance {
     }
     const record = openSegmentRecord(open, documents, handle.tunings, { hashedRows, privateRows })
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: encodeSegmentRecord(record) })
-    await store.write(writes)
+    await this.#writeWithLive(writes, [handle])
     handle.bytes = record.bytes
     handle.checkpointed = documents
   }
@@ -159,7 +172,7 @@ export class Maintenance {
     const open = handle.open!
     const record = await sealSegment(open, store, memory, geometry, handle.tunings)
     const value = encodeSegmentRecord(record)
-    await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }])
+    await this.#writeWithLive([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
     handle.segment = new SealedSegment(sealed, record)
     handle.bytes = record.bytes
     handle.directoryBytes = value.length
@@ -195,6 +208,8 @@ export class Maintenance {
     while (handle.tunings < tuningSizes.length && end - handle.firstOrdinal >= tuningSizes[handle.tunings]!)
       handle.tunings++
     this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
+    // The next decision comes at the next size, or with the next segment: half of the documents, or one in sixteen.
+    this.#sampler = new Sampler(handle.tunings < tuningSizes.length ? 2 : this.#strideOfSegment)
     open.free()
   }
 
@@ -206,19 +221,25 @@ export class Maintenance {
 
   /** Live bitmaps in place of the marks that deletions left. */
   async #foldDead(): Promise<void> {
+    if (this.#deadMarks.length === 0) return
     const marks = this.#deadMarks.splice(0)
-    const changed = this.#context.handles.filter((handle) => !handle.isLiveStored)
-    if (marks.length === 0 && changed.length === 0) return
     const writes: IndexWrite[] = marks.map((ordinal) => ({ key: indexKey(IndexArea.dead, ordinal), value: undefined }))
-    for (const handle of changed) {
-      const write = handle.liveWrite()
-      if (write !== undefined) writes.push(write)
-      handle.isLiveStored = true
-    }
     try {
-      await this.#context.store.write(writes)
+      await this.#writeWithLive(writes, this.#context.handles)
     } catch (error) {
       this.#deadMarks.push(...marks)
+      throw error
+    }
+  }
+
+  /** One batch, with those live bitmaps of the segments that are not stored as they are. */
+  async #writeWithLive(writes: readonly IndexWrite[], handles: readonly SegmentHandle[]): Promise<void> {
+    const changed = handles.filter((handle) => !handle.isLiveStored)
+    const batch = [...writes, ...changed.map((handle) => handle.liveWrite())]
+    for (const handle of changed) handle.isLiveStored = true
+    try {
+      await this.#context.store.write(batch)
+    } catch (error) {
       for (const handle of changed) handle.isLiveStored = false
       throw error
     }

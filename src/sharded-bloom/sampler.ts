@@ -40,6 +40,16 @@ export class Sampler {
     return this.#documents.length
   }
 
+  /** True when the next document observed will be in the sample. */
+  get isNextSampled(): boolean {
+    return this.#seen % this.#stride === 0
+  }
+
+  /** Counts a document that is not to be sampled. */
+  skip(): void {
+    this.#seen++
+  }
+
   observe(flat: FlatDocument): void {
     if (this.#seen++ % this.#stride !== 0) return
     if (this.#documents.length >= this.#maxDocuments) this.#thin()

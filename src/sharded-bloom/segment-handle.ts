@@ -4,6 +4,7 @@
  * Invariant: whatever stands for the segment is sound for every ordinal that was live at any time since the oldest open
  * view: documents that could not be read again are eternal candidates, and liveness is the view's own.
  */
+import { PetalError } from '../model/errors.ts'
 import type { IndexStore, IndexWrite } from './document-index.ts'
 import type { Geometry } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
@@ -25,8 +26,8 @@ export class SegmentHandle {
   liveBytes = 0
   /** Takes no more documents though it is not full: its rows were too dense, or ordinals were left out. */
   isClosed = false
-  /** False while the live bitmap has changes that only dead marks tell of. */
-  isLiveStored = true
+  /** False while the live bitmap is not stored as it is now. */
+  isLiveStored = false
 
   constructor(segment: OpenSegment | SealedSegment, live: LiveBitmap) {
     this.firstOrdinal = segment.firstOrdinal
@@ -56,21 +57,37 @@ export class SegmentHandle {
     return this.live.dead === 0 ? documents : documents - this.live.deadBelow(documents)
   }
 
-  /** The record of its live bitmap, if that changed since it was stored last. */
-  liveWrite(): IndexWrite | undefined {
+  /** The record of its live bitmap: nothing while all of it is live. */
+  liveWrite(): IndexWrite {
     const words = this.live.capture()
-    if (this.isLiveStored || words === undefined) return undefined
-    const value = new Uint8Array(words.buffer, words.byteOffset, words.byteLength).slice()
+    const value =
+      words === undefined ? new Uint8Array(0) : new Uint8Array(words.buffer, words.byteOffset, words.byteLength).slice()
     this.liveBytes = value.length
     return { key: indexKey(IndexArea.live, this.firstOrdinal), value }
   }
 }
 
-/** The live bitmap of a segment as it was stored; all live when it was not. */
-export async function readLive(store: IndexStore, firstOrdinal: number, geometry: Geometry): Promise<LiveBitmap> {
+/**
+ * The live bitmap of a segment as it was stored. Positions from `documents` on are live whatever it says: their
+ * ordinals may have been given to a batch that failed, and to other documents since.
+ * @throws PetalError IndexDamaged without a readable one: a segment that has a record has this one, too, and dead
+ * documents must not be counted
+ */
+export async function readLive(
+  store: IndexStore,
+  firstOrdinal: number,
+  documents: number,
+  { segmentDocuments }: Geometry
+): Promise<LiveBitmap> {
   const bytes = await store.get(indexKey(IndexArea.live, firstOrdinal))
-  const { segmentDocuments } = geometry
-  // One of the wrong size would hide documents or show dead ones: reading the documents again tells the truth.
-  if (bytes === undefined || bytes.length !== segmentDocuments / 8) return new LiveBitmap(segmentDocuments)
-  return new LiveBitmap(segmentDocuments, new Uint32Array(bytes.slice().buffer))
+  if (bytes?.length === 0) return new LiveBitmap(segmentDocuments)
+  if (bytes?.length !== segmentDocuments / 8) {
+    throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable live bitmap`, {
+      details: { firstOrdinal }
+    })
+  }
+  const words = new Uint32Array(bytes.slice().buffer)
+  if ((documents & 31) !== 0) words[documents >>> 5]! |= -1 << (documents & 31)
+  words.fill(0xffff_ffff, Math.ceil(documents / 32))
+  return new LiveBitmap(segmentDocuments, words)
 }

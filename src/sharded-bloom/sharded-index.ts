@@ -214,21 +214,33 @@ class ShardedIndex implements DocumentIndex {
       if (record.firstOrdinal < end || last?.open !== undefined) {
         throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
       }
+      await this.#assertNoDocuments(end, record.firstOrdinal)
       const segment = record.isSealed
         ? new SealedSegment(this.#sealedContext(pairHash), record)
         : await restoreOpenSegment(record, store, this.#memory, this.#geometry, pairHash)
-      const live = await readLive(store, record.firstOrdinal, this.#geometry)
+      const live = await readLive(store, record.firstOrdinal, record.documents, this.#geometry)
       const handle = new SegmentHandle(segment, live)
       handle.checkpointed = record.documents
       handle.tunings = record.tunings
       handle.bytes = record.bytes
       handle.liveBytes = live.dead > 0 ? this.#geometry.segmentDocuments / 8 : 0
+      handle.directoryBytes = value.length
+      // Of an open segment it may tell of positions that were since given to other documents (see readLive).
+      handle.isLiveStored = record.isSealed
       this.#handles.push(handle)
       end = handle.endOrdinal
     }
     for await (const [key] of store.scan(...indexRange(IndexArea.dead))) {
       const ordinal = ordinalOf(key)
       if (ordinal !== undefined) this.remove(ordinal)
+    }
+  }
+
+  /** Between two segments is a gap that no document took, or a segment that was lost. */
+  async #assertNoDocuments(from: number, to: number): Promise<void> {
+    if (from === to) return
+    for await (const [ordinal] of this.#options.documents.read(from, to)) {
+      throw new PetalError('IndexDamaged', `The document at ordinal ${ordinal} is in no segment of the index`)
     }
   }
 

@@ -19,6 +19,8 @@ export interface ViewContext {
 interface CapturedSegment {
   readonly handle: SegmentHandle
   readonly live: Uint32Array | undefined
+  /** Positions below it are visible. Later ones may be below the limit: ordinals that are skipped when the next is added. */
+  readonly documents: number
 }
 
 export class ShardedView implements IndexView {
@@ -31,7 +33,11 @@ export class ShardedView implements IndexView {
     this.#context = context
     this.#segments = handles
       .filter((handle) => handle.firstOrdinal < limit)
-      .map((handle) => ({ handle, live: handle.live.capture() }))
+      .map((handle) => ({
+        handle,
+        live: handle.live.capture(),
+        documents: Math.min(limit - handle.firstOrdinal, handle.segment.documents)
+      }))
   }
 
   get segmentCount(): number {
@@ -72,14 +78,13 @@ export class ShardedView implements IndexView {
   }
 
   #evaluate(
-    { handle, live }: CapturedSegment,
+    { handle, live, documents }: CapturedSegment,
     bounds: PreparedBounds,
     locations: ReadonlyMap<BoundsLeaf, LeafLocation>
   ): SegmentCandidates {
-    const visible = Math.min(this.limit - handle.firstOrdinal, handle.segment.documents)
     const { memory } = this.#context
-    const evaluation = evaluateSegment(memory, handle.segment, bounds, locations, live, visible)
-    return new Candidates(evaluation, handle.firstOrdinal, visible)
+    const evaluation = evaluateSegment(memory, handle.segment, bounds, locations, live, documents)
+    return new Candidates(evaluation, handle.firstOrdinal, documents)
   }
 }
 
@@ -122,6 +127,7 @@ class Candidates implements SegmentCandidates {
   }
 
   has(ordinal: number): boolean {
+    if (ordinal < this.firstOrdinal || ordinal >= this.endOrdinal) return false
     const position = ordinal - this.firstOrdinal
     const word = this.#evaluation.upperBits[position >>> 5]
     return word !== undefined && (word & (1 << (position & 31))) !== 0
