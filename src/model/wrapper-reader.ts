@@ -81,6 +81,8 @@ function readDouble(content: unknown, name: string): number {
 }
 
 function readInt64(content: unknown, name: string): bigint {
+  // A long integer in a wrapper that takes it bare: see long-integers.ts.
+  if (isPlainObject(content) && typeof content.$numberLong === 'string') return readInt64(content.$numberLong, name)
   const value = Number.isInteger(content)
     ? BigInt(content as number)
     : BigInt(matching(content, name, /^[+-]?\d{1,19}$/).replace('+', ''))

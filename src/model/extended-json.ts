@@ -1,0 +1,64 @@
+/**
+ * The text of import and export: JSON with MongoDB's Extended JSON v2, relaxed and canonical.
+ *
+ * Invariants:
+ * 1. parseJson(stringifyRelaxed(document)) and parseJson(stringifyCanonical(document)) are the document, in the types
+ *    that PetalDB returns (see src/docstore/record.ts).
+ * 2. parseJson rounds no integer that fits 64 bits: beyond 2^53 it becomes a bigint.
+ * 3. Both texts are one line, and the same for the same document.
+ *
+ * Two departures from the specification keep invariant 1: relaxed text wraps 64-bit integers, because a bare one
+ * would come back as a double; and a document that looks like a wrapper gets one more `$` (see wrappers.ts).
+ */
+import { PetalError } from './errors.ts'
+import { findJsonError } from './json-error.ts'
+import { mayHoldLongIntegers, wrapLongIntegers } from './long-integers.ts'
+import type { Document } from './types.ts'
+import { unwrap, wrap } from './wrappers.ts'
+
+/** A string that begins with `$`, or the key `__proto__`, escaped or not. */
+const needsLook = /"\$|\\u0024|__proto__|\\u005f/i
+
+/** Characters shown of a text that is not JSON, around the place. */
+const excerptLength = 20
+
+/**
+ * Parses one JSON or Extended JSON text.
+ * @throws PetalError FailedToParse with `details: { position }` for what is not JSON, FailedToParse naming the wrapper
+ *   for a malformed one, BadValue for the key `__proto__`
+ * @example
+ * parseJson('{"id":1234567890123456789,"at":{"$date":"2024-01-01T00:00:00Z"}}')
+ * // { id: 1234567890123456789n, at: new Date('2024-01-01') }
+ */
+export function parseJson(text: string): unknown {
+  const exact = mayHoldLongIntegers(text) ? wrapLongIntegers(text) : text
+  let value: unknown
+  try {
+    value = JSON.parse(exact)
+  } catch (cause) {
+    throw notJson(text, cause)
+  }
+  return exact !== text || needsLook.test(text) ? unwrap(value) : value
+}
+
+/** One line that people and most programs read easily: numbers bare, dates as ISO 8601. */
+export function stringifyRelaxed(document: Document): string {
+  return JSON.stringify(wrap(document, 'relaxed'))
+}
+
+/** One line in which every number names its kind. */
+export function stringifyCanonical(document: Document): string {
+  return JSON.stringify(wrap(document, 'canonical'))
+}
+
+function notJson(text: string, cause: unknown): PetalError {
+  const position = findJsonError(text)
+  const start = Math.max(0, position - excerptLength)
+  const excerpt = JSON.stringify(text.slice(start, position + excerptLength))
+  const problem =
+    position < text.length ? `Not JSON at position ${position}` : `JSON ends early, at position ${position}`
+  return new PetalError('FailedToParse', `${problem}: ${start > 0 ? '…' : ''}${excerpt}`, {
+    cause,
+    details: { position }
+  })
+}
