@@ -13,6 +13,7 @@ import type { PairExpression } from '../model/pairs.ts'
 import { breathe } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { type PreparedBounds, prepareBounds } from './bounds.ts'
+import { CheckedStore } from './checked-store.ts'
 import { restoreOpenSegment } from './checkpoint.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexStore, IndexView, IndexWrite } from './document-index.ts'
 import { type FlatDocument, Flattener } from './flatten.ts'
@@ -56,6 +57,7 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
 
 class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
+  readonly #store: IndexStore
   readonly #geometry: Geometry
   readonly #tuning: TuningOptions
   readonly #memory: RowMemory
@@ -70,6 +72,7 @@ class ShardedIndex implements DocumentIndex {
 
   constructor(options: ShardedIndexOptions) {
     this.#options = options
+    this.#store = new CheckedStore(options.store)
     this.#geometry = geometryOf(options.segmentDocuments ?? 65_536)
     this.#tuning = checkTuning(options)
     this.#memory = rowMemory()
@@ -83,21 +86,26 @@ class ShardedIndex implements DocumentIndex {
   async open(nextOrdinal: number): Promise<void> {
     const hash = this.#options.hash ?? 'murmur'
     const hasher = await loadHasher(hash)
-    const stored = await this.#options.store.get(indexKey(IndexArea.header))
+    const stored = await this.#store.get(indexKey(IndexArea.header))
     this.#header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
     if (this.#header !== undefined) {
       this.#createTools(hasher, this.#header)
       try {
         await this.#loadSegments()
       } catch (error) {
+        this.#freeSegments()
         if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
         this.#options.onDamage?.(error.message)
-        this.#freeSegments()
         this.#header = undefined
       }
     }
-    if (this.#header === undefined) await this.#startAgain(hasher, hash)
-    await this.#recover(nextOrdinal)
+    try {
+      if (this.#header === undefined) await this.#startAgain(hasher, hash)
+      await this.#recover(nextOrdinal)
+    } catch (error) {
+      this.#freeSegments()
+      throw error
+    }
   }
 
   flatten(document: Document): FlatDocument {
@@ -124,8 +132,11 @@ class ShardedIndex implements DocumentIndex {
   }
 
   async close(limit: number): Promise<void> {
-    if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
-    this.#freeSegments()
+    try {
+      if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
+    } finally {
+      this.#freeSegments()
+    }
   }
 
   capture(limit: number): IndexView {
@@ -162,7 +173,7 @@ class ShardedIndex implements DocumentIndex {
     const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
     this.#tools = { flattener, pairHash }
     this.#maintenance = new Maintenance({
-      store: this.#options.store,
+      store: this.#store,
       documents: this.#options.documents,
       memory: this.#memory,
       geometry: this.#geometry,
@@ -175,7 +186,8 @@ class ShardedIndex implements DocumentIndex {
   }
 
   #sealedContext(pairHash: PairHash): SealedContext {
-    const { store, onDamage } = this.#options
+    const store = this.#store
+    const { onDamage } = this.#options
     return {
       memory: this.#memory,
       cache: this.#cache,
@@ -197,7 +209,7 @@ class ShardedIndex implements DocumentIndex {
   }
 
   async #startAgain(hasher: PairHasher, hash: HashName): Promise<void> {
-    const { store } = this.#options
+    const store = this.#store
     for (const area of Object.values(IndexArea)) await store.clear(...indexRange(area))
     this.#header = createHeader(hash, this.#geometry.segmentDocuments)
     this.#createTools(hasher, this.#header)
@@ -205,7 +217,7 @@ class ShardedIndex implements DocumentIndex {
   }
 
   async #loadSegments(): Promise<void> {
-    const { store } = this.#options
+    const store = this.#store
     const { pairHash } = this.#tools!
     let end = 0
     for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {

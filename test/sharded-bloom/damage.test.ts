@@ -1,0 +1,164 @@
+/**
+ * Records of the index that are lost, cut off, overwritten or changed in one bit: the index answers soundly all the
+ * same, or builds itself again. Damage never hides a document and never shows one that is gone.
+ */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { checksum } from '../../src/sharded-bloom/checksum.ts'
+import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { IndexHarness, RecordMap } from '../support/index-harness.ts'
+
+const seed = testSeed()
+let state = seed | 0
+function random(below: number): number {
+  state = (Math.imul(state, 1664525) + 1013904223) | 0
+  return Math.floor(((state >>> 8) / 2 ** 24) * below)
+}
+
+const tweets = [...generateTweets({ count: 1400 })]
+const sample = tweets[700]!
+const filters = [
+  {},
+  { lang: 'en' },
+  { lang: { $ne: 'en' } },
+  { 'user.verified': true, lang: 'en' },
+  { place: null },
+  { possibly_sensitive: { $exists: false } },
+  { 'entities.hashtags': { $size: 0 } },
+  { id_str: sample.id_str },
+  { text: sample.text },
+  { 'user.screen_name': sample.user.screen_name },
+  { 'user.id': { $in: tweets.slice(0, 50).map((tweet) => tweet.user.id) } }
+].map((filter) => compileFilter(filter))
+
+const kinds: readonly (readonly [name: string, change: (bytes: Uint8Array) => Uint8Array | undefined])[] = [
+  ['lost', () => undefined],
+  ['empty', () => new Uint8Array(0)],
+  ['cut by a byte', (bytes) => bytes.subarray(0, -1)],
+  ['cut somewhere', (bytes) => bytes.subarray(0, random(bytes.length))],
+  ['longer by a byte', (bytes) => Uint8Array.from([...bytes, 0])],
+  [
+    'changed in one bit',
+    (bytes) => {
+      const changed = bytes.slice()
+      if (changed.length > 0) changed[random(changed.length)]! ^= 1 << random(8)
+      return changed
+    }
+  ],
+  ['zeros', (bytes) => new Uint8Array(bytes.length)]
+]
+
+async function build(): Promise<IndexHarness> {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  await harness.insert(tweets.slice(0, 1300))
+  await harness.remove(Array.from({ length: 200 }, (_, i) => i * 6))
+  await harness.reopen()
+  await harness.insert(tweets.slice(1300))
+  await harness.close()
+  return harness
+}
+
+const pristine = await build()
+
+async function checkDamaged(key: string, value: Uint8Array | undefined): Promise<IndexHarness> {
+  const harness = pristine.crashed()
+  if (value === undefined) harness.records.records.delete(key)
+  else harness.records.records.set(key, value)
+  await harness.open()
+  await harness.check(filters)
+  await harness.reopen()
+  await harness.check(filters)
+  await harness.close()
+  return harness
+}
+
+const areas = Object.entries(IndexArea).filter(([, area]) => area !== IndexArea.dead)
+
+for (const [name, area] of areas) {
+  test(`damage to a record of the area '${name}' is harmless`, async () => {
+    const keys = pristine.records.keysOf(area)
+    assert.ok(keys.length > 0, 'there are records')
+    for (let i = 0; i < Math.min(4, keys.length); i++) {
+      const key = keys[keys.length <= 4 ? i : random(keys.length)]!
+      for (const [kind, change] of kinds) {
+        const original = pristine.records.records.get(key)!
+        try {
+          await checkDamaged(key, change(original))
+        } catch (error) {
+          throw new Error(`record ${key} of '${name}', ${kind}: ${(error as Error).message}`, { cause: error })
+        }
+      }
+    }
+  })
+}
+
+test('records of one kind that stand in for each other are found out', async () => {
+  for (const [name, area] of areas) {
+    const [first, second] = pristine.records.keysOf(area)
+    if (first === undefined || second === undefined) continue
+    try {
+      await checkDamaged(second, pristine.records.records.get(first))
+    } catch (error) {
+      throw new Error(`'${name}': ${(error as Error).message}`, { cause: error })
+    }
+  }
+})
+
+test('damage met by a query is reported once, and the next open builds the index again', async () => {
+  const harness = pristine.crashed()
+  for (const key of harness.records.keysOf(IndexArea.hashedRows)) harness.records.records.delete(key)
+  await harness.open()
+  assert.is(harness.index.stats().recovered, 0)
+  await harness.check(filters)
+  assert.is(harness.damage.length, 1)
+  assert.match(harness.damage[0]!, /segment at ordinal \d+/)
+  await harness.reopen()
+  assert.is(harness.index.stats().recovered, harness.documents.size)
+  await harness.check(filters)
+  assert.is(harness.damage.length, 1)
+  assert.ok(harness.records.keysOf(IndexArea.hashedRows).length > 0)
+  await harness.close()
+})
+
+test('an index of other parameters is built again', async () => {
+  const { records } = pristine.crashed()
+  const harness = new IndexHarness({ segmentDocuments: 1024 }, records, pristine.source, pristine.limit)
+  await harness.open()
+  assert.is(harness.index.stats().recovered, harness.documents.size)
+  await harness.check(filters)
+  await harness.close()
+})
+
+test('an index of a later format is refused and left as it is', async () => {
+  const harness = pristine.crashed()
+  const [key] = harness.records.keysOf(IndexArea.header)
+  const stored = harness.records.records.get(key!)!
+  const header = JSON.parse(Buffer.from(stored.subarray(0, -4)).toString())
+  const later = Buffer.from(JSON.stringify({ ...header, format: 2, more: true }))
+  const framed = Buffer.alloc(later.length + 4)
+  later.copy(framed)
+  framed.writeUInt32LE(checksum(later, checksum(Buffer.from(key!, 'hex'), 0)), later.length)
+  harness.records.records.set(key!, framed)
+  const before = new RecordMap(harness.records.records)
+  try {
+    await harness.open()
+    assert.unreachable()
+  } catch (error) {
+    assert.is((error as { codeName?: string }).codeName, 'UnsupportedFormat')
+  }
+  assert.equal(harness.records.records, before.records)
+})
+
+test('the checksum is MurmurHash3_x86_32', () => {
+  const of = (text: string, start = 0): number => checksum(new TextEncoder().encode(text), start)
+  assert.is(of(''), 0)
+  assert.is(of('', 1), 0x514e28b7)
+  assert.is(of('test'), 0xba6bd213)
+  assert.is(of('Hello, world!'), 0xc0363e43)
+  assert.is(of('The quick brown fox jumps over the lazy dog'), 0x2e4ff723)
+})
+
+test.run()
