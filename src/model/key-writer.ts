@@ -7,10 +7,10 @@ import { PetalError } from './errors.ts'
 /** Longest key in bytes. */
 export const maxKeyBytes = 1 << 20
 
-/** Ends a text or a container. Below every type tag, so that the shorter of two sorts first. */
+/** Ends a text or a container. No byte of a text and no type tag is as small, so the shorter of two sorts first. */
 const terminator = 0x00
-/** Follows a zero byte that belongs to a text. Above every type tag. */
-const escapedZero = 0xff
+/** Stands before the bytes 00 and 01 of a text, which follow it as 01 and 02. */
+const escapeByte = 0x01
 
 export class KeyWriter {
   #bytes = new Uint8Array(256)
@@ -63,14 +63,14 @@ export class KeyWriter {
   }
 
   /**
-   * Text by code point, zero bytes escaped, terminated. A lone surrogate keeps a code of its own (WTF-8), where
+   * Text by code point, 00 and 01 escaped, terminated. A lone surrogate keeps a code of its own (WTF-8), where
    * UTF-8 encoders would make one replacement character of all of them.
    */
   text(value: string): void {
     this.#reserve(value.length + 1)
     for (let i = 0; i < value.length; i++) {
       const unit = value.charCodeAt(i)
-      if (unit > 0 && unit < 0x80) {
+      if (unit > escapeByte && unit < 0x80) {
         if (this.#length + 1 >= this.#bytes.length) this.#reserve(value.length - i + 1)
         this.#bytes[this.#length++] = unit
       } else {
@@ -84,9 +84,9 @@ export class KeyWriter {
   #rareUnit(value: string, i: number, unit: number): number {
     this.#reserve(4)
     const bytes = this.#bytes
-    if (unit === 0) {
-      bytes[this.#length++] = 0
-      bytes[this.#length++] = escapedZero
+    if (unit <= escapeByte) {
+      bytes[this.#length++] = escapeByte
+      bytes[this.#length++] = unit + 1
       return 0
     }
     if (unit < 0x800) {

@@ -11,9 +11,9 @@
  *
  * | type        | bytes                                                                                          |
  * | ----------- | ---------------------------------------------------------------------------------------------- |
- * | number      | nearest double, sortable; 0x80 if that is the number itself, else 0x40 (below) or 0xC0 (above)  |
+ * | number      | nearest double, sortable; 80 if that is the number itself, else 40 (below) or C0 (above)       |
  * |             | and the decimal digits                                                                         |
- * | string      | WTF-8, 00 written as 00 FF, ended by 00                                                        |
+ * | string      | WTF-8, 00 and 01 written as 01 01 and 01 02; ended by 00                                       |
  * | object      | per field: tag of the value, name, value; ended by 00                                          |
  * | array       | values; ended by 00                                                                            |
  * | binData     | length (4 bytes), subtype, bytes                                                               |
@@ -46,9 +46,7 @@ const doubleView = new DataView(new ArrayBuffer(8))
  */
 export function encodeKey(value: unknown): Uint8Array {
   if (typeof value === 'number') return numberKey(value)
-  if (typeof value === 'object' && value !== null && (value as { _bsontype?: unknown })._bsontype === 'ObjectId') {
-    return objectIdKey(value as ObjectId)
-  }
+  if (typeof value === 'object' && typeOf(value) === Type.objectId) return objectIdKey(value as ObjectId)
   writer.reset()
   write(value, 0)
   return writer.finish()

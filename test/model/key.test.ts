@@ -39,7 +39,7 @@ test('integers that share a nearest double have keys of their own, in order', ()
 test('the format is pinned', () => {
   assert.is(hex(1), '18bff000000000000080')
   assert.is(hex(-1), '18400fffffffffffff80')
-  assert.is(hex('a\0b'), '206100ff6200')
+  assert.is(hex('a\0\u0001b'), '2061010101026200')
   assert.is(hex('é\ud800😀'), '20c3a9eda080f09f988000')
   assert.is(hex(null), '10')
   assert.is(hex(true), '4801')
@@ -49,6 +49,11 @@ test('the format is pinned', () => {
   assert.is(hex(new Timestamp({ t: 1, i: 2 })), '580000000100000002')
   assert.is(hex(new Binary(Uint8Array.of(7), 5)), '38000000010507')
   assert.is(hex(2n ** 53n + 1n), '18c340000000000000c0800f0a010108020a0a0306050805010a0a0400')
+})
+
+test('an object that names itself an ObjectId is an object', () => {
+  const forged = { _bsontype: 'ObjectId', id: '507f1f77bcf8' }
+  assert.is(encodeKey(forged)[0], encodeKey({})[0])
 })
 
 test('lone surrogates differ from one another and from the replacement character', () => {
