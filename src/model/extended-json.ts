@@ -16,8 +16,7 @@ import { mayHoldLongIntegers, wrapLongIntegers } from './long-integers.ts'
 import type { Document } from './types.ts'
 import { unwrap, wrap } from './wrappers.ts'
 
-/** A string that begins with `$`, or the key `__proto__`, escaped or not. */
-const needsLook = /"\$|\\u0024|__proto__|\\u005f/i
+const escapedDollarOrUnderscore = /\\u0024|\\u005f/i
 
 /** Characters shown of a text that is not JSON, around the place. */
 const excerptLength = 20
@@ -38,7 +37,7 @@ export function parseJson(text: string): unknown {
   } catch (cause) {
     throw notJson(text, cause)
   }
-  return exact !== text || needsLook.test(text) ? unwrap(value) : value
+  return exact !== text || mayHoldWrappers(text) ? unwrap(value) : value
 }
 
 /** One line that people and most programs read easily: numbers bare, dates as ISO 8601. */
@@ -49,6 +48,12 @@ export function stringifyRelaxed(document: Document): string {
 /** One line in which every number names its kind. */
 export function stringifyCanonical(document: Document): string {
   return JSON.stringify(wrap(document, 'canonical'))
+}
+
+/** A string that begins with `$`, or the key `__proto__`, escaped or not. Plain searches cost a tenth of a regex. */
+function mayHoldWrappers(text: string): boolean {
+  if (text.includes('"$') || text.includes('__proto__')) return true
+  return text.includes('\\u00') && escapedDollarOrUnderscore.test(text)
 }
 
 function notJson(text: string, cause: unknown): PetalError {

@@ -29,10 +29,26 @@ export function compileSortKey(
   const cursors: readonly Cursor[] = paths.map((path) => ({ components: path.split('.'), at: 0 }))
   return (document) => {
     const values = new Array<unknown>(cursors.length).fill(null)
+    if (takeWithoutArrays(document, cursors, values)) return values
     const walk = new KeyWalk(compareKeys)
     walk.expand(document, cursors, values)
     return walk.first ?? values
   }
+}
+
+/** The common case: no path meets an array. Otherwise false, and `values` is unchanged or partly filled. */
+function takeWithoutArrays(document: Document, cursors: readonly Cursor[], values: unknown[]): boolean {
+  for (let i = 0; i < cursors.length; i++) {
+    const { components } = cursors[i]!
+    let value: unknown = document
+    for (const component of components) {
+      value = isPlainObject(value) && Object.hasOwn(value, component) ? value[component] : undefined
+      if (Array.isArray(value)) return false
+      if (value === undefined) break
+    }
+    values[i] = value ?? null
+  }
+  return true
 }
 
 class KeyWalk {

@@ -2,9 +2,11 @@ import { Binary, BSONRegExp, BSONSymbol, Code, Decimal128, Double, EJSON, Int32,
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { createHasher } from '../../src/bloom/hash.ts'
 import { decodeRecord, encodeRecord } from '../../src/docstore/record.ts'
 import { PetalError } from '../../src/model/errors.ts'
 import { type Document, isPlainObject } from '../../src/model/types.ts'
+import { Flattener } from '../../src/sharded-bloom/flatten.ts'
 import { describe } from '../support/describe.ts'
 import { anyDocument, seedOfRun } from '../support/values.ts'
 
@@ -98,6 +100,22 @@ test('any document comes back as it is', () => {
   )
 })
 
+test('any document comes back when the flattener says whether it is plain', () => {
+  const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
+  const id = fc.oneof(
+    fc.integer(),
+    fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => new ObjectId(bytes))
+  )
+  fc.assert(
+    fc.property(id, fc.oneof(anyDocument, fc.object({ maxDepth: 2 }).filter(isStorable)), (_id, fields) => {
+      const document = { ...fields, _id }
+      const decoded = decodeRecord(encodeRecord(document, flattener.flatten(document).isPlain))
+      assert.is(describe(decoded), describe(document))
+    }),
+    { seed, numRuns: 5000 }
+  )
+})
+
 test('the wrappers are those of the bson package, which reads the same document', () => {
   fc.assert(
     fc.property(anyDocument.filter(isReadByBson), (document) => {
@@ -145,6 +163,10 @@ test('what no document can hold is refused', () => {
 function withoutUndefined(document: Document): Document {
   const fields = Object.entries(document).filter(([, field]) => field !== undefined)
   return Object.fromEntries(fields.map(([key, field]) => [key, isPlainObject(field) ? withoutUndefined(field) : field]))
+}
+
+function isStorable(value: unknown): boolean {
+  return !JSON.stringify(value).includes('__proto__') && !describe(value).includes('undefined')
 }
 
 function isReadByBson(value: unknown): boolean {
