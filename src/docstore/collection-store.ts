@@ -64,7 +64,7 @@ export class CollectionStore {
 
   /** Read options for the state of now, or of a snapshot. */
   readOptions(snapshot?: AbstractSnapshot): TextReadOptions {
-    return snapshot === undefined ? textOptions : { ...textOptions, snapshot }
+    return snapshot === undefined ? textOptions : { keyEncoding: 'view', valueEncoding: 'utf8', snapshot }
   }
 
   snapshot(): AbstractSnapshot {

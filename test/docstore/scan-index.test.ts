@@ -1,0 +1,7 @@
+import { test } from 'uvu'
+import { open } from '../../src/index.ts'
+import { databaseCases } from './database-cases.ts'
+
+databaseCases(test, () => open('unused', { store: 'memory', index: 'none' }))
+
+test.run()

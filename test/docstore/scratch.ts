@@ -1,0 +1,50 @@
+/** Directories that vanish with the test process, and documents to put in them. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type ErrorName, PetalError } from '../../src/model/errors.ts'
+
+const created: string[] = []
+
+process.on('exit', () => {
+  for (const directory of created) rmSync(directory, { recursive: true, force: true })
+})
+
+/** A path in a fresh directory; nothing is at the path yet. */
+export function scratchPath(name = 'db'): string {
+  const directory = mkdtempSync(join(tmpdir(), 'petaldb-test-'))
+  created.push(directory)
+  return join(directory, name)
+}
+
+/** Asserts that the promise is rejected with a PetalError of this name, and returns it. */
+export async function rejects(promise: Promise<unknown>, codeName: ErrorName): Promise<PetalError> {
+  try {
+    await promise
+  } catch (error) {
+    assert.instance(error, PetalError)
+    assert.is((error as PetalError).codeName, codeName, (error as PetalError).message)
+    return error as PetalError
+  }
+  assert.unreachable(`expected ${codeName}`)
+  throw new Error('unreachable')
+}
+
+/** Seed of this run's random choices, printed so that a failure can be repeated. */
+export function announceSeed(): number {
+  const seed = Number(process.env.PETALDB_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  console.log(`seed ${seed}`)
+  return seed
+}
+
+/** mulberry32: small, fast, good enough to choose with. */
+export function randomFrom(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
