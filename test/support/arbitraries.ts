@@ -247,9 +247,9 @@ export function operators(profile: Profile, depth: number): fc.Arbitrary<FilterO
   )
 }
 
-/** The seed of a random test: PETALDB_SEED, or the clock. Prints it. */
-export function testSeed(): number {
-  const seed = Number(process.env.PETALDB_SEED ?? Date.now() % 2 ** 31)
+/** The seed of a random test: PETALDB_SEED, or the given one, or the clock. Prints it. */
+export function testSeed(fallback = Date.now() % 2 ** 31): number {
+  const seed = Number(process.env.PETALDB_SEED ?? fallback)
   console.log(`seed ${seed}`)
   return seed
 }
