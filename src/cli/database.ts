@@ -3,8 +3,13 @@ import { type Collection, type Database, open } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 
 /** For commands that only make sense on a database that is there. */
-export function openExisting(location: string): Promise<Database> {
-  return open(location, { createIfMissing: false })
+export async function openExisting(location: string): Promise<Database> {
+  try {
+    return await open(location, { createIfMissing: false })
+  } catch (error) {
+    if (!(error instanceof PetalError) || error.codeName !== 'DatabaseNotFound') throw error
+    throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { cause: error })
+  }
 }
 
 /**

@@ -25,16 +25,16 @@ export class ClosedPipe extends PetalError {
 }
 
 /** A file that cannot be read or written. */
-export function fileError(action: string, path: string, cause: unknown): PetalError {
-  return new PetalError('BadValue', `cannot ${action} ${path}: ${systemReason(cause)}`, {
-    cause,
-    details: { file: path }
-  })
+export class FileError extends PetalError {
+  /** @param action `read`, `write` */
+  constructor(action: string, path: string, cause: unknown) {
+    super('StoreFailure', `cannot ${action} ${path}: ${systemReason(cause)}`, { cause, details: { file: path } })
+  }
 }
 
-/** One line for people: the message and the name of the code. */
+/** One line for people: the message, and the name of the code or of the system's error. */
 export function describeError(error: unknown): string {
-  if (error instanceof UsageError) return error.message
+  if (error instanceof UsageError || error instanceof FileError) return error.message
   if (error instanceof PetalError) return `${oneLine(error.message)} (${error.codeName})`
   if (isSystemError(error)) return systemReason(error)
   return `unexpected error: ${oneLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error))}`

@@ -8,7 +8,7 @@ import type { Collection } from '../index.ts'
 import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
-import { fileError } from './errors.ts'
+import { FileError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
@@ -85,6 +85,6 @@ async function writeFile(path: string, write: (writer: LineWriter) => Promise<nu
       // Being destroyed early is what was asked for.
     })
     await rm(partial, { force: true })
-    throw error instanceof Error && 'syscall' in error ? fileError('write', path, error) : error
+    throw error instanceof Error && 'syscall' in error ? new FileError('write', path, error) : error
   }
 }

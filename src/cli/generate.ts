@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { generateTweets } from '../workload/index.ts'
 import { command } from './command.ts'
-import { ClosedPipe, fileError, isSystemError, UsageError } from './errors.ts'
+import { ClosedPipe, FileError, isSystemError, UsageError } from './errors.ts'
 import { wholeNumber } from './values.ts'
 
 const linesPerPiece = 64
@@ -29,7 +29,7 @@ export const generateCommand = command({
       if (options.out?.endsWith('.gz')) await pipeline(tweetLines(count, seed), createGzip(), output)
       else await pipeline(tweetLines(count, seed), output, { end: options.out !== undefined })
     } catch (error) {
-      throw isSystemError(error) && error.code === 'EPIPE' ? new ClosedPipe(error) : fileError('write to', name, error)
+      throw isSystemError(error) && error.code === 'EPIPE' ? new ClosedPipe(error) : new FileError('write', name, error)
     }
     return 0
   }

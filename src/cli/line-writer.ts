@@ -2,7 +2,7 @@
  * Writes lines to a stream, in large pieces, at the pace of whoever reads them.
  */
 import type { Writable } from 'node:stream'
-import { ClosedPipe, fileError, isSystemError } from './errors.ts'
+import { ClosedPipe, FileError, isSystemError } from './errors.ts'
 
 const pieceCharacters = 64 * 1024
 
@@ -43,6 +43,6 @@ export class LineWriter {
 
   #failure(error: unknown): Error {
     const isGone = isSystemError(error) && error.code === 'EPIPE'
-    return isGone ? new ClosedPipe(error) : fileError('write to', this.#name, error)
+    return isGone ? new ClosedPipe(error) : new FileError('write', this.#name, error)
   }
 }

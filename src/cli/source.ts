@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { PetalError } from '../model/errors.ts'
-import { fileError } from './errors.ts'
+import { FileError } from './errors.ts'
 
 /** Bytes asked of the file at once. */
 const chunkBytes = 256 * 1024
@@ -42,7 +42,7 @@ export class Source {
       await new Promise((resolve, reject) => input.once('open', resolve).once('error', reject))
       return new Source(path, entry.isFile() ? entry.size : undefined, input, signal)
     } catch (error) {
-      throw fileError('read', path, error)
+      throw new FileError('read', path, error)
     }
   }
 
@@ -63,7 +63,7 @@ export class Source {
       yield* isGzip(first) ? inflate(whole) : whole
     } catch (error) {
       if (this.#signal.aborted) return
-      throw error instanceof PetalError ? error : fileError('read', this.name, error)
+      throw error instanceof PetalError ? error : new FileError('read', this.name, error)
     } finally {
       this.#signal.removeEventListener('abort', stop)
       this.#input.destroy()

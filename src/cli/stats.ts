@@ -34,18 +34,19 @@ function collectionText({ name, documents, documentBytes, index }: CollectionSta
     share(bytes)
   ]
   const { bytes } = index
-  const table = formatTable(
-    [
-      size('documents', documentBytes),
-      size('index', bytes.total),
-      size('  hashed rows', bytes.hashedRows),
-      size('  private rows', bytes.privateRows),
-      size('  upper level', bytes.upperLevel),
-      size('  live bitmaps', bytes.live),
-      size('  directory', bytes.directory)
-    ],
-    'lrrr'
-  )
+  const parts = [
+    ['  hashed rows', bytes.hashedRows],
+    ['  private rows', bytes.privateRows],
+    ['  upper level', bytes.upperLevel],
+    ['  live bitmaps', bytes.live],
+    ['  directory', bytes.directory]
+  ] as const
+  const rows = [
+    size('documents', documentBytes),
+    size('index', bytes.total),
+    ...parts.filter((part) => part[1] > 0).map(([label, partBytes]) => size(label, partBytes))
+  ]
+  const table = formatTable(rows, 'lrrr')
   const segments = `${formatCount(index.segments)} segment${index.segments === 1 ? '' : 's'}`
   const details = [segments, `${formatCount(index.dead)} dead`, `${formatCount(index.recovered)} indexed again at open`]
   return [

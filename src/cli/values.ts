@@ -24,12 +24,10 @@ export function jsonOf(name: string, text: string): unknown {
     return parseJson(text)
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
-    const position = error.details.position
-    throw new UsageError(
-      typeof position === 'number'
-        ? `${name}: ${error.message}\n${pointAt(text, position)}`
-        : `${name}: ${error.message}`
-    )
+    const { position } = error.details
+    if (typeof position !== 'number') throw new UsageError(`${name}: ${error.message}`)
+    const problem = position < text.length ? 'is not JSON' : 'ends early'
+    throw new UsageError(`${name} ${problem} at position ${position}:\n${pointAt(text, position)}`)
   }
 }
 

@@ -1,0 +1,4 @@
+/** The examples print as the command line does. */
+export { formatBytes, formatCount, formatDuration, formatPercent, formatTable } from '../../src/cli/format.ts'
+export { hasColours, prettyJson } from '../../src/cli/pretty-json.ts'
+export { Progress } from '../../src/cli/progress.ts'

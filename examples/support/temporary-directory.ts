@@ -1,0 +1,33 @@
+/** A directory for a database, gone when the example ends, Ctrl-C included. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export class TemporaryDirectory implements Disposable {
+  readonly path: string
+  readonly #isKept: boolean
+  readonly #controller = new AbortController()
+  readonly #listener = (): void => {
+    // A second Ctrl-C does not wait for the example to come to an end.
+    if (this.#controller.signal.aborted) process.exit(130)
+    process.exitCode = 130
+    this.#controller.abort()
+  }
+
+  /** @param path a directory to use and to keep, instead of a temporary one */
+  constructor(path?: string) {
+    this.#isKept = path !== undefined
+    this.path = path ?? mkdtempSync(join(tmpdir(), 'petaldb-example-'))
+    process.on('SIGINT', this.#listener)
+  }
+
+  /** Fires with Ctrl-C. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  [Symbol.dispose](): void {
+    process.off('SIGINT', this.#listener)
+    if (!this.#isKept) rmSync(this.path, { recursive: true, force: true })
+  }
+}
