@@ -90,11 +90,13 @@ test('an upsert starts from the equalities of its filter, _id first', () => {
     d: { $gt: 3 },
     e: /x/,
     $and: [{ _id: 9 }, { f: { $in: [4] } }, { g: { $in: [1, 2] } }],
-    $or: [{ h: 5 }]
+    $or: [{ h: 5 }],
+    i: { $all: [6] }
   }
-  assert.is(describe(documentFromFilter(filter)), describe({ _id: 9, a: 1, b: { c: 2 }, f: 4, h: 5 }))
+  assert.is(describe(documentFromFilter(filter)), describe({ _id: 9, a: 1, b: { c: 2 }, f: 4, h: 5, i: 6 }))
   assert.throws(() => documentFromFilter({ a: 1, $and: [{ 'a.b': 2 }] }), /conflict/)
   assert.throws(() => documentFromFilter({ 'a.__proto__': 1 }), /__proto__/)
+  assert.throws(() => documentFromFilter({ 'a.$': 1 }), /positional/)
 })
 
 const key = fc.constantFrom('a', 'b', '0', '1')

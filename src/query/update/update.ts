@@ -18,7 +18,7 @@ import { insertOnlyOperators, operators, tolerantOperators } from './operators.t
 import { checkConflicts, comparePaths, parseUpdatePath } from './path.ts'
 import { ArrayFilters, MatchedPositions } from './positional.ts'
 import { applyRename, parseRename } from './rename.ts'
-import type { Change, Update } from './types.ts'
+import type { Change, Update, UpdatePlace } from './types.ts'
 
 export type { Update, UpdateContext } from './types.ts'
 
@@ -40,30 +40,24 @@ export interface UpdateOptions {
  */
 export function compileUpdate(update: unknown, options: UpdateOptions = {}): Update {
   const changes = parseChanges(update).sort((a, b) => comparePaths(a.path, b.path))
-  checkConflicts(
-    changes.flatMap((change) => {
-      const place = { operator: change.operator, path: change.path.text }
-      return change.kind === 'rename' ? [place, { operator: '$rename', path: change.from.text }] : [place]
-    })
-  )
+  checkConflicts(placesOf(changes))
   const arrayFilters = new ArrayFilters(options.arrayFilters)
   for (const { path, operator } of changes) arrayFilters.use(path, operator)
   arrayFilters.checkAllUsed()
   const positions = new MatchedPositions(options.filter)
+  const hasMatchedStep = changes.some(({ path }) => path.steps.some(({ kind }) => kind === 'matched'))
 
   return (document, context) => {
+    const applicable = context.isInsert ? changes : changes.filter((change) => !isInsertOnly(change))
+    const resolved = hasMatchedStep ? resolveMatched(document, applicable, positions) : applicable
     let result = document
-    for (const change of changes) {
+    for (const change of resolved) {
       if (change.kind === 'rename') {
         result = applyRename(result, change)
-      } else if (context.isInsert || !change.isInsertOnly) {
-        const { operator, ignoresBlockedPath, edit } = change
-        result = editAt(
-          result,
-          positions.resolve(document, change.path, operator),
-          (current) => edit(current, context),
-          { operator, ignoresBlockedPath, isFiltered: arrayFilters.matches }
-        )
+      } else {
+        const { operator, path, ignoresBlockedPath, edit } = change
+        const editOptions = { operator, ignoresBlockedPath, isFiltered: arrayFilters.matches }
+        result = editAt(result, path, (current) => edit(current, context), editOptions)
       }
     }
     if (result !== document) checkIdentity(document, result)
@@ -91,6 +85,27 @@ export function compileReplacement(replacement: unknown): Update {
     if (hasId) result._id = document._id
     return isIdentical(result, document) ? document : result
   }
+}
+
+function isInsertOnly(change: Change): boolean {
+  return change.kind === 'edit' && change.isInsertOnly
+}
+
+/** Puts positions in the place of `$`; only now is it known whether 'a.$' and 'a.0' are one place. */
+function resolveMatched(document: Document, changes: readonly Change[], positions: MatchedPositions): Change[] {
+  const resolved = changes.map((change) => ({
+    ...change,
+    path: positions.resolve(document, change.path, change.operator)
+  }))
+  checkConflicts(placesOf(resolved))
+  return resolved
+}
+
+function placesOf(changes: readonly Change[]): UpdatePlace[] {
+  return changes.flatMap((change): UpdatePlace[] => {
+    const place = { operator: change.operator, path: change.path.text }
+    return change.kind === 'rename' ? [place, { operator: change.operator, path: change.from.text }] : [place]
+  })
 }
 
 function parseChanges(update: unknown): Change[] {

@@ -17,7 +17,7 @@ const operator = 'upsert'
 const options = { operator, ignoresBlockedPath: false, isFiltered: () => false }
 
 /**
- * Equalities at the top, in `$and`, and in an `$or` or `$in` of one become fields, `_id` first; other conditions say
+ * Equalities at the top, in `$and`, and in an `$or`, `$in` or `$all` of one become fields, `_id` first; other conditions say
  * no single value and are left out.
  * @throws PetalError ConflictingUpdateOperators when two equalities concern one path, or one above the other
  * @example
@@ -50,9 +50,15 @@ function equalitiesOf(filter: unknown): Equality[] {
 
 function equalityOf(path: string, condition: unknown): Equality[] {
   if (typeOf(condition) === Type.regex) return []
-  if (!isPlainObject(condition) || Object.keys(condition)[0]?.startsWith('$') !== true)
-    return [{ path, value: condition }]
+  if (!isOperatorObject(condition)) return [{ path, value: condition }]
   if (Object.hasOwn(condition, '$eq')) return [{ path, value: condition.$eq }]
-  const { $in: list } = condition
-  return Array.isArray(list) && list.length === 1 && typeOf(list[0]) !== Type.regex ? [{ path, value: list[0] }] : []
+  const list = condition.$in ?? condition.$all
+  if (!Array.isArray(list) || list.length !== 1) return []
+  // An operator object in $all is a condition on elements, no value.
+  const isValue = typeOf(list[0]) !== Type.regex && !isOperatorObject(list[0])
+  return isValue ? [{ path, value: list[0] }] : []
+}
+
+function isOperatorObject(value: unknown): value is Document {
+  return isPlainObject(value) && Object.keys(value)[0]?.startsWith('$') === true
 }
