@@ -59,10 +59,7 @@ function predicateBounds(predicate: Predicate, path: IndexedPath, nullRule: Null
     case 'equal':
       return equalityBounds(predicate.value, path, nullRule)
     case 'in':
-      return or([
-        ...predicate.values.map((value) => equalityBounds(value, path, nullRule)),
-        ...(predicate.patterns.length > 0 ? [patternBounds(path)] : [])
-      ])
+      return membershipBounds(predicate, path, nullRule)
     case 'range':
       return rangeBounds(path, predicate.operator, predicate.value)
     case 'regex':
@@ -92,6 +89,23 @@ function equalityBounds(value: unknown, path: IndexedPath, nullRule: NullRule): 
   // Code with different scopes shares one key.
   const isProof = scalar.exact && scalar.type !== Type.regex && scalar.type !== Type.javascript
   return isProof ? bounds : upperOnly(bounds)
+}
+
+/** Beyond this many, the rows of all alternatives cost more than the candidates that they exclude. */
+const maxAlternatives = 50_000
+
+function membershipBounds(
+  { values, patterns }: Extract<Predicate, { kind: 'in' }>,
+  path: IndexedPath,
+  nullRule: NullRule
+): PairExpression {
+  const alternatives = patterns.length > 0 ? [patternBounds(path)] : []
+  if (values.length <= maxAlternatives) {
+    return or([...values.map((value) => equalityBounds(value, path, nullRule)), ...alternatives])
+  }
+  const types = new Set(values.map(typeOf))
+  if (types.delete(Type.null)) alternatives.push(nullRule(path))
+  return upperOnly(or([anyType(path, [...types]), ...alternatives]))
 }
 
 /**

@@ -110,6 +110,15 @@ test('a huge value is bounded by some of its pairs', () => {
   assert.ok(show(bounds).length < 1000)
 })
 
+test('$in of very many values is bounded by their types', () => {
+  const numbers = Array.from({ length: 60_000 }, (_, i) => i)
+  assert.is(show(compileFilter({ a: { $in: numbers } }).bounds), '[_ … T|a|number]')
+  assert.is(
+    show(compileFilter({ a: { $in: [...numbers, 'x', null, /y/] } }).bounds),
+    ['[_ … (T|a|number | T|a|string | [_ … (T|a|string | T|a|regex)]', '[!E|a … (!E|a | T|a|null)])]'].join(' | ')
+  )
+})
+
 test('ids are named when only documents with those ids can match', () => {
   const id = new ObjectId()
   const cases: readonly (readonly [filter: unknown, ids: readonly unknown[] | undefined])[] = [
