@@ -14,6 +14,7 @@ import { DistinctValues } from './distinct.ts'
 import { compileFind, FindRun } from './find.ts'
 import { type DocumentSource, type InsertManyOptions, insertMany } from './insert-many.ts'
 import { remove, update } from './mutate.ts'
+import type { OpenCollection } from './open-collection.ts'
 import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options.ts'
 import { decodeRecord } from './record.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
@@ -65,9 +66,7 @@ export class Collection<T extends Document = Document> {
   /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
   async insertOne(document: T): Promise<InsertOneResult> {
     assertDocument(document)
-    const opening = this.#collections.writing(this.collectionName)
-    const collection = opening instanceof Promise ? await opening : opening
-    return { acknowledged: true, insertedId: await collection.writer.insertOne(document) }
+    return { acknowledged: true, insertedId: await this.#write(({ writer }) => writer.insertOne(document)) }
   }
 
   /**
@@ -78,9 +77,7 @@ export class Collection<T extends Document = Document> {
     documents: Iterable<T> | AsyncIterable<T>,
     options: InsertManyOptions = {}
   ): Promise<InsertManyResult> {
-    const opening = this.#collections.writing(this.collectionName)
-    const collection = opening instanceof Promise ? await opening : opening
-    return insertMany(collection, documents as DocumentSource, options)
+    return this.#write((collection) => insertMany(collection, documents as DocumentSource, options))
   }
 
   /** Nothing is read before the cursor is. A malformed filter fails the first pull. */
@@ -176,11 +173,14 @@ export class Collection<T extends Document = Document> {
   async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
     const find = compileFind(filter, oneOf(options))
     const project = compileProjection(options.projection)
-    const collection = await this.#collections.reading(this.collectionName)
-    if (collection === undefined) return null
-    this.#collections.assertWritable()
-    const { first } = await remove(collection, find, options)
+    const { first } = await this.#write((collection) => remove(collection, find, options))
     return first === undefined ? null : (project(first) as T)
+  }
+
+  /** Queues a write before anything is awaited, so that writes are decided in the order of the calls. */
+  #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
+    const opening = this.#collections.writing(this.collectionName)
+    return opening instanceof Promise ? opening.then(use) : use(opening)
   }
 
   async #updateUpTo(
@@ -191,7 +191,7 @@ export class Collection<T extends Document = Document> {
   ): Promise<UpdateResult> {
     const find = compileFind(filter, { ...options, limit })
     const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
-    const updated = await update(await this.#collections.writing(this.collectionName), request)
+    const updated = await this.#write((collection) => update(collection, request))
     return {
       acknowledged: true,
       matchedCount: updated.matched,
@@ -203,7 +203,7 @@ export class Collection<T extends Document = Document> {
 
   async #deleteUpTo(limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
     const find = compileFind(filter, { ...options, limit })
-    const { deleted } = await remove(await this.#collections.writing(this.collectionName), find, options)
+    const { deleted } = await this.#write((collection) => remove(collection, find, options))
     return { acknowledged: true, deletedCount: deleted }
   }
 
@@ -211,7 +211,7 @@ export class Collection<T extends Document = Document> {
     const find = compileFind(filter, oneOf(options))
     const project = compileProjection(options.projection)
     const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
-    const updated = await update(await this.#collections.writing(this.collectionName), request)
+    const updated = await this.#write((collection) => update(collection, request))
     const document = options.returnDocument === 'after' ? updated.after : updated.before
     return document === undefined ? null : (project(document) as T)
   }

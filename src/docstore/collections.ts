@@ -61,7 +61,7 @@ export class Collections {
 
   /** The collection, created if need be. */
   writing(name: string): OpenCollection | Promise<OpenCollection> {
-    this.assertWritable()
+    this.#assertWritable()
     const open = this.reading(name)
     if (open instanceof OpenCollection) return open
     return this.#create(name, open)
@@ -69,7 +69,7 @@ export class Collections {
 
   /** @returns false when there was none */
   async drop(name: string): Promise<boolean> {
-    this.assertWritable()
+    this.#assertWritable()
     const collection = await this.reading(name)
     const entry = this.#catalog.entry(name)
     if (collection === undefined || entry === undefined) return false
@@ -163,7 +163,7 @@ export class Collections {
   }
 
   /** @throws PetalError IllegalOperation in a read-only database */
-  assertWritable(): void {
+  #assertWritable(): void {
     this.#assertOpen()
     if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }

@@ -1,4 +1,4 @@
-/** Directories that vanish with the test process, and documents to put in them. */
+/** Directories that vanish with the test process, and small helpers of these tests. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,13 +29,6 @@ export async function rejects(promise: Promise<unknown>, codeName: ErrorName): P
   }
   assert.unreachable(`expected ${codeName}`)
   throw new Error('unreachable')
-}
-
-/** Seed of this run's random choices, printed so that a failure can be repeated. */
-export function announceSeed(): number {
-  const seed = Number(process.env.PETALDB_SEED ?? Math.floor(Math.random() * 2 ** 31))
-  console.log(`seed ${seed}`)
-  return seed
 }
 
 /** mulberry32: small, fast, good enough to choose with. */

@@ -1,0 +1,43 @@
+/** Stores that behave within the contract but unlike the usual ones. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MemoryLevel } from 'memory-level'
+
+/** Applies a batch some time before it says so, and only some time after it was asked: what a thread does, but slower. */
+export class SlowLevel extends MemoryLevel {
+  // abstract-level's private API; its types leave it out.
+  async _batch(operations: unknown, options: unknown): Promise<void> {
+    await sleep(2)
+    await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
+    await sleep(4)
+  }
+}
+
+/** Has no synchronous reads. */
+export class AsyncLevel extends MemoryLevel {
+  constructor() {
+    super()
+    Object.assign(this.supports, { getSync: false })
+  }
+
+  override getSync(): undefined {
+    throw new Error('getSync() was called on a store that has none')
+  }
+}
+
+/** Refuses the batches that it is told to. */
+export class FailingLevel extends MemoryLevel {
+  /** Batches that still succeed before `failures` of them fail. */
+  successes = Number.POSITIVE_INFINITY
+  failures = Number.POSITIVE_INFINITY
+
+  async _batch(operations: unknown, options: unknown): Promise<void> {
+    // Some time passes, as it would on a disk.
+    await sleep(1)
+    if (this.successes-- <= 0 && this.failures-- > 0) throw new Error('no space left on device')
+    await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
+  }
+}
+
+interface Batching {
+  _batch(operations: unknown, options: unknown): Promise<void>
+}
