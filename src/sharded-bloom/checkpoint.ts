@@ -102,11 +102,12 @@ async function readFrames(
   for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
     const chunk = numberOf(key, 0)
     const frame = numberOf(key, 1)
-    if (chunk === undefined || frame === undefined || frame >= framesPerChunk || value.length !== frameBytes) {
+    if (chunk === undefined || frame === undefined || value.length !== frameBytes) {
       throw damaged(record, 'a chunk record has an impossible key or size')
     }
-    // Chunks beyond the record are of a checkpoint that did not complete.
-    const target = frames[chunk]
+    // What is beyond the record was left by a crash: chunks of a checkpoint that did not complete, frames of other
+    // parameters that were to be cleared.
+    const target = frame < framesPerChunk ? frames[chunk] : undefined
     if (target !== undefined) target[frame] = value
   }
   frames.forEach((chunk, i) => {

@@ -144,7 +144,9 @@ export class Maintenance {
 
   #isTuningDue(handle: SegmentHandle): boolean {
     const size = this.#context.handles.length === 1 ? tuningSizes[handle.tunings] : undefined
-    return size !== undefined && handle.open !== undefined && handle.open.documents >= size && !this.isComplete(handle)
+    if (size === undefined || handle.open === undefined || handle.open.documents < size) return false
+    // After a reopen there are only the documents added since to choose from: wait until they are a sample.
+    return this.#sampler.size >= minSample && !this.isComplete(handle)
   }
 
   async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
@@ -197,14 +199,14 @@ export class Maintenance {
       while (tuned.documents < open.documents) tuned.addUnknown()
       // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.
       await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: undefined }])
+      handle.checkpointed = 0
+      handle.bytes = { hashedRows: 0, privateRows: 0 }
       await this.#clearChunks(handle)
     } catch (error) {
       tuned.free()
       throw error
     }
     handle.segment = tuned
-    handle.checkpointed = 0
-    handle.bytes = { hashedRows: 0, privateRows: 0 }
     while (handle.tunings < tuningSizes.length && end - handle.firstOrdinal >= tuningSizes[handle.tunings]!)
       handle.tunings++
     this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
