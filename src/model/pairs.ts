@@ -84,8 +84,9 @@ function combine(
   for (const child of children) {
     if (child.kind === absorbing.kind) return absorbing
     if (child.kind === neutral.kind) continue
-    if (child.kind === kind) kept.push(...child.children)
-    else kept.push(child)
+    if (child.kind !== kind) kept.push(child)
+    // One at a time: as arguments of one call, some hundred thousand members would overflow the stack.
+    else for (const member of child.children) kept.push(member)
   }
   if (kept.length === 0) return neutral
   return kept.length === 1 ? kept[0]! : { kind, children: kept }
