@@ -225,11 +225,14 @@ export class Writer {
     const found = new Set<Entry>()
     const asked = entries.filter((entry): entry is Entry => !(entry instanceof PetalError) && entry.needsLookup)
     if (asked.length === 0) return found
+    // Before the store is asked: what is under way now may be applied, and forgotten as pending, while it answers,
+    // and yet too late for its answer.
+    for (const entry of asked) if (this.#isPending(entry.key)) found.add(entry)
     const keys = asked.map(({ key }) => key)
     const ordinals = this.#store.ordinalsOf(keys, this.#store.readOptions())
     const stored = ordinals instanceof Promise ? await ordinals : ordinals
     asked.forEach((entry, i) => {
-      if (stored[i] !== undefined || this.#isPending(entry.key)) found.add(entry)
+      if (stored[i] !== undefined) found.add(entry)
     })
     return found
   }

@@ -17,10 +17,11 @@ export class AsyncLevel extends MemoryLevel {
   constructor() {
     super()
     Object.assign(this.supports, { getSync: false })
-  }
-
-  override getSync(): undefined {
-    throw new Error('getSync() was called on a store that has none')
+    Object.assign(this, {
+      getSync() {
+        throw new Error('getSync() was called on a store that has none')
+      }
+    })
   }
 }
 
