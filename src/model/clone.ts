@@ -3,13 +3,14 @@
  */
 import { equalValues } from './compare.ts'
 import { PetalError } from './errors.ts'
-import { type Document, isPlainObject, Type, typeOf } from './types.ts'
+import { unwrapNumber } from './numbers.ts'
+import { type Document, isPlainObject, type Numeric, Type, typeOf } from './types.ts'
 
 const maxDepth = 1000
 
 /**
- * A deep copy as the store would give it back: class instances become plain objects, undefined is dropped (null in
- * arrays). Immutable values such as ObjectId are shared.
+ * A deep copy as the store would give it back: class instances become plain objects, Long a bigint, Int32 and Double
+ * numbers, BSONSymbol a string; undefined is dropped (null in arrays). Immutable values such as ObjectId are shared.
  * @throws PetalError BadValue for the key `__proto__` and for nesting that no document may have, a cycle among it
  */
 export function cloneValue(value: unknown, depth = 0): unknown {
@@ -20,6 +21,10 @@ export function cloneValue(value: unknown, depth = 0): unknown {
     case Type.array:
       checkDepth(depth)
       return Array.from(value as readonly unknown[], (element) => cloneValue(element ?? null, depth + 1))
+    case Type.number:
+      return unwrapNumber(value as Numeric)
+    case Type.string:
+      return String(value)
     case Type.date:
       return new Date((value as Date).getTime())
     case Type.binData:

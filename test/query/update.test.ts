@@ -1,4 +1,4 @@
-import { Decimal128, ObjectId } from 'bson'
+import { Decimal128, Double, Int32, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -21,7 +21,8 @@ test('an update that changes nothing returns the very same document', () => {
     b: { c: [1, 2] },
     d: new Date(5),
     e: dec('1.0'),
-    f: Uint8Array.of(1)
+    f: Uint8Array.of(1),
+    g: Number.NaN
   })
   const updates: Document[] = [
     { $set: { a: 1, 'b.c': [1, 2], d: new Date(5), e: dec('1.0'), f: Uint8Array.of(1) } },
@@ -29,6 +30,8 @@ test('an update that changes nothing returns the very same document', () => {
     { $addToSet: { 'b.c': { $each: [1, 2] } } },
     { $pull: { 'b.c': 9 }, $pop: { z: 1 } },
     { $setOnInsert: { z: 1 } },
+    { $inc: { g: 1 }, $min: { a: 5 } },
+    { $set: { a: new Int32(1), 'b.c.0': new Double(1) } },
     { $set: {} }
   ]
   for (const update of updates) assert.is(apply(document, update), document, describe(update))

@@ -65,7 +65,8 @@ class PathEdit {
   #field(object: Document, at: number, name: string): unknown {
     const current = Object.hasOwn(object, name) ? (object[name] ?? null) : absent
     const edited = this.value(current, at + 1)
-    if (edited === current) return object
+    // Object.is, here and below: NaN is not changed by becoming NaN.
+    if (Object.is(edited, current)) return object
     if (edited !== absent) return { ...object, [name]: edited }
     const { [name]: _, ...rest } = object
     return rest
@@ -76,7 +77,7 @@ class PathEdit {
     if (position === undefined) return this.#blocked(array, at)
     const current = position < array.length ? (array[position] ?? null) : absent
     const edited = this.value(current, at + 1)
-    if (edited === current) return array
+    if (Object.is(edited, current)) return array
     if (position > array.length + maxBackfill) {
       const problem = `position ${position} is more than ${maxBackfill} beyond the end of the array`
       throw filterError('BadValue', this.#place(), problem)
@@ -102,7 +103,7 @@ class PathEdit {
       const element: unknown = value[i] ?? null
       if (step.kind === 'filtered' && !this.#options.isFiltered(step.identifier, element)) continue
       const edited = this.value(element, at + 1)
-      if (edited === element) continue
+      if (Object.is(edited, element)) continue
       copy ??= [...value]
       copy[i] = edited === absent ? null : edited
     }
