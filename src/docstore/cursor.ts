@@ -38,6 +38,7 @@ export class FindCursor<T = Document> implements AsyncIterable<T>, AsyncDisposab
   #phase: 'new' | 'running' | 'over' = 'new'
   #slice: readonly Document[] = []
   #position = 0
+  #filling: Promise<boolean> | undefined
   #pulling: Promise<readonly Document[] | undefined> | undefined
 
   /** Cursors come from Collection.find(). */
@@ -180,18 +181,24 @@ export class FindCursor<T = Document> implements AsyncIterable<T>, AsyncDisposab
     return rest
   }
 
-  /** Gets the next slice; false at the end. */
-  async #fill(): Promise<boolean> {
+  /** Gets the next slice, once for all who wait for it; false at the end. */
+  #fill(): Promise<boolean> {
+    this.#filling ??= this.#fillNow().finally(() => {
+      this.#filling = undefined
+    })
+    return this.#filling
+  }
+
+  async #fillNow(): Promise<boolean> {
     const pulled = this.#pull()
     const slice = pulled instanceof Promise ? await pulled : pulled
     if (slice === undefined) return false
-    // Another caller's slice may have arrived meanwhile: what it left is not to be lost.
-    this.#slice = [...this.#slice.slice(this.#position), ...slice]
+    this.#slice = slice
     this.#position = 0
     return true
   }
 
-  /** One pull at a time: callers who do not wait for each other get consecutive slices. */
+  /** One pull at a time: toArray() beside next() gets the slice after. */
   #pull(): Pulled {
     if (this.#pulling !== undefined) {
       const again = (): Pulled => this.#pull()

@@ -1,0 +1,210 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open } from '../../src/index.ts'
+import { rejects } from './scratch.ts'
+
+let db: Database
+
+test.before(async () => {
+  db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, n: i % 10 })))
+})
+
+test.after(() => db.close())
+
+test('a cursor is lazy: what is written before its first pull is seen', async () => {
+  const fresh = await open('unused', { store: 'memory' })
+  const cursor = fresh.find({ a: 1 })
+  await fresh.insertOne({ _id: 1, a: 1 })
+  assert.equal(await cursor.toArray(), [{ _id: 1, a: 1 }])
+  await fresh.close()
+})
+
+test('the view is captured by the first pull, before it is awaited', async () => {
+  const fresh = await open('unused', { store: 'memory' })
+  await fresh.insertOne({ _id: 1 })
+  const first = fresh.find().toArray()
+  await fresh.insertOne({ _id: 2 })
+  assert.is((await first).length, 1)
+  await fresh.close()
+})
+
+test('changing a cursor after its first pull throws', async () => {
+  const cursor = db.find()
+  await cursor.next()
+  for (const change of [
+    () => cursor.sort({ n: 1 }),
+    () => cursor.skip(1),
+    () => cursor.limit(1),
+    () => cursor.project({ n: 1 }),
+    () => cursor.map(String)
+  ]) {
+    assert.throws(change, /cannot be changed after its first pull/)
+  }
+  await cursor.close()
+})
+
+test('a cursor runs once, and its clone runs again', async () => {
+  const cursor = db.find({ n: 3 }).limit(5)
+  assert.is((await cursor.toArray()).length, 5)
+  await rejects(cursor.toArray(), 'CursorNotFound')
+  assert.throws(() => cursor[Symbol.asyncIterator](), /clone\(\)/)
+  assert.is(await cursor.next(), null)
+  assert.is(await cursor.hasNext(), false)
+  assert.is((await cursor.clone().toArray()).length, 5)
+})
+
+test('next, hasNext and tryNext give every document once, then null', async () => {
+  const cursor = db.find({ n: 3 })
+  const seen: unknown[] = []
+  while (await cursor.hasNext()) seen.push((await cursor.next())?._id)
+  assert.is(seen.length, 100)
+  assert.is(new Set(seen).size, 100)
+  assert.is(await cursor.tryNext(), null)
+})
+
+test('what next has not taken, toArray and iteration still give', async () => {
+  const cursor = db.find().sort({ _id: 1 })
+  const first = await cursor.next()
+  const rest = await cursor.toArray()
+  assert.equal([first?._id, rest[0]?._id, rest.length], [0, 1, 999])
+  const other = db.find()
+  await other.next()
+  let count = 0
+  for await (const _ of other) count++
+  assert.is(count, 999)
+})
+
+test('pulls that do not wait for each other get different documents', async () => {
+  const cursor = db.find()
+  const pulled = await Promise.all(Array.from({ length: 300 }, () => cursor.next()))
+  assert.is(new Set(pulled.map((document) => document?._id)).size, 300)
+  await cursor.close()
+})
+
+test('leaving a loop closes the cursor', async () => {
+  const cursor = db.find()
+  for await (const document of cursor) if (document._id === 3) break
+  assert.is(cursor.closed, true)
+  assert.is(await cursor.next(), null)
+})
+
+test('a closed cursor gives nothing more, and closing again is harmless', async () => {
+  const cursor = db.find()
+  await cursor.next()
+  await cursor.close()
+  await cursor.close()
+  assert.is(await cursor.next(), null)
+  await rejects(cursor.toArray(), 'CursorNotFound')
+})
+
+test('await using closes the cursor', async () => {
+  let outer: { readonly closed: boolean }
+  {
+    await using cursor = db.find()
+    outer = cursor
+    await cursor.next()
+  }
+  assert.is(outer.closed, true)
+})
+
+test('map chains, after projection', async () => {
+  const cursor = db
+    .find({ n: 1 })
+    .project<{ n: number }>({ n: 1, _id: 0 })
+    .map(({ n }) => n + 1)
+    .map((n) => `${n}`)
+  assert.equal(new Set(await cursor.toArray()), new Set(['2']))
+})
+
+test('forEach visits until told to stop', async () => {
+  const seen: unknown[] = []
+  await db.find().forEach(({ _id }) => {
+    seen.push(_id)
+    return seen.length < 7
+  })
+  assert.is(seen.length, 7)
+})
+
+test('results are copies: changing one changes nothing else', async () => {
+  const first = await db.findOne({ _id: 5 })
+  Object.assign(first ?? {}, { n: 'changed' })
+  assert.equal(await db.findOne({ _id: 5 }), { _id: 5, n: 5 })
+})
+
+test('count honours skip and limit and leaves the cursor unused', async () => {
+  const cursor = db.find({ n: 2 }).skip(90).limit(50)
+  assert.is(await cursor.count(), 10)
+  assert.is((await cursor.toArray()).length, 10)
+})
+
+test('malformed questions fail the first pull, with MongoDB code numbers', async () => {
+  assert.is((await rejects(db.find({ a: { $nope: 1 } }).toArray(), 'BadValue')).code, 2)
+  await rejects(db.find({ $nope: [] }).next(), 'BadValue')
+  await rejects(db.find({ a: undefined }).toArray(), 'BadValue')
+  await rejects(db.find({}, { limit: 1.5 }).toArray(), 'BadValue')
+  await rejects(db.find({}, { skip: -1 }).toArray(), 'BadValue')
+  await rejects(db.find({}, { hint: 'a_1' as 'scan' }).toArray(), 'BadValue')
+  await rejects(db.find().sort({ a: 2 }).toArray(), 'BadValue')
+  await rejects(db.find().project({ a: 1, b: 0 }).toArray(), 'BadValue')
+  await rejects(db.countDocuments({ a: { $in: 1 } }), 'BadValue')
+})
+
+test('an aborted signal ends a read, before or in the midst of it', async () => {
+  const before = AbortSignal.abort(new Error('enough'))
+  const error = await rejects(db.find({}, { signal: before }).toArray(), 'Aborted')
+  assert.is(error.name, 'AbortError')
+  const controller = new AbortController()
+  const slow = db.find({ $where: () => wasteTime(1) }, { signal: controller.signal }).toArray()
+  setTimeout(() => controller.abort(), 20)
+  await rejects(slow, 'Aborted')
+  await rejects(db.countDocuments({ $where: () => wasteTime(1) }, { signal: AbortSignal.timeout(20) }), 'Aborted')
+})
+
+test('a read that takes longer than maxTimeMS fails with MaxTimeMSExpired', async () => {
+  const error = await rejects(db.find({ $where: () => wasteTime(1) }, { maxTimeMS: 20 }).toArray(), 'MaxTimeMSExpired')
+  assert.is(error.code, 50)
+})
+
+test('a long read lets timers run', async () => {
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 1)
+  await db.find({ $where: () => wasteTime(0.2) }).toArray()
+  clearInterval(timer)
+  assert.ok(ticks > 10, `${ticks} ticks`)
+})
+
+test('a cursor over a database that closes fails, and does not hang', async () => {
+  const fresh = await open('unused', { store: 'memory' })
+  await fresh.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: i })))
+  const cursor = fresh.find()
+  await cursor.next()
+  await fresh.close()
+  await rejects(cursor.toArray(), 'DatabaseNotOpen')
+  await rejects(fresh.find().toArray(), 'DatabaseNotOpen')
+  await rejects(fresh.insertOne({}), 'DatabaseNotOpen')
+})
+
+test('a function of the caller that throws ends the read with its own error', async () => {
+  const mine = new RangeError('mine')
+  const cursor = db.find({
+    $where: () => {
+      throw mine
+    }
+  })
+  try {
+    await cursor.toArray()
+    assert.unreachable()
+  } catch (error) {
+    assert.is(error, mine)
+  }
+  assert.is(cursor.closed, true)
+})
+
+function wasteTime(milliseconds: number): boolean {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+  return true
+}
+
+test.run()
