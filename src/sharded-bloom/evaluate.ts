@@ -177,7 +177,10 @@ class SegmentEvaluation {
       const mark = this.#memory.scratch
       const bits = boundOf(child)
       if (bits === EVERYTHING) return EVERYTHING
-      if (bits === NOTHING) continue
+      if (bits === NOTHING) {
+        this.#memory.pop(mark)
+        continue
+      }
       if (sum === NOTHING) {
         sum = bits
         continue

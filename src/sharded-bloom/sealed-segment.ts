@@ -5,6 +5,7 @@
  * queries confirm more, and `isDamaged` has the index built again at the next open.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
+import { PetalError } from '../model/errors.ts'
 import type { IndexStore } from './document-index.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
@@ -35,6 +36,7 @@ export class SealedSegment implements Segment, FrameOwner {
   readonly #rowsPerFrame: number
   readonly #hashedFrames: number
   readonly #damaged = new Set<number>()
+  #isFreed = false
 
   constructor(context: SealedContext, record: SegmentRecord) {
     this.#context = context
@@ -131,8 +133,9 @@ export class SealedSegment implements Segment, FrameOwner {
     return count === 0 ? undefined : isAnySet !== 0
   }
 
-  /** Drops the segment's frames from the cache. */
+  /** Drops the segment's frames from the cache; it takes no others. */
   free(): void {
+    this.#isFreed = true
     this.#context.cache.release(this)
   }
 
@@ -151,6 +154,7 @@ export class SealedSegment implements Segment, FrameOwner {
 
   #place(frame: number, bytes: Uint8Array | undefined): void {
     const { cache, memory, onDamage } = this.#context
+    if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
     // Two queries may have asked for the same frame at the same time.
     if (this.slots[frame] !== 0) return
     if (bytes !== undefined) {

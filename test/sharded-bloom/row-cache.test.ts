@@ -1,0 +1,160 @@
+/** Row memory is bounded, and all of it comes back. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { type PairExpression, pairOf } from '../../src/model/pairs.ts'
+import { Type } from '../../src/model/types.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import { type FrameOwner, frameBytes, RowCache } from '../../src/sharded-bloom/row-cache.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const tweets = [...generateTweets({ count: 3000 })]
+const filters = tweets
+  .slice(0, 200)
+  .map((tweet) =>
+    compileFilter({ $or: [{ id_str: tweet.id_str }, { text: tweet.text }, { 'user.id': tweet.user.id }] })
+  )
+
+function ownerOf(frames: number): FrameOwner {
+  return { slots: new Uint32Array(frames) }
+}
+
+test('the cache keeps to its budget, and drops what was not used for longest first', () => {
+  const memory = rowMemory()
+  const before = memory.freeFrames
+  const cache = new RowCache(memory, 32 * frameBytes)
+  const owner = ownerOf(100)
+  for (let frame = 0; frame < 100; frame++) {
+    cache.beginEvaluation()
+    if (frame > 0) assert.ok(cache.lookup(owner, 0) !== 0, 'a frame in use stays')
+    memory.u8[cache.insert(owner, frame)] = frame
+    assert.ok(cache.usedBytes <= cache.budgetBytes)
+  }
+  assert.is(cache.usedBytes, cache.budgetBytes)
+  let cached = 0
+  for (let frame = 0; frame < 100; frame++) {
+    const address = cache.lookup(owner, frame)
+    if (address === 0) continue
+    cached++
+    assert.is(memory.u8[address], frame, 'frames do not share memory')
+  }
+  assert.is(cached, 32)
+  cache.release(owner)
+  assert.is(cache.usedBytes, 0)
+  assert.ok(owner.slots.every((slot) => slot === 0))
+  assert.is(memory.freeFrames, before)
+})
+
+test('what one evaluation asked for stays together, beyond the budget if need be, and the next one shrinks it', () => {
+  const memory = rowMemory()
+  const cache = new RowCache(memory, 0)
+  const owner = ownerOf(100)
+  cache.beginEvaluation()
+  const addresses = Array.from({ length: 50 }, (_, frame) => cache.insert(owner, frame))
+  addresses.forEach((address, frame) => {
+    assert.is(cache.lookup(owner, frame), address)
+  })
+  assert.is(cache.usedBytes, 50 * frameBytes)
+  for (let frame = 50; frame < 60; frame++) {
+    cache.beginEvaluation()
+    cache.insert(owner, frame)
+  }
+  assert.ok(cache.usedBytes <= cache.budgetBytes)
+  cache.release(owner)
+})
+
+test('the smallest cache answers as the largest does', async () => {
+  for (const isAsync of [false, true]) {
+    const harness = new IndexHarness({ segmentDocuments: 512, cacheBytes: 0 })
+    harness.records.isAsync = isAsync
+    await harness.open()
+    await harness.insert(tweets)
+    const some = filters.slice(0, isAsync ? 20 : 60)
+    await Promise.all(some.map((filter) => harness.check([filter])))
+    const { cache } = harness.index.stats()
+    assert.ok(cache.misses > cache.budgetBytes / frameBytes, 'frames came and went')
+    await harness.close()
+  }
+})
+
+test('a query asked again misses nothing', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 1024 })
+  await harness.insert(tweets)
+  await harness.check(filters.slice(0, 20))
+  const { misses } = harness.index.stats().cache
+  assert.ok(misses > 0)
+  await harness.check(filters.slice(0, 20))
+  assert.is(harness.index.stats().cache.misses, misses)
+  await harness.close()
+})
+
+test('closing gives every frame back', async () => {
+  const before = rowMemory().freeFrames
+  const harness = await IndexHarness.open({ segmentDocuments: 1024 })
+  await harness.insert(tweets)
+  await harness.check(filters.slice(0, 20))
+  assert.ok(rowMemory().freeFrames < before)
+  await harness.reopen()
+  await harness.insert(tweets.slice(0, 100))
+  await harness.check(filters.slice(0, 20))
+  await harness.close()
+  assert.is(rowMemory().freeFrames, before)
+})
+
+test('so does closing, opening or tuning that fails', async () => {
+  const before = rowMemory().freeFrames
+  const harness = await IndexHarness.open({ segmentDocuments: 2048 })
+  harness.add(tweets.slice(0, 1500))
+  const crashed = harness.crashed()
+  for (const n of [0, 1, 2]) {
+    harness.records.failAfterWrites = n
+    await harness.maintain().catch(() => undefined)
+  }
+  harness.records.failAfterWrites = 0
+  await harness.close().catch(() => undefined)
+  assert.is(rowMemory().freeFrames, before, 'closing')
+  for (let n = 0; n < 6; n++) {
+    crashed.records.failAfterWrites = n
+    await crashed.open().catch(() => undefined)
+    if (rowMemory().freeFrames !== before) await crashed.close().catch(() => undefined)
+    assert.is(rowMemory().freeFrames, before, `opening, write ${n}`)
+  }
+})
+
+test('rows that arrive after the index was closed take no memory', async () => {
+  const before = rowMemory().freeFrames
+  const harness = new IndexHarness({ segmentDocuments: 1024 })
+  harness.records.isAsync = true
+  await harness.open()
+  await harness.insert(tweets.slice(0, 1100))
+  const pending = harness.snapshot().check(filters.slice(0, 1))
+  await harness.close()
+  let failure: { readonly codeName?: string } | undefined
+  await pending.catch((error: { readonly codeName?: string }) => {
+    failure = error
+  })
+  assert.is(failure?.codeName, 'DatabaseNotOpen')
+  assert.is(rowMemory().freeFrames, before)
+})
+
+test('a disjunction of thousands needs a handful of frames', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 1024 })
+  await harness.insert(tweets.slice(0, 1100))
+  const memory = rowMemory()
+  const absent = (i: number): PairExpression =>
+    pairOf({ kind: 'value', path: 'text', value: { type: Type.string, key: `absent ${i}`, exact: true } })
+  const expression: PairExpression = { kind: 'or', children: Array.from({ length: 5000 }, (_, i) => absent(i)) }
+  await harness.snapshot().evaluate({ bounds: expression })
+  const taken: number[] = []
+  while (memory.freeFrames > 64) taken.push(memory.allocate())
+  try {
+    await harness.snapshot().evaluate({ bounds: expression })
+    await harness.snapshot().evaluate({ bounds: { kind: 'not', child: expression } })
+  } finally {
+    for (const address of taken) memory.free(address)
+  }
+  await harness.close()
+})
+
+test.run()
