@@ -8,9 +8,12 @@ export class TemporaryDirectory implements Disposable {
   readonly #isKept: boolean
   readonly #controller = new AbortController()
   readonly #listener = (): void => {
-    // A second Ctrl-C does not wait for the example to come to an end.
-    if (this.#controller.signal.aborted) process.exit(130)
     process.exitCode = 130
+    if (this.#controller.signal.aborted) {
+      // A second Ctrl-C does not wait for the example to come to an end.
+      this[Symbol.dispose]()
+      process.exit()
+    }
     this.#controller.abort()
   }
 

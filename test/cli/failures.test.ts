@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Document, open } from '../../src/index.ts'
+import { inTemporaryDirectory, linesOf, type Outcome, runCli, startCli } from './run-cli.ts'
+
+function assertFailed({ code, stdout, stderr }: Outcome, message: RegExp): void {
+  assert.is(code, 1, stderr)
+  assert.is(stdout, '')
+  assert.match(stderr, message)
+  assert.is(linesOf(stderr).length, 1, stderr)
+}
+
+async function insert(location: string, documents: readonly Document[]): Promise<void> {
+  await using db = await open(location)
+  await db.insertMany(documents)
+}
+
+function assertMisused({ code, stdout, stderr }: Outcome, message: RegExp): void {
+  assert.is(code, 2, stderr)
+  assert.is(stdout, '')
+  assert.match(stderr, message)
+  assert.match(stderr, /^usage: petaldb /m)
+}
+
+test('help and version go to standard output with status 0', async () => {
+  const [help, forImport, version] = await Promise.all([
+    runCli([]),
+    runCli(['import', '--help']),
+    runCli(['--version'])
+  ])
+  assert.is(help.code, 0)
+  for (const name of ['import', 'find', 'count', 'get', 'export', 'stats', 'generate']) {
+    assert.match(help.stdout, new RegExp(`^ {2}${name} `, 'm'))
+  }
+  assert.is(forImport.code, 0)
+  assert.match(forImport.stdout, /^petaldb import <db> <file\.ndjson\[\.gz\] \| -> \[options\]$/m)
+  assert.match(version.stdout, /^\d+\.\d+\.\d+/)
+})
+
+test('wrong usage is status 2 with the usage line', () =>
+  inTemporaryDirectory(async (path) => {
+    const [unknown, json] = await Promise.all([runCli(['frobnicate']), runCli(['find', path('db'), "{lang: 'en'}"])])
+    assertMisused(unknown, /^petaldb: there is no command 'frobnicate'$/m)
+    assertMisused(json, /the filter is not JSON at position 1:\n {2}\{lang: 'en'\}\n {3}\^$/m)
+    assert.equal(readdirSync(path('.')), [], 'nothing was made')
+  }))
+
+test('what cannot be opened or read is status 1 and one line, and is left alone', () =>
+  inTemporaryDirectory(async (path) => {
+    mkdirSync(path('other'))
+    writeFileSync(path('other/notes.txt'), 'mine')
+    const [absent, foreign, noFile] = await Promise.all([
+      runCli(['count', path('absent')]),
+      runCli(['import', path('other'), '-'], '{"a":1}'),
+      runCli(['import', path('new'), path('missing.ndjson')])
+    ])
+    assertFailed(absent, /There is no database at .*absent \(DatabaseNotFound\)$/m)
+    assertFailed(foreign, /is not a PetalDB database: .*notes\.txt.* \(NotADatabase\)$/m)
+    assertFailed(noFile, /cannot read .*missing\.ndjson: no such file or directory \(ENOENT\)$/m)
+    assert.equal(readdirSync(path('.')).sort(), ['other'])
+    assert.equal(readdirSync(path('other')), ['notes.txt'])
+  }))
+
+test('a database that is open elsewhere is in use', () =>
+  inTemporaryDirectory(async (path) => {
+    await using db = await open(path('db'))
+    await db.insertOne({ _id: 1 })
+    assertFailed(await runCli(['count', path('db')]), /is in use by another database.* \(DBPathInUse\)$/m)
+  }))
+
+test('filters the library refuses and collections there are none of are status 1; so is an _id that is not there', () =>
+  inTemporaryDirectory(async (path) => {
+    await insert(path('db'), [{ _id: 1 }])
+    assertFailed(await runCli(['find', path('db'), '{"a":{"$foo":1}}']), /\$foo at 'a': .* \(BadValue\)$/m)
+    assertFailed(await runCli(['count', path('db'), '--collection', 'x']), /no collection 'x'; it has default/)
+    assertFailed(await runCli(['get', path('db'), '2']), /no document with the _id 2$/m)
+    assertFailed(await runCli(['export', path('db'), path('no/file')]), /cannot write .*no\/file: no such file/)
+    assert.equal(readdirSync(path('.')), ['db'])
+  }))
+
+test('whoever closes the pipe early sees no error', () =>
+  inTemporaryDirectory(async (path) => {
+    await insert(
+      path('db'),
+      Array.from({ length: 5000 }, (_, i) => ({ _id: i, text: 'x'.repeat(200) }))
+    )
+    const commands = [
+      ['find', path('db'), '{}'],
+      ['export', path('db')],
+      ['generate', 'tweets', '--count', '100000']
+    ]
+    for (const args of commands) {
+      const { process: child, outcome } = startCli(args)
+      child.stdout.once('data', () => child.stdout.destroy())
+      const { code, stderr } = await outcome
+      assert.equal({ code, stderr }, { code: 0, stderr: '' }, args[0])
+    }
+  }))
+
+test.run()

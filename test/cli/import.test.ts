@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { inTemporaryDirectory, linesOf, readAll, runCli, startCli } from './run-cli.ts'
+
+const good = (id: number): string => `{"_id":${id}}`
+
+test('bad lines are reported with file and number and skipped', () =>
+  inTemporaryDirectory(async (path) => {
+    const lines = [
+      good(1),
+      '{"_id": 2,',
+      '[1]',
+      '',
+      '   \t',
+      good(1),
+      '{"_id":3,"__proto__":{"a":1}}',
+      '{"_id":[4]}',
+      '{"a":{"$oid":"zz"}}',
+      '{"_id":5,"a":"\xff"}',
+      good(6)
+    ]
+    // Latin-1: the one character beyond ASCII becomes a byte that UTF-8 does not have.
+    writeFileSync(path('bad.ndjson'), Buffer.from(lines.join('\n'), 'latin1'))
+    const { code, stdout, stderr } = await runCli(['import', path('db'), path('bad.ndjson')])
+    assert.is(code, 0)
+    assert.match(stdout, /^imported 2 documents, skipped 7, in .* documents\/s\)$/m)
+    const reports = new Map(
+      linesOf(stderr).map((line) => {
+        const [, number = '', problem = ''] = /^petaldb: .*bad\.ndjson:(\d+): (.*)$/.exec(line) ?? []
+        return [Number(number), problem]
+      })
+    )
+    assert.equal(
+      [...reports.keys()].sort((a, b) => a - b),
+      [2, 3, 6, 7, 8, 9, 10]
+    )
+    assert.match(reports.get(2) ?? '', /JSON ends early/)
+    assert.match(reports.get(3) ?? '', /must be an object, not array/)
+    assert.match(reports.get(6) ?? '', /duplicate key/)
+    assert.match(reports.get(7) ?? '', /__proto__/)
+    assert.match(reports.get(9) ?? '', /\$oid/)
+    assert.match(reports.get(10) ?? '', /UTF-8/)
+  }))
+
+test('--strict keeps everything before the first bad line and nothing after it', () =>
+  inTemporaryDirectory(async (path) => {
+    const outcome = await runCli(['import', path('db'), '-', '--strict'], `${good(1)}\n${good(2)}\nnope\n${good(3)}\n`)
+    assert.is(outcome.code, 1)
+    assert.match(outcome.stderr, /^petaldb: stdin:3: /)
+    assert.match(outcome.stdout, /^imported 2 documents, skipped 1, .*; stopped at a bad line$/m)
+    const refused = await runCli(
+      ['import', path('db'), '-', '--strict', '--batch', '2'],
+      [4, 5, 6, 1, 7, 8, 9].map(good).join('\n')
+    )
+    assert.is(refused.code, 1)
+    assert.match(refused.stderr, /^petaldb: stdin:4: .*duplicate key/)
+    assert.equal(
+      (await readAll(path('db'))).map(({ _id }) => _id),
+      [1, 2, 4, 5, 6]
+    )
+  }))
+
+test('gzip is recognised by content, on standard input too; byte order mark and CRLF are tolerated', () =>
+  inTemporaryDirectory(async (path) => {
+    // Two members: files that were compressed one by one and concatenated.
+    const bytes = Buffer.concat([gzipSync(`\ufeff${good(1)}\r\n\r\n`), gzipSync(`${good(2)}\r\n${good(3)}`)])
+    const outcome = await runCli(['import', path('db'), '-', '--json'], bytes)
+    assert.is(outcome.code, 0, outcome.stderr)
+    assert.is(outcome.stderr, '')
+    const { imported, skipped } = JSON.parse(outcome.stdout)
+    assert.equal({ imported, skipped }, { imported: 3, skipped: 0 })
+  }))
+
+test('a compressed file that ends too early fails, and what came before is kept', () =>
+  inTemporaryDirectory(async (path) => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `{"_id":${i},"r":${Math.sin(i)}}\n`).join('')
+    const whole = gzipSync(lines)
+    writeFileSync(path('cut.ndjson.gz'), whole.subarray(0, whole.length >> 1))
+    const outcome = await runCli(['import', path('db'), path('cut.ndjson.gz')])
+    assert.is(outcome.code, 1)
+    assert.match(outcome.stderr, /^petaldb import: cannot read .*cut\.ndjson\.gz: the compressed data ends too early/m)
+    const { length } = await readAll(path('db'))
+    assert.ok(length > 1000, `${length} documents`)
+  }))
+
+test('a line of 100 MB is skipped without being held', () =>
+  inTemporaryDirectory(async (path) => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the child that evaluates it
+    const printPeak = 'process.on("exit",()=>process.stderr.write(`peak ${process.resourceUsage().maxRSS}\\n`))'
+    const run = async (longBytes: number) => {
+      const child = startCli(['import', path(`db${longBytes}`), '-'], ['--import', `data:text/javascript,${printPeak}`])
+      const { stdin } = child.process
+      const piece = Buffer.alloc(1_000_000, 'x')
+      const write = (bytes: string | Uint8Array) => new Promise((resolve) => stdin.write(bytes, resolve))
+      await write(`${good(1)}\n{"_id":2,"text":"`)
+      for (let written = 0; written < longBytes; written += piece.length) await write(piece)
+      await write(`"}\n${good(3)}\n`)
+      stdin.end()
+      const outcome = await child.outcome
+      return { ...outcome, peakBytes: Number(/peak (\d+)/.exec(outcome.stderr)?.[1]) * 1024 }
+    }
+    const short = await run(1_000_000)
+    assert.match(short.stdout, /^imported 3 documents, skipped 0/)
+    const long = await run(100_000_000)
+    assert.is(long.code, 0)
+    assert.match(long.stdout, /^imported 2 documents, skipped 1/)
+    assert.match(long.stderr, /^petaldb: stdin:2: the line has 95\.4 MiB; at most 32\.0 MiB are read$/m)
+    const extra = long.peakBytes - short.peakBytes
+    console.log(`peak memory: ${short.peakBytes >> 20} MiB, with the long line ${long.peakBytes >> 20} MiB`)
+    assert.ok(extra < 80e6, `the line cost ${extra} bytes of memory`)
+  }))
+
+test.run()

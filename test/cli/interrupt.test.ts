@@ -1,0 +1,46 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { generateTweets } from '../../src/workload/index.ts'
+import { type Child, inTemporaryDirectory, type Outcome, readAll, startCli } from './run-cli.ts'
+
+function importedCount({ stdout, stderr }: Outcome): number {
+  const printed = /^imported ([\d,]+) documents, skipped 0, .*; interrupted$/m.exec(stdout)
+  assert.ok(printed, stdout + stderr)
+  return Number(printed[1]?.replaceAll(',', ''))
+}
+
+/** Writes documents at the child's pace until `count` of them are on their way, or the child is gone. */
+async function feed({ process: child }: Child, count: number, start = 0): Promise<void> {
+  for (const tweet of generateTweets({ count, start })) {
+    const failure = await new Promise((resolve) => child.stdin.write(`${JSON.stringify(tweet)}\n`, resolve))
+    if (failure instanceof Error) return
+  }
+}
+
+test('Ctrl-C in the middle of an import keeps exactly what is printed', () =>
+  inTemporaryDirectory(async (path) => {
+    const child = startCli(['import', path('db'), '-', '--batch', '200'])
+    await feed(child, 3000)
+    child.process.kill('SIGINT')
+    const rest = feed(child, 100_000, 3000)
+    const outcome = await child.outcome
+    await rest
+    assert.is(outcome.code, 130, outcome.stderr)
+    const imported = importedCount(outcome)
+    assert.ok(imported > 2000, `${imported} documents`)
+    assert.is((await readAll(path('db'))).length, imported)
+  }))
+
+test('Ctrl-C while standard input is silent ends the import, and half a line is no bad line', () =>
+  inTemporaryDirectory(async (path) => {
+    const child = startCli(['import', path('db'), '-'])
+    await feed(child, 1500)
+    await new Promise((resolve) => child.process.stdin.write('{"_id":1,"half', resolve))
+    child.process.kill('SIGINT')
+    const outcome = await child.outcome
+    assert.is(outcome.code, 130, outcome.stderr)
+    assert.is(outcome.stderr, '')
+    assert.is((await readAll(path('db'))).length, importedCount(outcome))
+  }))
+
+test.run()

@@ -1,0 +1,101 @@
+import { ObjectId } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { commandNamed } from '../../src/cli/commands.ts'
+import { UsageError } from '../../src/cli/errors.ts'
+import { formatBytes, formatDuration, formatPercent, formatTable } from '../../src/cli/format.ts'
+import { possibleIds } from '../../src/cli/get.ts'
+import { prettyJson } from '../../src/cli/pretty-json.ts'
+import { renderProgress } from '../../src/cli/progress.ts'
+import { documentOf, wholeNumber } from '../../src/cli/values.ts'
+
+test('progress shows bar, rate and time left when the size is known', () => {
+  const line = renderProgress({ documents: 5000, bytes: 50, totalBytes: 200 }, 1000)
+  assert.is(line, '[=====>                  ]  25 %  5,000 documents  5,000/s  3.0 s left')
+  assert.is(renderProgress({ documents: 10, bytes: 2048, totalBytes: undefined }, 1000), '2.0 KiB  10 documents  10/s')
+  assert.match(renderProgress({ documents: 0, bytes: 0, totalBytes: 10 }, 0), /0 % {2}0 documents {2}0\/s$/)
+})
+
+test('numbers are as people write them', () => {
+  assert.equal([0, 1023, 1536, 5 * 2 ** 30].map(formatBytes), ['0 B', '1,023 B', '1.5 KiB', '5.0 GiB'])
+  assert.equal([0.123, 45, 1500, 65_000, 7_380_000].map(formatDuration), [
+    '0.12 ms',
+    '45 ms',
+    '1.5 s',
+    '1 min 05 s',
+    '2 h 03 min'
+  ])
+  assert.equal([0, 0.00123, 0.5].map(formatPercent), ['0.0 %', '0.12 %', '50.0 %'])
+  assert.equal(
+    formatTable(
+      [
+        ['a', '1'],
+        ['bcd', '20']
+      ],
+      'lr'
+    ),
+    ['a     1', 'bcd  20']
+  )
+})
+
+test('an error in a JSON argument is pointed at', () => {
+  try {
+    documentOf('the filter', `{"a": 1, b: 2}`)
+    assert.unreachable()
+  } catch (error) {
+    assert.instance(error, UsageError)
+    assert.is((error as Error).message, 'the filter is not JSON at position 9:\n  {"a": 1, b: 2}\n           ^')
+  }
+  assert.throws(() => documentOf('the filter', '[1]'), /must be a JSON object .*, got array/)
+  assert.throws(() => documentOf('the filter', '{"a": {"$oid": "xyz"}}'), /the filter: \$oid cannot hold/)
+})
+
+test('commands refuse what they cannot be called with', async () => {
+  const refusals: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+    [['import', 'db'], /^<file\.ndjson\[\.gz\] \| -> is missing$/],
+    [['find', 'db', '--limt', '3'], /^Unknown option '--limt'$/],
+    [['find', 'db', '--limit'], /argument missing/],
+    [['count', 'db', '{}', 'x'], /^unexpected argument 'x'$/],
+    [['generate', 'cats', '--count', '1'], /can generate tweets, not 'cats'/],
+    [['import', 'db', '-', '--store', 'tape'], /^--store takes level or memory, got 'tape'$/]
+  ]
+  for (const [[name = '', ...args], message] of refusals) {
+    try {
+      await commandNamed(name)?.run(args)
+      assert.unreachable(name)
+    } catch (error) {
+      assert.instance(error, UsageError)
+      assert.match((error as Error).message, message)
+    }
+  }
+})
+
+test('whole numbers are whole', () => {
+  assert.is(wholeNumber('--limit', '12'), 12)
+  for (const text of ['', '-1', '1.5', '1e3', 'x', '9007199254740993']) {
+    assert.throws(() => wholeNumber('--limit', text), /takes a whole number/, text)
+  }
+  assert.throws(() => wholeNumber('--batch', '0', 1), /at least 1/)
+})
+
+test('an id on the command line is JSON, text, or an ObjectId', () => {
+  assert.equal(possibleIds('7'), [7])
+  assert.equal(possibleIds('"7"'), ['7'])
+  assert.equal(possibleIds('anna'), ['anna'])
+  assert.equal(possibleIds('1234567890123456789'), [1234567890123456789n])
+  const hex = '507f1f77bcf86cd799439011'
+  const [id, text] = possibleIds(hex)
+  assert.ok(id instanceof ObjectId && id.toHexString() === hex)
+  assert.is(text, hex)
+  assert.is(possibleIds('123456789012345678901234').length, 3)
+})
+
+test('colours change no character of the JSON', () => {
+  const json = '{"a \\"b\\": c":[1,-2.5e-7,"x: 1",true,null],"d":{}}'
+  const coloured = prettyJson(json, true)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  assert.is(coloured.replace(/\u001b\[\d+m/g, ''), prettyJson(json, false))
+  assert.equal(JSON.parse(prettyJson(json, false)), JSON.parse(json))
+})
+
+test.run()

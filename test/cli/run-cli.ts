@@ -1,0 +1,71 @@
+/** Runs the real command line as a child process. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Document, open } from '../../src/index.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Outcome {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Child {
+  readonly process: ChildProcessWithoutNullStreams
+  readonly outcome: Promise<Outcome>
+}
+
+/** @param nodeArguments further arguments of Node itself */
+export function startCli(args: readonly string[], nodeArguments: readonly string[] = []): Child {
+  const all = ['--import', 'tsx', ...nodeArguments, 'src/cli/main.ts', ...args]
+  const child = spawn(process.execPath, all, { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text
+  })
+  // The child may end before it has read everything.
+  child.stdin.on('error', () => {})
+  const outcome = new Promise<Outcome>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+  return { process: child, outcome }
+}
+
+/** @param input what standard input gives; nothing by default */
+export function runCli(args: readonly string[], input: string | Uint8Array = ''): Promise<Outcome> {
+  const child = startCli(args)
+  child.process.stdin.end(input)
+  return child.outcome
+}
+
+export function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
+
+/** What a database holds, asked of the library; any document that cannot be read fails. */
+export async function readAll(location: string): Promise<readonly Document[]> {
+  await using db = await open(location, { createIfMissing: false })
+  const documents = await db.find({}, { sort: { $natural: 1 }, hint: 'scan' }).toArray()
+  if ((await db.countDocuments()) !== documents.length) throw new Error('the count is not that of the documents')
+  return documents
+}
+
+/** A directory of its own for the test, removed at its end. */
+export async function inTemporaryDirectory(work: (path: (name: string) => string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'petaldb-cli-'))
+  try {
+    await work((name) => join(directory, name))
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const directory = mkdtempSync(join(tmpdir(), 'petaldb-examples-test-'))
+/** Where the examples put their temporary files, so that what they leave behind can be seen. */
+const temporary = join(directory, 'tmp')
+
+test.before(() => mkdirSync(temporary))
+test.after(() => rmSync(directory, { recursive: true, force: true }))
+
+interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** @param interruptAt sends Ctrl-C when standard output has this text */
+function run(example: string, args: readonly string[], interruptAt?: string): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', join('examples', example), ...args], {
+      cwd: root,
+      env: { ...process.env, TMPDIR: temporary, NO_COLOR: '1' }
+    })
+    let stdout = ''
+    let stderr = ''
+    let isInterrupted = false
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text
+      if (isInterrupted || interruptAt === undefined || !stdout.includes(interruptAt)) return
+      isInterrupted = child.kill('SIGINT')
+    })
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+function assertNothingLeft(): void {
+  const left = readdirSync(temporary).filter((name) => name.startsWith('petaldb'))
+  assert.equal(left, [])
+}
+
+test('the tweets demo asks its questions, agrees with a scan, and cleans up', async () => {
+  const { code, stdout, stderr } = await run('tweets.ts', ['--count', '3000', '--seed', '5'])
+  assert.is(code, 0, stderr)
+  assert.match(stdout, /^imported 3,000 made-up tweets in /m)
+  for (const title of [
+    'AND of three',
+    'NOT',
+    '$nin',
+    '(A ∨ B) ∧ (C ∨ D) ∧ ¬E',
+    'newest 20 of a user',
+    'absent value'
+  ]) {
+    assert.ok(stdout.includes(`\n${title} `), title)
+  }
+  assert.match(stdout, /times faster, same hits$/m)
+  assert.match(stdout, /^index: .* of the JSON$/m)
+  assertNothingLeft()
+})
+
+test('the tweets demo ends quietly on Ctrl-C and cleans up', async () => {
+  const { code, stderr } = await run('tweets.ts', ['--count', '3000'], 'imported')
+  assert.is(code, 130, stderr)
+  assert.is(stderr, '')
+  assertNothingLeft()
+})
+
+test('any pile of JSON can be explored, with a question of one’s own or without', async () => {
+  const rows = Array.from({ length: 400 }, (_, i) => ({
+    name: `n${i}`,
+    kind: i % 4 === 0 ? 'rare' : 'plain',
+    'key.with.dots': i,
+    parts: [{ size: i % 7 }, { size: 'large' }],
+    ...(i % 20 === 0 && { note: null })
+  }))
+  const file = join(directory, 'pile.ndjson.gz')
+  writeFileSync(file, gzipSync(rows.map((row) => JSON.stringify(row)).join('\n')))
+  const explored = await run('explore-json.ts', [file])
+  assert.is(explored.code, 0, explored.stderr)
+  assert.match(explored.stdout, /^kind +string +100\.0 % +2 +"plain" ×300 {2}"rare" ×100$/m)
+  assert.match(explored.stdout, /^parts\.size +number \| string +100\.0 % +8 +"large" ×400/m)
+  assert.match(explored.stdout, /^note +null +5\.0 %/m)
+  assert.match(explored.stdout, /^an optional field +20 /m)
+
+  const asked = await run('explore-json.ts', [file, '{"kind":"rare","parts.size":{"$ne":4}}'])
+  assert.is(asked.code, 0, asked.stderr)
+  const expected = rows.filter(({ kind, parts }) => kind === 'rare' && parts.every(({ size }) => size !== 4)).length
+  assert.match(asked.stdout, new RegExp(`^${expected} hits in `, 'm'))
+  assertNothingLeft()
+})
+
+test('exploring made-up tweets needs no arguments; a file that is not there is one line', async () => {
+  const { code, stdout, stderr } = await run('explore-json.ts', ['--count', '1000'])
+  assert.is(code, 0, stderr)
+  assert.match(stdout, /^user\.screen_name +string +100\.0 %/m)
+  const missing = await run('explore-json.ts', [join(directory, 'missing.ndjson')])
+  assert.is(missing.code, 1)
+  assert.match(missing.stderr, /^ENOENT.*\n$/)
+  assertNothingLeft()
+})
+
+test.run()
