@@ -17,9 +17,19 @@ export interface IndexHeader {
   readonly isDamaged: boolean
 }
 
-export function createHeader(hash: HashName, segmentDocuments: number): IndexHeader {
-  const [seedLo, seedHi] = crypto.getRandomValues(new Int32Array(2)) as unknown as readonly [number, number]
-  return { format: indexFormat, hash, seedLo, seedHi, segmentDocuments, isDamaged: false }
+/** Halves of the 64 bits that every path is hashed with, int32. */
+export interface IndexSeed {
+  readonly lo: number
+  readonly hi: number
+}
+
+export function createHeader(hash: HashName, segmentDocuments: number, seed = randomSeed()): IndexHeader {
+  return { format: indexFormat, hash, seedLo: seed.lo, seedHi: seed.hi, segmentDocuments, isDamaged: false }
+}
+
+function randomSeed(): IndexSeed {
+  const [lo, hi] = crypto.getRandomValues(new Int32Array(2)) as unknown as readonly [number, number]
+  return { lo, hi }
 }
 
 export function encodeHeader(header: IndexHeader): Uint8Array {

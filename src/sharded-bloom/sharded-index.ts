@@ -18,7 +18,7 @@ import { restoreOpenSegment } from './checkpoint.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexStore, IndexView, IndexWrite } from './document-index.ts'
 import { type FlatDocument, Flattener } from './flatten.ts'
 import { type Geometry, geometryOf } from './geometry.ts'
-import { createHeader, decodeHeader, encodeHeader, type IndexHeader } from './index-header.ts'
+import { createHeader, decodeHeader, encodeHeader, type IndexHeader, type IndexSeed } from './index-header.ts'
 import { IndexArea, indexKey, indexRange, ordinalOf } from './index-keys.ts'
 import { LiveBitmap } from './live.ts'
 import { Maintenance } from './maintenance.ts'
@@ -43,6 +43,8 @@ export interface ShardedIndexOptions {
   /** Default 24. */
   readonly bitsPerPosting?: number | undefined
   readonly hash?: HashName | undefined
+  /** Seed of an index that is created now: random unless given, so that nobody can craft documents that collide. */
+  readonly seed?: IndexSeed | undefined
   /** Budget of the row cache, default 256 MiB. */
   readonly cacheBytes?: number | undefined
   /** Told of damage, once; the index is built again at the next open. */
@@ -211,7 +213,7 @@ class ShardedIndex implements DocumentIndex {
   async #startAgain(hasher: PairHasher, hash: HashName): Promise<void> {
     const store = this.#store
     for (const area of Object.values(IndexArea)) await store.clear(...indexRange(area))
-    this.#header = createHeader(hash, this.#geometry.segmentDocuments)
+    this.#header = createHeader(hash, this.#geometry.segmentDocuments, this.#options.seed)
     this.#createTools(hasher, this.#header)
     await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])
   }

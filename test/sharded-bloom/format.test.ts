@@ -1,0 +1,229 @@
+/**
+ * Golden bytes of a tiny index: what docs/file-formats.md describes. When one of these fails, either the change was a
+ * mistake or the format has a new number.
+ */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createHasher } from '../../src/bloom/hash.ts'
+import { type Document, Type } from '../../src/model/types.ts'
+import { checksum } from '../../src/sharded-bloom/checksum.ts'
+import { indexFormat } from '../../src/sharded-bloom/index-header.ts'
+import { IndexArea, indexKey, indexRange, numberOf, ordinalOf } from '../../src/sharded-bloom/index-keys.ts'
+import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
+import { Tag } from '../../src/sharded-bloom/pair-tags.ts'
+import { PathTable } from '../../src/sharded-bloom/path-table.ts'
+import { decodeSegmentRecord, encodeSegmentRecord, type SegmentRecord } from '../../src/sharded-bloom/segment-record.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const seed = { lo: 1, hi: 2 }
+
+function documentAt(i: number): Document {
+  if (i === 512) return { a: 'x' }
+  if (i === 513) return { a: [[2]] }
+  if (i === 514) return { b: null }
+  return {
+    n: i,
+    ...(i % 2 === 1 ? { half: {} } : {}),
+    ...(i === 3 || i === 300 ? { few: {} } : {}),
+    ...(i === 7 ? {} : { most: {} })
+  }
+}
+
+const harness = await IndexHarness.open({ segmentDocuments: 512, shards: 64, rowsPerPair: 2, seed })
+await harness.insert(Array.from({ length: 515 }, (_, i) => documentAt(i)))
+await harness.remove([513])
+const marked = harness.records.keysOf(IndexArea.dead)
+await harness.close()
+
+/** Content without its checksum, which has to be right. */
+function contentOf(key: string): Buffer {
+  const stored = Buffer.from(harness.records.records.get(key) ?? assert.unreachable(`no record ${key}`) ?? [])
+  const content = stored.subarray(0, -4)
+  const keyBytes = Buffer.from(key, 'hex')
+  assert.is(stored.readUInt32LE(content.length), checksum(content, checksum(keyBytes, 0)))
+  return content
+}
+
+test('the records of an index are these', () => {
+  assert.equal([...harness.records.records.keys()].sort(), [
+    '6300000000000002000000000000000000',
+    '67000000000000020000000000',
+    '68',
+    '6c0000000000000000',
+    '6c0000000000000200',
+    '70000000000000000000000000',
+    '70000000000000000000000001',
+    '70000000000000000000000002',
+    '72000000000000000000000000',
+    '730000000000000000',
+    '730000000000000200'
+  ])
+  assert.equal(marked, ['640000000000000201'], 'dead marks go when they are folded')
+})
+
+test('header', () => {
+  assert.is(indexFormat, 1)
+  assert.is(
+    contentOf('68').toString(),
+    '{"format":1,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+  )
+  assert.is(harness.records.records.get('68')?.length, 95)
+  assert.is(
+    Buffer.from(harness.records.records.get('68') ?? [])
+      .toString('hex')
+      .slice(-8),
+    'c5e0004f'
+  )
+})
+
+test('segment record of a sealed segment', () => {
+  assert.equal(JSON.parse(contentOf('730000000000000000').toString()), {
+    firstOrdinal: 0,
+    documents: 512,
+    isSealed: true,
+    shards: 64,
+    rowsPerPair: 2,
+    hashedPairs: 512,
+    isShapeComplete: true,
+    tunings: 0,
+    alwaysCandidates: [],
+    pairs: [
+      ['most', 17, 4],
+      ['most', 18, 0],
+      ['n', 17, 2],
+      ['n', 18, 0],
+      ['half', 17, 4],
+      ['half', 18, 0],
+      ['few', 17, 4],
+      ['few', 18, 0]
+    ],
+    rowOfSlot: [0, 0, -2, -2, 1, 1, 2, 2],
+    bytes: { hashedRows: 4096, privateRows: 71 }
+  })
+})
+
+test('segment record of an open segment', () => {
+  assert.equal(JSON.parse(contentOf('730000000000000200').toString()), {
+    firstOrdinal: 512,
+    documents: 3,
+    isSealed: false,
+    shards: 64,
+    rowsPerPair: 2,
+    hashedPairs: 5,
+    isShapeComplete: true,
+    tunings: 0,
+    alwaysCandidates: [],
+    pairs: [
+      ['a', 17, 3],
+      ['a', 18, 0],
+      ['a', 17, 2],
+      ['a', 17, 5],
+      ['a', 19, 0],
+      ['b', 17, 1],
+      ['b', 18, 0]
+    ],
+    rowOfSlot: [],
+    bytes: { hashedRows: 8192, privateRows: 28 }
+  })
+})
+
+test('a segment record is what was encoded, whatever the keys', () => {
+  const record: SegmentRecord = {
+    firstOrdinal: 2 ** 40,
+    documents: 100,
+    isSealed: true,
+    shards: 128,
+    rowsPerPair: 3,
+    hashedPairs: 17,
+    isShapeComplete: false,
+    tunings: 2,
+    alwaysCandidates: [1, 99],
+    pairs: [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, 0.1, '', '\ud83d', '\0"'].map(
+      (key) => ({
+        path: 'a.\udc00',
+        tag: 2,
+        key
+      })
+    ),
+    rowOfSlot: [0, 1, 2, -1, -2, 3, 4, 5],
+    bytes: { hashedRows: 1, privateRows: 2 }
+  }
+  assert.equal(decodeSegmentRecord(encodeSegmentRecord(record)), record)
+  assert.ok(new TextDecoder().decode(encodeSegmentRecord(record)).includes('[["a.\\udc00",2,["NaN"]],'))
+})
+
+test('private rows: complement, dense and list, identical ones once', () => {
+  assert.is(contentOf('70000000000000000000000000').toString('hex'), '0407')
+  assert.is(contentOf('70000000000000000000000001').toString('hex'), `02${'aa'.repeat(64)}`)
+  assert.is(contentOf('70000000000000000000000002').toString('hex'), '0303a802')
+})
+
+test('private rows of a chunk', () => {
+  const rows = ['0300', '020002', '0301', '0301', '0301', '0302', '0302']
+  // a is in documents 0 and 1 of 3: the complement is shorter.
+  rows[1] = '0402'
+  const encoded = rows.map((row) => `0${row.length / 2}00${row}`).join('')
+  assert.is(contentOf('67000000000000020000000000').toString('hex'), encoded)
+})
+
+test('live bitmaps: nothing while all are live, else a bit for every position of the segment', () => {
+  assert.is(contentOf('6c0000000000000000').length, 0)
+  assert.is(contentOf('6c0000000000000200').toString('hex'), `fd${'ff'.repeat(63)}`)
+})
+
+test('hashes and row numbers of pairs', () => {
+  const hasher = createHasher('murmur')
+  const paths = new PathTable(hasher, seed.lo, seed.hi)
+  assert.equal(paths.seedOf('a'), { lo: 331769565, hi: -348135769 })
+  const pairHash = new PairHash(hasher, (path) => paths.seedOf(path))
+  const rowsOf = (path: string, tag: number, key: number | string): readonly unknown[] => {
+    const { lo, hi } = pairHash.hash({ path, tag, key })
+    const rows = new Int32Array(2)
+    pairHash.rows(lo, hi, 64, rows)
+    return [lo, hi, ...rows]
+  }
+  assert.equal(rowsOf('a', Type.string, 'x'), [-898427269, -2014119633, 25, 48])
+  assert.equal(rowsOf('a', Type.number, 2), [1153980896, 2032775865, 21, 57])
+  assert.equal(rowsOf('a', Tag.size, 1), [-1281103948, -86728795, 0, 36])
+  assert.equal(rowsOf('b', Type.null, 0), [-1015245883, -1961462802, 30, 56])
+})
+
+test('hashed rows of a chunk: row p begins at byte 64·p, document d is its bit d', () => {
+  const frame = contentOf('6300000000000002000000000000000000')
+  assert.is(frame.length, 8192)
+  const set: [row: number, document: number][] = []
+  for (let byte = 0; byte < frame.length; byte++) {
+    for (let bit = 0; bit < 8; bit++) {
+      if ((frame[byte]! & (1 << bit)) !== 0) set.push([byte >> 6, (byte & 63) * 8 + bit])
+    }
+  }
+  assert.equal(set, [
+    [0, 1],
+    [21, 1],
+    [25, 0],
+    [30, 2],
+    [36, 1],
+    [48, 0],
+    [56, 2],
+    [57, 1]
+  ])
+})
+
+test('hashed rows of a sealed segment', () => {
+  const stored = Buffer.from(harness.records.records.get('72000000000000000000000000') ?? [])
+  assert.is(contentOf('72000000000000000000000000').length, 64 * 64)
+  assert.is(stored.toString('hex').slice(-8), 'f8dbab86')
+})
+
+test('keys are big-endian and ascend with the ordinal', () => {
+  const key = indexKey(IndexArea.chunkRows, 2 ** 32 + 5, 1, 258)
+  assert.is(Buffer.from(key).toString('hex'), '6300000001000000050000000100000102')
+  assert.is(ordinalOf(key), 2 ** 32 + 5)
+  assert.equal([numberOf(key, 0), numberOf(key, 1), numberOf(key, 2)], [1, 258, undefined])
+  assert.is(ordinalOf(Uint8Array.of(IndexArea.dead, 1)), undefined)
+  const [from, to] = indexRange(IndexArea.chunkRows, 2 ** 32 + 5)
+  assert.ok(Buffer.compare(from, key) < 0 && Buffer.compare(key, to) < 0)
+  assert.ok(Buffer.compare(key, indexKey(IndexArea.chunkRows, 2 ** 53 - 1, 0, 0)) < 0)
+})
+
+test.run()
