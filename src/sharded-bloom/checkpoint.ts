@@ -7,7 +7,7 @@
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
 import type { IndexStore, IndexWrite } from './document-index.ts'
-import type { Geometry } from './geometry.ts'
+import { framesPerChunk, type Geometry } from './geometry.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from './index-keys.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { PairHash } from './pair-hash.ts'
@@ -97,7 +97,7 @@ async function readFrames(
   geometry: Geometry,
   chunks: number
 ): Promise<Uint8Array[][]> {
-  const framesPerChunk = Math.ceil(record.shards / geometry.rowsPerFrame)
+  const frameCount = framesPerChunk(record.shards, geometry)
   const frames: Uint8Array[][] = Array.from({ length: chunks }, () => [])
   for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
     const chunk = numberOf(key, 0)
@@ -107,11 +107,11 @@ async function readFrames(
     }
     // What is beyond the record was left by a crash: chunks of a checkpoint that did not complete, frames of other
     // parameters that were to be cleared.
-    const target = frame < framesPerChunk ? frames[chunk] : undefined
+    const target = frame < frameCount ? frames[chunk] : undefined
     if (target !== undefined) target[frame] = value
   }
   frames.forEach((chunk, i) => {
-    for (let frame = 0; frame < framesPerChunk; frame++) {
+    for (let frame = 0; frame < frameCount; frame++) {
       if (chunk[frame] === undefined) throw damaged(record, `frame ${frame} of chunk ${i} is missing`)
     }
   })

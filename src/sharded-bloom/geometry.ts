@@ -35,6 +35,11 @@ export function geometryOf(segmentDocuments: number): Geometry {
   return { segmentDocuments, chunkDocuments, chunkRowBytes, rowsPerFrame: frameBytes / chunkRowBytes }
 }
 
+/** Frames that the hashed rows of an open segment's chunk take. */
+export function framesPerChunk(shards: number, { rowsPerFrame }: Geometry): number {
+  return Math.ceil(shards / rowsPerFrame)
+}
+
 /** Bytes of a sealed row: as short as its documents allow, a multiple of 16 for the kernels. */
 export function sealedRowBytes(documents: number): number {
   return Math.max(16, Math.ceil(documents / 128) * 16)

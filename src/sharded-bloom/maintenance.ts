@@ -13,9 +13,10 @@ import type { Document } from '../model/types.ts'
 import { chunkWrites, openSegmentRecord } from './checkpoint.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './flatten.ts'
-import type { Geometry } from './geometry.ts'
+import { framesPerChunk, type Geometry } from './geometry.ts'
 import { IndexArea, indexKey, indexRange } from './index-keys.ts'
 import type { OpenSegment } from './open-segment.ts'
+import { frameBytes } from './row-cache.ts'
 import { Sampler } from './sampler.ts'
 import { sealSegment } from './seal.ts'
 import { type SealedContext, SealedSegment } from './sealed-segment.ts'
@@ -152,20 +153,28 @@ export class Maintenance {
   async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
     const open = handle.open
     if (open === undefined || documents <= handle.checkpointed) return
-    const { geometry } = this.#context
+    const { geometry, store } = this.#context
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
     const writes: IndexWrite[] = []
     let { hashedRows, privateRows } = handle.bytes
+    if (from < handle.checkpointed) {
+      // The chunk that was incomplete when the index was closed is written anew.
+      const replaced = await store.get(indexKey(IndexArea.chunkPrivate, handle.firstOrdinal, from / chunkDocuments))
+      hashedRows -= framesPerChunk(open.shards, geometry) * frameBytes
+      privateRows -= replaced?.length ?? 0
+    }
     for (const write of chunkWrites(open, geometry, from, documents)) {
       if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
       else privateRows += write.value.length
       writes.push(write)
     }
     const record = openSegmentRecord(open, documents, handle.tunings, { hashedRows, privateRows })
-    writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: encodeSegmentRecord(record) })
+    const value = encodeSegmentRecord(record)
+    writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.#writeWithLive(writes, [handle])
     handle.bytes = record.bytes
+    handle.directoryBytes = value.length
     handle.checkpointed = documents
   }
 
@@ -201,6 +210,7 @@ export class Maintenance {
       await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: undefined }])
       handle.checkpointed = 0
       handle.bytes = { hashedRows: 0, privateRows: 0 }
+      handle.directoryBytes = 0
       await this.#clearChunks(handle)
     } catch (error) {
       tuned.free()

@@ -1,0 +1,45 @@
+/** stats() says what is there: bytes as they are stored, documents as they are live. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const tweets = [...generateTweets({ count: 9000 })]
+
+/** Of the records of some areas, without their checksums. */
+function storedBytes(harness: IndexHarness, ...areas: number[]): number {
+  return areas
+    .flatMap((area) => harness.records.keysOf(area))
+    .reduce((sum, key) => sum + (harness.records.records.get(key)?.length ?? 0) - 4, 0)
+}
+
+function checkBytes(harness: IndexHarness): void {
+  const { bytes } = harness.index.stats()
+  assert.is(bytes.hashedRows, storedBytes(harness, IndexArea.hashedRows, IndexArea.chunkRows), 'hashed rows')
+  assert.is(bytes.privateRows, storedBytes(harness, IndexArea.privateRow, IndexArea.chunkPrivate), 'private rows')
+  assert.is(bytes.directory, storedBytes(harness, IndexArea.segment), 'directory')
+  assert.is(bytes.live, storedBytes(harness, IndexArea.live), 'live')
+  assert.is(bytes.total, bytes.hashedRows + bytes.privateRows + bytes.directory + bytes.live)
+}
+
+for (const segmentDocuments of [512, 2048, 16_384]) {
+  test(`bytes are those of the records, ${segmentDocuments} documents a segment`, async () => {
+    const harness = await IndexHarness.open({ segmentDocuments })
+    for (let begin = 0; begin < tweets.length; begin += 1500) {
+      await harness.insert(tweets.slice(begin, begin + 1500))
+      checkBytes(harness)
+      await harness.remove([begin, begin + 7])
+      await harness.reopen()
+      checkBytes(harness)
+    }
+    const { documents, dead, segments, parameters } = harness.index.stats()
+    assert.is(documents, tweets.length - 12)
+    assert.is(dead, 12)
+    assert.is(segments, parameters.length)
+    assert.is(segments, Math.ceil(tweets.length / segmentDocuments))
+    await harness.close()
+  })
+}
+
+test.run()
