@@ -1,6 +1,7 @@
 /** `petaldb count`: how many documents match. */
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
+import { printLine } from './line-writer.ts'
 import { documentOf } from './values.ts'
 
 export const countCommand = command({
@@ -16,7 +17,7 @@ export const countCommand = command({
     await using db = await openExisting(location)
     const collection = await existingCollection(db, options.collection)
     const count = await collection.countDocuments(query)
-    process.stdout.write(`${options.json === true ? JSON.stringify({ count }) : count}\n`)
+    await printLine(options.json === true ? JSON.stringify({ count }) : String(count))
     return 0
   }
 })

@@ -1,17 +1,12 @@
 /** `petaldb export`: a collection as newline-delimited Extended JSON. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import type { Writable } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
 import type { Collection } from '../index.ts'
 import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
-import { FileError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
+import { writeFile } from './output-file.ts'
 
 export const exportCommand = command({
   name: 'export',
@@ -62,29 +57,4 @@ async function writeAll(
   }
   await writer.flush()
   return count
-}
-
-/** Writes beside the file and renames: whoever sees the name sees all of it. */
-async function writeFile(path: string, write: (writer: LineWriter) => Promise<number>): Promise<number> {
-  const partial = `${path}.partial`
-  const file = createWriteStream(partial, { flush: true })
-  const gzip = path.endsWith('.gz') ? createGzip() : undefined
-  const target: Writable = gzip ?? file
-  const closed = gzip === undefined ? finished(file) : pipeline(gzip, file)
-  // Listened to from the start: opening may fail before anything waits for it.
-  closed.catch(() => {})
-  try {
-    const count = await write(new LineWriter(target, path))
-    target.end()
-    await closed
-    await rename(partial, path)
-    return count
-  } catch (error) {
-    target.destroy()
-    await closed.catch(() => {
-      // Being destroyed early is what was asked for.
-    })
-    await rm(partial, { force: true })
-    throw error instanceof Error && 'syscall' in error ? new FileError('write', path, error) : error
-  }
 }

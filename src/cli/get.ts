@@ -4,6 +4,7 @@ import { PetalError } from '../model/errors.ts'
 import { parseJson, stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
+import { printLine } from './line-writer.ts'
 import { hasColours, prettyJson } from './pretty-json.ts'
 
 export const getCommand = command({
@@ -27,7 +28,7 @@ export const getCommand = command({
       if (document === null || document === undefined) continue
       const line = options.canonical === true ? stringifyCanonical(document) : stringifyRelaxed(document)
       const isPretty = process.stdout.isTTY && options.json !== true
-      process.stdout.write(`${isPretty ? prettyJson(line, hasColours(process.stdout)) : line}\n`)
+      await printLine(isPretty ? prettyJson(line, hasColours(process.stdout)) : line)
       return 0
     }
     process.stderr.write(`petaldb: there is no document with the _id ${id}\n`)

@@ -8,6 +8,7 @@ import { UsageError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { type Line, LineSplitter } from './line-splitter.ts'
+import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
 import { BadLine, maxLineBytes, readDocument } from './read-document.ts'
 import { Source } from './source.ts'
@@ -49,7 +50,7 @@ export const importCommand = command({
     await db.close()
     const milliseconds = performance.now() - started
     const summary = { ...outcome, milliseconds, isInterrupted: interrupt.status !== undefined }
-    process.stdout.write(`${options.json === true ? summaryJson(summary) : summaryText(summary)}\n`)
+    await printLine(options.json === true ? summaryJson(summary) : summaryText(summary))
     return outcome.isStopped ? 1 : (interrupt.status ?? 0)
   }
 })

@@ -6,6 +6,13 @@ import { ClosedPipe, FileError, isSystemError } from './errors.ts'
 
 const pieceCharacters = 64 * 1024
 
+/** Prints one line to standard output. @throws ClosedPipe, FileError */
+export async function printLine(line: string): Promise<void> {
+  const writer = new LineWriter(process.stdout, 'standard output')
+  await writer.write(line)
+  await writer.flush()
+}
+
 export class LineWriter {
   readonly #stream: Writable
   readonly #name: string

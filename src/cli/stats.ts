@@ -3,6 +3,7 @@ import type { CollectionStats, DatabaseStats } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
 import { formatBytes, formatCount, formatPercent, formatTable } from './format.ts'
+import { printLine } from './line-writer.ts'
 
 export const statsCommand = command({
   name: 'stats',
@@ -14,7 +15,7 @@ export const statsCommand = command({
   async run([location = ''], options) {
     await using db = await openExisting(location)
     const stats = await db.stats()
-    process.stdout.write(`${options.json === true ? JSON.stringify(stats) : statsText(stats)}\n`)
+    await printLine(options.json === true ? JSON.stringify(stats) : statsText(stats))
     return 0
   }
 })

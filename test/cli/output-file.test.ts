@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { FileError } from '../../src/cli/errors.ts'
+import type { LineWriter } from '../../src/cli/line-writer.ts'
+import { writeFile } from '../../src/cli/output-file.ts'
+import { inTemporaryDirectory } from './run-cli.ts'
+
+async function writeTwoLines(writer: LineWriter): Promise<void> {
+  await writer.write('one')
+  await writer.write('two')
+  await writer.flush()
+}
+
+test('a file appears as a whole, an older one is replaced', () =>
+  inTemporaryDirectory(async (path) => {
+    writeFileSync(path('out'), 'old')
+    await writeFile(path('out'), async (writer) => {
+      await writeTwoLines(writer)
+      assert.is(readFileSync(path('out'), 'utf8'), 'old')
+    })
+    assert.is(readFileSync(path('out'), 'utf8'), 'one\ntwo\n')
+    assert.equal(readdirSync(path('.')), ['out'])
+  }))
+
+test('a failure leaves the older file, and nothing beside it', () =>
+  inTemporaryDirectory(async (path) => {
+    for (const name of ['out', 'out.gz']) {
+      writeFileSync(path(name), 'old')
+      const failing = writeFile(path(name), async (writer) => {
+        await writeTwoLines(writer)
+        throw new Error('stop')
+      })
+      assert.is(await failing.catch((error: Error) => error.message), 'stop')
+      assert.is(readFileSync(path(name), 'utf8'), 'old')
+    }
+    assert.equal(readdirSync(path('.')).sort(), ['out', 'out.gz'])
+  }))
+
+test('a named pipe is written to, not replaced by a file', () =>
+  inTemporaryDirectory(async (path) => {
+    execFileSync('mkfifo', [path('pipe')])
+    const [text] = await Promise.all([readFile(path('pipe'), 'utf8'), writeFile(path('pipe'), writeTwoLines)])
+    assert.is(text, 'one\ntwo\n')
+    assert.ok(lstatSync(path('pipe')).isFIFO())
+    assert.equal(readdirSync(path('.')), ['pipe'])
+  }))
+
+test('a symbolic link stays a link, its target gets the content', () =>
+  inTemporaryDirectory(async (path) => {
+    writeFileSync(path('target'), 'old')
+    symlinkSync('target', path('link'))
+    await writeFile(path('link'), writeTwoLines)
+    assert.ok(lstatSync(path('link')).isSymbolicLink())
+    assert.is(readFileSync(path('target'), 'utf8'), 'one\ntwo\n')
+  }))
+
+test('a directory and a missing folder are refused before anything is made', () =>
+  inTemporaryDirectory(async (path) => {
+    mkdirSync(path('folder'))
+    for (const name of ['folder', 'no/such/file']) {
+      const error = await writeFile(path(name), writeTwoLines).catch((reason: unknown) => reason)
+      assert.instance(error, FileError)
+    }
+    assert.equal(readdirSync(path('.')), ['folder'])
+  }))
+
+test.run()
