@@ -11,7 +11,7 @@ import { CollectionStore } from './collection-store.ts'
 import { notOpen } from './errors.ts'
 import { OpenCollection } from './open-collection.ts'
 import { createIndex, indexKind, indexOptions } from './open-index.ts'
-import { closeStore, type OpenedStore, openStore } from './open-store.ts'
+import { type OpenedStore, openStore } from './open-store.ts'
 import type { IndexOptions, OpenOptions, Store } from './options.ts'
 
 export class Collections {
@@ -40,7 +40,7 @@ export class Collections {
       await collections.#finishDrops()
       return collections
     } catch (error) {
-      await closeStore(opened)
+      await opened.close()
       throw error
     }
   }
@@ -154,7 +154,7 @@ export class Collections {
         if (!this.#isReadOnly) errors.push(error)
       }
     }
-    await closeStore(this.#opened)
+    await this.#opened.close()
     if (errors.length > 0) throw errors[0]
   }
 

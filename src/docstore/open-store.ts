@@ -11,8 +11,8 @@ import type { OpenOptions, Store, StoreName } from './options.ts'
 
 export interface OpenedStore {
   readonly store: Store
-  /** Whether closing the database closes the store. */
-  readonly isOwned: boolean
+  /** Closes what was opened here, and lets the store be opened again. */
+  readonly close: () => Promise<void>
 }
 
 const defaultStore: StoreName = 'level'
@@ -29,15 +29,10 @@ const inUse = new WeakSet<Store>()
 export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
   const opened = typeof location === 'string' ? await openLocation(location, options) : await adopt(location)
   if (opened.store.supports.explicitSnapshots !== true) {
-    await closeStore(opened)
+    await opened.close()
     throw new PetalError('CommandNotSupported', 'The store has no explicit snapshots; PetalDB needs them to read')
   }
   return opened
-}
-
-export async function closeStore({ store, isOwned }: OpenedStore): Promise<void> {
-  inUse.delete(store)
-  if (isOwned) await store.close()
 }
 
 async function adopt(store: Store): Promise<OpenedStore> {
@@ -57,15 +52,23 @@ async function adopt(store: Store): Promise<OpenedStore> {
     inUse.delete(store)
     throw openFailed('The store', error)
   }
-  return { store, isOwned: false }
+  return {
+    store,
+    close: async () => {
+      inUse.delete(store)
+    }
+  }
 }
 
 async function openLocation(location: string, options: OpenOptions): Promise<OpenedStore> {
   if (location === '') throw new PetalError('BadValue', 'open() takes the path of a directory, got an empty string')
   const wanted = checkStore(options.store ?? defaultStore)
-  if (wanted === 'memory') return { store: await createStore('memory', location), isOwned: true }
+  if (wanted === 'memory') {
+    const store = await createStore('memory', location)
+    return { store, close: () => store.close() }
+  }
   // Loaded here and not above: where there is no file system, databases are opened over a store.
-  const { createMarker, inspectDirectory } = await import('../lsm/fs/directory.ts')
+  const { claimDirectory, createMarker, inspectDirectory } = await import('../lsm/fs/directory.ts')
   const directory = await inspectDirectory(location)
   const { createIfMissing = true, errorIfExists = false, readOnly = false } = options
   switch (directory.kind) {
@@ -82,7 +85,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
         })
       }
       await createMarker(location, { store: wanted })
-      return openNamed(wanted, location)
+      return openClaimed(wanted, location, await claimDirectory(location))
     case 'ours':
       if (errorIfExists) {
         throw new PetalError(
@@ -93,18 +96,19 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
           }
         )
       }
-      return openNamed(checkStore(directory.marker.store), location)
+      return openClaimed(checkStore(directory.marker.store), location, await claimDirectory(location))
   }
 }
 
-async function openNamed(name: StoreName, location: string): Promise<OpenedStore> {
-  const store = await createStore(name, location)
+async function openClaimed(name: StoreName, location: string, release: () => void): Promise<OpenedStore> {
   try {
+    const store = await createStore(name, location)
     await store.open()
+    return { store, close: () => store.close().finally(release) }
   } catch (error) {
-    throw openFailed(location, error)
+    release()
+    throw error instanceof PetalError ? error : openFailed(location, error)
   }
-  return { store, isOwned: true }
 }
 
 async function createStore(name: StoreName, location: string): Promise<Store> {
@@ -141,7 +145,7 @@ function openFailed(location: string, error: unknown): PetalError {
   const cause = (error as { readonly cause?: unknown }).cause ?? error
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
   if (code === 'LEVEL_LOCKED') {
-    return new PetalError('DBPathInUse', `${location} is in use by another database, in this process or another`, {
+    return new PetalError('DBPathInUse', `${location} is in use by another process`, {
       cause,
       details: { location }
     })

@@ -119,6 +119,7 @@ test('map chains, after projection', async () => {
 
 test('forEach visits until told to stop', async () => {
   const seen: unknown[] = []
+  // biome-ignore lint/suspicious/useIterableCallbackReturn: a cursor's forEach does look at what is returned
   await db.find().forEach(({ _id }) => {
     seen.push(_id)
     return seen.length < 7

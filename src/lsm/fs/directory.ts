@@ -4,8 +4,9 @@
  * Invariants:
  * 1. Looking changes nothing on disk.
  * 2. The marker is replaced as a whole: write, fsync, rename, fsync of the directory.
+ * 3. A directory is claimed once at a time in a process.
  */
-import { lstat, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 
@@ -29,6 +30,30 @@ export type DirectoryState =
   | { readonly kind: 'ours'; readonly marker: Marker }
   /** `found` names what is there instead, for the error message. */
   | { readonly kind: 'foreign'; readonly found: string }
+
+/** Directories that this process has open, by their real path. */
+const claimed = new Set<string>()
+
+/**
+ * Claims an existing directory for this process; returns what gives it back.
+ *
+ * An engine's own lock file is not enough: it is a POSIX lock, which a process loses as soon as it closes any other
+ * descriptor of that file, and LevelDB does so when it refuses a second open. After that refusal any other process
+ * could open the directory.
+ * @throws PetalError DBPathInUse
+ */
+export async function claimDirectory(location: string): Promise<() => void> {
+  const path = await realpath(location)
+  if (claimed.has(path)) {
+    const cause = Object.assign(new Error(`${path} is already open in this process`), { code: 'LEVEL_LOCKED' })
+    throw new PetalError('DBPathInUse', `${location} is in use by another database in this process`, {
+      cause,
+      details: { location }
+    })
+  }
+  claimed.add(path)
+  return () => claimed.delete(path)
+}
 
 /**
  * @throws PetalError UnsupportedFormat for a marker of a newer format, NotADatabase for a marker that is not ours

@@ -1,0 +1,195 @@
+/** What open() makes of a directory, and what it leaves alone. */
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Level } from 'level'
+import { MemoryLevel } from 'memory-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+/** Every file with its content. */
+function contents(directory: string): Record<string, string> {
+  const names = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return Object.fromEntries(
+    names.map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return [path, readFileSync(path, 'latin1')]
+    })
+  )
+}
+
+test('a missing directory is created with its parents, and says what it is', async () => {
+  const location = join(scratchPath(), 'deep', 'down')
+  await (await open(location)).close()
+  assert.equal(JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')), {
+    magic: 'petaldb',
+    format: 1,
+    store: 'level'
+  })
+})
+
+test('a missing directory is not created when it must not be', async () => {
+  const location = scratchPath()
+  await rejects(open(location, { createIfMissing: false }), 'DatabaseNotFound')
+  await rejects(open(location, { readOnly: true }), 'DatabaseNotFound')
+  await rejects(open(location, { store: 'lsm' }), 'CommandNotSupported')
+  assert.throws(() => readdirSync(location), /ENOENT/)
+})
+
+test('errorIfExists refuses an existing database', async () => {
+  const location = scratchPath()
+  await (await open(location, { errorIfExists: true })).close()
+  await rejects(open(location, { errorIfExists: true }), 'DatabaseExists')
+})
+
+test('an empty directory, and one whose creation was interrupted, become a database', async () => {
+  const location = scratchPath()
+  mkdirSync(location)
+  writeFileSync(join(location, 'PETALDB.tmp'), '{"mag')
+  const db = await open(location)
+  await db.insertOne({ _id: 1 })
+  await db.close()
+})
+
+test('a directory of something else is refused and left byte for byte as it was', async () => {
+  const location = scratchPath()
+  mkdirSync(join(location, 'sub'), { recursive: true })
+  writeFileSync(join(location, 'notes.txt'), 'mine')
+  writeFileSync(join(location, 'sub', 'more.txt'), 'also mine')
+  const before = contents(location)
+  const error = await rejects(open(location), 'NotADatabase')
+  assert.match(error.message, /notes\.txt/)
+  assert.equal(contents(location), before)
+})
+
+test("another engine's LevelDB is refused and left byte for byte as it was", async () => {
+  const location = scratchPath()
+  const level = new Level(location)
+  await level.put('a', '1')
+  await level.close()
+  const before = contents(location)
+  assert.match((await rejects(open(location), 'NotADatabase')).message, /LevelDB/)
+  assert.equal(contents(location), before)
+})
+
+test('a file, and a link to nothing, are refused', async () => {
+  const file = scratchPath()
+  writeFileSync(file, 'text')
+  await rejects(open(file), 'NotADatabase')
+  assert.is(readFileSync(file, 'utf8'), 'text')
+  const link = scratchPath()
+  symlinkSync('/nowhere/at/all', link)
+  await rejects(open(link), 'NotADatabase')
+})
+
+test('a marker that is damaged or newer is refused, and says so', async () => {
+  const location = scratchPath()
+  mkdirSync(location)
+  const marker = join(location, 'PETALDB')
+  for (const [text, codeName] of [
+    ['', 'NotADatabase'],
+    ['{"magic":"other"}', 'NotADatabase'],
+    ['[]', 'NotADatabase'],
+    ['x'.repeat(10_000), 'NotADatabase'],
+    ['{"magic":"petaldb","format":2,"store":"level"}', 'UnsupportedFormat'],
+    ['{"magic":"petaldb","format":1}', 'DataCorruption'],
+    ['{"magic":"petaldb","format":1,"store":"future"}', 'BadValue']
+  ] as const) {
+    writeFileSync(marker, text)
+    await rejects(open(location), codeName)
+    assert.equal(readdirSync(location), ['PETALDB'])
+  }
+})
+
+test('a crash between the marker and the store leaves a database that opens', async () => {
+  const location = scratchPath()
+  mkdirSync(location)
+  writeFileSync(join(location, 'PETALDB'), '{"magic":"petaldb","format":1,"store":"level"}\n')
+  const db = await open(location)
+  await db.insertOne({ _id: 1 })
+  await db.close()
+})
+
+test('a database is opened once: the second is told, with the cause from the store', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  const here = await rejects(open(location), 'DBPathInUse')
+  assert.is((here.cause as { code?: string }).code, 'LEVEL_LOCKED')
+  const script = fileURLToPath(new URL('try-to-open.ts', import.meta.url))
+  const child = await promisify(execFile)(process.execPath, ['--import', 'tsx', script, location])
+  assert.is(child.stdout.trim(), 'DBPathInUse LEVEL_LOCKED')
+  await db.insertOne({ _id: 1 })
+  await db.close()
+  await (await open(location)).close()
+})
+
+test('one store carries one database at a time', async () => {
+  const store = new MemoryLevel()
+  const db = await open(store)
+  await rejects(open(store), 'DBPathInUse')
+  await db.insertOne({ _id: 1 })
+  await db.close()
+  assert.is(store.status, 'open')
+  const again = await open(store)
+  assert.is(await again.countDocuments(), 1)
+  await again.close()
+})
+
+test('a sublevel of an application database is a store like any other', async () => {
+  const store = new MemoryLevel()
+  await store.put('mine', 'stays')
+  const db = await open(store.sublevel('documents'))
+  await db.insertMany([
+    { _id: 1, a: 1 },
+    { _id: 2, a: 2 }
+  ])
+  await db.updateOne({ _id: 1 }, { $set: { a: 2 } })
+  assert.is((await db.find({ a: 2 }).toArray()).length, 2)
+  assert.is((await db.find({ a: 2 }, { hint: 'scan' }).toArray()).length, 2)
+  await db.close()
+  assert.is(await store.get('mine'), 'stays')
+})
+
+test('what is not a location, or not a choice, is refused', async () => {
+  await rejects(open(''), 'BadValue')
+  await rejects(open(undefined as unknown as string), 'BadValue')
+  await rejects(open({} as unknown as string), 'BadValue')
+  await rejects(open(scratchPath(), { store: 'sqlite' as 'level' }), 'BadValue')
+  await rejects(open(scratchPath(), { index: 'btree' as 'none' }), 'InvalidOptions')
+  await rejects(open(scratchPath(), { signal: AbortSignal.abort() }), 'Aborted')
+})
+
+test('a store without explicit snapshots is refused', async () => {
+  const store = new MemoryLevel()
+  Object.assign(store.supports, { explicitSnapshots: false })
+  await rejects(open(store), 'CommandNotSupported')
+})
+
+test('read-only reads and refuses every write', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  await db.insertMany([
+    { _id: 1, a: 1 },
+    { _id: 2, a: 2 }
+  ])
+  await db.close()
+  const reader = await open(location, { readOnly: true })
+  assert.equal(await reader.find({ a: 2 }).toArray(), [{ _id: 2, a: 2 }])
+  for (const write of [
+    () => reader.insertOne({}),
+    () => reader.insertMany([{}]),
+    () => reader.updateOne({}, { $set: { a: 1 } }),
+    () => reader.deleteMany({}),
+    () => reader.findOneAndDelete({}),
+    () => reader.dropCollection('default')
+  ]) {
+    await rejects(write(), 'IllegalOperation')
+  }
+  await reader.close()
+})
+
+test.run()
