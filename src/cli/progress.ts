@@ -1,7 +1,7 @@
 /**
  * Tells on standard error how far a long command is: a bar on a terminal, a line every few seconds elsewhere.
  */
-import { formatBytes, formatCount, formatDuration } from './format.ts'
+import { formatBytes, formatCount } from './format.ts'
 
 /** How far it is. */
 export interface Position {
@@ -19,7 +19,7 @@ const eraseLine = '\r\u001b[K'
 /**
  * @example
  * renderProgress({ documents: 430_000, bytes: 43, totalBytes: 100 }, 10_000)
- * // '[=========>              ]  43 %  430,000 documents  43,000/s  13.3 s left'
+ * // '[=========>              ]  43 %  430,000 documents  43,000/s  ETA 0:13'
  */
 export function renderProgress({ documents, bytes, totalBytes }: Position, elapsedMilliseconds: number): string {
   const rate = elapsedMilliseconds > 0 ? (documents / elapsedMilliseconds) * 1000 : 0
@@ -29,8 +29,16 @@ export function renderProgress({ documents, bytes, totalBytes }: Position, elaps
   const filled = Math.round(fraction * barCells)
   const bar = `${'='.repeat(Math.max(0, filled - 1))}${filled > 0 ? '>' : ''}`.padEnd(barCells)
   const percent = `${Math.floor(fraction * 100)} %`.padStart(5)
-  const left = bytes > 0 ? `  ${formatDuration((elapsedMilliseconds * (1 - fraction)) / fraction)} left` : ''
-  return `[${bar}] ${percent}  ${tally}${left}`
+  const arrival = bytes > 0 ? `  ETA ${formatClock((elapsedMilliseconds * (1 - fraction)) / fraction)}` : ''
+  return `[${bar}] ${percent}  ${tally}${arrival}`
+}
+
+/** `0:07`, `12:30`, `1:02:03`. */
+function formatClock(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const tail = String(seconds % 60).padStart(2, '0')
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`
 }
 
 export class Progress implements Disposable {
