@@ -15,12 +15,17 @@ export interface SampledPair extends HashedPair {
 
 interface SampledDocument {
   readonly pairs: readonly SampledPair[]
-  /** Pairs too long to be counted. */
+  /** Pairs that are not: too long, or too many. */
   readonly uncounted: number
 }
 
 /** Longer texts are not worth a private row: the row's record would keep a copy of the text. */
 const maxTextLength = 256
+/** Of one document; the rest is not sampled. */
+const maxPairsPerDocument = 1024
+/** Distinct pairs, some 100 bytes each, past which the sample is thinned while it has documents to spare. */
+const maxPairs = 1 << 18
+const minDocuments = 512
 
 export class Sampler {
   readonly #maxDocuments: number
@@ -52,12 +57,13 @@ export class Sampler {
 
   observe(flat: FlatDocument): void {
     if (this.#seen++ % this.#stride !== 0) return
-    if (this.#documents.length >= this.#maxDocuments) this.#thin()
+    const hasTooManyPairs = this.#pairs.size > maxPairs && this.#documents.length >= minDocuments
+    if (this.#documents.length >= this.#maxDocuments || hasTooManyPairs) this.#thin()
     const pairs = new Set<SampledPair>()
     let uncounted = 0
     for (let i = 0; i < flat.count; i++) {
       const key = flat.keys[i]!
-      if (typeof key === 'string' && key.length > maxTextLength) {
+      if (pairs.size === maxPairsPerDocument || (typeof key === 'string' && key.length > maxTextLength)) {
         uncounted++
         continue
       }

@@ -90,6 +90,9 @@ class ShardedIndex implements DocumentIndex {
     const hasher = await loadHasher(hash)
     const stored = await this.#store.get(indexKey(IndexArea.header))
     this.#header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
+    if (stored === undefined && (await this.#hasSegments())) {
+      this.#options.onDamage?.('The header of the index is missing or not readable')
+    }
     if (this.#header !== undefined) {
       this.#createTools(hasher, this.#header)
       try {
@@ -218,6 +221,12 @@ class ShardedIndex implements DocumentIndex {
     await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])
   }
 
+  /** True when there are segment records, readable or not. */
+  async #hasSegments(): Promise<boolean> {
+    for await (const _ of this.#options.store.scan(...indexRange(IndexArea.segment))) return true
+    return false
+  }
+
   async #loadSegments(): Promise<void> {
     const store = this.#store
     const { pairHash } = this.#tools!
@@ -229,10 +238,10 @@ class ShardedIndex implements DocumentIndex {
         throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
       }
       await this.#assertNoDocuments(end, record.firstOrdinal)
+      const live = await readLive(store, record.firstOrdinal, record.documents, this.#geometry)
       const segment = record.isSealed
         ? new SealedSegment(this.#sealedContext(pairHash), record)
         : await restoreOpenSegment(record, store, this.#memory, this.#geometry, pairHash)
-      const live = await readLive(store, record.firstOrdinal, record.documents, this.#geometry)
       const handle = new SegmentHandle(segment, live)
       handle.checkpointed = record.documents
       handle.tunings = record.tunings

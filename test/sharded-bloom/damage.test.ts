@@ -4,6 +4,7 @@
  */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { checksum } from '../../src/sharded-bloom/checksum.ts'
 import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
@@ -75,6 +76,9 @@ async function checkDamaged(key: string, value: Uint8Array | undefined): Promise
   return harness
 }
 
+/** Of all indexes but the pristine one, which is closed. */
+const framesBefore = rowMemory().freeFrames
+
 const areas = Object.entries(IndexArea).filter(([, area]) => area !== IndexArea.dead)
 
 for (const [name, area] of areas) {
@@ -104,6 +108,24 @@ test('records of one kind that stand in for each other are found out', async () 
     } catch (error) {
       throw new Error(`'${name}': ${(error as Error).message}`, { cause: error })
     }
+  }
+})
+
+test('an index that was damaged gives its memory back', () => {
+  assert.is(rowMemory().freeFrames, framesBefore)
+})
+
+test('damage that opening finds is reported', async () => {
+  for (const [name, area] of areas) {
+    // Rows of sealed segments are read when a query asks for them.
+    if (area === IndexArea.hashedRows || area === IndexArea.privateRow) continue
+    const harness = pristine.crashed()
+    const key = harness.records.keysOf(area).at(-1)!
+    harness.records.records.set(key, new Uint8Array(5))
+    await harness.open()
+    assert.is(harness.damage.length, 1, name)
+    assert.is(harness.index.stats().recovered, harness.documents.size, name)
+    await harness.close()
   }
 })
 

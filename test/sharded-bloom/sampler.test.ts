@@ -1,0 +1,70 @@
+/** The sample is spread over its documents, bounded in memory, and counts what it has. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createHasher } from '../../src/bloom/hash.ts'
+import type { Document } from '../../src/model/types.ts'
+import { Flattener } from '../../src/sharded-bloom/flatten.ts'
+import { Sampler } from '../../src/sharded-bloom/sampler.ts'
+
+const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
+
+function observe(sampler: Sampler, documents: Iterable<Document>): void {
+  for (const document of documents) sampler.observe(flattener.flatten(document))
+}
+
+function* many(count: number, documentAt: (i: number) => Document): Generator<Document> {
+  for (let i = 0; i < count; i++) yield documentAt(i)
+}
+
+test('a value is counted once per document, however often it occurs there', () => {
+  const sampler = new Sampler()
+  observe(sampler, [{ a: ['x', 'x', 'y'] }, { a: 'x' }, { a: [] }])
+  assert.equal(
+    sampler.frequent(1).map(({ path, tag, key, count }) => [path, tag, key, count]),
+    [
+      ['a', 3, 'x', 2],
+      ['a', 16, 3, 1],
+      ['a', 3, 'y', 1],
+      ['a', 16, 0, 1]
+    ]
+  )
+  assert.is(sampler.frequent(2).length, 1)
+})
+
+test('counts stay those of the documents kept when the sample is thinned', () => {
+  const sampler = new Sampler(1, 64)
+  observe(
+    sampler,
+    many(1000, (i) => ({ n: i, parity: i % 2, phase: i < 500 ? 'early' : 'late' }))
+  )
+  assert.ok(sampler.size <= 64 && sampler.size > 30)
+  const counts = new Map(sampler.frequent(2).map(({ key, count }) => [key, count]))
+  assert.is(counts.get(0), sampler.size, 'every document kept is at a multiple of the stride')
+  const early = counts.get('early') ?? 0
+  assert.ok(Math.abs(early - sampler.size / 2) <= 2, `${early} of ${sampler.size} are early`)
+  assert.is(sampler.frequent(1).filter(({ path }) => path === 'n').length, sampler.size, 'others are forgotten')
+})
+
+test('hashed pairs per document are those without a private row, long texts among them', () => {
+  const sampler = new Sampler()
+  observe(sampler, [
+    { a: 'x', b: 1 },
+    { a: 'x', b: 2, c: 'long'.repeat(100) }
+  ])
+  const isPrivate = new Set(sampler.frequent(2))
+  assert.equal(sampler.hashedPairsPerDocument(new Set()), [2, 3])
+  assert.equal(sampler.hashedPairsPerDocument(isPrivate), [1, 2])
+})
+
+test('documents of very many pairs are counted in full, and sampled in bounded memory', () => {
+  const sampler = new Sampler()
+  observe(
+    sampler,
+    many(700, (i) => ({ v: Array.from({ length: 3000 }, (_, j) => i * 3000 + j), kind: 'big' }))
+  )
+  assert.ok(sampler.size >= 256, `${sampler.size} documents, enough to decide`)
+  assert.ok(sampler.frequent(1).length < 600_000, `${sampler.frequent(1).length} pairs`)
+  assert.ok(sampler.hashedPairsPerDocument(new Set()).every((count) => count === 3002))
+})
+
+test.run()
