@@ -16,7 +16,7 @@ import type { Document } from '../model/types.ts'
 import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
 import type { CollectionStore } from './collection-store.ts'
 import { type Commit, type Committer, isFull } from './committer.ts'
-import { duplicateKey, notOpen, type WriteError, writeError } from './errors.ts'
+import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from './errors.ts'
 import { compareBytes } from './layout.ts'
 import { PendingIds } from './pending-ids.ts'
 import { ensureId, storedForm } from './stored-form.ts'
@@ -109,7 +109,12 @@ export class Writer {
 
   /** REQUIRES: inside an exclusive task, nothing under way. */
   async maintainIfDue(): Promise<void> {
-    if (this.#index.isMaintenanceDue) await this.#index.maintain(this.#committer.limit)
+    if (!this.#index.isMaintenanceDue) return
+    try {
+      await this.#index.maintain(this.#committer.limit)
+    } catch (error) {
+      throw commitFailed(error)
+    }
   }
 
   /** Refuses new writes, waits for those under way. */

@@ -1,0 +1,88 @@
+/** A commit that the store refuses leaves everything as it was, and what comes after it works. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open } from '../../src/index.ts'
+import { FailingLevel } from './odd-stores.ts'
+import { rejects } from './scratch.ts'
+
+async function withStore(run: (db: Database, store: FailingLevel) => Promise<void>): Promise<void> {
+  const store = new FailingLevel()
+  const db = await open(store)
+  await db.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, kept: true })))
+  try {
+    await run(db, store)
+    const found = await db.find({ kept: true }).toArray()
+    assert.equal(found, await db.find({ kept: true }, { hint: 'scan' }).toArray())
+    assert.is(await db.estimatedDocumentCount(), await db.countDocuments({}, { hint: 'scan' }))
+  } finally {
+    store.successes = Number.POSITIVE_INFINITY
+    await db.close()
+  }
+  const again = await open(store)
+  assert.is(await again.estimatedDocumentCount(), (await again.find({}, { hint: 'scan' }).toArray()).length)
+  assert.equal(await again.find({ kept: true }).toArray(), await again.find({ kept: true }, { hint: 'scan' }).toArray())
+  await again.close()
+}
+
+/** Fails the next `failures` batches. */
+function failNext(store: FailingLevel, failures = 1): void {
+  store.successes = 0
+  store.failures = failures
+}
+
+test('an insert that failed is not there, and its _id can be inserted', () =>
+  withStore(async (db, store) => {
+    failNext(store)
+    const error = await rejects(db.insertOne({ _id: 'x', kept: true }), 'StoreFailure')
+    assert.match(String(error.cause), /no space/)
+    assert.is(await db.get('x'), undefined)
+    assert.is(await db.countDocuments({ kept: true }), 10)
+    await db.insertOne({ _id: 'x', kept: true })
+    assert.is(await db.countDocuments({ kept: true }), 11)
+  }))
+
+test('an update and a delete that failed change nothing', () =>
+  withStore(async (db, store) => {
+    failNext(store, 2)
+    await rejects(db.updateMany({}, { $set: { kept: false } }), 'StoreFailure')
+    await rejects(db.deleteMany({}), 'StoreFailure')
+    assert.is(await db.countDocuments({ kept: true }), 10)
+    assert.is((await db.updateMany({}, { $set: { more: 1 } })).modifiedCount, 10)
+    assert.is(await db.countDocuments({ more: 1, kept: true }), 10)
+  }))
+
+test('a batch prepared while another failed falls with it, and the ids of both are free', () =>
+  withStore(async (db, store) => {
+    failNext(store)
+    const first = db.insertMany([{ _id: 'a' }, { _id: 'b' }])
+    const second = db.insertMany([{ _id: 'b' }, { _id: 'c' }], { ordered: false })
+    const outcomes = await Promise.allSettled([first, second])
+    assert.is(outcomes[0].status, 'rejected')
+    assert.is(outcomes[1].status, 'rejected')
+    await db.insertMany([{ _id: 'a' }, { _id: 'b' }, { _id: 'c' }])
+    assert.is(await db.countDocuments(), 13)
+  }))
+
+test('insertMany that fails midway keeps what was committed before', () =>
+  withStore(async (db, store) => {
+    store.successes = 2
+    store.failures = 1
+    await rejects(db.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: `n${i}`, kept: true }))), 'StoreFailure')
+    const count = await db.countDocuments({ kept: true })
+    assert.ok(count > 10 && count < 5010, `${count}`)
+    const ids = (await db.find({}).toArray()).map(({ _id }) => _id)
+    assert.equal(
+      ids.slice(10),
+      ids.slice(10).map((_, i) => `n${i}`)
+    )
+  }))
+
+test('grouped inserts fail together, and each caller is told', () =>
+  withStore(async (db, store) => {
+    failNext(store)
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, (_, i) => db.insertOne({ _id: `g${i}` })))
+    assert.ok(outcomes.every(({ status }) => status === 'rejected'))
+    assert.is(await db.countDocuments(), 10)
+  }))
+
+test.run()
