@@ -4,7 +4,7 @@
 import { open } from '../index.ts'
 import { BatchInserter } from './batch-inserter.ts'
 import { command } from './command.ts'
-import { UsageError } from './errors.ts'
+import { FileError, UsageError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { type Line, LineSplitter } from './line-splitter.ts'
@@ -51,6 +51,7 @@ export const importCommand = command({
     const milliseconds = performance.now() - started
     const summary = { ...outcome, milliseconds, isInterrupted: interrupt.status !== undefined }
     await printLine(options.json === true ? summaryJson(summary) : summaryText(summary))
+    if (outcome.failure !== undefined) throw outcome.failure
     return outcome.isStopped ? 1 : (interrupt.status ?? 0)
   }
 })
@@ -60,6 +61,8 @@ interface Outcome {
   readonly skipped: number
   /** A bad line ended the import, as --strict wants it. */
   readonly isStopped: boolean
+  /** Anything else that ended it: the file could not be read on, the store failed. */
+  readonly failure: unknown
 }
 
 type MakeInserter = (refused: (bad: BadLine) => void) => BatchInserter
@@ -85,21 +88,27 @@ async function importAll(source: Source, signal: AbortSignal, makeInserter: Make
     return read === undefined ? undefined : inserter.add(read)
   }
 
-  let isStopped = false
+  let failure: unknown
   try {
     for await (const chunk of source.chunks()) {
-      for (const line of splitter.push(chunk)) await take(line)
+      for (const line of splitter.push(chunk)) {
+        const full = take(line)
+        if (full !== undefined) await full
+      }
     }
     // The last line of an input that was cut off is no line.
     if (!signal.aborted) for (const line of splitter.end()) await take(line)
     await inserter.finish()
   } catch (error) {
-    await inserter.settle()
-    if (!(error instanceof BadLine)) throw error
-    skip(error)
-    isStopped = true
+    failure = error
+    // What was read before the file broke off is good.
+    if (error instanceof FileError) await inserter.finish()
+    else await inserter.settle()
   }
-  return { imported: inserter.insertedCount, skipped, isStopped }
+  const imported = inserter.insertedCount
+  if (!(failure instanceof BadLine)) return { imported, skipped, isStopped: false, failure }
+  skip(failure)
+  return { imported, skipped, isStopped: true, failure: undefined }
 }
 
 interface Summary extends Outcome {
@@ -107,9 +116,10 @@ interface Summary extends Outcome {
   readonly isInterrupted: boolean
 }
 
-function summaryText({ imported, skipped, milliseconds, isInterrupted, isStopped }: Summary): string {
+function summaryText({ imported, skipped, milliseconds, isInterrupted, isStopped, failure }: Summary): string {
   const rate = `${formatCount(perSecond(imported, milliseconds))} documents/s`
-  const end = isInterrupted ? '; interrupted' : isStopped ? '; stopped at a bad line' : ''
+  const isCut = failure !== undefined
+  const end = isCut ? '; failed' : isStopped ? '; stopped at a bad line' : isInterrupted ? '; interrupted' : ''
   const documents = `${formatCount(imported)} document${imported === 1 ? '' : 's'}`
   return `imported ${documents}, skipped ${formatCount(skipped)}, in ${formatDuration(milliseconds)} (${rate})${end}`
 }

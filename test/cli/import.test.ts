@@ -80,6 +80,7 @@ test('a compressed file that ends too early fails, and what came before is kept'
     writeFileSync(path('cut.ndjson.gz'), whole.subarray(0, whole.length >> 1))
     const outcome = await runCli(['import', path('db'), path('cut.ndjson.gz')])
     assert.is(outcome.code, 1)
+    assert.match(outcome.stdout, /^imported [\d,]+ documents, skipped \d, in .*; failed$/m)
     assert.match(outcome.stderr, /^petaldb import: cannot read .*cut\.ndjson\.gz: the compressed data ends too early/m)
     const { length } = await readAll(path('db'))
     assert.ok(length > 1000, `${length} documents`)
