@@ -12,6 +12,7 @@
 
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
+import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './flatten.ts'
 
 /** The part of a key-value store that an index keeps its records in; keys are relative to the index. */
@@ -54,6 +55,13 @@ export interface DocumentIndex {
    * batch that failed): a skipped one is never a candidate. Synchronous; not visible before a view with a higher limit.
    */
   add(ordinal: number, flat: FlatDocument): void
+
+  /**
+   * As flatten() and add(), from the document's JSON as UTF-8. An index that has no such way never handles any.
+   * @param form 'json' unless told otherwise; see byte-scan/scanner.ts
+   * @returns false when nothing was done, and the document has to be flattened and added as an object
+   */
+  addBytes?(ordinal: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): boolean
 
   /** Records to put into the batch that deletes this document, so that the deletion survives a crash. */
   removal(ordinal: number): IndexWrite

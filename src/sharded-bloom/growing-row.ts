@@ -1,6 +1,8 @@
 /**
  * A private row while its segment is open: positions as a sorted list, as bits once the list would be larger.
  */
+import { popcount32 } from './popcount.ts'
+
 export class GrowingRow {
   readonly #capacity: number
   #count = 0
@@ -53,10 +55,18 @@ export class GrowingRow {
 
   /** Adds the set bits of `words`, bit 0 being position `from`. All of them come after what is there. */
   addWords(words: Uint32Array, from: number): void {
-    for (let w = 0; w < words.length; w++) {
-      for (let word = words[w]!; word !== 0; word &= word - 1) {
-        this.add(from + w * 32 + 31 - Math.clz32(word & -word))
-      }
+    for (let w = 0; w < words.length; w++) this.addWord(words[w]!, from + w * 32)
+  }
+
+  /** As addWords() of one word; `from` is a multiple of 32. */
+  addWord(word: number, from: number): void {
+    if (this.#words === undefined) {
+      for (let rest = word; rest !== 0; rest &= rest - 1) this.add(from + 31 - Math.clz32(rest & -rest))
+    } else if (word !== 0) {
+      const before = this.#words[from >>> 5]!
+      this.#words[from >>> 5] = before | word
+      this.#count += popcount32(word & ~before)
+      this.#last = from + 31 - Math.clz32(word)
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * The segment that grows. Documents go straight into their final rows: hashed pairs into a signature, 64 signatures at a
- * time into rows by transposition; private pairs into rows of their own, compared by the pair itself while the document
- * is at hand.
+ * time into rows by transposition; private pairs, compared by the pair itself while the document is at hand, into
+ * rows of their own, a word of positions at a time.
  *
  * Invariants:
  * 1. A private pair has been private since the segment's first document, so its row is exact.
@@ -36,7 +36,6 @@ export class OpenSegment implements Segment {
   readonly shards: number
   readonly rowsPerPair: number
   readonly table: PrivateTable
-  readonly privateRows: GrowingRow[]
   readonly alwaysCandidates: number[] = []
   isShapeComplete = true
   readonly #memory: RowMemory
@@ -48,6 +47,10 @@ export class OpenSegment implements Segment {
   readonly #signatures: Uint32Array
   readonly #signatureWords: number
   readonly #rowNumbers: Int32Array
+  readonly #privateRows: GrowingRow[]
+  /** Positions of the block being filled that are not in the private rows yet: two words per slot. */
+  readonly #blockWords: Uint32Array
+  #hasBlockWords = false
   readonly #dynamicLimit: number
   #documents = 0
   #transposed = 0
@@ -67,8 +70,9 @@ export class OpenSegment implements Segment {
     this.shards = parameters.shards
     this.rowsPerPair = parameters.rowsPerPair
     this.table = new PrivateTable(parameters.privatePairs)
-    this.privateRows = parameters.privatePairs.map(() => new GrowingRow(geometry.segmentDocuments))
+    this.#privateRows = parameters.privatePairs.map(() => new GrowingRow(geometry.segmentDocuments))
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
+    this.#blockWords = new Uint32Array(2 * Math.max(this.#dynamicLimit, parameters.privatePairs.length))
     this.#signatureWords = this.shards / 32
     this.#signatures = new Uint32Array(64 * this.#signatureWords)
     this.#rowNumbers = new Int32Array(this.rowsPerPair)
@@ -86,6 +90,12 @@ export class OpenSegment implements Segment {
     return Math.max(1, this.#chunks.length) * this.#geometry.chunkRowBytes
   }
 
+  /** The row of each slot. */
+  get privateRows(): readonly GrowingRow[] {
+    this.#flushPrivate()
+    return this.#privateRows
+  }
+
   /** Hashed pairs of all documents added to this object: what fills the rows. */
   get hashedPairs(): number {
     return this.#hashedPairs
@@ -98,7 +108,7 @@ export class OpenSegment implements Segment {
     const base = (position & 63) * this.#signatureWords
     const prepared = this.#prepare(flat.shape)
     const { slots, rows } = prepared
-    for (let i = 0; i < slots.length; i++) this.privateRows[slots[i]!]!.add(position)
+    for (let i = 0; i < slots.length; i++) this.#setPrivate(slots[i]!, position)
     for (let i = 0; i < rows.length; i++) this.#set(base, rows[i]!)
     let hashed = prepared.hashedPairs
     const rowNumbers = this.#rowNumbers
@@ -106,7 +116,7 @@ export class OpenSegment implements Segment {
     for (let i = 0; i < flat.count; i++) {
       const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
       if (slot >= 0) {
-        this.privateRows[slot]!.add(position)
+        this.#setPrivate(slot, position)
         continue
       }
       hashed++
@@ -117,10 +127,24 @@ export class OpenSegment implements Segment {
     let isAlwaysCandidate = flat.isOverfull
     for (const key of flat.irregularKeys) {
       const slot = this.#slotFor(key, Tag.irregular, 0)
-      if (slot >= 0) this.privateRows[slot]!.add(position)
+      if (slot >= 0) this.#setPrivate(slot, position)
       else isAlwaysCandidate = true
     }
     if (isAlwaysCandidate) this.alwaysCandidates.push(position)
+    this.#endDocument()
+  }
+
+  /**
+   * Adds the document at the next position as a scan of its bytes has it (see byte-scan/).
+   * @param slots the first `count` are those of its private pairs, some more than once
+   * @param signature P bits, the rows of its hashed pairs
+   */
+  addScanned(slots: Uint32Array, count: number, signature: Uint32Array, hashedPairs: number): void {
+    const position = this.#documents
+    this.#beginDocument(position)
+    this.#signatures.set(signature, (position & 63) * this.#signatureWords)
+    for (let i = 0; i < count; i++) this.#setPrivate(slots[i]!, position)
+    this.#hashedPairs += hashedPairs
     this.#endDocument()
   }
 
@@ -219,6 +243,25 @@ export class OpenSegment implements Segment {
     this.#chunks.length = 0
   }
 
+  #setPrivate(slot: number, position: number): void {
+    this.#blockWords[2 * slot + ((position >>> 5) & 1)]! |= 1 << (position & 31)
+    this.#hasBlockWords = true
+  }
+
+  /** Brings the positions of the block being filled into the private rows. */
+  #flushPrivate(): void {
+    if (!this.#hasBlockWords) return
+    this.#hasBlockWords = false
+    const first = (this.#documents - 1) & ~63
+    const words = this.#blockWords
+    for (let i = 0; i < 2 * this.#privateRows.length; i++) {
+      const word = words[i]!
+      if (word === 0) continue
+      words[i] = 0
+      this.#privateRows[i >>> 1]!.addWord(word, first + 32 * (i & 1))
+    }
+  }
+
   #set(base: number, row: number): void {
     this.#signatures[base + (row >>> 5)]! |= 1 << (row & 31)
   }
@@ -230,7 +273,9 @@ export class OpenSegment implements Segment {
 
   #endDocument(): void {
     this.#documents++
-    if ((this.#documents & 63) === 0) this.#transpose((this.#documents >>> 6) - 1)
+    if ((this.#documents & 63) !== 0) return
+    this.#transpose((this.#documents >>> 6) - 1)
+    this.#flushPrivate()
   }
 
   #addChunk(): Uint32Array {
@@ -319,7 +364,7 @@ export class OpenSegment implements Segment {
     // private.
     if (this.table.size >= this.#dynamicLimit) return -1
     if (tag !== Tag.irregular && !this.isShapeComplete) return -1
-    this.privateRows.push(new GrowingRow(this.#geometry.segmentDocuments))
+    this.#privateRows.push(new GrowingRow(this.#geometry.segmentDocuments))
     return this.table.add({ path, tag, key, lo, hi })
   }
 }

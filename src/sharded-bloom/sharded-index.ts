@@ -13,6 +13,8 @@ import type { PairExpression } from '../model/pairs.ts'
 import { breathe } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { type PreparedBounds, prepareBounds } from './bounds.ts'
+import { ByteIngest } from './byte-scan/byte-ingest.ts'
+import type { JsonForm } from './byte-scan/scanner.ts'
 import { CheckedStore } from './checked-store.ts'
 import { restoreOpenSegment } from './checkpoint.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexStore, IndexView, IndexWrite } from './document-index.ts'
@@ -69,6 +71,7 @@ class ShardedIndex implements DocumentIndex {
   #header: IndexHeader | undefined
   #tools: { readonly flattener: Flattener; readonly pairHash: PairHash } | undefined
   #maintenance: Maintenance | undefined
+  #byteIngest: ByteIngest | undefined
   #recovered = 0
   #isDamaged = false
 
@@ -121,6 +124,18 @@ class ShardedIndex implements DocumentIndex {
     this.#fillGap(ordinal)
     this.#openSegment(ordinal).add(flat)
     this.#maintenance!.observe(flat)
+    this.#byteIngest?.learn(flat)
+  }
+
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
+    const last = this.#handles.at(-1)
+    // Samples are taken of objects; segments begin, and gaps are filled, with add().
+    if (last?.open === undefined || last.endOrdinal !== ordinal || this.#byteIngest === undefined) return false
+    const maintenance = this.#maintenance!
+    if (maintenance.wantsSample || maintenance.isComplete(last)) return false
+    if (!this.#byteIngest.add(last.open, bytes, offset, length, form)) return false
+    maintenance.noteUnobserved()
+    return true
   }
 
   removal(ordinal: number): IndexWrite {
@@ -138,6 +153,7 @@ class ShardedIndex implements DocumentIndex {
 
   async close(limit: number): Promise<void> {
     try {
+      this.#byteIngest?.close()
       if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
     } finally {
       this.#freeSegments()
@@ -177,6 +193,9 @@ class ShardedIndex implements DocumentIndex {
     const flattener = new Flattener(hasher, { lo: header.seedLo, hi: header.seedHi })
     const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
     this.#tools = { flattener, pairHash }
+    this.#byteIngest?.close()
+    // The scanner knows one hash.
+    this.#byteIngest = hasher.name === 'murmur' ? new ByteIngest((path) => flattener.seedOf(path)) : undefined
     this.#maintenance = new Maintenance({
       store: this.#store,
       documents: this.#options.documents,

@@ -1,0 +1,52 @@
+/**
+ * Where everything stands in the scanner's memory, which is fixed. Exported to JavaScript by index.ts: one place says it.
+ *
+ * A *node* is a path of documents, 128 bytes: what is needed at every key, and a cache line for its facts. A *pair* is a
+ * private value or size pair of the segment being filled. A *slot* is a private row's number in its segment.
+ */
+
+/** 10^0 … 10^22 as doubles, the powers that are exact. JavaScript fills them in. */
+export const POWERS: usize = 0
+export const MAX_POWER: i32 = 22
+
+/** Containers around the one being read, 16 bytes each. */
+export const STACK: usize = 1024
+export const MAX_DEPTH: usize = 100
+
+/** Out: the document's signature, P bits, P ≤ 65,536. */
+export const SIGNATURE: usize = 8192
+/** Out: slots of the document's private pairs, u32 each, some of them more than once. */
+export const SLOTS: usize = 16384
+export const MAX_SLOTS: usize = 16384
+
+/** UTF-16 units of a text with escapes or of more than ASCII. */
+export const UNITS: usize = 0x20000
+export const MAX_UNITS: usize = 0x8000
+
+/** In: the document's bytes. */
+export const INPUT: usize = 0x40000
+/** Bytes beyond the longest input are zeros, which no token contains: every loop over the input ends there. */
+export const PADDING: usize = 64
+export const MAX_INPUT: usize = 0x40000 - PADDING
+
+export const NODES: usize = 0x80000
+export const NODE_BYTES: usize = 128
+export const MAX_NODES: usize = 8192
+
+/** Open addressing over (parent, key) → address of the node; twice as many places as nodes at least. */
+export const NODE_TABLE: usize = 0x180000
+export const NODE_TABLE_MASK: u32 = 0x7fff
+
+/** The keys' bytes, each followed by the quote and the colon that stand behind it in JSON. */
+export const KEYS: usize = 0x1a0000
+export const MAX_KEY_BYTES: usize = 0x60000
+
+/** Open addressing over hashes: lo, hi, address of the pair or 0, unused. */
+export const PAIR_TABLE: usize = 0x200000
+export const PAIRS: usize = 0x280000
+export const PAIR_BYTES: usize = 32
+export const MAX_PAIRS: usize = 16384
+
+/** Texts of private pairs: ASCII bytes, or UTF-16 units where there is more than ASCII. */
+export const TEXTS: usize = 0x300000
+export const MAX_TEXT_BYTES: usize = 0x100000

@@ -1,0 +1,255 @@
+/**
+ * What becomes of a pair: the slot of its private row, or bits in the document's signature.
+ *
+ * Invariant: a private pair is compared by node, tag and key after its hash, as in private-table.ts.
+ */
+import { finish, hashDouble } from './hash'
+import { MAX_SLOTS, PAIR_BYTES, PAIR_TABLE, PAIRS, SIGNATURE, SLOTS } from './layout'
+import { CONSTANTS, DOCUMENT, FACTS, SEED_HI, SEED_LO, TYPES } from './nodes'
+
+/** Of a pair: its node, tag (with WIDE for a text of UTF-16 units), slot, and the text's place and length or the double. */
+const NODE: usize = 0
+const TAG: usize = 4
+const SLOT: usize = 8
+const TEXT: usize = 16
+const LENGTH: usize = 20
+const VALUE: usize = 16
+export const WIDE: u32 = 0x100
+
+const TAG_TYPE: u32 = 17
+const TAG_EXISTS: u32 = 18
+
+/** Of a fact that has no slot. */
+const NO_SLOT: u32 = 0xffffffff
+/** Set in one half or the other of facts of which not both have a slot. */
+const NO_SLOTS: u64 = 0x8000000080000000
+/** A constant that is not private; 0 when that is not known yet. */
+const HASHED: u32 = 0xffffffff
+
+/** defaultFlattenLimits.maxPairs */
+const MAX_COUNT: u32 = 20_000
+
+let pairCount: u32 = 0
+let tableMask: u32 = 0
+let rowsPerPair: u32 = 0
+let shards: u32 = 0
+let stratum: u32 = 0
+let firstWider: u32 = 0
+let hashesFacts: bool = false
+
+let slotsEnd: usize = 0
+let hashedCount: u32 = 0
+let valueCount: u32 = 0
+let factCount: u32 = 0
+let document: u32 = 0
+let isUnknown: bool = false
+
+/** Begins another segment, without pairs. `mask` + 1, a power of two, is at least twice the pairs it will get. */
+export function resetPairs(P: u32, r: u32, mask: u32): void {
+  pairCount = 0
+  tableMask = mask
+  memory.fill(PAIR_TABLE, 0, (<usize>mask + 1) << 4)
+  shards = P
+  rowsPerPair = r
+  stratum = P / r
+  firstWider = r - (P - stratum * r)
+}
+
+/** Facts without a slot are hashed from now on. */
+export function setHashesFacts(value: bool): void {
+  hashesFacts = value
+}
+
+/** A pair with a text: ASCII bytes, or UTF-16 units when the tag has WIDE. REQUIRES: room for it. */
+export function addTextPair(lo: u32, hi: u32, node: usize, tag: u32, slot: u32, text: usize, length: u32): void {
+  const pair = addPair(lo, hi, node, tag, slot)
+  store<u32>(pair, <u32>text, TEXT)
+  store<u32>(pair, length, LENGTH)
+}
+
+export function addDoublePair(lo: u32, hi: u32, node: usize, tag: u32, slot: u32, value: f64): void {
+  store<f64>(addPair(lo, hi, node, tag, slot), value, VALUE)
+}
+
+function addPair(lo: u32, hi: u32, node: usize, tag: u32, slot: u32): usize {
+  const pair = PAIRS + <usize>(pairCount++) * PAIR_BYTES
+  store<u32>(pair, <u32>node, NODE)
+  store<u32>(pair, tag, TAG)
+  store<u32>(pair, slot, SLOT)
+  let place = lo & tableMask
+  while (load<u32>(PAIR_TABLE + (<usize>place << 4), 8) != 0) place = (place + 1) & tableMask
+  const entry = PAIR_TABLE + (<usize>place << 4)
+  store<u32>(entry, lo)
+  store<u32>(entry, hi, 4)
+  store<u32>(entry, <u32>pair, 8)
+  return pair
+}
+
+/** REQUIRES: `stamp` is in no node. */
+export function beginDocument(stamp: u32): void {
+  document = stamp
+  slotsEnd = SLOTS
+  hashedCount = 0
+  valueCount = 0
+  factCount = 0
+  isUnknown = false
+  memory.fill(SIGNATURE, 0, shards >>> 3)
+}
+
+// @ts-ignore: decorator
+@inline
+export function slotCount(): u32 {
+  return <u32>((slotsEnd - SLOTS) >>> 2)
+}
+
+// @ts-ignore: decorator
+@inline
+export function hashedPairs(): u32 {
+  return hashedCount
+}
+
+/** True after a fact that the segment has no place for yet. */
+// @ts-ignore: decorator
+@inline
+export function hasUnknownFact(): bool {
+  return isUnknown
+}
+
+/** True when there is no room for the slots of another value and its facts. */
+// @ts-ignore: decorator
+@inline
+export function areSlotsFull(): bool {
+  return slotsEnd > SLOTS + ((MAX_SLOTS - 8) << 2)
+}
+
+/** True when the document has more pairs than are indexed. */
+// @ts-ignore: decorator
+@inline
+export function isOverfull(): bool {
+  return valueCount > MAX_COUNT || factCount > MAX_COUNT
+}
+
+/** TYPE and EXISTS of a node, once per document. */
+// @ts-ignore: decorator
+@inline
+export function addFact(node: usize, type: u32): void {
+  const types = load<u32>(node, DOCUMENT) == document ? load<u32>(node, TYPES) : 0
+  if ((types & (1 << type)) == 0) addNewFact(node, type, types)
+}
+
+// @ts-ignore: decorator
+@inline
+function addNewFact(node: usize, type: u32, types: u32): void {
+  store<u32>(node, document, DOCUMENT)
+  store<u32>(node, types | (1 << type), TYPES)
+  factCount++
+  const slots = load<u64>(node + (<usize>(type & 7) << 3), FACTS)
+  if ((slots & NO_SLOTS) != 0) return addRareFact(node, type, slots)
+  store<u64>(slotsEnd, slots)
+  slotsEnd += 8
+}
+
+function addRareFact(node: usize, type: u32, slots: u64): void {
+  if (!hashesFacts) {
+    isUnknown = true
+    return
+  }
+  if (<u32>slots != NO_SLOT) addSlot(<u32>slots)
+  else addHashed(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_TYPE, type))
+  if (<u32>(slots >>> 32) != NO_SLOT) addSlot(<u32>(slots >>> 32))
+  else addHashed(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
+}
+
+/** A number, or the length of an array. */
+export function addDouble(node: usize, tag: u32, value: f64): void {
+  valueCount++
+  const hash = hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), tag, value)
+  const slot = findDouble(hash, node, tag, value)
+  if (slot >= 0) addSlot(<u32>slot)
+  else addHashed(hash)
+}
+
+/** null, false or true, or an empty array: its slot is looked up once per segment. `index` 0…3. */
+export function addConstant(node: usize, index: usize, tag: u32, value: f64): void {
+  const known = load<u16>(node + (index << 1), CONSTANTS)
+  if (known == 0 || known == 0xffff) return addFirstConstant(node, index, tag, value)
+  valueCount++
+  addSlot(<u32>known - 1)
+}
+
+function addFirstConstant(node: usize, index: usize, tag: u32, value: f64): void {
+  valueCount++
+  const hash = hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), tag, value)
+  const slot = findDouble(hash, node, tag, value)
+  if (slot >= 0) {
+    if (slot < 0xfffe) store<u16>(node + (index << 1), <u16>(slot + 1), CONSTANTS)
+    addSlot(<u32>slot)
+  } else addHashed(hash)
+}
+
+/** A text whose lanes are mixed: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE. */
+export function addText(node: usize, tag: u32, a: u32, b: u32, text: usize, length: u32): void {
+  valueCount++
+  const hash = finish(a, b, length)
+  const slot = findText(hash, node, tag, text, length)
+  if (slot >= 0) addSlot(<u32>slot)
+  else addHashed(hash)
+}
+
+// @ts-ignore: decorator
+@inline
+function addSlot(slot: u32): void {
+  store<u32>(slotsEnd, slot)
+  slotsEnd += 4
+}
+
+function findDouble(hash: u64, node: usize, tag: u32, value: f64): i32 {
+  let place = <u32>hash & tableMask
+  while (true) {
+    const entry = PAIR_TABLE + (<usize>place << 4)
+    place = (place + 1) & tableMask
+    const pair = <usize>load<u32>(entry, 8)
+    if (pair == 0) return -1
+    if (load<u64>(entry) != hash || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
+    if (load<u64>(pair, VALUE) == reinterpret<u64>(value)) return load<i32>(pair, SLOT)
+  }
+}
+
+function findText(hash: u64, node: usize, tag: u32, text: usize, length: u32): i32 {
+  let place = <u32>hash & tableMask
+  while (true) {
+    const entry = PAIR_TABLE + (<usize>place << 4)
+    place = (place + 1) & tableMask
+    const pair = <usize>load<u32>(entry, 8)
+    if (pair == 0) return -1
+    if (load<u64>(entry) != hash || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
+    if (load<u32>(pair, LENGTH) != length) continue
+    const bytes = (tag & WIDE) != 0 ? <usize>length << 1 : <usize>length
+    if (equalBytes(text, load<u32>(pair, TEXT), bytes)) return load<i32>(pair, SLOT)
+  }
+}
+
+function equalBytes(a: usize, b: usize, length: usize): bool {
+  let i: usize = 0
+  for (; i + 8 <= length; i += 8) if (load<u64>(a + i) != load<u64>(b + i)) return false
+  for (; i < length; i++) if (load<u8>(a + i) != load<u8>(b + i)) return false
+  return true
+}
+
+/** Sets the rows of bloom/row-numbers.ts in the signature. */
+function addHashed(hash: u64): void {
+  hashedCount++
+  const hi = <u32>(hash >>> 32)
+  let state = <u32>hash
+  const isCramped = shards < rowsPerPair
+  let width = isCramped ? shards : stratum
+  let first: u32 = 0
+  for (let i: u32 = 0; i < rowsPerPair; i++) {
+    state = state * 0x915f77f5 + hi
+    if (i == firstWider && !isCramped) width++
+    const row = first + <u32>((<u64>state * <u64>width) >>> 32)
+    const byte = SIGNATURE + <usize>(row >>> 3)
+    store<u8>(byte, load<u8>(byte) | <u8>(<u32>1 << (row & 7)))
+    if (!isCramped) first += width
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * JSON strings: their end, their hash over UTF-16 units, their pair.
+ *
+ * ASCII without escapes is hashed where it stands, 16 bytes looked at in one go. Everything else is turned into units
+ * first. What is not UTF-8, or not a JSON string, is refused.
+ */
+import { laneA, mixA, mixB } from './hash'
+import { MAX_UNITS, UNITS } from './layout'
+import { SEED_HI, SEED_LO } from './nodes'
+import { addText, WIDE } from './pairs'
+
+const QUOTE: u32 = 0x22
+const BACKSLASH: u32 = 0x5c
+
+const QUOTES: v128 = i8x16.splat(0x22)
+const BACKSLASHES: v128 = i8x16.splat(0x5c)
+const SPACES: v128 = i8x16.splat(0x20)
+
+/** @param start behind the opening quote; returns the address behind the closing one, or 0 */
+export function scanText(start: usize, node: usize, tag: u32): usize {
+  let a = laneA(load<u32>(node, SEED_LO), tag)
+  let b = load<u32>(node, SEED_HI)
+  let p = start
+  let special: u32 = 0
+  while (true) {
+    const bytes = v128.load(p)
+    // Signed: bytes from 0x80 on are below the space, too.
+    special = i8x16.bitmask(
+      v128.or(v128.or(i8x16.eq(bytes, QUOTES), i8x16.eq(bytes, BACKSLASHES)), i8x16.lt_s(bytes, SPACES))
+    )
+    if (special != 0) break
+    for (const stop = p + 16; p < stop; p += 4) {
+      const four = load<u32>(p)
+      a = mixA(a, b, (four & 0xff) | ((four & 0xff00) << 8))
+      b = mixB(a, b, ((four >>> 16) & 0xff) | ((four >>> 8) & 0xff0000))
+    }
+  }
+  const end = p + <usize>ctz(special)
+  if (load<u8>(end) != QUOTE) return scanWideText(start, node, tag)
+  for (; p + 4 <= end; p += 4) {
+    const four = load<u32>(p)
+    a = mixA(a, b, (four & 0xff) | ((four & 0xff00) << 8))
+    b = mixB(a, b, ((four >>> 16) & 0xff) | ((four >>> 8) & 0xff0000))
+  }
+  if (p < end) {
+    const rest = <u32>(end - p)
+    const three = load<u32>(p) & (0xffffff >>> (24 - (rest << 3)))
+    a = mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))
+    if (rest == 3) b = mixB(a, b, three >>> 16)
+  }
+  addText(node, tag, a, b, start, <u32>(end - start))
+  return end + 1
+}
+
+function scanWideText(start: usize, node: usize, tag: u32): usize {
+  let p = start
+  let unit = UNITS
+  const limit = UNITS + (MAX_UNITS << 1) - 4
+  let all: u32 = 0
+  while (true) {
+    const byte = <u32>load<u8>(p)
+    if (byte == QUOTE) break
+    if (unit > limit) return 0
+    let code = byte
+    if (byte < 0x80) {
+      if (byte == BACKSLASH) {
+        code = escaped(p)
+        if (code == INVALID) return 0
+        p += load<u8>(p, 1) == 0x75 ? 6 : 2
+      } else if (byte < 0x20) return 0
+      else p++
+    } else {
+      code = decode(p, byte)
+      if (code == INVALID) return 0
+      p += byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+      if (code > 0xffff) {
+        store<u16>(unit, <u16>(0xd7c0 + (code >>> 10)))
+        unit += 2
+        code = 0xdc00 | (code & 0x3ff)
+      }
+    }
+    all |= code
+    store<u16>(unit, <u16>code)
+    unit += 2
+  }
+  addUnits(node, tag, <u32>((unit - UNITS) >>> 1), all < 0x80)
+  return p + 1
+}
+
+const INVALID: u32 = 0xffffffff
+
+/** The code point of the two to four bytes at `p`. */
+// @ts-ignore: decorator
+@inline
+function decode(p: usize, byte: u32): u32 {
+  const second = <u32>load<u8>(p, 1) ^ 0x80
+  if (second > 0x3f || byte < 0xc2) return INVALID
+  if (byte < 0xe0) return ((byte & 0x1f) << 6) | second
+  const third = <u32>load<u8>(p, 2) ^ 0x80
+  if (third > 0x3f) return INVALID
+  if (byte < 0xf0) {
+    const code = ((byte & 0x0f) << 12) | (second << 6) | third
+    return code < 0x800 || code - 0xd800 < 0x800 ? INVALID : code
+  }
+  const fourth = <u32>load<u8>(p, 3) ^ 0x80
+  const code = ((byte & 0x07) << 18) | (second << 12) | (third << 6) | fourth
+  return fourth > 0x3f || byte > 0xf4 || code < 0x10000 || code > 0x10ffff ? INVALID : code
+}
+
+/** The unit that the escape at `p` stands for: surrogates are escaped one by one. */
+function escaped(p: usize): u32 {
+  switch (load<u8>(p, 1)) {
+    case 0x22:
+      return 0x22
+    case 0x5c:
+      return 0x5c
+    case 0x2f:
+      return 0x2f
+    case 0x62:
+      return 8
+    case 0x66:
+      return 12
+    case 0x6e:
+      return 10
+    case 0x72:
+      return 13
+    case 0x74:
+      return 9
+    case 0x75: {
+      const a = hexDigit(load<u8>(p, 2))
+      const b = hexDigit(load<u8>(p, 3))
+      const c = hexDigit(load<u8>(p, 4))
+      const d = hexDigit(load<u8>(p, 5))
+      return (a | b | c | d) > 15 ? INVALID : (a << 12) | (b << 8) | (c << 4) | d
+    }
+    default:
+      return INVALID
+  }
+}
+
+/** 0…15, or a number beyond. */
+function hexDigit(byte: u32): u32 {
+  const digit = byte - 0x30
+  if (digit < 10) return digit
+  const letter = (byte | 0x20) - 0x61
+  return letter < 6 ? letter + 10 : 0x100
+}
+
+/** The pair of the text of `length` units at UNITS. */
+function addUnits(node: usize, tag: u32, length: u32, isAscii: bool): void {
+  let a = laneA(load<u32>(node, SEED_LO), tag)
+  let b = load<u32>(node, SEED_HI)
+  const end = UNITS + (<usize>length << 1)
+  let p = UNITS
+  for (; p + 8 <= end; p += 8) {
+    a = mixA(a, b, load<u32>(p))
+    b = mixB(a, b, load<u32>(p, 4))
+  }
+  const rest = <u32>(end - p) >>> 1
+  if (rest == 1) a = mixA(a, b, load<u16>(p))
+  else if (rest > 1) a = mixA(a, b, load<u32>(p))
+  if (rest == 3) b = mixB(a, b, load<u16>(p, 4))
+  if (isAscii) {
+    // Compared as the bytes that it would be without escapes.
+    for (let i: usize = 0; i < <usize>length; i++) store<u8>(UNITS + i, load<u8>(UNITS + (i << 1)))
+  }
+  addText(node, isAscii ? tag : tag | WIDE, a, b, UNITS, length)
+}

@@ -1,0 +1,86 @@
+/**
+ * Documents as bytes into the open segment: whether the scanner is asked at all, and what becomes of its answer.
+ *
+ * A collection whose documents the scanner cannot read must not pay for being tried: after many refusals it is asked
+ * only now and then.
+ */
+import type { FlatDocument } from '../flatten.ts'
+import type { OpenSegment } from '../open-segment.ts'
+import { type JsonForm, Scanner, type SeedOf } from './scanner.ts'
+import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
+
+/** Refusals, less documents read since, after which the scanner rests. */
+const maxRefusals = 128
+/** Documents that it rests for, and then again after half as many refusals. */
+const restDocuments = 2048
+/** Documents between two signs of life, and between two attempts to get a scanner. */
+const touchDocuments = 256
+
+export class ByteIngest implements ScannerOwner {
+  readonly #seedOf: SeedOf
+  #scanner: Scanner | undefined
+  #refusals = 0
+  /** Documents that are not tried. */
+  #rest = 0
+  #untilTouch = 0
+  #wantsToLearn = false
+
+  constructor(seedOf: SeedOf) {
+    this.#seedOf = seedOf
+  }
+
+  /**
+   * Adds the document at the segment's next position.
+   * @returns false when it has to be flattened and added as an object; nothing has changed then
+   */
+  add(segment: OpenSegment, bytes: Uint8Array, offset: number, length: number, form: JsonForm): boolean {
+    if (this.#rest > 0) {
+      this.#rest--
+      return false
+    }
+    if (--this.#untilTouch < 0) this.#touch()
+    const scanner = this.#scanner
+    if (scanner === undefined) return false
+    const result = scanner.scan(segment, bytes, offset, length, form)
+    if (result === 'scanned') {
+      segment.addScanned(scanner.slots, scanner.slotCount, scanner.signature, scanner.hashedPairs)
+      if (this.#refusals > 0) this.#refusals--
+      return true
+    }
+    this.#wantsToLearn = result === 'unknown'
+    if (++this.#refusals >= maxRefusals) {
+      this.#refusals = maxRefusals / 2
+      this.#rest = restDocuments
+    }
+    return false
+  }
+
+  /** Learns the paths of a document that was added as an object, if add() could not read it for want of them. */
+  learn(flat: FlatDocument): void {
+    if (!this.#wantsToLearn) return
+    this.#wantsToLearn = false
+    if (this.#scanner === undefined) return
+    const paths = new Set<string>()
+    for (const { node } of flat.shape.facts()) paths.add(node.path)
+    this.#scanner.learn(paths)
+  }
+
+  loseScanner(): void {
+    this.#scanner = undefined
+  }
+
+  close(): void {
+    this.#scanner = undefined
+    giveBackScanner(this)
+  }
+
+  #touch(): void {
+    this.#untilTouch = touchDocuments
+    if (this.#scanner !== undefined) {
+      touchScanner(this)
+      return
+    }
+    const module = takeScanner(this)
+    if (module !== undefined) this.#scanner = new Scanner(module, this.#seedOf)
+  }
+}

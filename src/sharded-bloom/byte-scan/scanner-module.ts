@@ -1,0 +1,97 @@
+/**
+ * The scanner's WebAssembly instance: its exports, typed, over a memory of its own. Layout and invariants of the memory
+ * stand in assembly/layout.ts.
+ */
+import { type WasmMemory, webAssembly } from '../../bloom/kernels/web-assembly.ts'
+import { scannerBase64 } from './scanner.generated.ts'
+
+/** An exported constant: places are byte offsets, sizes bytes unless the name says otherwise. */
+interface Constant {
+  readonly value: number
+}
+
+export interface ScannerExports {
+  readonly POWERS: Constant
+  readonly MAX_POWER: Constant
+  readonly SIGNATURE: Constant
+  readonly SLOTS: Constant
+  readonly MAX_SLOTS: Constant
+  readonly INPUT: Constant
+  readonly MAX_INPUT: Constant
+  readonly KEYS: Constant
+  readonly MAX_KEY_BYTES: Constant
+  readonly MAX_NODES: Constant
+  readonly TEXTS: Constant
+  readonly MAX_TEXT_BYTES: Constant
+  readonly MAX_PAIRS: Constant
+  /** Offset in a node of two u32 per type & 7: the slots of TYPE and EXISTS, all ones for none. */
+  readonly FACTS: Constant
+  /** Flag of a tag: the text is UTF-16 units, not ASCII bytes. */
+  readonly WIDE: Constant
+  readonly NOT_HANDLED: Constant
+  readonly UNKNOWN: Constant
+  readonly OBJECT_ID: Constant
+  readonly EXTENDED_JSON: Constant
+
+  /** Forgets every node; the pairs and facts of the segment with them. */
+  resetNodes(): void
+  rootNode(): number
+  /** @param key address of the key's bytes with `":` behind them, `length` bytes in all; returns the node's address */
+  addNode(parent: number, key: number, length: number, seedLo: number, seedHi: number): number
+  /** The node whose text may be an ObjectId; 0 for none. */
+  setIdNode(node: number): void
+
+  /** Begins a segment. @param mask a power of two − 1, at least twice as many places as pairs */
+  resetPairs(shards: number, rowsPerPair: number, mask: number): void
+  /** Forgets the slots of every fact. */
+  resetFacts(): void
+  /** Whether a fact without a slot is hashed; otherwise it is unknown. */
+  setHashesFacts(value: boolean): void
+  addDoublePair(lo: number, hi: number, node: number, tag: number, slot: number, value: number): void
+  addTextPair(lo: number, hi: number, node: number, tag: number, slot: number, text: number, length: number): void
+
+  /**
+   * Scans the document of `length` bytes at INPUT; leaves its signature at SIGNATURE and its slots at SLOTS.
+   * @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN
+   */
+  scan(length: number, flags: number): number
+  /** Slots of the last document, some more than once. */
+  slotCount(): number
+}
+
+export interface ScannerModule {
+  readonly exports: ScannerExports
+  readonly u8: Uint8Array<ArrayBuffer>
+  readonly u32: Uint32Array<ArrayBuffer>
+}
+
+/** 4 MiB: everything in assembly/layout.ts ends below. */
+const memoryPages = 64
+
+let compiled: object | undefined
+
+/** A scanner's instance and memory, or undefined where there is no room for another one. */
+export function instantiateScanner(): ScannerModule | undefined {
+  if (webAssembly === undefined) return undefined
+  compiled ??= new webAssembly.Module(Uint8Array.from(atob(scannerBase64), (character) => character.charCodeAt(0)))
+  const memory = reserve(memoryPages)
+  if (memory === undefined) return undefined
+  const exports = new webAssembly.Instance(compiled, { env: { memory } }).exports as ScannerExports
+  fillPowers(exports, memory)
+  return { exports, u8: new Uint8Array(memory.buffer), u32: new Uint32Array(memory.buffer) }
+}
+
+function reserve(pages: number): WasmMemory | undefined {
+  if (webAssembly === undefined) return undefined
+  try {
+    return new webAssembly.Memory({ initial: pages, maximum: pages })
+  } catch {
+    // The address space is used up. Documents then take the way of objects.
+    return undefined
+  }
+}
+
+function fillPowers({ POWERS, MAX_POWER }: ScannerExports, memory: WasmMemory): void {
+  const powers = new Float64Array(memory.buffer, POWERS.value, MAX_POWER.value + 1)
+  for (let i = 0; i < powers.length; i++) powers[i] = Number(`1e${i}`)
+}

@@ -1,0 +1,49 @@
+/**
+ * Who has a scanner. An instance reserves gigabytes of address space though it uses four megabytes, so there are 16 at
+ * most; an index that has not used its own for a while loses it to another one that wants to write.
+ */
+import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
+
+const maxScanners = 16
+const idleMilliseconds = 1000
+
+/** An owner is told that its scanner is taken away. */
+export interface ScannerOwner {
+  loseScanner(): void
+}
+
+interface Lease {
+  readonly module: ScannerModule
+  owner: ScannerOwner
+  lastUse: number
+}
+
+const leases: Lease[] = []
+const vacant: ScannerModule[] = []
+
+/** A scanner of one's own, in any state; undefined when others use all of them. */
+export function takeScanner(owner: ScannerOwner): ScannerModule | undefined {
+  const module = vacant.pop() ?? (leases.length < maxScanners ? instantiateScanner() : takeAway())
+  if (module !== undefined) leases.push({ module, owner, lastUse: performance.now() })
+  return module
+}
+
+/** Says now and then that the scanner is in use. */
+export function touchScanner(owner: ScannerOwner): void {
+  const lease = leases.find((each) => each.owner === owner)
+  if (lease !== undefined) lease.lastUse = performance.now()
+}
+
+export function giveBackScanner(owner: ScannerOwner): void {
+  const place = leases.findIndex((lease) => lease.owner === owner)
+  const [lease] = place < 0 ? [] : leases.splice(place, 1)
+  if (lease !== undefined) vacant.push(lease.module)
+}
+
+function takeAway(): ScannerModule | undefined {
+  const longest = leases.reduce((a, b) => (a.lastUse <= b.lastUse ? a : b))
+  if (performance.now() - longest.lastUse < idleMilliseconds) return undefined
+  leases.splice(leases.indexOf(longest), 1)
+  longest.owner.loseScanner()
+  return longest.module
+}

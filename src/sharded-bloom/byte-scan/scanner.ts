@@ -1,0 +1,226 @@
+/**
+ * Keeps a scanner's memory in step with the segment that is being filled, and scans documents for it.
+ *
+ * Invariants:
+ * 1. Before a document is scanned, every private pair of the segment that JSON can hold is registered, or its path is
+ *    not: a private pair is never taken for a hashed one.
+ * 2. A path whose keys cannot be read as they are (escapes, digits only, `__proto__`) has no node: such documents are
+ *    unknown to the scanner.
+ */
+import { isDigits } from '../../model/path.ts'
+import { Type } from '../../model/types.ts'
+import type { OpenSegment } from '../open-segment.ts'
+import { Tag } from '../pair-tags.ts'
+import type { HashedPair } from '../private-table.ts'
+import type { ScannerExports, ScannerModule } from './scanner-module.ts'
+
+export type SeedOf = (path: string) => { readonly lo: number; readonly hi: number }
+
+/** How a document's text is to be read. */
+export type JsonForm =
+  /** As it stands. */
+  | 'json'
+  /** The text of its top-level `_id` is an ObjectId. */
+  | 'objectId'
+  /** Objects whose keys begin with `$` may be Extended JSON: they are not read. */
+  | 'extended'
+
+export type ScanResult =
+  | 'scanned'
+  /** Only the document itself tells its pairs. */
+  | 'refused'
+  /** It has a path or a fact that the scanner may know the next time: tell it by learn(). */
+  | 'unknown'
+
+/** What values JSON has, and their tags. Facts of other types, and other values, never come from bytes. */
+const jsonTypes: ReadonlySet<number> = new Set([
+  Type.null,
+  Type.number,
+  Type.string,
+  Type.object,
+  Type.array,
+  Type.objectId,
+  Type.bool
+])
+
+const encoder = new TextEncoder()
+
+export class Scanner {
+  readonly #exports: ScannerExports
+  readonly #u8: Uint8Array<ArrayBuffer>
+  readonly #u32: Uint32Array<ArrayBuffer>
+  readonly #seedOf: SeedOf
+  /** Node of each registered path; 0 for one that cannot be registered. */
+  readonly #nodes = new Map<string, number>()
+  #nodeCount = 0
+  #keyBytes = 0
+  #textBytes = 0
+  #segment: OpenSegment | undefined
+  /** Pairs of the segment that are registered. */
+  #registered = 0
+  /** The segment has more or longer private pairs than there is room for. */
+  #isRefused = false
+  /** Slots of the last document that was scanned: the first `slotCount`, some more than once. */
+  readonly slots: Uint32Array
+  /** Its signature, P bits. */
+  signature: Uint32Array
+  slotCount = 0
+  hashedPairs = 0
+
+  constructor({ exports, u8, u32 }: ScannerModule, seedOf: SeedOf) {
+    this.#exports = exports
+    this.#u8 = u8
+    this.#u32 = u32
+    this.#seedOf = seedOf
+    this.slots = words(u32, exports.SLOTS.value, exports.MAX_SLOTS.value)
+    this.signature = this.slots.subarray(0, 0)
+    this.#resetNodes()
+  }
+
+  /** Scans a document for the segment, in which nothing changes. */
+  scan(segment: OpenSegment, bytes: Uint8Array, offset: number, length: number, form: JsonForm): ScanResult {
+    if (length > this.#exports.MAX_INPUT.value || !this.#follow(segment)) return 'refused'
+    const exports = this.#exports
+    this.#u8.set(bytes.subarray(offset, offset + length), exports.INPUT.value)
+    const result = exports.scan(length, this.#flagsOf(form))
+    if (result < 0) return result === exports.UNKNOWN.value ? 'unknown' : 'refused'
+    this.hashedPairs = result
+    this.slotCount = exports.slotCount()
+    return 'scanned'
+  }
+
+  /** Registers paths, where there is room. */
+  learn(paths: Iterable<string>): void {
+    for (const path of paths) this.#nodeOf(path)
+  }
+
+  #flagsOf(form: JsonForm): number {
+    switch (form) {
+      case 'json':
+        return 0
+      case 'objectId':
+        return this.#exports.OBJECT_ID.value
+      case 'extended':
+        return this.#exports.EXTENDED_JSON.value
+    }
+  }
+
+  /** Brings the memory up to date with the segment; false when it cannot be. */
+  #follow(segment: OpenSegment): boolean {
+    if (segment !== this.#segment) this.#begin(segment)
+    const pairs = segment.privatePairs()
+    while (!this.#isRefused && this.#registered < pairs.length) {
+      const slot = this.#registered++
+      this.#isRefused = !this.#register(pairs[slot]!, slot)
+    }
+    if (this.#isRefused) return false
+    this.#exports.setHashesFacts(!segment.isShapeComplete)
+    return true
+  }
+
+  #begin(segment: OpenSegment): void {
+    const { MAX_NODES, SIGNATURE, MAX_PAIRS } = this.#exports
+    // Paths of documents long gone.
+    if (this.#nodeCount * 2 > MAX_NODES.value) this.#resetNodes()
+    this.#segment = segment
+    this.#registered = 0
+    this.#textBytes = 0
+    let places = 64
+    // Facts that are met later are not in the table, only values are.
+    while (places < 2 * segment.privatePairs().length) places *= 2
+    this.#isRefused = segment.privatePairs().length > MAX_PAIRS.value
+    if (this.#isRefused) return
+    this.#exports.resetPairs(segment.shards, segment.rowsPerPair, places - 1)
+    this.#exports.resetFacts()
+    this.signature = words(this.#u32, SIGNATURE.value, segment.shards / 32)
+  }
+
+  #resetNodes(): void {
+    this.#exports.resetNodes()
+    this.#exports.setIdNode(0)
+    this.#nodes.clear()
+    this.#nodeCount = 2
+    this.#keyBytes = 0
+    this.#segment = undefined
+  }
+
+  /** False when there is no room. */
+  #register({ path, tag, key, lo, hi }: HashedPair, slot: number): boolean {
+    const isFact = tag === Tag.type || tag === Tag.exists
+    if (!isFact && tag !== Tag.size && !jsonTypes.has(tag)) return true
+    const node = this.#nodeOf(path)
+    if (node === 0) return true
+    const facts = (node + this.#exports.FACTS.value) >>> 2
+    if (tag === Tag.exists) {
+      for (let type = 0; type < 8; type++) this.#u32[facts + 2 * type + 1] = slot
+    } else if (tag === Tag.type) {
+      if (jsonTypes.has(Number(key))) this.#u32[facts + 2 * (Number(key) & 7)] = slot
+    } else if (typeof key === 'number') this.#exports.addDoublePair(lo, hi, node, tag, slot, key)
+    else return this.#registerText(node, tag, key, lo, hi, slot)
+    return true
+  }
+
+  #registerText(node: number, tag: number, text: string, lo: number, hi: number, slot: number): boolean {
+    const { TEXTS, MAX_TEXT_BYTES, WIDE } = this.#exports
+    const isWide = !isAscii(text)
+    const size = isWide ? text.length * 2 : text.length
+    if (this.#textBytes + size > MAX_TEXT_BYTES.value) return false
+    const address = TEXTS.value + this.#textBytes
+    this.#textBytes += size
+    let at = address
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      this.#u8[at++] = unit
+      if (isWide) this.#u8[at++] = unit >>> 8
+    }
+    this.#exports.addTextPair(lo, hi, node, isWide ? tag | WIDE.value : tag, slot, address, text.length)
+    return true
+  }
+
+  #nodeOf(path: string): number {
+    const known = this.#nodes.get(path)
+    if (known !== undefined) return known
+    let node = this.#exports.rootNode()
+    let prefix = ''
+    path.split('.').forEach((key, depth) => {
+      prefix = depth === 0 ? key : `${prefix}.${key}`
+      node = node === 0 ? 0 : (this.#nodes.get(prefix) ?? this.#addNode(node, prefix, key))
+    })
+    return node
+  }
+
+  #addNode(parent: number, path: string, key: string): number {
+    const node = isReadable(key) ? this.#createNode(parent, path, key) : 0
+    // Paths without a node may be many, and are only remembered to save time.
+    if (node !== 0 || this.#nodes.size < 2 * this.#exports.MAX_NODES.value) this.#nodes.set(path, node)
+    if (path === '_id') this.#exports.setIdNode(node)
+    return node
+  }
+
+  #createNode(parent: number, path: string, key: string): number {
+    const { KEYS, MAX_KEY_BYTES, MAX_NODES } = this.#exports
+    const bytes = encoder.encode(`${key}":`)
+    if (this.#nodeCount >= MAX_NODES.value || this.#keyBytes + bytes.length + 8 > MAX_KEY_BYTES.value) return 0
+    const address = KEYS.value + this.#keyBytes
+    this.#u8.set(bytes, address)
+    this.#keyBytes += bytes.length
+    this.#nodeCount++
+    const { lo, hi } = this.#seedOf(path)
+    return this.#exports.addNode(parent, address, bytes.length, lo, hi)
+  }
+}
+
+/** True for a key that names a component of its own and that JSON writes as it is. */
+function isReadable(key: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
+  return key !== '__proto__' && !isDigits(key) && !/["\\\u0000-\u001f\p{Surrogate}]/u.test(key)
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return false
+  return true
+}
+
+function words(u32: Uint32Array<ArrayBuffer>, address: number, count: number): Uint32Array {
+  return u32.subarray(address >>> 2, (address >>> 2) + count)
+}
