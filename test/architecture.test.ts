@@ -15,7 +15,7 @@ const allowed: Record<string, readonly string[]> = {
   lsm: ['model', 'bloom'],
   workload: ['model'],
   docstore: ['model', 'query', 'sharded-bloom', 'lsm'],
-  '.': ['model', 'docstore'],
+  '.': ['model', 'docstore', 'sharded-bloom'],
   cli: ['model', 'docstore', 'workload', '.']
 }
 
