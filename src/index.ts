@@ -15,6 +15,7 @@ export type { Explanation, PlanStage } from './docstore/explain.ts'
 export type { InsertManyOptions } from './docstore/insert-many.ts'
 export { open } from './docstore/open.ts'
 export type {
+  AnyLevel,
   CountOptions,
   FindOptions,
   IndexOptions,

@@ -131,8 +131,8 @@ export class CollectionStore {
     get: (key) => {
       const prefixed = this.#index.key(key)
       return this.canReadSync
-        ? this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions)
-        : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions)
+        ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions))
+        : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions).then(plainBytes)
     },
     write: (writes) => this.#write(writes.map((write) => indexOperation(this.#index, write))),
     clear: (from, to) => this.#clearIndex(from, to),
@@ -191,7 +191,7 @@ export class CollectionStore {
       lt: this.#index.key(to),
       ...bytesOptions
     })
-    for await (const [key, value] of iterator) yield [this.#index.suffix(key), value]
+    for await (const [key, value] of iterator) yield [plainBytes(this.#index.suffix(key)), plainBytes(value)]
   }
 
   async #clearIndex(from: Uint8Array, to: Uint8Array): Promise<void> {
@@ -221,6 +221,13 @@ export function indexOperation(area: Area, { key, value }: IndexWrite): Operatio
   return value === undefined
     ? { type: 'del', key: area.key(key), keyEncoding: 'view' }
     : { type: 'put', key: area.key(key), value, keyEncoding: 'view', valueEncoding: 'view' }
+}
+
+function plainBytes(bytes: Uint8Array): Uint8Array
+function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined
+/** Stores give Buffers where they have them, whose slice() is a view where a Uint8Array's is a copy. */
+function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined ? undefined : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function toOrdinal(text: string | undefined): number | undefined {

@@ -15,6 +15,7 @@ import { compileFind, FindRun } from './find.ts'
 import { type DocumentSource, type InsertManyOptions, insertMany } from './insert-many.ts'
 import { remove, update } from './mutate.ts'
 import type { OpenCollection } from './open-collection.ts'
+import { noIndex } from './open-index.ts'
 import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options.ts'
 import { decodeRecord } from './record.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
@@ -60,7 +61,7 @@ export class Collection<T extends Document = Document> {
   constructor(collections: Collections, name: string) {
     this.collectionName = name
     this.#collections = collections
-    this.index = { stats: async () => (await collections.writing(name)).indexStats() }
+    this.index = { stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex }
   }
 
   /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
@@ -177,10 +178,8 @@ export class Collection<T extends Document = Document> {
     return first === undefined ? null : (project(first) as T)
   }
 
-  /** Queues a write before anything is awaited, so that writes are decided in the order of the calls. */
   #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    const opening = this.#collections.writing(this.collectionName)
-    return opening instanceof Promise ? opening.then(use) : use(opening)
+    return this.#collections.write(this.collectionName, use)
   }
 
   async #updateUpTo(

@@ -22,6 +22,8 @@ export class Collections {
   readonly #index: IndexOptions
   /** Open ones as they are; those being opened or dropped as promises. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
+  /** Writes that were called and have not ended. */
+  readonly #writes = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
   private constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions) {
@@ -59,12 +61,19 @@ export class Collections {
     return entry === undefined ? undefined : this.#openAs(name, () => this.#openEntry(name, entry))
   }
 
-  /** The collection, created if need be. */
-  writing(name: string): OpenCollection | Promise<OpenCollection> {
-    this.#assertWritable()
-    const open = this.reading(name)
-    if (open instanceof OpenCollection) return open
-    return this.#create(name, open)
+  /**
+   * Runs a write on the collection, created if need be. The write is queued before anything is awaited, so that writes
+   * are decided in the order of the calls; close() waits for it.
+   */
+  write<R>(name: string, use: (collection: OpenCollection) => Promise<R>): Promise<R> {
+    const collection = this.#writing(name)
+    const writing = collection instanceof Promise ? collection.then(use) : use(collection)
+    this.#writes.add(writing)
+    const forget = (): void => {
+      this.#writes.delete(writing)
+    }
+    writing.then(forget, forget)
+    return writing
   }
 
   /** @returns false when there was none */
@@ -88,16 +97,18 @@ export class Collections {
     return this.#closing
   }
 
-  async #create(name: string, before: Promise<OpenCollection | undefined> | undefined): Promise<OpenCollection> {
-    // Someone may be opening, creating or dropping it just now.
-    const existing = await before
-    if (existing !== undefined) return existing
-    const created = await (this.#open.get(name) ??
-      this.#openAs(name, async () => {
-        checkCollectionName(name)
-        return this.#openEntry(name, await this.#catalog.create(name, indexKind(this.#index, undefined)))
-      }))
-    return created ?? this.#create(name, undefined)
+  #writing(name: string): OpenCollection | Promise<OpenCollection> {
+    this.#assertWritable()
+    const open = this.reading(name)
+    if (open instanceof OpenCollection) return open
+    return (open ?? this.#create(name)).then((collection) => collection ?? this.#writing(name))
+  }
+
+  #create(name: string): Promise<OpenCollection | undefined> {
+    return this.#openAs(name, async () => {
+      checkCollectionName(name)
+      return this.#openEntry(name, await this.#catalog.create(name, indexKind(this.#index, undefined)))
+    })
   }
 
   /** Runs what changes a collection's being open; whoever asks meanwhile waits for it. */
@@ -145,6 +156,7 @@ export class Collections {
   }
 
   async #close(): Promise<void> {
+    await Promise.allSettled(this.#writes)
     const errors: unknown[] = []
     for (const opening of this.#open.values()) {
       try {

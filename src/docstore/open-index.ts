@@ -1,6 +1,6 @@
 /** Chooses the index of a collection: the one place that knows which kinds there are. */
 import { PetalError } from '../model/errors.ts'
-import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
+import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { IndexOptions, OpenOptions } from './options.ts'
@@ -41,4 +41,16 @@ export function createIndex(kind: IndexKind, options: IndexOptions, store: Colle
         cacheBytes: options.cacheBytes
       })
   }
+}
+
+/** The index of a collection that does not exist yet. */
+export const noIndex: IndexStats = {
+  kind: 'none',
+  segments: 0,
+  documents: 0,
+  dead: 0,
+  recovered: 0,
+  bytes: { hashedRows: 0, privateRows: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
+  cache: { budgetBytes: 0, usedBytes: 0, hits: 0, misses: 0 },
+  parameters: []
 }

@@ -1,9 +1,8 @@
-import type { AbstractLevel } from 'abstract-level'
 import { throwIfAborted } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import { Collections } from './collections.ts'
 import { Database, defaultCollectionName } from './database.ts'
-import type { OpenOptions, Store } from './options.ts'
+import type { AnyLevel, OpenOptions, Store } from './options.ts'
 
 /**
  * Opens a database, creating it if need be.
@@ -16,8 +15,8 @@ import type { OpenOptions, Store } from './options.ts'
  * const english = await db.find({ lang: 'en' }).toArray()
  * await db.close()
  */
-export async function open<T extends Document = Document, F = string | Uint8Array, K = string, V = string>(
-  location: string | AbstractLevel<F, K, V>,
+export async function open<T extends Document = Document>(
+  location: string | AnyLevel,
   options: OpenOptions = {}
 ): Promise<Database<T>> {
   throwIfAborted(options.signal)

@@ -5,6 +5,9 @@ import { PetalError } from '../model/errors.ts'
 /** Any abstract-level database whose keys and values may be bytes or text. */
 export type Store = AbstractLevel<unknown, unknown, unknown>
 
+/** An abstract-level database of whatever keys and values; the rest of its type would only get in the way. */
+export type AnyLevel = Pick<Store, 'status' | 'supports'>
+
 export type StoreName = 'lsm' | 'level' | 'memory'
 
 /** The index of a collection. `none` scans, and is the oracle of the others. */

@@ -1,0 +1,115 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const documents = Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
+
+test('documents, ids, counters and index are there after a reopen, and nothing is indexed again', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  await db.insertMany(documents)
+  await db.deleteMany({ n: 7 })
+  await db.collection('other').insertOne({ _id: 'o' })
+  await db.close()
+  const again = await open(location)
+  assert.is(await again.estimatedDocumentCount(), 2940)
+  assert.is((await again.index.stats()).recovered, 0)
+  assert.equal(
+    await again.find({ n: 3, text: 'number 103' }).toArray(),
+    documents.filter(({ _id }) => _id === 103)
+  )
+  assert.is(await again.countDocuments({ n: 7 }), 0)
+  await rejects(again.insertOne({ _id: 103 }), 'DuplicateKey')
+  await again.insertOne({ _id: 7, n: 7 })
+  assert.is(await again.countDocuments({ n: 7 }), 1)
+  assert.equal(await again.collection('other').get('o'), { _id: 'o' })
+  await again.close()
+})
+
+test('ordinals are not used again after the newest documents were deleted', async () => {
+  const location = scratchPath()
+  let db = await open(location)
+  await db.insertMany([
+    { _id: 1, a: 'old' },
+    { _id: 2, a: 'old' }
+  ])
+  await db.deleteMany({})
+  await db.close()
+  db = await open(location)
+  await db.insertOne({ _id: 3, a: 'new' })
+  assert.is(await db.countDocuments({ a: 'old' }), 0)
+  assert.equal(await db.find({ a: 'new' }).toArray(), [{ _id: 3, a: 'new' }])
+  await db.close()
+})
+
+test('the other kind of index takes over an existing database, in both directions', async () => {
+  const location = scratchPath()
+  for (const index of ['sharded', 'none', 'sharded', 'none', undefined] as const) {
+    const db = await open(location, index === undefined ? {} : { index })
+    const count = await db.estimatedDocumentCount()
+    await db.insertMany(Array.from({ length: 700 }, (_, i) => ({ _id: count * 10 + i, index, n: i })))
+    await db.deleteMany({ n: { $lt: 50 } })
+    const filter = { n: { $in: [50, 51, 699] } }
+    assert.equal(await db.find(filter).toArray(), await db.find(filter, { hint: 'scan' }).toArray())
+    assert.is(await db.countDocuments({ n: 1 }), 0)
+    assert.is(await db.countDocuments(), await db.estimatedDocumentCount())
+    await db.close()
+  }
+  const db = await open(location)
+  assert.is((await db.index.stats()).kind, 'none')
+  await db.close()
+})
+
+test('close waits for writes that were called before it', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  const writes = [
+    db.insertMany(documents),
+    db.insertOne({ _id: 'last' }),
+    db.updateOne({ _id: 'last' }, { $set: { n: -1 } })
+  ]
+  await db.close()
+  await db.close()
+  await Promise.all(writes)
+  const again = await open(location)
+  assert.is(await again.countDocuments(), 3001)
+  assert.is(await again.countDocuments({ n: -1 }), 1)
+  await again.close()
+})
+
+test('await using closes the database', async () => {
+  const location = scratchPath()
+  {
+    await using db = await open(location)
+    await db.insertOne({ _id: 1 })
+  }
+  await using again = await open(location)
+  assert.is(await again.countDocuments(), 1)
+})
+
+test('a dropped collection stays dropped, and its name starts empty', async () => {
+  const location = scratchPath()
+  let db = await open(location)
+  await db.collection('c').insertMany(documents)
+  await db.dropCollection('c')
+  await db.close()
+  db = await open(location)
+  assert.equal([...db.listCollections()], [])
+  await db.collection('c').insertOne({ _id: 1 })
+  assert.is(await db.collection('c').countDocuments(), 1)
+  assert.is(await db.collection('c').countDocuments({ n: 1 }), 0)
+  await db.close()
+})
+
+test('sync: true is accepted and keeps what is written', async () => {
+  const location = scratchPath()
+  const db = await open(location, { sync: true })
+  await db.insertMany(documents.slice(0, 10))
+  await db.close()
+  const again = await open(location)
+  assert.is(await again.countDocuments(), 10)
+  await again.close()
+})
+
+test.run()
