@@ -3,7 +3,6 @@
  *
  * It is the oracle of the real index, and the choice of those who write much and ask rarely.
  */
-import type { PairHasher } from '../bloom/hash.ts'
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type {
@@ -25,7 +24,13 @@ interface LiveSegment {
 }
 
 /** Nothing is looked up by pair, so nothing has to be hashed: the flattener only checks. */
-const noHasher: PairHasher = { name: 'murmur', lo: 0, hi: 0, hashString() {}, hashNumber() {} }
+const noHasher: ConstructorParameters<typeof Flattener>[0] = {
+  name: 'murmur',
+  lo: 0,
+  hi: 0,
+  hashString() {},
+  hashNumber() {}
+}
 
 /** Every stored ordinal below the limit, ascending, in runs. */
 export type OrdinalSource = (limit: number) => AsyncIterable<readonly number[]>

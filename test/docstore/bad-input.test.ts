@@ -1,0 +1,131 @@
+/** What cannot be stored is refused with a typed error, and leaves nothing behind. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type Document, type ErrorName, open } from '../../src/index.ts'
+import { rejects } from './scratch.ts'
+
+let db: Database
+
+test.before.each(async () => {
+  db = await open('unused', { store: 'memory' })
+})
+
+test.after.each(async () => {
+  assert.is(await db.countDocuments({}, { hint: 'scan' }), 0, 'nothing was stored')
+  await db.insertOne({ _id: 'still works' })
+  assert.is(await db.countDocuments(), 1)
+  await db.close()
+})
+
+const cyclic: Document = { a: { b: [] } }
+;(cyclic.a as { b: unknown[] }).b.push(cyclic)
+
+let deep: Document = {}
+for (let i = 0; i < 200; i++) deep = { deep }
+
+const refused: readonly (readonly [string, unknown, ErrorName])[] = [
+  ['a cycle', cyclic, 'BadValue'],
+  ['nesting beyond 100 levels', deep, 'BadValue'],
+  ['a __proto__ key', JSON.parse('{"a":{"__proto__":{"polluted":true}}}'), 'BadValue'],
+  ['a function', { a: () => 1 }, 'BadValue'],
+  ['a symbol', { a: Symbol('s') }, 'BadValue'],
+  ['a Map', { a: new Map([[1, 2]]) }, 'BadValue'],
+  ['a Promise', { a: Promise.resolve() }, 'BadValue'],
+  ['an array in place of a document', [{ a: 1 }], 'BadValue'],
+  ['null in place of a document', null, 'BadValue'],
+  ['text in place of a document', 'text', 'BadValue'],
+  ['an array as _id', { _id: [1] }, 'BadValue'],
+  ['a regular expression as _id', { _id: /x/ }, 'BadValue'],
+  ['an _id with operators', { _id: { $gt: 1 } }, 'DollarPrefixedFieldName'],
+  ['an _id above 1 MiB', { _id: 'x'.repeat(2 ** 20 + 1) }, 'BadValue'],
+  ['17 MiB of text', { text: 'x'.repeat(17 * 2 ** 20) }, 'DocumentTooLarge'],
+  ['6 million characters of 3 bytes each', { text: '\u20ac'.repeat(6_000_000) }, 'DocumentTooLarge']
+]
+
+for (const [what, document, codeName] of refused) {
+  test(`${what} is refused with ${codeName}`, async () => {
+    await rejects(db.insertOne(document as Document), codeName)
+    await rejects(db.insertMany([document as Document]), codeName)
+  })
+}
+
+test('nothing is polluted by a __proto__ key', async () => {
+  const hostile = JSON.parse('{"_id":1,"__proto__":{"polluted":true}}')
+  await rejects(db.insertOne(hostile), 'BadValue')
+  await rejects(db.find(JSON.parse('{"__proto__":{"a":1}}')).toArray(), 'BadValue')
+  await rejects(
+    db.updateOne({ _id: 1 }, JSON.parse('{"$set":{"__proto__.polluted":true}}'), { upsert: true }),
+    'BadValue'
+  )
+  await rejects(db.updateOne(JSON.parse('{"a.__proto__.b":1}'), { $set: { c: 1 } }, { upsert: true }), 'BadValue')
+  assert.is(({} as { polluted?: unknown }).polluted, undefined)
+})
+
+test('an unordered insertMany stores what can be stored between what cannot', async () => {
+  const documents = [{ _id: 1 }, { _id: 2, bad: cyclic }, { _id: 3 }, { _id: 2, good: true }]
+  const error = await rejects(db.insertMany(documents, { ordered: false }), 'BadValue')
+  assert.equal((error as unknown as { insertedIds: unknown }).insertedIds, { 0: 1, 2: 3, 3: 2 })
+  assert.equal(await db.get(2), { _id: 2, good: true })
+  await db.deleteMany({})
+})
+
+test('an update whose result cannot be stored changes nothing', async () => {
+  await db.insertOne({ _id: 1, text: 'x'.repeat(9 * 2 ** 20) })
+  const growing = { $set: { more: 'y'.repeat(9 * 2 ** 20) } }
+  await rejects(db.updateOne({ _id: 1 }, growing), 'DocumentTooLarge')
+  await rejects(db.updateMany({}, { $set: { a: () => 1 } }), 'BadValue')
+  assert.equal(Object.keys((await db.get(1)) ?? {}), ['_id', 'text'])
+  await db.deleteMany({})
+})
+
+test('an update that fails midway keeps the documents before it changed', async () => {
+  await db.insertMany([
+    { _id: 1, n: 1 },
+    { _id: 2, n: 2 },
+    { _id: 3, n: 'three' },
+    { _id: 4, n: 4 }
+  ])
+  await rejects(db.updateMany({}, { $inc: { n: 10 } }), 'TypeMismatch')
+  assert.equal(
+    (await db.find().sort({ _id: 1 }).toArray()).map(({ n }) => n),
+    [11, 12, 'three', 4]
+  )
+  assert.is(await db.countDocuments({ n: 12 }), 1)
+  await db.deleteMany({})
+})
+
+test('what is no list of documents, and what the source itself throws, ends insertMany', async () => {
+  await rejects(db.insertMany(5 as unknown as Document[]), 'BadValue')
+  await rejects(db.insertMany({ _id: 1 } as unknown as Document[]), 'BadValue')
+  async function* source() {
+    yield { _id: 1 }
+    throw new RangeError('mine')
+  }
+  try {
+    await db.insertMany(source())
+    assert.unreachable()
+  } catch (error) {
+    assert.instance(error, RangeError)
+  }
+})
+
+test('collection names are checked as MongoDB checks them', async () => {
+  for (const name of ['', 'a$b', 'a\0b', '.a', 'a.', 'x'.repeat(256), '\u20ac'.repeat(86), 5]) {
+    assert.throws(
+      () => db.collection(name as string),
+      (error: { codeName?: string }) => error.codeName === 'InvalidNamespace'
+    )
+  }
+  await db.collection('a.b c-ü').insertOne({ _id: 1 })
+  assert.is(await db.dropCollection('a.b c-ü'), true)
+})
+
+test('malformed writes are refused before anything is read', async () => {
+  await rejects(db.updateOne({}, { a: 1 }), 'FailedToParse')
+  await rejects(db.deleteMany({ $bad: 1 }), 'BadValue')
+  await rejects(db.updateMany({ a: undefined }, { $set: { b: 1 } }), 'BadValue')
+  await rejects(db.bulkWrite([{ insertTwo: {} } as never]), 'BadValue')
+  await rejects(db.distinct('$a'), 'BadValue')
+})
+
+test.run()

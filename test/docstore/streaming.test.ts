@@ -1,0 +1,46 @@
+/** Memory stays bounded however much is written or read. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { scratchPath } from './scratch.ts'
+
+const count = 100_000
+const megabyte = 2 ** 20
+
+function* documents() {
+  for (let i = 0; i < count; i++) yield { _id: i, group: i % 1000, text: `document number ${i} `.repeat(12) }
+}
+
+/** Runs a task and returns by how much the process grew meanwhile, at most. */
+async function growth(task: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage().rss
+  let highest = before
+  const timer = setInterval(() => {
+    highest = Math.max(highest, process.memoryUsage().rss)
+  }, 5)
+  await task()
+  clearInterval(timer)
+  return Math.max(highest, process.memoryUsage().rss) - before
+}
+
+test('100,000 documents stream in, through a scan that no index helps, and out one by one', async () => {
+  const location = scratchPath()
+  const db = await open(location, { index: 'none' })
+  await db.insertMany(documents())
+  let seen = 0
+  const scan = await growth(async () => {
+    for await (const { group } of db.find({ $where: (document: { _id?: unknown }) => Number(document._id) >= 0 })) {
+      if (Number(group) >= 0) seen++
+    }
+  })
+  assert.is(seen, count)
+  assert.ok(scan < 100 * megabyte, `a scan took ${(scan / megabyte).toFixed(0)} MiB`)
+  const counting = await growth(() => db.countDocuments({ $where: () => false }))
+  assert.ok(counting < 100 * megabyte, `counting took ${(counting / megabyte).toFixed(0)} MiB`)
+  const top = await growth(() => db.find().sort({ text: -1 }).limit(10).toArray())
+  assert.ok(top < 100 * megabyte, `a sort with a limit took ${(top / megabyte).toFixed(0)} MiB`)
+  console.log([scan, counting, top].map((bytes) => `${(bytes / megabyte).toFixed(0)} MiB`).join(', '))
+  await db.close()
+})
+
+test.run()
