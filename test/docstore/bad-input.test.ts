@@ -121,7 +121,7 @@ test('collection names are checked as MongoDB checks them', async () => {
 })
 
 test('malformed writes are refused before anything is read', async () => {
-  await rejects(db.updateOne({}, { a: 1 }), 'FailedToParse')
+  await rejects(db.updateOne({}, { a: 1 }), 'BadValue')
   await rejects(db.deleteMany({ $bad: 1 }), 'BadValue')
   await rejects(db.updateMany({ a: undefined }, { $set: { b: 1 } }), 'BadValue')
   await rejects(db.bulkWrite([{ insertTwo: {} } as never]), 'BadValue')
