@@ -12,12 +12,13 @@ import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from '.
 /** Refusals, less documents read since, after which the scanner rests. */
 const maxRefusals = 128
 /** Documents that it rests for, and then again after half as many refusals. */
-const restDocuments = 2048
+const defaultRest = 2048
 /** Documents between two signs of life, and between two attempts to get a scanner. */
 const touchDocuments = 256
 
 export class ByteIngest implements ScannerOwner {
   readonly #seedOf: SeedOf
+  readonly #restDocuments: number
   #scanner: Scanner | undefined
   #refusals = 0
   /** Documents that are not tried. */
@@ -25,8 +26,9 @@ export class ByteIngest implements ScannerOwner {
   #untilTouch = 0
   #wantsToLearn = false
 
-  constructor(seedOf: SeedOf) {
+  constructor(seedOf: SeedOf, restDocuments = defaultRest) {
     this.#seedOf = seedOf
+    this.#restDocuments = restDocuments
   }
 
   /**
@@ -50,7 +52,7 @@ export class ByteIngest implements ScannerOwner {
     this.#wantsToLearn = result === 'unknown'
     if (++this.#refusals >= maxRefusals) {
       this.#refusals = maxRefusals / 2
-      this.#rest = restDocuments
+      this.#rest = this.#restDocuments
     }
     return false
   }

@@ -1,0 +1,91 @@
+/**
+ * Whether a document's JSON is the document: what has to be known before its bytes may stand for it.
+ *
+ * Invariant: where the answer is yes, flatten() accepts the document, calls it plain, and JSON.parse of its text gives it
+ * back (an ObjectId as `_id` becomes its digits). The opposite may be answered no.
+ */
+import { type Document, Type, typeOf } from '../../model/types.ts'
+import { defaultFlattenLimits } from '../flatten.ts'
+import type { JsonForm } from './scanner.ts'
+
+const { maxDepth } = defaultFlattenLimits
+
+/**
+ * True when JSON.stringify(document) holds the document exactly; an ObjectId as `_id` is allowed.
+ * @example
+ * isPlainJson({ a: [1, 'x', null], b: undefined }) // true: what is undefined is not stored
+ * isPlainJson({ at: new Date() }) // false
+ */
+export function isPlainJson(document: Document): boolean {
+  return jsonFormOf(document) !== undefined
+}
+
+/** How the scanner has to read JSON.stringify(document); undefined when it does not hold the document exactly. */
+export function jsonFormOf(document: Document): JsonForm | undefined {
+  // What every object inherits would be written, or called, too.
+  for (const _ in Object.prototype) return undefined
+  if ('toJSON' in Array.prototype) return undefined
+  const id = document._id
+  const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
+  if (!isPlainObject(document, 0, isObjectId)) return undefined
+  return isObjectId ? 'objectId' : 'json'
+}
+
+function isPlainObject(object: Document, depth: number, hasObjectId: boolean): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if ((prototype !== Object.prototype && prototype !== null) || depth >= maxDepth) return false
+  // Object.prototype has nothing to enumerate, and no other prototype comes here.
+  for (const key in object) {
+    const value = object[key]
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+      case 'undefined':
+        break
+      case 'number':
+        if (!isPlainNumber(value)) return false
+        break
+      case 'object':
+        if (value === null || (hasObjectId && key === '_id')) break
+        if (
+          Array.isArray(value) ? !isPlainArray(value, depth + 1) : !isPlainObject(value as Document, depth + 1, false)
+        )
+          return false
+        break
+      default:
+        return false
+    }
+    if (key === '__proto__') return false
+  }
+  return true
+}
+
+function isPlainArray(array: readonly unknown[], depth: number): boolean {
+  if (Object.getPrototypeOf(array) !== Array.prototype || depth >= maxDepth) return false
+  for (let i = 0; i < array.length; i++) {
+    const value = array[i]
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        break
+      case 'number':
+        if (!isPlainNumber(value)) return false
+        break
+      case 'object':
+        if (value === null) break
+        if (
+          Array.isArray(value) ? !isPlainArray(value, depth + 1) : !isPlainObject(value as Document, depth + 1, false)
+        )
+          return false
+        break
+      default:
+        return false
+    }
+  }
+  return true
+}
+
+/** Finite, and not −0. */
+function isPlainNumber(value: number): boolean {
+  return value === 0 ? 1 / value > 0 : value - value === 0
+}

@@ -1,0 +1,210 @@
+/**
+ * A document indexed from its bytes is indexed as the object is: the same rows, private rows, marks and counts.
+ */
+import { ObjectId } from 'bson'
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import { initialParameters } from '../../src/sharded-bloom/tuning.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
+import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+import { anyString } from '../support/values.ts'
+
+const seed = testSeed()
+const tools = new SegmentTools(seed)
+const initial = initialParameters({ shards: 'auto', rowsPerPair: 'auto', bitsPerPosting: 24 })
+
+function sample<T>(arbitrary: fc.Arbitrary<T>, count: number, offset = 0): T[] {
+  return fc.sample(arbitrary, { numRuns: count, seed: seed + offset })
+}
+
+/** A segment, with a scanner that has seen nothing. */
+function withPair(parameters: typeof initial, run: (pair: SegmentPair) => void): void {
+  const ingest = tools.ingest()
+  const pair = new SegmentPair(tools, ingest, parameters)
+  try {
+    run(pair)
+    pair.assertEqual()
+  } finally {
+    pair.free()
+    ingest.close()
+  }
+}
+
+/** Keys and values that only JSON makes difficult. */
+const texts = fc.oneof(
+  anyString,
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({
+    unit: fc.constantFrom('a', 'b', '\\', '"', '/', '\n', '\u2028', 'ü', '\ud800', '\u{10ffff}'),
+    maxLength: 70
+  }),
+  fc.constantFrom('', '\u0000', '\u007f', '\u0080', '\u07ff', '\u0800', '\uffff', '\u{10000}', '\udbff\udfff')
+)
+const numbers = fc.oneof(
+  fc.integer(),
+  fc.integer({ min: 0, max: 3 }),
+  fc.maxSafeInteger(),
+  fc.double(),
+  fc.double({ min: -1000, max: 1000, noNaN: true }).map((value) => Math.round(value * 1e5) / 1e5),
+  fc
+    .tuple(fc.integer({ min: 0, max: 999_999 }), fc.integer({ min: -30, max: 30 }))
+    .map(([c, e]) => Number(`${c}e${e}`)),
+  fc.constantFrom(0, -0, 1e21, 1e22, 1e23, 5e-324, 2 ** 53, 2 ** 53 + 2, 2 ** 63, 0.1 + 0.2, 123456789012345680)
+)
+const scalars = fc.oneof(texts, numbers, fc.boolean(), fc.constant(null))
+const keys = fc.oneof(
+  fc.constantFrom('a', 'b', 'c', 'longer than eight bytes', 'longer than eight Bytes', 'schlüssel', '_id', '😀'),
+  fc.constantFrom('', '0', 'a.b', '$x', 'a"b', 'a\\b', 'a\nb', '\ud800', '\ufffd', 'constructor')
+)
+const trees: fc.Arbitrary<Document> = fc.letrec<{ object: Document; value: unknown }>((tie) => ({
+  object: fc.array(fc.tuple(keys, tie('value')), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    scalars,
+    tie('object'),
+    fc.array(fc.oneof({ weight: 4, arbitrary: scalars }, { weight: 1, arbitrary: tie('value') }), { maxLength: 5 })
+  )
+})).object
+
+test('documents of every kind have the same rows whichever way they came', () => {
+  withPair(initial, (pair) => {
+    for (const document of sample(documents(adversarial), 3000)) pair.add(document)
+  })
+})
+
+test('documents that JSON holds, in all its spellings, have the same rows', () => {
+  const parameters = tools.parametersFor(sample(trees, 500))
+  withPair(parameters, (pair) => {
+    for (const document of sample(trees, 4000)) pair.add(document)
+    for (const document of sample(documents(plain), 1000)) pair.add(document)
+    assert.ok(pair.handled > 1000, `${pair.handled} were scanned`)
+  })
+})
+
+test('nearly every tweet is scanned', () => {
+  const tweets = [...generateTweets({ count: 12_000, seed })]
+  withPair(tools.parametersFor(tweets.slice(0, 4096)), (pair) => {
+    let handled = 0
+    tweets.forEach((tweet, i) => {
+      if (pair.add(tweet) && i >= 2000) handled++
+    })
+    console.log(`scanned: ${handled} of 10000`)
+    assert.ok(handled > 9900)
+  })
+})
+
+test('a scanner goes from segment to segment and back', () => {
+  const ingest = tools.ingest()
+  const tweets = [...generateTweets({ count: 1500, seed: seed + 1 })]
+  const others = sample(documents(plain), 1500, 1)
+  const first = new SegmentPair(tools, ingest, tools.parametersFor(tweets))
+  const second = new SegmentPair(tools, ingest, tools.parametersFor(others, 128, 3))
+  // Fewer rows than a pair wants.
+  const third = new SegmentPair(tools, ingest, { shards: 64, rowsPerPair: 80, privatePairs: [] })
+  tweets.forEach((tweet, i) => {
+    const pairs = [first, second, third]
+    const turn = Math.floor(i / 100)
+    pairs[turn % 3]!.add(tweet)
+    pairs[(turn + 1) % 3]!.add(others[i]!)
+  })
+  for (const pair of [first, second, third]) {
+    pair.assertEqual()
+    assert.ok(pair.handled > 0)
+    pair.free()
+  }
+  ingest.close()
+})
+
+test('facts beyond the private rows are hashed', () => {
+  // Thousands of paths, of which each segment has room for 2,048 facts.
+  const wide = Array.from(
+    { length: 6000 },
+    (_, i): Document => ({ [`k${i % 1500}`]: { x: i, y: [i % 2 === 0 ? 'a' : 1] } })
+  )
+  withPair(initial, (pair) => {
+    for (const document of wide) pair.add(document)
+    assert.not.ok(pair.scanned.isShapeComplete)
+    assert.ok(pair.handled > 0, `${pair.handled} were scanned`)
+  })
+})
+
+test('an ObjectId as _id is one', () => {
+  const ids = sample(fc.uint8Array({ minLength: 12, maxLength: 12 }), 400)
+  withPair(initial, (pair) => {
+    ids.forEach((id, i) => {
+      const _id = new ObjectId(id)
+      // Its digits as a text, and an ObjectId elsewhere, are something else.
+      pair.add(i % 5 === 0 ? { _id: _id.toHexString(), n: i } : { _id, n: i, nested: { _id: _id.toHexString() } })
+      pair.add({ _id: i, n: [_id] })
+    })
+    assert.ok(pair.handled > 300, `${pair.handled} were scanned`)
+  })
+})
+
+test('white space between tokens changes nothing', () => {
+  withPair(initial, (pair) => {
+    sample(trees, 1500, 2).forEach((document, i) => {
+      if (Object.values(document).some((value) => value === undefined)) return
+      // Through JSON, so that both ways have what JSON holds.
+      const text = i % 2 === 0 ? JSON.stringify(document, null, '\t') : ` \r\n${JSON.stringify(document)}\n `
+      const parsed = JSON.parse(text) as Document
+      if (!hasProtoKey(text)) pair.addText(parsed, new TextEncoder().encode(text))
+    })
+    assert.ok(pair.handled > 200, `${pair.handled} were scanned`)
+  })
+})
+
+test('a refused document leaves no trace', () => {
+  withPair(initial, (pair) => {
+    for (let i = 0; i < 200; i++) pair.add({ a: i % 3, b: { c: 'x' } })
+    const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+    const refused = [
+      '{"a":1,"a":2}',
+      '{"b":{"c":1,"c":2}}',
+      '{"a":[[1]]}',
+      '{"a":-0}',
+      '{"a":9007199254740993}',
+      '{"a":0.1234567890123456789}',
+      '{"a":1e400}',
+      '{"0":1}',
+      '{"a.b":1}',
+      '{"__proto__":1}',
+      '{"\\u0061":1}',
+      `{"a":${'{"b":'.repeat(100)}1${'}'.repeat(101)}`,
+      `{"a":[${'1,'.repeat(20_001)}1]}`
+    ]
+    for (const text of refused) {
+      const bytes = encode(text)
+      assert.not.ok(pair.ingest.add(pair.scanned, bytes, 0, bytes.length, 'json'), text.slice(0, 40))
+    }
+  })
+})
+
+test('keys that may be Extended JSON are refused where the text is Extended JSON', () => {
+  withPair(initial, (pair) => {
+    const document = { a: { $date: 1 } }
+    pair.add(document)
+    assert.ok(pair.add(document), 'a key like any other')
+    const bytes = new TextEncoder().encode(JSON.stringify(document))
+    assert.not.ok(pair.addText(document, bytes, 'extended'))
+  })
+})
+
+test('what lies around the document is not read', () => {
+  withPair(initial, (pair) => {
+    const document = { a: 12, b: 'x' }
+    const bytes = new TextEncoder().encode(`9${JSON.stringify(document)}9`)
+    pair.add(document)
+    assert.ok(pair.ingest.add(pair.scanned, bytes, 1, bytes.length - 2, 'json'))
+    pair.flattened.add(tools.flattener.flatten(document))
+  })
+})
+
+function hasProtoKey(text: string): boolean {
+  return text.includes('__proto__')
+}
+
+test.run()

@@ -1,0 +1,136 @@
+/**
+ * Two segments of the same documents, one fed with bytes wherever the scanner takes them and one with objects: they have
+ * to be the same.
+ */
+import * as assert from 'uvu/assert'
+import { loadHasher } from '../../src/bloom/hash.ts'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import type { Document } from '../../src/model/types.ts'
+import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
+import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
+import type { JsonForm } from '../../src/sharded-bloom/byte-scan/scanner.ts'
+import { Flattener } from '../../src/sharded-bloom/flatten.ts'
+import { geometryOf } from '../../src/sharded-bloom/geometry.ts'
+import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
+import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
+import { Sampler } from '../../src/sharded-bloom/sampler.ts'
+import type { Segment, SegmentParameters } from '../../src/sharded-bloom/segment.ts'
+import { chooseParameters } from '../../src/sharded-bloom/tuning.ts'
+
+const encoder = new TextEncoder()
+const hasher = await loadHasher('murmur')
+
+export function encodeJson(document: Document): Uint8Array {
+  return encoder.encode(JSON.stringify(document))
+}
+
+/** A flattener and what goes with it under one seed. */
+export class SegmentTools {
+  readonly flattener: Flattener
+  readonly pairHash: PairHash
+
+  constructor(seed: number) {
+    this.flattener = new Flattener(hasher, { lo: seed, hi: ~seed })
+    this.pairHash = new PairHash(hasher, (path) => this.flattener.seedOf(path))
+  }
+
+  ingest(): ByteIngest {
+    // Never resting: a document is refused for its own sake only.
+    return new ByteIngest((path) => this.flattener.seedOf(path), 0)
+  }
+
+  open(parameters: SegmentParameters, firstOrdinal = 0, segmentDocuments = 65_536): OpenSegment {
+    return new OpenSegment(rowMemory(), geometryOf(segmentDocuments), this.pairHash, firstOrdinal, parameters)
+  }
+
+  /** Parameters as they are chosen after these documents. */
+  parametersFor(documents: Iterable<Document>, shards: number | 'auto' = 'auto', rowsPerPair = 8): SegmentParameters {
+    const sampler = new Sampler()
+    for (const document of documents) sampler.observe(this.flattener.flatten(document))
+    return chooseParameters(sampler, { shards, rowsPerPair, bitsPerPosting: 24 })
+  }
+}
+
+export class SegmentPair {
+  readonly tools: SegmentTools
+  readonly ingest: ByteIngest
+  readonly scanned: OpenSegment
+  readonly flattened: OpenSegment
+  /** Documents that were taken from their bytes. */
+  handled = 0
+
+  constructor(tools: SegmentTools, ingest: ByteIngest, parameters: SegmentParameters) {
+    this.tools = tools
+    this.ingest = ingest
+    this.scanned = tools.open(parameters)
+    this.flattened = tools.open(parameters)
+  }
+
+  /** Returns whether the scanner took it. */
+  add(document: Document): boolean {
+    const form = jsonFormOf(document)
+    return this.addText(document, form === undefined ? undefined : encodeJson(document), form ?? 'json')
+  }
+
+  /** @param bytes a text of the document; undefined where there is none */
+  addText(document: Document, bytes: Uint8Array | undefined, form: JsonForm = 'json'): boolean {
+    const isHandled = bytes !== undefined && this.ingest.add(this.scanned, bytes, 0, bytes.length, form)
+    if (isHandled) this.handled++
+    else {
+      const flat = this.tools.flattener.flatten(document)
+      this.scanned.add(flat)
+      this.ingest.learn(flat)
+    }
+    this.flattened.add(this.tools.flattener.flatten(document))
+    return isHandled
+  }
+
+  assertEqual(): void {
+    assertSameSegments(this.scanned, this.flattened)
+  }
+
+  free(): void {
+    this.scanned.free()
+    this.flattened.free()
+  }
+}
+
+/** The same hashed rows, private rows by pair, counts and eternal candidates. */
+export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment): void {
+  assert.is(scanned.documents, flattened.documents)
+  assert.is(scanned.hashedPairs, flattened.hashedPairs, 'hashed pairs')
+  assert.is(scanned.isShapeComplete, flattened.isShapeComplete)
+  assert.equal(scanned.alwaysCandidates, flattened.alwaysCandidates)
+  assertSameHashedRows(scanned, flattened)
+  const slots = slotsByPair(flattened)
+  assert.is(scanned.privatePairs().length, slots.size, 'private pairs')
+  for (const [name, slot] of slotsByPair(scanned)) {
+    const other = slots.get(name) ?? -1
+    if (other < 0) assert.unreachable(`${name} is private only in one`)
+    const a = scanned.privateRows[slot]!
+    const b = flattened.privateRows[other]!
+    const from = a.words(0, 65_536)
+    const to = b.words(0, 65_536)
+    if (a.count !== b.count || !from.every((word, i) => word === to[i]))
+      assert.unreachable(`the row of ${name} differs`)
+  }
+}
+
+function assertSameHashedRows(scanned: OpenSegment, flattened: OpenSegment): void {
+  const memory = rowMemory()
+  const a = memory.push(8192)
+  const b = memory.push(8192)
+  for (let row = 0; row < scanned.shards; row++) {
+    scanned.copyHashedRow(row, a)
+    flattened.copyHashedRow(row, b)
+    if (!memory.kernels.equal(a, b, scanned.rowBytes)) assert.unreachable(`row ${row} differs`)
+  }
+  memory.pop(a)
+}
+
+function slotsByPair(segment: Segment): Map<string, number> {
+  const entries = segment
+    .privatePairs()
+    .map(({ path, tag, key }, slot) => [JSON.stringify([path, tag, key]), slot] as const)
+  return new Map(entries)
+}
