@@ -1,0 +1,132 @@
+/**
+ * An index fed with bytes stores what an index fed with objects stores, through tuning, sealing, reopening and crashes.
+ */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
+import { type HarnessOptions, IndexHarness } from '../support/index-harness.ts'
+import { encodeJson } from '../support/scanned-segments.ts'
+
+const seed = testSeed()
+
+/** Feeds bytes wherever the index takes them: it wants objects for its samples, half or more where segments are small. */
+class ByteHarness extends IndexHarness {
+  handled = 0
+
+  override add(documents: Iterable<Document>): number {
+    const first = this.limit
+    for (const document of documents) {
+      const form = jsonFormOf(document)
+      const bytes = form === undefined ? undefined : encodeJson(document)
+      if (bytes !== undefined && this.index.addBytes?.(this.limit, bytes, 0, bytes.length, form)) {
+        this.handled++
+        this.source.documents.set(this.limit++, document)
+      } else super.add([document])
+    }
+    return first
+  }
+}
+
+async function openBoth(options: HarnessOptions): Promise<readonly [ByteHarness, IndexHarness]> {
+  const both = [
+    new ByteHarness({ ...options, seed: indexSeed }),
+    new IndexHarness({ ...options, seed: indexSeed })
+  ] as const
+  for (const harness of both) await harness.open()
+  return both
+}
+
+const indexSeed = { lo: seed, hi: ~seed }
+
+function assertSameRecords([scanned, flattened]: readonly IndexHarness[]): void {
+  const expected = flattened!.records.records
+  assert.equal([...scanned!.records.records.keys()].sort(), [...expected.keys()].sort())
+  for (const [key, value] of scanned!.records.records) {
+    if (Buffer.compare(value, expected.get(key)!) !== 0) assert.unreachable(`record ${key} differs`)
+  }
+}
+
+test('tweets through tuning, checkpoints and two seals leave the same records', async () => {
+  const both = await openBoth({ segmentDocuments: 8192 })
+  const tweets = [...generateTweets({ count: 20_000, seed })]
+  for (const harness of both) {
+    for (let begin = 0; begin < tweets.length; begin += 5000) {
+      await harness.insert(tweets.slice(begin, begin + 5000))
+      await harness.reopen()
+    }
+    await harness.close()
+  }
+  assertSameRecords(both)
+  assert.ok(both[0].handled > 4000, `${both[0].handled} were scanned`)
+})
+
+test('mixed documents leave the same records, and answers that are sound', async () => {
+  const both = await openBoth({ segmentDocuments: 2048 })
+  const mixed = [
+    ...fc.sample(documents(plain), { numRuns: 4000, seed }),
+    ...fc.sample(documents(adversarial), { numRuns: 2000, seed: seed + 1 }),
+    ...fc.sample(documents(plain), { numRuns: 1500, seed: seed + 2 })
+  ]
+  const asked = fc.sample(filters(plain), { numRuns: 30, seed: seed + 3 }).map((filter) => compileFilter(filter))
+  for (const harness of both) {
+    await harness.insert(mixed.slice(0, 3001), 64)
+    await harness.remove([5, 70, 2100])
+    await harness.reopen()
+    await harness.insert(mixed.slice(3001), 64)
+  }
+  await both[0].check(asked)
+  const crashed = both[0].crashed()
+  await crashed.open()
+  await crashed.check(asked)
+  await crashed.close()
+  for (const harness of both) await harness.close()
+  assertSameRecords(both)
+  assert.ok(both[0].handled > 300, `${both[0].handled} were scanned`)
+})
+
+test('an index whose ordinals were skipped takes the next document as an object', async () => {
+  const harness = new ByteHarness({ segmentDocuments: 512 })
+  await harness.open()
+  const numbered = (count: number): Document[] => Array.from({ length: count }, (_, i) => ({ n: i % 7 }))
+  await harness.insert(numbered(5000))
+  const bytes = encodeJson({ n: 1 })
+  assert.not.ok(harness.index.addBytes?.(harness.limit + 1, bytes, 0, bytes.length))
+  harness.skip(3)
+  await harness.insert(numbered(500))
+  await harness.check([compileFilter({ n: 3 }), compileFilter({ n: { $ne: 3 } }), compileFilter({})])
+  await harness.close()
+})
+
+test('the other hash is never scanned', async () => {
+  const harness = new ByteHarness({ segmentDocuments: 512, hash: 'farmhash' })
+  await harness.open()
+  await harness.insert(Array.from({ length: 2000 }, (_, n) => ({ n })))
+  assert.is(harness.handled, 0)
+  await harness.close()
+})
+
+test('more indexes than there are scanners work, and release theirs', async () => {
+  const harnesses = Array.from({ length: 20 }, () => new ByteHarness())
+  for (const harness of harnesses) {
+    await harness.open()
+    await harness.insert(Array.from({ length: 1500 }, (_, i) => ({ n: i % 5 })))
+  }
+  const using = harnesses.filter(({ handled }) => handled > 0)
+  assert.is(using.length, 16)
+  for (const harness of harnesses) {
+    await harness.check([compileFilter({ n: 3 })])
+    await harness.close()
+  }
+  const next = new ByteHarness()
+  await next.open()
+  await next.insert(Array.from({ length: 1500 }, (_, i) => ({ n: i % 5 })))
+  assert.ok(next.handled > 0)
+  await next.close()
+})
+
+test.run()
