@@ -134,12 +134,24 @@ export class Writer {
     this.#group = undefined
     if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
     return this.#queue.run(async () => {
-      if (this.#index.isMaintenanceDue) {
-        await this.#committer.settle()
-        await this.maintainIfDue()
+      // Also here, and not only when the queue is empty: it may never be.
+      if (this.#index.isMaintenanceDue) await this.#maintainAlone()
+      try {
+        return await task()
+      } finally {
+        if (this.#index.isMaintenanceDue && this.#queue.length === 1) this.#maintainLater()
       }
-      return task()
     })
+  }
+
+  async #maintainAlone(): Promise<void> {
+    await this.#committer.settle()
+    await this.maintainIfDue()
+  }
+
+  /** Nobody waits for this: should it fail, it is still due, and the next write is told. */
+  #maintainLater(): void {
+    this.#queue.run(() => this.#maintainAlone()).catch(ignore)
   }
 
   #openGroup(): WaitingInsert[] {
