@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, open } from '../../src/index.ts'
-import { rejects } from './scratch.ts'
+import { type Collection, type Database, open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 let db: Database
 
@@ -184,6 +184,27 @@ test('a cursor over a database that closes fails, and does not hang', async () =
   await rejects(cursor.toArray(), 'DatabaseNotOpen')
   await rejects(fresh.find().toArray(), 'DatabaseNotOpen')
   await rejects(fresh.insertOne({}), 'DatabaseNotOpen')
+})
+
+test('reads that are under way when the database or their collection goes end with an error, and do not crash', async () => {
+  const fresh = await open(scratchPath())
+  const many = Array.from({ length: 20_000 }, (_, i) => ({ _id: i, n: i % 3 }))
+  await fresh.insertMany(many)
+  await fresh.collection('c').insertMany(many)
+  const filter = { $where: () => wasteTime(0.01) }
+  const failingReads = (from: Collection) => [
+    rejects(from.find(filter).toArray(), 'DatabaseNotOpen'),
+    rejects(from.find(filter).sort({ n: 1 }).toArray(), 'DatabaseNotOpen'),
+    rejects(from.countDocuments(filter), 'DatabaseNotOpen')
+  ]
+  const overCollection = failingReads(fresh.collection('c'))
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await fresh.dropCollection('c')
+  await Promise.all(overCollection)
+  const overDatabase = failingReads(fresh)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await fresh.close()
+  await Promise.all(overDatabase)
 })
 
 test('a function of the caller that throws ends the read with its own error', async () => {
