@@ -9,14 +9,16 @@
  * 4. An ordinal is never used twice, not even after a batch that failed.
  */
 import type { Document } from '../model/types.ts'
+import { jsonFormOf } from '../sharded-bloom/byte-scan/plain.ts'
 import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
 import type { FlatDocument } from '../sharded-bloom/flatten.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { Match } from './confirmer.ts'
 import { commitFailed } from './errors.ts'
 import { encodeRecord } from './record.ts'
+import { RecordArena } from './record-arena.ts'
 import type { Snapshots } from './snapshots.ts'
-import { checkedSize, utf8Bytes } from './stored-form.ts'
+import { assertStorable, checkedSize, utf8Bytes } from './stored-form.ts'
 import type { CollectionState, WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
@@ -25,6 +27,7 @@ const maxBatchCharacters = 4 * 1024 * 1024
 /** A batch being prepared. */
 export interface Commit {
   readonly batch: WriteBatch
+  readonly arena: RecordArena
   /** Ordinals the index was told of, to be taken back should the batch fail. */
   readonly added: number[]
   readonly removed: number[]
@@ -71,6 +74,7 @@ export class Committer {
   begin(): Commit {
     return {
       batch: this.#store.newBatch(),
+      arena: new RecordArena(),
       added: [],
       removed: [],
       documents: 0,
@@ -82,8 +86,10 @@ export class Committer {
 
   /** Puts a new document in. @throws PetalError for a document that cannot be stored; the commit is then unchanged */
   add(commit: Commit, document: Document, id: Uint8Array): void {
-    const flat = this.#index.flatten(document)
-    this.#put(commit, flat, encodeRecord(document, flat.isPlain), id)
+    if (!this.#addPlain(commit, document, id)) {
+      const flat = this.#index.flatten(document)
+      this.#put(commit, flat, encodeRecord(document, flat.isPlain), id)
+    }
     commit.documents++
   }
 
@@ -142,6 +148,29 @@ export class Committer {
   /** Resolves when no commit is under way. */
   settle(): Promise<void> {
     return this.#underWay
+  }
+
+  /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
+  #addPlain(commit: Commit, document: Document, id: Uint8Array): boolean {
+    if (this.#index.addBytes === undefined) return false
+    const form = jsonFormOf(document)
+    if (form === undefined) return false
+    const text = encodeRecord(document, true)
+    // No text has fewer bytes than characters: one that is much too long is not encoded at all.
+    assertStorable(text.length)
+    const record = commit.arena.encode(text)
+    assertStorable(record.length)
+    const markBytes = form === 'objectId' ? 1 : 0
+    const ordinal = this.#nextOrdinal
+    if (!this.#index.addBytes(ordinal, record, markBytes, record.length - markBytes, form)) {
+      this.#index.add(ordinal, this.#index.flatten(document))
+    }
+    this.#nextOrdinal++
+    commit.added.push(ordinal)
+    commit.batch.putDocument(ordinal, record)
+    commit.batch.putId(id, ordinal)
+    commit.documentBytes += record.length
+    return true
   }
 
   #put(commit: Commit, flat: FlatDocument, record: string, id: Uint8Array): void {

@@ -36,7 +36,13 @@ export function storedForm(document: Document): Document {
 /** @throws PetalError DocumentTooLarge; returns the record's UTF-8 bytes */
 export function checkedSize(record: string): number {
   const bytes = utf8Bytes(record)
-  if (bytes <= maxDocumentBytes) return bytes
+  assertStorable(bytes)
+  return bytes
+}
+
+/** @throws PetalError DocumentTooLarge for a record of too many bytes */
+export function assertStorable(bytes: number): void {
+  if (bytes <= maxDocumentBytes) return
   throw new PetalError(
     'DocumentTooLarge',
     `The document has ${bytes} bytes as a record; at most ${maxDocumentBytes} can be stored`,

@@ -29,19 +29,20 @@ export class WriteBatch {
     this.#stateKey = stateKey
   }
 
-  /** Characters of the records to be put: what bounds a batch. */
+  /** Characters or bytes of the records to be put: what bounds a batch. */
   get size(): number {
     return this.#size
   }
 
-  putDocument(ordinal: number, record: string): void {
+  /** @param record its text, or the text's UTF-8 bytes, which are then the store's */
+  putDocument(ordinal: number, record: string | Uint8Array): void {
     this.#size += record.length
     this.operations.push({
       type: 'put',
       key: this.#docs.ordinalKey(ordinal),
       value: record,
       keyEncoding: 'view',
-      valueEncoding: 'utf8'
+      valueEncoding: typeof record === 'string' ? 'utf8' : 'view'
     })
   }
 
