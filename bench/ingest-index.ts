@@ -37,7 +37,14 @@ const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
 const tweets: Tweet[] = [...generateTweets({ count, seed: Number(options.seed) })]
 const encoder = new TextEncoder()
 const texts = tweets.map((tweet) => JSON.stringify(tweet))
-const bytes = texts.map((text) => encoder.encode(text))
+/** All of them one after the other, as a file has them; tweet i is at [ends[i − 1], ends[i]). */
+const bytes = encoder.encode(texts.join(''))
+const ends = texts.map(
+  (
+    (end) => (text) =>
+      (end += encoder.encode(text).length)
+  )(0)
+)
 
 const sampler = new Sampler()
 for (const tweet of tweets.slice(0, 8192)) sampler.observe(flattener.flatten(tweet))
@@ -82,13 +89,14 @@ const steps: Readonly<Record<string, () => void>> = {
     for (const text of texts) encoder.encodeInto(text, buffer)
   },
   scan: () => {
-    for (const each of bytes) scanner.scan(known, each, 0, each.length, 'json')
+    for (let i = 0, offset = 0; i < ends.length; offset = ends[i++]!) {
+      scanner.scan(known, bytes, offset, ends[i]! - offset, 'json')
+    }
   },
   'scan and add': () => {
     withSegment((segment) => {
-      for (let i = 0; i < bytes.length; i++) {
-        const each = bytes[i]!
-        if (ingest.add(segment, each, 0, each.length, 'json')) handled++
+      for (let i = 0, offset = 0; i < ends.length; offset = ends[i++]!) {
+        if (ingest.add(segment, bytes, offset, ends[i]! - offset, 'json')) handled++
         else {
           const flat = flattener.flatten(tweets[i]!)
           segment.add(flat)
@@ -127,7 +135,7 @@ for (let round = -2; round < rounds; round++) {
 }
 
 const cell = ({ median, low, high }: Spread): string => `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`
-const size = bytes.reduce((sum, each) => sum + each.length, 0) / count
+const size = bytes.length / count
 console.log(`${banner()}`)
 console.log(
   `${count} tweets of ${size.toFixed(0)} bytes, P = ${parameters.shards}, ${parameters.privatePairs.length} private values; ` +

@@ -15,6 +15,7 @@ import type { Geometry } from './geometry.ts'
 import { GrowingRow } from './growing-row.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
+import { blockPositions, PrivateBlock } from './private-block.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import { frameBytes } from './row-cache.ts'
 import type { Location, Segment, SegmentParameters } from './segment.ts'
@@ -48,9 +49,8 @@ export class OpenSegment implements Segment {
   readonly #signatureWords: number
   readonly #rowNumbers: Int32Array
   readonly #privateRows: GrowingRow[]
-  /** Positions of the block being filled that are not in the private rows yet: two words per slot. */
-  readonly #blockWords: Uint32Array
-  #hasBlockWords = false
+  /** Positions that are not in the private rows yet. */
+  readonly #privateBlock: PrivateBlock
   readonly #dynamicLimit: number
   #documents = 0
   #transposed = 0
@@ -72,7 +72,7 @@ export class OpenSegment implements Segment {
     this.table = new PrivateTable(parameters.privatePairs)
     this.#privateRows = parameters.privatePairs.map(() => new GrowingRow(geometry.segmentDocuments))
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
-    this.#blockWords = new Uint32Array(2 * Math.max(this.#dynamicLimit, parameters.privatePairs.length))
+    this.#privateBlock = new PrivateBlock(Math.max(this.#dynamicLimit, parameters.privatePairs.length))
     this.#signatureWords = this.shards / 32
     this.#signatures = new Uint32Array(64 * this.#signatureWords)
     this.#rowNumbers = new Int32Array(this.rowsPerPair)
@@ -92,7 +92,7 @@ export class OpenSegment implements Segment {
 
   /** The row of each slot. */
   get privateRows(): readonly GrowingRow[] {
-    this.#flushPrivate()
+    this.#privateBlock.flushTo(this.#privateRows)
     return this.#privateRows
   }
 
@@ -108,7 +108,7 @@ export class OpenSegment implements Segment {
     const base = (position & 63) * this.#signatureWords
     const prepared = this.#prepare(flat.shape)
     const { slots, rows } = prepared
-    for (let i = 0; i < slots.length; i++) this.#setPrivate(slots[i]!, position)
+    for (let i = 0; i < slots.length; i++) this.#privateBlock.add(slots[i]!, position)
     for (let i = 0; i < rows.length; i++) this.#set(base, rows[i]!)
     let hashed = prepared.hashedPairs
     const rowNumbers = this.#rowNumbers
@@ -116,7 +116,7 @@ export class OpenSegment implements Segment {
     for (let i = 0; i < flat.count; i++) {
       const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
       if (slot >= 0) {
-        this.#setPrivate(slot, position)
+        this.#privateBlock.add(slot, position)
         continue
       }
       hashed++
@@ -127,7 +127,7 @@ export class OpenSegment implements Segment {
     let isAlwaysCandidate = flat.isOverfull
     for (const key of flat.irregularKeys) {
       const slot = this.#slotFor(key, Tag.irregular, 0)
-      if (slot >= 0) this.#setPrivate(slot, position)
+      if (slot >= 0) this.#privateBlock.add(slot, position)
       else isAlwaysCandidate = true
     }
     if (isAlwaysCandidate) this.alwaysCandidates.push(position)
@@ -139,11 +139,11 @@ export class OpenSegment implements Segment {
    * @param slots the first `count` are those of its private pairs, some more than once
    * @param signature P bits, the rows of its hashed pairs
    */
-  addScanned(slots: Uint32Array, count: number, signature: Uint32Array, hashedPairs: number): void {
+  addScanned(slots: Int32Array, count: number, signature: Uint32Array, hashedPairs: number): void {
     const position = this.#documents
     this.#beginDocument(position)
     this.#signatures.set(signature, (position & 63) * this.#signatureWords)
-    for (let i = 0; i < count; i++) this.#setPrivate(slots[i]!, position)
+    this.#privateBlock.addAll(slots, count, position)
     this.#hashedPairs += hashedPairs
     this.#endDocument()
   }
@@ -243,25 +243,6 @@ export class OpenSegment implements Segment {
     this.#chunks.length = 0
   }
 
-  #setPrivate(slot: number, position: number): void {
-    this.#blockWords[2 * slot + ((position >>> 5) & 1)]! |= 1 << (position & 31)
-    this.#hasBlockWords = true
-  }
-
-  /** Brings the positions of the block being filled into the private rows. */
-  #flushPrivate(): void {
-    if (!this.#hasBlockWords) return
-    this.#hasBlockWords = false
-    const first = (this.#documents - 1) & ~63
-    const words = this.#blockWords
-    for (let i = 0; i < 2 * this.#privateRows.length; i++) {
-      const word = words[i]!
-      if (word === 0) continue
-      words[i] = 0
-      this.#privateRows[i >>> 1]!.addWord(word, first + 32 * (i & 1))
-    }
-  }
-
   #set(base: number, row: number): void {
     this.#signatures[base + (row >>> 5)]! |= 1 << (row & 31)
   }
@@ -273,9 +254,8 @@ export class OpenSegment implements Segment {
 
   #endDocument(): void {
     this.#documents++
-    if ((this.#documents & 63) !== 0) return
-    this.#transpose((this.#documents >>> 6) - 1)
-    this.#flushPrivate()
+    if ((this.#documents & 63) === 0) this.#transpose((this.#documents >>> 6) - 1)
+    if (this.#documents % blockPositions === 0) this.#privateBlock.flushTo(this.#privateRows)
   }
 
   #addChunk(): Uint32Array {

@@ -61,7 +61,7 @@ export class Scanner {
   /** The segment has more or longer private pairs than there is room for. */
   #isRefused = false
   /** Slots of the last document that was scanned: the first `slotCount`, some more than once. */
-  readonly slots: Uint32Array
+  readonly slots: Int32Array
   /** Its signature, P bits. */
   signature: Uint32Array
   slotCount = 0
@@ -72,8 +72,8 @@ export class Scanner {
     this.#u8 = u8
     this.#u32 = u32
     this.#seedOf = seedOf
-    this.slots = words(u32, exports.SLOTS.value, exports.MAX_SLOTS.value)
-    this.signature = this.slots.subarray(0, 0)
+    this.slots = new Int32Array(u8.buffer, exports.SLOTS.value, exports.MAX_SLOTS.value)
+    this.signature = u32.subarray(0, 0)
     this.#resetNodes()
   }
 

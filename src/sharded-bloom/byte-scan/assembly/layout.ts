@@ -41,7 +41,7 @@ export const NODE_TABLE_MASK: u32 = 0x7fff
 export const KEYS: usize = 0x1a0000
 export const MAX_KEY_BYTES: usize = 0x60000
 
-/** Open addressing over hashes: lo, hi, address of the pair or 0, unused. */
+/** Open addressing by a hash's low half: the high half and the address of the pair or 0. */
 export const PAIR_TABLE: usize = 0x200000
 export const PAIRS: usize = 0x280000
 export const PAIR_BYTES: usize = 32

@@ -16,6 +16,8 @@ const LENGTH: usize = 20
 const VALUE: usize = 16
 export const WIDE: u32 = 0x100
 
+const MULTIPLIER: u32 = 0x915f77f5
+
 const TAG_TYPE: u32 = 17
 const TAG_EXISTS: u32 = 18
 
@@ -48,7 +50,7 @@ let isUnknown: bool = false
 export function resetPairs(P: u32, r: u32, mask: u32): void {
   pairCount = 0
   tableMask = mask
-  memory.fill(PAIR_TABLE, 0, (<usize>mask + 1) << 4)
+  memory.fill(PAIR_TABLE, 0, (<usize>mask + 1) << 3)
   shards = P
   rowsPerPair = r
   stratum = P / r
@@ -77,11 +79,10 @@ function addPair(lo: u32, hi: u32, node: usize, tag: u32, slot: u32): usize {
   store<u32>(pair, tag, TAG)
   store<u32>(pair, slot, SLOT)
   let place = lo & tableMask
-  while (load<u32>(PAIR_TABLE + (<usize>place << 4), 8) != 0) place = (place + 1) & tableMask
-  const entry = PAIR_TABLE + (<usize>place << 4)
-  store<u32>(entry, lo)
-  store<u32>(entry, hi, 4)
-  store<u32>(entry, <u32>pair, 8)
+  while (load<u32>(PAIR_TABLE + (<usize>place << 3), 4) != 0) place = (place + 1) & tableMask
+  const entry = PAIR_TABLE + (<usize>place << 3)
+  store<u32>(entry, hi)
+  store<u32>(entry, <u32>pair, 4)
   return pair
 }
 
@@ -93,7 +94,7 @@ export function beginDocument(stamp: u32): void {
   valueCount = 0
   factCount = 0
   isUnknown = false
-  memory.fill(SIGNATURE, 0, shards >>> 3)
+  for (let i: usize = 0; i < <usize>(shards >>> 3); i += 16) v128.store(SIGNATURE + i, i64x2.splat(0))
 }
 
 // @ts-ignore: decorator
@@ -206,11 +207,11 @@ function addSlot(slot: u32): void {
 function findDouble(hash: u64, node: usize, tag: u32, value: f64): i32 {
   let place = <u32>hash & tableMask
   while (true) {
-    const entry = PAIR_TABLE + (<usize>place << 4)
+    const entry = PAIR_TABLE + (<usize>place << 3)
     place = (place + 1) & tableMask
-    const pair = <usize>load<u32>(entry, 8)
+    const pair = <usize>load<u32>(entry, 4)
     if (pair == 0) return -1
-    if (load<u64>(entry) != hash || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
+    if (load<u32>(entry) != <u32>(hash >>> 32) || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
     if (load<u64>(pair, VALUE) == reinterpret<u64>(value)) return load<i32>(pair, SLOT)
   }
 }
@@ -218,11 +219,11 @@ function findDouble(hash: u64, node: usize, tag: u32, value: f64): i32 {
 function findText(hash: u64, node: usize, tag: u32, text: usize, length: u32): i32 {
   let place = <u32>hash & tableMask
   while (true) {
-    const entry = PAIR_TABLE + (<usize>place << 4)
+    const entry = PAIR_TABLE + (<usize>place << 3)
     place = (place + 1) & tableMask
-    const pair = <usize>load<u32>(entry, 8)
+    const pair = <usize>load<u32>(entry, 4)
     if (pair == 0) return -1
-    if (load<u64>(entry) != hash || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
+    if (load<u32>(entry) != <u32>(hash >>> 32) || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
     if (load<u32>(pair, LENGTH) != length) continue
     const bytes = (tag & WIDE) != 0 ? <usize>length << 1 : <usize>length
     if (equalBytes(text, load<u32>(pair, TEXT), bytes)) return load<i32>(pair, SLOT)
@@ -239,17 +240,33 @@ function equalBytes(a: usize, b: usize, length: usize): bool {
 /** Sets the rows of bloom/row-numbers.ts in the signature. */
 function addHashed(hash: u64): void {
   hashedCount++
+  if (stratum == 0) return addCramped(hash)
   const hi = <u32>(hash >>> 32)
   let state = <u32>hash
-  const isCramped = shards < rowsPerPair
-  let width = isCramped ? shards : stratum
   let first: u32 = 0
-  for (let i: u32 = 0; i < rowsPerPair; i++) {
-    state = state * 0x915f77f5 + hi
-    if (i == firstWider && !isCramped) width++
-    const row = first + <u32>((<u64>state * <u64>width) >>> 32)
-    const byte = SIGNATURE + <usize>(row >>> 3)
-    store<u8>(byte, load<u8>(byte) | <u8>(<u32>1 << (row & 7)))
-    if (!isCramped) first += width
+  const wider = firstWider * stratum
+  for (; first < wider; first += stratum) {
+    state = state * MULTIPLIER + hi
+    setRow(first + <u32>((<u64>state * <u64>stratum) >>> 32))
   }
+  for (const width = stratum + 1; first < shards; first += width) {
+    state = state * MULTIPLIER + hi
+    setRow(first + <u32>((<u64>state * <u64>width) >>> 32))
+  }
+}
+
+/** More rows are asked for than there are. */
+function addCramped(hash: u64): void {
+  let state = <u32>hash
+  for (let i: u32 = 0; i < rowsPerPair; i++) {
+    state = state * MULTIPLIER + <u32>(hash >>> 32)
+    setRow(<u32>((<u64>state * <u64>shards) >>> 32))
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function setRow(row: u32): void {
+  const byte = SIGNATURE + <usize>(row >>> 3)
+  store<u8>(byte, load<u8>(byte) | <u8>(<u32>1 << (row & 7)))
 }
