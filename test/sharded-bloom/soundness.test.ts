@@ -78,10 +78,10 @@ test('bounds hold when rows are read asynchronously, through the smallest cache'
 
 test('bounds hold with the other hash', () => checkLife({ segmentDocuments: 512, hash: 'farmhash' }))
 
-test('bounds hold while the first segment is tuned, checkpointed and sealed', async () => {
-  const harness = await IndexHarness.open({ segmentDocuments: 16_384 })
+async function checkTuning(harness: IndexHarness): Promise<void> {
+  await harness.open()
   const asked = sampleFilters(6, 2)
-  const many = sampleDocuments(2500, 4)
+  const many = [...sampleDocuments(1250, 4), ...sampleDocuments(1250, 4, plain)]
   await harness.insert(many.slice(0, 1000))
   await check(harness, asked)
   assert.is(harness.index.stats().parameters[0]?.shards, 512, 'general parameters at first')
@@ -109,6 +109,16 @@ test('bounds hold while the first segment is tuned, checkpointed and sealed', as
   await harness.reopen()
   await check(harness, asked)
   await harness.close()
+}
+
+test('bounds hold while the first segment is tuned, checkpointed and sealed', () =>
+  checkTuning(new IndexHarness({ segmentDocuments: 16_384 })))
+
+test('bounds hold when documents are indexed from their bytes', async () => {
+  const harness = new IndexHarness({ segmentDocuments: 16_384 })
+  harness.usesBytes = true
+  await checkTuning(harness)
+  assert.ok(harness.scanned > 3000, `${harness.scanned} scanned`)
 })
 
 test('lower bounds decide most matches of plain documents once pairs are known', async () => {

@@ -5,6 +5,7 @@
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
 import type { CompiledFilter } from '../../src/query/filter.ts'
+import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import type {
   DocumentIndex,
   DocumentSource,
@@ -81,6 +82,10 @@ export class IndexHarness {
   readonly source: DocumentMap
   /** Every ordinal below it is committed. */
   limit: number
+  /** Documents that JSON holds are given to the index as bytes, which it may take or not. */
+  usesBytes = false
+  /** How many it took. */
+  scanned = 0
   /** What onDamage was told. */
   readonly damage: string[] = []
   #index: DocumentIndex | undefined
@@ -119,10 +124,19 @@ export class IndexHarness {
   add(documents: Iterable<Document>): number {
     const first = this.limit
     for (const document of documents) {
-      this.index.add(this.limit, this.index.flatten(document))
+      if (!this.#addBytes(document)) this.index.add(this.limit, this.index.flatten(document))
       this.source.documents.set(this.limit++, document)
     }
     return first
+  }
+
+  #addBytes(document: Document): boolean {
+    const form = this.usesBytes ? jsonFormOf(document) : undefined
+    if (form === undefined) return false
+    const bytes = new TextEncoder().encode(JSON.stringify(document))
+    const isTaken = this.index.addBytes?.(this.limit, bytes, 0, bytes.length, form) ?? false
+    if (isTaken) this.scanned++
+    return isTaken
   }
 
   /** Adds in batches of 100, with maintenance in between as the document store does it. */
