@@ -1,0 +1,149 @@
+/** Random lives of an index: whatever happens in whatever order, every view is right about its documents. */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
+import { IndexHarness, type IndexSnapshot } from '../support/index-harness.ts'
+
+const seed = testSeed()
+const many = [
+  ...fc.sample(documents(adversarial), { numRuns: 700, seed }),
+  ...fc.sample(documents(plain), { numRuns: 700, seed })
+]
+const asked = [
+  ...fc.sample(filters(adversarial), { numRuns: 6, seed }),
+  {},
+  { a: { $exists: false } },
+  { b: { $ne: 1 } }
+].map((filter) => compileFilter(filter))
+
+type Step =
+  | { readonly kind: 'insert' | 'insertUnmaintained' | 'failBatch' | 'skip'; readonly count: number }
+  | { readonly kind: 'remove'; readonly every: number; readonly start: number }
+  | { readonly kind: 'failWrites'; readonly after: number }
+  | { readonly kind: 'capture' | 'reopen' | 'crash' | 'maintain' }
+
+const count = fc.oneof(fc.integer({ min: 1, max: 70 }), fc.integer({ min: 1, max: 700 }))
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('insert' as const), count }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('insertUnmaintained' as const), count }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('failBatch' as const, 'skip' as const), count }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('remove' as const),
+      every: fc.integer({ min: 1, max: 40 }),
+      start: fc.nat(900)
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('failWrites' as const), after: fc.nat(6) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('capture' as const, 'reopen' as const, 'crash' as const, 'maintain' as const)
+    })
+  }
+)
+
+class Life {
+  #harness: IndexHarness
+  #views: IndexSnapshot[] = []
+  #next = 0
+
+  constructor(harness: IndexHarness) {
+    this.#harness = harness
+  }
+
+  async take(each: Step): Promise<void> {
+    const harness = this.#harness
+    switch (each.kind) {
+      case 'insert':
+        return harness.insert(this.#documents(each.count), 90)
+      case 'insertUnmaintained':
+        harness.add(this.#documents(each.count))
+        return
+      case 'failBatch':
+        // As after a reopen, its ordinals may be given out again only if nothing was added since.
+        harness.failBatch(this.#documents(each.count))
+        if (each.count % 2 === 0) harness.skip(each.count)
+        else await this.#reopen()
+        return
+      case 'skip':
+        return harness.skip(each.count)
+      case 'remove':
+        return harness.remove(
+          [...harness.documents.keys()].filter(
+            (ordinal) => ordinal >= each.start && (ordinal - each.start) % each.every === 0
+          )
+        )
+      case 'failWrites':
+        harness.records.failAfterWrites = each.after
+        await harness.maintain().catch(() => undefined)
+        harness.records.failAfterWrites = Number.POSITIVE_INFINITY
+        return
+      case 'capture':
+        this.#views.push(harness.snapshot())
+        return
+      case 'maintain':
+        return harness.maintain()
+      case 'reopen':
+        return this.#reopen()
+      case 'crash': {
+        const crashed = harness.crashed()
+        await harness.close()
+        await crashed.open()
+        this.#harness = crashed
+        this.#views = []
+      }
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.#harness.check(asked)
+    for (const view of this.#views.slice(-3)) await view.check(asked)
+    assert.equal(this.#harness.damage, [])
+  }
+
+  close(): Promise<void> {
+    return this.#harness.close()
+  }
+
+  async #reopen(): Promise<void> {
+    await this.#harness.reopen()
+    this.#views = []
+  }
+
+  #documents(length: number): typeof many {
+    return Array.from({ length }, () => many[this.#next++ % many.length]!)
+  }
+}
+
+for (const isAsync of [false, true]) {
+  test(`every view is right at every step of a random life${isAsync ? ', rows arriving asynchronously' : ''}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 4, maxLength: 16 }),
+        fc.constantFrom(512, 1024, 8192),
+        async (steps, size) => {
+          const harness = new IndexHarness({ segmentDocuments: size, ...(isAsync ? { cacheBytes: 0 } : {}) })
+          harness.records.isAsync = isAsync
+          harness.usesBytes = true
+          await harness.open()
+          const life = new Life(harness)
+          try {
+            for (const each of steps) {
+              await life.take(each)
+              await life.check()
+            }
+          } finally {
+            await life.close()
+          }
+        }
+      ),
+      { seed, numRuns: isAsync ? 8 : 30 }
+    )
+  })
+}
+
+test.run()
