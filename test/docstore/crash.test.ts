@@ -1,5 +1,6 @@
 /** What is acknowledged is there after kill -9, once, and the index finds exactly what a scan finds. */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,21 +13,18 @@ const script = fileURLToPath(new URL('insert-until-killed.ts', import.meta.url))
 
 /** Lets the child write for a while, kills it, and returns the lines of what it had acknowledged. */
 function writeAndKill(location: string, mode: string, offset: number, milliseconds: number): Promise<string[]> {
+  const log = `${location}.log`
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', script, location, mode, String(offset)])
-    let output = ''
+    const child = spawn(process.execPath, ['--import', 'tsx', script, location, mode, log, String(offset)])
     let errors = ''
     child.stderr.on('data', (chunk) => {
       errors += chunk
     })
-    child.stdout.on('data', (chunk) => {
-      if (output === '') setTimeout(() => child.kill('SIGKILL'), milliseconds)
-      output += chunk
-    })
+    child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds))
     child.on('close', (code, signal) => {
       if (signal !== 'SIGKILL') reject(new Error(`the writer ended by itself (${code}): ${errors}`))
-      // The last line may be cut off.
-      else resolve(output.split('\n').slice(1, -1))
+      // What follows the last line end was cut off.
+      else resolve(readFileSync(log, 'utf8').split('\n').slice(0, -1))
     })
   })
 }
