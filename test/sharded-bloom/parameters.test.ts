@@ -176,10 +176,14 @@ test('data for keys is answered soundly', async () => {
     { 'byUser.u2000.score': 0 },
     { 'byUser.u2000.score': { $exists: false } },
     { 'byUser.u103999': { $exists: true }, n: { $in: [1, 4] } },
-    { 'byUser.nobody': null }
+    { 'byUser.nobody': null },
+    { 'byUser.u98000': { $exists: false } }
   ]
   await harness.check(filters.map((filter) => compileFilter(filter)))
   await harness.reopen()
+  await harness.check(filters.map((filter) => compileFilter(filter)))
+  // There is room for more rows now, but not for pairs that documents have had without one.
+  await harness.insert(documents.slice(2450, 2500))
   await harness.check(filters.map((filter) => compileFilter(filter)))
   await harness.close()
 })
