@@ -142,7 +142,11 @@ export class Collection<T extends Document = Document> {
     return this.#updateUpTo(0, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
-  replaceOne(filter: Filter, replacement: Document, options: Omit<UpdateOptions, 'arrayFilters'> = {}) {
+  replaceOne(
+    filter: Filter,
+    replacement: Document,
+    options: Omit<UpdateOptions, 'arrayFilters'> = {}
+  ): Promise<UpdateResult> {
     return this.#updateUpTo(1, filter, () => compileReplacement(replacement), options)
   }
 

@@ -31,11 +31,6 @@ export class Control {
     this.#sliceStarted = performance.now()
   }
 
-  /** Tells that the event loop has just had its turn. */
-  restartSlice(): void {
-    this.#sliceStarted = performance.now()
-  }
-
   /** @throws AbortedError, PetalError MaxTimeMSExpired */
   check(): void {
     throwIfAborted(this.#signal)

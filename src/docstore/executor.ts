@@ -51,6 +51,7 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
     for (let i = 0; i < segmentCount && !confirmer.isDone; i++) {
       const segment = yield* wait(view.index.evaluate(plan.reverse ? segmentCount - 1 - i : i, plan.bounds))
       meter.seeSegment(segment)
+      yield* breathe(execution, confirmer)
       if (segment.upperCount === 0) continue
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: plan.reverse }
       yield* confirm(execution, confirmer, inOrder(segment, plan.reverse), range)
@@ -74,6 +75,7 @@ export function* countMatches(execution: Execution): Steps<number> {
     for (let i = 0; i < segmentCount && count < maxMatches; i++) {
       const segment = yield* wait(view.index.evaluate(i, plan.bounds))
       meter.seeSegment(segment)
+      yield* pauseIfDue(execution)
       count += segment.lowerCount
       const confirmer = new Confirmer(filter.matches, meter, maxMatches - count)
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
@@ -134,7 +136,6 @@ function* confirmByRange(
     let ahead = reader.next()
     for (;;) {
       const entries = yield* wait(ahead)
-      execution.control.restartSlice()
       if (entries.length === 0) return
       // The store fetches the next run while this one is parsed.
       ahead = reader.next()
@@ -153,11 +154,15 @@ function* confirmByRange(
   }
 }
 
-/** Hands out a full slice; lets the event loop run when it is time. */
-function* breathe({ control, view }: Execution, confirmer: Confirmer): Steps<Match[]> {
-  const isPauseDue = control.isPauseDue
-  if (confirmer.hasMatches && (isPauseDue || confirmer.isSliceFull)) yield confirmer.take()
-  if (isPauseDue) yield control.pause()
+/** Hands out a full slice, or any when it is time to let the event loop run. */
+function* breathe(execution: Execution, confirmer: Confirmer): Steps<Match[]> {
+  if (confirmer.hasMatches && (confirmer.isSliceFull || execution.control.isPauseDue)) yield confirmer.take()
+  yield* pauseIfDue(execution)
+}
+
+/** Lets the event loop run when it is time; ends the read when it was told to end. */
+function* pauseIfDue({ control, view }: Execution): Generator<Promise<unknown>, void, unknown> {
+  if (control.isPauseDue) yield control.pause()
   control.check()
   view.assertOpen()
 }

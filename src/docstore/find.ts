@@ -15,7 +15,7 @@ import type { OpenCollection } from './open-collection.ts'
 import { checkReadOptions, type FindOptions, wholeNumber } from './options.ts'
 import { type Plan, plan } from './planner.ts'
 import { inSortOrder } from './sorted.ts'
-import { advance, type Steps } from './steps.ts'
+import { advance, end, type Steps } from './steps.ts'
 
 /** A find as the caller spelled it, checked and compiled. */
 export interface CompiledFind {
@@ -113,6 +113,7 @@ export class FindRun {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
+    end(this.#matches)
     this.#execution.view.close()
   }
 

@@ -17,7 +17,7 @@ import { beginFind, type CompiledFind, matchesOf } from './find.ts'
 import { Meter } from './meter.ts'
 import type { OpenCollection } from './open-collection.ts'
 import type { ReadOptions } from './options.ts'
-import { advance } from './steps.ts'
+import { advance, end } from './steps.ts'
 import { storedForm } from './stored-form.ts'
 
 export interface UpdateRequest {
@@ -89,6 +89,7 @@ async function forEachMatch(
 ): Promise<void> {
   const { committer, writer } = collection
   const execution = beginFind(collection, find, new Control(options), new Meter())
+  const matches = matchesOf(execution, find)
   let remaining = find.limit
   let commit: Commit | undefined
   const flush = async (): Promise<void> => {
@@ -97,7 +98,6 @@ async function forEachMatch(
     if (full !== undefined) await committer.run(full)
   }
   try {
-    const matches = matchesOf(execution, find)
     while (remaining > 0) {
       const slice = await advance(matches)
       if (slice === undefined) break
@@ -115,6 +115,7 @@ async function forEachMatch(
     await flush()
     throw fromStore(error)
   } finally {
+    end(matches)
     execution.view.close()
   }
 }

@@ -20,6 +20,16 @@ export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefin
   return step.value instanceof Promise ? advanceAsync(steps, step.value) : step.value
 }
 
+/** Ends work that nobody wants the rest of, so that it frees what it holds. Harmless when it has ended. */
+export function end(steps: Steps<unknown>): void {
+  try {
+    steps.return()
+  } catch (error) {
+    // Called from within itself, by a caller's function that closes its own cursor: it ends at its next step.
+    if (!(error instanceof TypeError)) throw error
+  }
+}
+
 async function advanceAsync<T>(steps: Steps<T>, first: Promise<unknown>): Promise<T | undefined> {
   let waiting = first
   for (;;) {

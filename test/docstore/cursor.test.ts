@@ -175,6 +175,31 @@ test('a long read lets timers run', async () => {
   assert.ok(ticks > 10, `${ticks} ticks`)
 })
 
+test('a scan of a store that answers at once still lets timers run', async () => {
+  const fresh = await open('unused', { store: 'memory' })
+  await fresh.insertMany(Array.from({ length: 30_000 }, (_, i) => ({ _id: i, text: 'some text '.repeat(10) })))
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 1)
+  assert.is((await fresh.find().toArray()).length, 30_000)
+  clearInterval(timer)
+  assert.ok(ticks >= 3, `${ticks} ticks`)
+  await fresh.close()
+})
+
+test('a cursor that is left in the midst of a range frees what it holds', async () => {
+  const fresh = await open(scratchPath())
+  await fresh.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
+  const cursors = Array.from({ length: 50 }, () => fresh.find())
+  await Promise.all(cursors.map((cursor) => cursor.next()))
+  // One that is closed while it waits, one from within its own filter, the others at rest.
+  const waiting = cursors[0]?.toArray()
+  await Promise.all(cursors.map((cursor) => cursor.close()))
+  assert.ok(Array.isArray(await waiting))
+  const self = fresh.find({ $where: () => void self.close() })
+  assert.equal(await self.toArray(), [])
+  await fresh.close()
+})
+
 test('a cursor over a database that closes fails, and does not hang', async () => {
   const fresh = await open('unused', { store: 'memory' })
   await fresh.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: i })))
