@@ -5,6 +5,7 @@ import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
 import { compileProjection } from '../query/projection.ts'
 import { compileReplacement, compileUpdate, type Update } from '../query/update/update.ts'
+import { documentFromFilter } from '../query/update/upsert.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
 import { type BulkWriteOperation, bulkWrite } from './bulk-write.ts'
 import type { Collections } from './collections.ts'
@@ -20,7 +21,6 @@ import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options
 import { decodeRecord } from './record.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import { assertDocument } from './stored-form.ts'
-import { equalities, seedOf } from './upsert-seed.ts'
 
 /** A filter in MongoDB's query language. */
 export type Filter = Readonly<Record<string, unknown>>
@@ -235,5 +235,5 @@ function updateOptions(filter: Filter, { arrayFilters }: UpdateOptions) {
 }
 
 function upsertSeed(filter: Filter, { upsert }: UpdateOptions): Document | undefined {
-  return upsert === true ? seedOf(equalities(filter)) : undefined
+  return upsert === true ? documentFromFilter(filter) : undefined
 }

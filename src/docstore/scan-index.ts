@@ -12,7 +12,7 @@ import type {
   IndexWrite,
   SegmentCandidates
 } from '../sharded-bloom/document-index.ts'
-import { type FlatDocument, Flattener } from '../sharded-bloom/flatten.ts'
+import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/flatten.ts'
 
 const segmentDocuments = 65_536
 const segmentWords = segmentDocuments / 32
@@ -21,15 +21,6 @@ const segmentWords = segmentDocuments / 32
 interface LiveSegment {
   words: Uint32Array
   isShared: boolean
-}
-
-/** Nothing is looked up by pair, so nothing has to be hashed: the flattener only checks. */
-const noHasher: ConstructorParameters<typeof Flattener>[0] = {
-  name: 'murmur',
-  lo: 0,
-  hi: 0,
-  hashString() {},
-  hashNumber() {}
 }
 
 /** Every stored ordinal below the limit, ascending, in runs. */
@@ -42,7 +33,7 @@ export function createScanIndex(ordinals: OrdinalSource): DocumentIndex {
 
 class ScanIndex implements DocumentIndex {
   readonly #ordinals: OrdinalSource
-  readonly #flattener = new Flattener(noHasher, { lo: 0, hi: 0 })
+  readonly #flattener: Flattener = checkingFlattener()
   readonly #segments: LiveSegment[] = []
   #live = 0
   #dead = 0
