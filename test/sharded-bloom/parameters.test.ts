@@ -137,6 +137,21 @@ test('a document with too many pairs is a candidate of everything and certain of
   await harness.close()
 })
 
+test('a private pair that no document of its segment has is in none of them', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 1024 })
+  await harness.insert(Array.from({ length: 2100 }, (_, n) => ({ n, phase: n < 1024 ? 'early' : 'late' })))
+  const filters = [{ phase: 'early' }, { phase: { $ne: 'early' } }].map((filter) => compileFilter(filter))
+  for (const filter of filters) {
+    const { upper, certain } = await harness.snapshot().evaluate(filter)
+    const second = (ordinals: Set<number>): number => [...ordinals].filter((n) => n >= 1024 && n < 2048).length
+    assert.is(second(upper), second(certain), 'the second segment knows of the first what was frequent')
+  }
+  await harness.check(filters)
+  await harness.reopen()
+  await harness.check(filters)
+  await harness.close()
+})
+
 test('an irregular key takes its document out of lower bounds below that key alone', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
   const irregular: Document[] = [
