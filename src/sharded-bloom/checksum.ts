@@ -1,8 +1,9 @@
 /**
  * MurmurHash3_x86_32 over bytes: what tells a damaged record from a sound one.
  *
- * Not a CRC: without an instruction for it, a table-driven CRC takes 17 µs for 8 KiB in JavaScript, this takes 3 (measured). Every step is a
- * bijection of the word it takes in, so damage within one aligned word is always found, any other but once in 2^32.
+ * Not a CRC: without an instruction for it, a table-driven CRC takes 17 µs for 8 KiB in JavaScript, this takes 3
+ * (measured). Every step is a bijection of the word it takes in, so damage within one aligned word is always found, any
+ * other but once in 2^32.
  * @see Appleby, MurmurHash3, 2011
  */
 
