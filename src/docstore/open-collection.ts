@@ -45,7 +45,7 @@ export class OpenCollection {
     index: DocumentIndex,
     state: CollectionState
   ): Promise<OpenCollection> {
-    await index.open(state.nextOrdinal)
+    await index.open(state.nextOrdinal, state.documents)
     return new OpenCollection(name, store, index, state, await store.greatestId())
   }
 

@@ -50,6 +50,7 @@ export const noIndex: IndexStats = {
   documents: 0,
   dead: 0,
   recovered: 0,
+  damage: [],
   bytes: { hashedRows: 0, privateRows: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
   cache: { budgetBytes: 0, usedBytes: 0, hits: 0, misses: 0 },
   parameters: []

@@ -107,6 +107,7 @@ class ScanIndex implements DocumentIndex {
       documents: this.#live,
       dead: this.#dead,
       recovered: this.#recovered,
+      damage: [],
       bytes: { hashedRows: 0, privateRows: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
       cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
       parameters: []

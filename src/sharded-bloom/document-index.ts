@@ -41,8 +41,9 @@ export interface DocumentIndex {
   /**
    * Loads what is stored and indexes the documents that came after the last checkpoint.
    * @param nextOrdinal the ordinal that the next document will get; every stored document is below it
+   * @param documents how many documents are stored; an index that counts others is built again
    */
-  open(nextOrdinal: number): Promise<void>
+  open(nextOrdinal: number, documents: number): Promise<void>
 
   /**
    * Checks and flattens one document. The result is valid until the next call.
@@ -126,6 +127,8 @@ export interface IndexStats {
   readonly dead: number
   /** Documents that the last open had to index again. */
   readonly recovered: number
+  /** Damage met since the index was opened, at opening included. What was damaged then has been built again. */
+  readonly damage: readonly string[]
   /** Bytes by part, as stored. */
   readonly bytes: {
     readonly hashedRows: number

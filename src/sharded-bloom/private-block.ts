@@ -14,7 +14,7 @@ const blockWords = blockPositions / 32
 export class PrivateBlock {
   /** Slots there is room for. */
   readonly #capacity: number
-  readonly #words: Uint32Array
+  readonly #words: Int32Array
   /** The block's first position, and the words that may hold bits. */
   #start = 0
   #firstWord = blockWords
@@ -22,7 +22,7 @@ export class PrivateBlock {
 
   constructor(capacity: number) {
     this.#capacity = capacity
-    this.#words = new Uint32Array(capacity * blockWords)
+    this.#words = new Int32Array(capacity * blockWords)
   }
 
   add(slot: number, position: number): void {
@@ -44,14 +44,15 @@ export class PrivateBlock {
     if (first >= end) return
     this.#firstWord = blockWords
     this.#endWord = 0
+    const words = this.#words
+    const capacity = this.#capacity
+    const start = this.#start
     for (let slot = 0; slot < rows.length; slot++) {
-      const row = rows[slot]!
-      for (let word = first; word < end; word++) {
-        const place = word * this.#capacity + slot
-        const bits = this.#words[place]!
+      for (let word = first, place = first * capacity + slot; word < end; word++, place += capacity) {
+        const bits = words[place]!
         if (bits === 0) continue
-        this.#words[place] = 0
-        row.addWord(bits, this.#start + word * 32)
+        words[place] = 0
+        rows[slot]!.addWord(bits, start + word * 32)
       }
     }
   }

@@ -70,9 +70,9 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     }
     return row as number
   })
-  const isSealed = value['isSealed'] === true
+  const isSealed = value.isSealed === true
   if (isSealed && rowOfSlot.length !== pairs.length) throw damaged('rowOfSlot')
-  const bytes_ = value['bytes'] as { hashedRows?: unknown; privateRows?: unknown } | undefined
+  const bytesByPart = value.bytes as { hashedRows?: unknown; privateRows?: unknown } | undefined
   return {
     firstOrdinal: integer('firstOrdinal', 0, Number.MAX_SAFE_INTEGER),
     documents,
@@ -80,7 +80,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     shards,
     rowsPerPair: integer('rowsPerPair', 1, 32),
     hashedPairs: integer('hashedPairs', 0, Number.MAX_SAFE_INTEGER),
-    isShapeComplete: value['isShapeComplete'] === true,
+    isShapeComplete: value.isShapeComplete === true,
     tunings: integer('tunings', 0, 100),
     alwaysCandidates: list('alwaysCandidates', maxSegmentDocuments).map((position) => {
       if (!Number.isSafeInteger(position) || (position as number) < 0 || (position as number) >= documents) {
@@ -90,7 +90,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     }),
     pairs,
     rowOfSlot,
-    bytes: { hashedRows: Number(bytes_?.hashedRows ?? 0), privateRows: Number(bytes_?.privateRows ?? 0) }
+    bytes: { hashedRows: Number(bytesByPart?.hashedRows ?? 0), privateRows: Number(bytesByPart?.privateRows ?? 0) }
   }
 }
 

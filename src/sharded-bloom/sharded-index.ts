@@ -73,7 +73,9 @@ class ShardedIndex implements DocumentIndex {
   #maintenance: Maintenance | undefined
   #byteIngest: ByteIngest | undefined
   #recovered = 0
+  /** The header says that the next open has to build the index again. */
   #isDamaged = false
+  readonly #damage: string[] = []
 
   constructor(options: ShardedIndexOptions) {
     this.#options = options
@@ -88,27 +90,18 @@ class ShardedIndex implements DocumentIndex {
     return this.#maintenance?.isDue ?? false
   }
 
-  async open(nextOrdinal: number): Promise<void> {
+  async open(nextOrdinal: number, documents: number): Promise<void> {
     const hash = this.#options.hash ?? 'murmur'
     const hasher = await loadHasher(hash)
-    const stored = await this.#store.get(indexKey(IndexArea.header))
-    this.#header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
-    if (stored === undefined && (await this.#hasSegments())) {
-      this.#options.onDamage?.('The header of the index is missing or not readable')
-    }
-    if (this.#header !== undefined) {
-      this.#createTools(hasher, this.#header)
-      try {
-        await this.#loadSegments()
-      } catch (error) {
-        this.#freeSegments()
-        if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
-        this.#options.onDamage?.(error.message)
-        this.#header = undefined
-      }
-    }
     try {
-      if (this.#header === undefined) await this.#startAgain(hasher, hash)
+      await this.#load(hasher, hash)
+      await this.#recover(nextOrdinal)
+      const live = this.liveCount(nextOrdinal)
+      if (live === documents) return
+      // A lost dead mark, say. Whatever it was, it would be counted.
+      this.#noteDamage(`The index holds ${live} documents live, the store has ${documents}`)
+      this.#freeSegments()
+      await this.#startAgain(hasher, hash)
       await this.#recover(nextOrdinal)
     } catch (error) {
       this.#freeSegments()
@@ -172,7 +165,7 @@ class ShardedIndex implements DocumentIndex {
   }
 
   stats(): IndexStats {
-    return indexStats(this.#handles, this.#cache, this.#recovered)
+    return indexStats(this.#handles, this.#cache, this.#recovered, this.#damage)
   }
 
   get #flattener(): Flattener {
@@ -211,7 +204,6 @@ class ShardedIndex implements DocumentIndex {
 
   #sealedContext(pairHash: PairHash): SealedContext {
     const store = this.#store
-    const { onDamage } = this.#options
     return {
       memory: this.#memory,
       cache: this.#cache,
@@ -220,7 +212,7 @@ class ShardedIndex implements DocumentIndex {
       onDamage: (message) => {
         if (this.#isDamaged) return
         this.#isDamaged = true
-        onDamage?.(message)
+        this.#noteDamage(message)
         const header = encodeHeader({ ...this.#header!, isDamaged: true })
         // A failure to write it down changes nothing: the damage will be met again.
         store.write([{ key: indexKey(IndexArea.header), value: header }]).catch(() => undefined)
@@ -244,6 +236,33 @@ class ShardedIndex implements DocumentIndex {
   async #hasSegments(): Promise<boolean> {
     for await (const _ of this.#options.store.scan(...indexRange(IndexArea.segment))) return true
     return false
+  }
+
+  /** The stored index; a new, empty one where none is stored, or where it does not fit or is damaged. */
+  async #load(hasher: PairHasher, hash: HashName): Promise<void> {
+    const stored = await this.#store.get(indexKey(IndexArea.header))
+    const header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
+    if (stored === undefined && (await this.#hasSegments())) {
+      this.#noteDamage('The header of the index is missing or not readable')
+    }
+    if (header !== undefined) {
+      this.#header = header
+      this.#createTools(hasher, header)
+      try {
+        await this.#loadSegments()
+        return
+      } catch (error) {
+        if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+        this.#noteDamage(error.message)
+        this.#freeSegments()
+      }
+    }
+    await this.#startAgain(hasher, hash)
+  }
+
+  #noteDamage(message: string): void {
+    this.#damage.push(message)
+    this.#options.onDamage?.(message)
   }
 
   async #loadSegments(): Promise<void> {

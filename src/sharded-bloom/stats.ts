@@ -3,7 +3,12 @@ import type { IndexStats } from './document-index.ts'
 import type { RowCache } from './row-cache.ts'
 import type { SegmentHandle } from './segment-handle.ts'
 
-export function indexStats(handles: readonly SegmentHandle[], cache: RowCache, recovered: number): IndexStats {
+export function indexStats(
+  handles: readonly SegmentHandle[],
+  cache: RowCache,
+  recovered: number,
+  damage: readonly string[]
+): IndexStats {
   const sum = (part: (handle: SegmentHandle) => number): number =>
     handles.reduce((total, handle) => total + part(handle), 0)
   const hashedRows = sum((handle) => handle.bytes.hashedRows)
@@ -16,6 +21,7 @@ export function indexStats(handles: readonly SegmentHandle[], cache: RowCache, r
     documents: sum((handle) => handle.segment.documents - handle.live.dead),
     dead: sum((handle) => handle.live.dead),
     recovered,
+    damage: [...damage],
     bytes: {
       hashedRows,
       privateRows,

@@ -154,6 +154,23 @@ test('an index of other parameters is built again', async () => {
   await harness.close()
 })
 
+test('an index that holds another number of documents live than the store is built again', async () => {
+  const harness = pristine.crashed()
+  await harness.open()
+  const [ordinal] = harness.documents.keys()
+  await harness.remove([ordinal!])
+  const crashed = harness.crashed()
+  // The mark of the deletion is lost: only the number of documents can tell.
+  for (const key of crashed.records.keysOf(IndexArea.dead)) crashed.records.records.delete(key)
+  await crashed.open()
+  assert.is(crashed.damage.length, 1)
+  assert.is(crashed.index.liveCount(crashed.limit), crashed.documents.size)
+  assert.equal(crashed.index.stats().damage, crashed.damage)
+  await crashed.check(filters)
+  await crashed.close()
+  await harness.close()
+})
+
 test('an index of a later format is refused and left as it is', async () => {
   const harness = pristine.crashed()
   const [key] = harness.records.keysOf(IndexArea.header)

@@ -117,7 +117,7 @@ export class IndexHarness {
       this.damage.push(message)
     }
     this.#index = createShardedIndex({ ...this.options, store: this.records, documents: this.source, onDamage })
-    await this.#index.open(this.limit)
+    await this.#index.open(this.limit, this.source.documents.size)
   }
 
   /** Adds and commits without maintenance. Returns the first ordinal. */

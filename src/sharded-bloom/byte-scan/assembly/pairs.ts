@@ -230,11 +230,14 @@ function findText(hash: u64, node: usize, tag: u32, text: usize, length: u32): i
   }
 }
 
+/** May read, but not compare, up to seven bytes beyond. */
+// @ts-ignore: decorator
+@inline
 function equalBytes(a: usize, b: usize, length: usize): bool {
-  let i: usize = 0
-  for (; i + 8 <= length; i += 8) if (load<u64>(a + i) != load<u64>(b + i)) return false
-  for (; i < length; i++) if (load<u8>(a + i) != load<u8>(b + i)) return false
-  return true
+  if (length < 8) return ((load<u64>(a) ^ load<u64>(b)) & ((<u64>1 << (<u64>length << 3)) - 1)) == 0
+  const last = length - 8
+  for (let i: usize = 0; i < last; i += 8) if (load<u64>(a + i) != load<u64>(b + i)) return false
+  return load<u64>(a + last) == load<u64>(b + last)
 }
 
 /** Sets the rows of bloom/row-numbers.ts in the signature. */

@@ -18,37 +18,34 @@ const SPACES: v128 = i8x16.splat(0x20)
 
 /** @param start behind the opening quote; returns the address behind the closing one, or 0 */
 export function scanText(start: usize, node: usize, tag: u32): usize {
-  let a = laneA(load<u32>(node, SEED_LO), tag)
-  let b = load<u32>(node, SEED_HI)
-  let p = start
+  let end = start
   let special: u32 = 0
   while (true) {
-    const bytes = v128.load(p)
+    const bytes = v128.load(end)
     // Signed: bytes from 0x80 on are below the space, too.
     special = i8x16.bitmask(
       v128.or(v128.or(i8x16.eq(bytes, QUOTES), i8x16.eq(bytes, BACKSLASHES)), i8x16.lt_s(bytes, SPACES))
     )
     if (special != 0) break
-    for (const stop = p + 16; p < stop; p += 4) {
-      const four = load<u32>(p)
-      a = mixA(a, b, (four & 0xff) | ((four & 0xff00) << 8))
-      b = mixB(a, b, ((four >>> 16) & 0xff) | ((four >>> 8) & 0xff0000))
-    }
+    end += 16
   }
-  const end = p + <usize>ctz(special)
+  end += <usize>ctz(special)
   if (load<u8>(end) != QUOTE) return scanWideText(start, node, tag)
-  for (; p + 4 <= end; p += 4) {
+  const length = <u32>(end - start)
+  let a = laneA(load<u32>(node, SEED_LO), tag)
+  let b = load<u32>(node, SEED_HI)
+  let p = start
+  for (const stop = start + <usize>(length & ~3); p < stop; p += 4) {
     const four = load<u32>(p)
     a = mixA(a, b, (four & 0xff) | ((four & 0xff00) << 8))
     b = mixB(a, b, ((four >>> 16) & 0xff) | ((four >>> 8) & 0xff0000))
   }
-  if (p < end) {
-    const rest = <u32>(end - p)
-    const three = load<u32>(p) & (0xffffff >>> (24 - (rest << 3)))
-    a = mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))
-    if (rest == 3) b = mixB(a, b, three >>> 16)
-  }
-  addText(node, tag, a, b, start, <u32>(end - start))
+  // The last units without branches: lengths are what no processor predicts.
+  const rest = length & 3
+  const three = load<u32>(p) & ((<u32>1 << (rest << 3)) - 1)
+  a ^= (a ^ mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))) & -<u32>(rest != 0)
+  b ^= (b ^ mixB(a, b, three >>> 16)) & -<u32>(rest == 3)
+  addText(node, tag, a, b, start, length)
   return end + 1
 }
 
