@@ -157,6 +157,8 @@ export class Writer {
   #openGroup(): WaitingInsert[] {
     const group: WaitingInsert[] = []
     this.#enqueue(() => this.#insertGroup(group)).catch((error: unknown) => {
+      // The task may have failed before it began, in maintenance: nobody would ever take what joined the group now.
+      if (this.#group === group) this.#group = undefined
       for (const { reject } of group) reject(error)
     })
     return group

@@ -1,4 +1,5 @@
 /** A commit that the store refuses leaves everything as it was, and what comes after it works. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
@@ -84,6 +85,18 @@ test('grouped inserts fail together, and each caller is told', () =>
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, (_, i) => db.insertOne({ _id: `g${i}` })))
     assert.ok(outcomes.every(({ status }) => status === 'rejected'))
     assert.is(await db.countDocuments(), 10)
+  }))
+
+test('inserts that a failed maintenance refused do not swallow the inserts after them', () =>
+  withStore(async (db, store) => {
+    await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: `m${i}`, kept: true })))
+    // The documents that make maintenance due are committed; what maintenance writes is not.
+    store.successes = 1
+    await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: `n${i}`, kept: true })))
+    await rejects(db.insertOne({ _id: 'x', kept: true }), 'StoreFailure')
+    store.successes = Number.POSITIVE_INFINITY
+    const outcome = await Promise.race([db.insertOne({ _id: 'y', kept: true }), sleep(2000, 'never settled')])
+    assert.equal(outcome, { acknowledged: true, insertedId: 'y' })
   }))
 
 test.run()
