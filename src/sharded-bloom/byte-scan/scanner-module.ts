@@ -13,6 +13,8 @@ interface Constant {
 export interface ScannerExports {
   readonly POWERS: Constant
   readonly MAX_POWER: Constant
+  readonly WIDE_POWERS: Constant
+  readonly MAX_WIDE_POWER: Constant
   readonly SIGNATURE: Constant
   readonly SLOTS: Constant
   readonly MAX_SLOTS: Constant
@@ -26,6 +28,8 @@ export interface ScannerExports {
   readonly MAX_PAIRS: Constant
   /** Offset in a node of two u32 per type & 7: the slots of TYPE and EXISTS, all ones for none. */
   readonly FACTS: Constant
+  /** Offset in a node of the slot for irregular documents, u32, all ones for none. */
+  readonly IRREGULAR: Constant
   /** Flag of a tag: the text is UTF-16 units, not ASCII bytes. */
   readonly WIDE: Constant
   readonly NOT_HANDLED: Constant
@@ -91,7 +95,26 @@ function reserve(pages: number): WasmMemory | undefined {
   }
 }
 
-function fillPowers({ POWERS, MAX_POWER }: ScannerExports, memory: WasmMemory): void {
-  const powers = new Float64Array(memory.buffer, POWERS.value, MAX_POWER.value + 1)
+function fillPowers(exports: ScannerExports, memory: WasmMemory): void {
+  const powers = new Float64Array(memory.buffer, exports.POWERS.value, exports.MAX_POWER.value + 1)
   for (let i = 0; i < powers.length; i++) powers[i] = Number(`1e${i}`)
+  const limit = exports.MAX_WIDE_POWER.value
+  const words = new BigUint64Array(memory.buffer, exports.WIDE_POWERS.value, 2 * (2 * limit + 1))
+  for (let power = -limit; power <= limit; power++) {
+    const bits = leadingBits(power)
+    words[2 * (power + limit)] = bits & 0xffff_ffff_ffff_ffffn
+    words[2 * (power + limit) + 1] = bits >> 64n
+  }
+}
+
+/**
+ * The leading 128 bits of 10^power, cut off. From −27 to −1 one more, so that a product that is a tie looks like one: as
+ * in the paper (see assembly/number.ts).
+ */
+function leadingBits(power: number): bigint {
+  const five = 5n ** BigInt(Math.abs(power))
+  const length = BigInt(five.toString(2).length)
+  if (power >= 0) return length <= 128n ? five << (128n - length) : five >> (length - 128n)
+  // 2^(length + 127) / five has 128 bits: five is no power of two.
+  return (1n << (length + 127n)) / five + (power >= -27 ? 1n : 0n)
 }

@@ -18,11 +18,11 @@ export type SeedOf = (path: string) => { readonly lo: number; readonly hi: numbe
 
 /** How a document's text is to be read. */
 export type JsonForm =
-  /** As it stands. */
+  /** As JSON.parse reads it. */
   | 'json'
   /** The text of its top-level `_id` is an ObjectId. */
   | 'objectId'
-  /** Objects whose keys begin with `$` may be Extended JSON: they are not read. */
+  /** Extended JSON: objects whose keys begin with `$`, and integers beyond 2^53, are not read. */
   | 'extended'
 
 export type ScanResult =
@@ -146,14 +146,15 @@ export class Scanner {
 
   /** False when there is no room. */
   #register({ path, tag, key, lo, hi }: HashedPair, slot: number): boolean {
-    const isFact = tag === Tag.type || tag === Tag.exists
+    const isFact = tag === Tag.type || tag === Tag.exists || tag === Tag.irregular
     if (!isFact && tag !== Tag.size && !jsonTypes.has(tag)) return true
     const node = this.#nodeOf(path)
     if (node === 0) return true
     const facts = (node + this.#exports.FACTS.value) >>> 2
     if (tag === Tag.exists) {
       for (let type = 0; type < 8; type++) this.#u32[facts + 2 * type + 1] = slot
-    } else if (tag === Tag.type) {
+    } else if (tag === Tag.irregular) this.#u32[(node + this.#exports.IRREGULAR.value) >>> 2] = slot
+    else if (tag === Tag.type) {
       if (jsonTypes.has(Number(key))) this.#u32[facts + 2 * (Number(key) & 7)] = slot
     } else if (typeof key === 'number') this.#exports.addDoublePair(lo, hi, node, tag, slot, key)
     else return this.#registerText(node, tag, key, lo, hi, slot)

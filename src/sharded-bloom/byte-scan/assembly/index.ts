@@ -23,6 +23,7 @@ import {
   addConstant,
   addDouble,
   addFact,
+  addIrregular,
   areSlotsFull,
   beginDocument,
   hashedPairs as hashedPairsOfDocument,
@@ -32,7 +33,7 @@ import {
 import { scanText } from './text'
 
 export * from './layout'
-export { addNode, FACTS, resetFacts, resetNodes, rootNode } from './nodes'
+export { addNode, FACTS, IRREGULAR, resetFacts, resetNodes, rootNode } from './nodes'
 export { addDoublePair, addTextPair, resetPairs, setHashesFacts, slotCount, WIDE } from './pairs'
 
 /** What the scan cannot tell: the document takes the way of objects. */
@@ -42,7 +43,7 @@ export const UNKNOWN: i32 = -2
 
 /** The text of the top-level `_id` is an ObjectId in hexadecimal. */
 export const OBJECT_ID: u32 = 1
-/** Keys with a `$` in front may be Extended JSON. */
+/** Extended JSON: keys with a `$` in front and integers beyond 2^53 mean more than they say. */
 export const EXTENDED_JSON: u32 = 2
 
 const NULL_TYPE: u32 = 1
@@ -80,7 +81,7 @@ export function scan(length: u32, flags: u32): i32 {
   for (let i: usize = 0; i < 64; i += 16) v128.store(end + i, i64x2.splat(0))
 
   const objectIdNode = (flags & OBJECT_ID) != 0 ? idNode : 0
-  const refusesDollars = (flags & EXTENDED_JSON) != 0
+  const isExtended = (flags & EXTENDED_JSON) != 0
   let p = skipSpace(INPUT)
   if (load<u8>(p) != 0x7b) return NOT_HANDLED
   p = skipSpace(p + 1)
@@ -89,6 +90,7 @@ export function scan(length: u32, flags: u32): i32 {
   // Where the next key's node is predicted; 0 in an array.
   let link = node + FIRST
   let count = serial
+  let topLevel = node
   let isEmpty = load<u8>(p) == 0x7d
 
   while (true) {
@@ -98,7 +100,7 @@ export function scan(length: u32, flags: u32): i32 {
       if (link != 0) {
         if (load<u8>(p) != 0x22) return NOT_HANDLED
         p++
-        if (refusesDollars && load<u8>(p) == 0x24) return NOT_HANDLED
+        if (isExtended && load<u8>(p) == 0x24) return NOT_HANDLED
         child = load<u32>(link)
         if (!hasKeyAt(child, p)) {
           // Perhaps without an optional key or two.
@@ -122,6 +124,7 @@ export function scan(length: u32, flags: u32): i32 {
         if (load<u32>(child, OBJECT) == count) return NOT_HANDLED
         store<u32>(child, count, OBJECT)
         link = child + NEXT
+        if (frame == STACK) topLevel = child
         p = skipSpace(p)
       } else count++
 
@@ -137,14 +140,14 @@ export function scan(length: u32, flags: u32): i32 {
         }
         if (p == 0) return NOT_HANDLED
       } else if (byte - 0x30 < 10 || byte == 0x2d) {
-        p = scanNumber(p)
+        p = scanNumber(p, isExtended)
         if (p == 0) return NOT_HANDLED
         addFact(child, NUMBER_TYPE)
         addDouble(child, NUMBER_TYPE, scannedNumber())
       } else if (byte == 0x7b || byte == 0x5b) {
         const isArray = byte == 0x5b
-        // An array in an array is irregular.
-        if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES || (isArray && link == 0)) return NOT_HANDLED
+        if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES) return NOT_HANDLED
+        if (isArray && link == 0) addIrregular(topLevel)
         addFact(child, isArray ? ARRAY_TYPE : OBJECT_TYPE)
         store<u32>(frame, <u32>node, FRAME_NODE)
         store<u32>(frame, <u32>link, FRAME_LINK)

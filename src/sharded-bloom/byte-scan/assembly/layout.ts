@@ -13,6 +13,13 @@ export const MAX_POWER: i32 = 22
 export const STACK: usize = 1024
 export const MAX_DEPTH: usize = 100
 
+/**
+ * The leading 128 bits of the powers of ten from −MAX_WIDE_POWER to MAX_WIDE_POWER, low half first. JavaScript fills
+ * them in.
+ */
+export const WIDE_POWERS: usize = 4096
+export const MAX_WIDE_POWER: i32 = 60
+
 /** Out: the document's signature, P bits, P ≤ 65,536. */
 export const SIGNATURE: usize = 8192
 /** Out: slots of the document's private pairs, u32 each, some of them more than once. */

@@ -32,6 +32,8 @@ export const KEY: usize = 52
 export const CONSTANTS: usize = 56
 /** Per type & 7: slots of TYPE and EXISTS, u32 each, all ones for none. JavaScript writes them. */
 export const FACTS: usize = 64
+/** Of a node below the root, in the place of a type that JSON has not: the slot for irregular documents. */
+export const IRREGULAR: usize = FACTS + 48
 
 const QUOTE: v128 = i8x16.splat(0x22)
 const BACKSLASH: v128 = i8x16.splat(0x5c)

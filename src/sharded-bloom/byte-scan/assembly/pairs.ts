@@ -5,7 +5,7 @@
  */
 import { finish, hashDouble } from './hash'
 import { MAX_SLOTS, PAIR_BYTES, PAIR_TABLE, PAIRS, SIGNATURE, SLOTS } from './layout'
-import { CONSTANTS, DOCUMENT, FACTS, SEED_HI, SEED_LO, TYPES } from './nodes'
+import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
 
 /** Of a pair: its node, tag (with WIDE for a text of UTF-16 units), slot, and the text's place and length or the double. */
 const NODE: usize = 0
@@ -159,6 +159,13 @@ function addRareFact(node: usize, type: u32, slots: u64): void {
   else addHashed(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_TYPE, type))
   if (<u32>(slots >>> 32) != NO_SLOT) addSlot(<u32>(slots >>> 32))
   else addHashed(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
+}
+
+/** The pairs below the top-level key do not mean what they say: an array stands in an array. */
+export function addIrregular(topLevel: usize): void {
+  const slot = load<u32>(topLevel, IRREGULAR)
+  if (slot == NO_SLOT) isUnknown = true
+  else addSlot(slot)
 }
 
 /** A number, or the length of an array. */
