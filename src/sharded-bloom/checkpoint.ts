@@ -12,7 +12,7 @@ import { IndexArea, indexKey, indexRange, numberOf } from './index-keys.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { PairHash } from './pair-hash.ts'
 import { frameBytes } from './row-cache.ts'
-import { decodeRow, encodeRow } from './row-codec.ts'
+import { decodeRow } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
 
 /** Records of the documents [from, to) of the segment; `from` is the start of a chunk. */
@@ -121,9 +121,7 @@ async function readFrames(
 /** Every slot's row of the chunk, each as a length (u16, little-endian) and the row's bytes. */
 function encodePrivateRows(segment: OpenSegment, geometry: Geometry, chunk: number, documents: number): Uint8Array {
   const start = chunk * geometry.chunkDocuments
-  const rows = segment.privateRows.map((row) =>
-    encodeRow(row.words(start, start + geometry.chunkDocuments), documents, geometry.chunkRowBytes)
-  )
+  const rows = segment.privateRows.map((row) => row.encode(start, documents, geometry.chunkRowBytes))
   const bytes = new Uint8Array(rows.reduce((sum, row) => sum + 2 + row.length, 0))
   const view = new DataView(bytes.buffer)
   let offset = 0

@@ -2,6 +2,7 @@
  * A private row while its segment is open: positions as a sorted list, as bits once the list would be larger.
  */
 import { popcount32 } from './popcount.ts'
+import { encodePositions, encodeRow } from './row-codec.ts'
 
 export class GrowingRow {
   readonly #capacity: number
@@ -51,6 +52,19 @@ export class GrowingRow {
       words[position >>> 5]! |= 1 << (position & 31)
     }
     return words
+  }
+
+  /**
+   * The row's stored form over the positions [from, from + documents); see row-codec.ts.
+   * @param from a multiple of 32
+   */
+  encode(from: number, documents: number, rowBytes: number): Uint8Array {
+    if (this.#words === undefined) {
+      const listed = this.#positions.subarray(this.#lowerBound(from), this.#lowerBound(from + documents))
+      const encoded = encodePositions(listed, from, documents, rowBytes)
+      if (encoded !== undefined) return encoded
+    }
+    return encodeRow(this.words(from, from + rowBytes * 8), documents, rowBytes)
   }
 
   /** Adds the set bits of `words`, bit 0 being position `from`. All of them come after what is there. */

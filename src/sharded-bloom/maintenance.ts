@@ -26,7 +26,7 @@ import { encodeSegmentRecord } from './segment-record.ts'
 import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } from './tuning.ts'
 
 /** Documents after which the very first segment is built again with parameters that fit them. */
-const tuningSizes = [1024, 8192]
+const tuningSizes = [1024, 4096]
 const deadMarksPerFold = 4096
 const minSample = 256
 /** Of a full segment. */
@@ -139,8 +139,17 @@ export class Maintenance {
     await this.#foldDead()
   }
 
+  /** Goes on with segments that were loaded: those that take their parameters from a whole segment are sampled sparsely. */
+  resume(): void {
+    const { handles } = this.#context
+    const isFirst = handles.length === 1 && handles[0]!.open !== undefined
+    if (handles.length > 0 && !(isFirst && handles[0]!.tunings < tuningSizes.length)) {
+      this.#sampler = new Sampler(this.#strideOfSegment)
+    }
+  }
+
   get #strideOfSegment(): number {
-    return Math.ceil(this.#context.geometry.segmentDocuments / sampleDocuments)
+    return Math.max(2, Math.ceil(this.#context.geometry.segmentDocuments / sampleDocuments))
   }
 
   #isTuningDue(handle: SegmentHandle): boolean {
@@ -179,9 +188,9 @@ export class Maintenance {
   }
 
   async #seal(handle: SegmentHandle): Promise<void> {
-    const { store, memory, geometry, sealed } = this.#context
+    const { store, memory, sealed } = this.#context
     const open = handle.open!
-    const record = await sealSegment(open, store, memory, geometry, handle.tunings)
+    const record = await sealSegment(open, store, memory, handle.tunings)
     const value = encodeSegmentRecord(record)
     await this.#writeWithLive([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
     handle.segment = new SealedSegment(sealed, record)
@@ -220,8 +229,8 @@ export class Maintenance {
     while (handle.tunings < tuningSizes.length && end - handle.firstOrdinal >= tuningSizes[handle.tunings]!)
       handle.tunings++
     this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
-    // The next decision comes at the next size, or with the next segment: half of the documents, or one in sixteen.
-    this.#sampler = new Sampler(handle.tunings < tuningSizes.length ? 2 : this.#strideOfSegment)
+    // Until the last decision every document is in the sample, from then on those that the next segment needs.
+    if (handle.tunings === tuningSizes.length) this.#sampler = new Sampler(this.#strideOfSegment)
     open.free()
   }
 

@@ -41,6 +41,29 @@ export function encodeRow(words: Uint32Array, documents: number, rowBytes: numbe
   return dense
 }
 
+/**
+ * The same bytes from a short list of positions; undefined where the list is not the smallest shape.
+ * @param positions ascending, in [from, from + documents)
+ */
+export function encodePositions(
+  positions: Uint16Array,
+  from: number,
+  documents: number,
+  rowBytes: number
+): Uint8Array | undefined {
+  if (positions.length === 0) return Uint8Array.of(RowShape.none)
+  if (positions.length * 2 > documents || positions.length >= rowBytes) return undefined
+  const out = new Uint8Array(1 + positions.length * 3)
+  out[0] = RowShape.list
+  let length = 1
+  let next = from
+  for (let i = 0; i < positions.length; i++) {
+    length = writeGap(out, length, positions[i]! - next)
+    next = positions[i]! + 1
+  }
+  return length > rowBytes ? undefined : out.subarray(0, length)
+}
+
 /** Writes the row's bits to `rowBytes` bytes at `address`; false when the stored bytes are damaged. */
 export function decodeRow(
   stored: Uint8Array,
@@ -88,17 +111,24 @@ function encodeGaps(words: Uint32Array, documents: number, invert: boolean, limi
       const position = w * 32 + (31 - Math.clz32(word & -word))
       word &= word - 1
       if (position >= documents) break
-      let gap = position - next
+      length = writeGap(out, length, position - next)
       next = position + 1
-      while (gap >= 0x80) {
-        out[length++] = (gap & 0x7f) | 0x80
-        gap >>>= 7
-      }
-      out[length++] = gap
       if (length > limit) return undefined
     }
   }
   return out.slice(0, length)
+}
+
+/** LEB128; returns the offset behind it. */
+function writeGap(out: Uint8Array, offset: number, gap: number): number {
+  let at = offset
+  let rest = gap
+  while (rest >= 0x80) {
+    out[at++] = (rest & 0x7f) | 0x80
+    rest >>>= 7
+  }
+  out[at++] = rest
+  return at
 }
 
 function countBits(words: Uint32Array, documents: number): number {

@@ -11,6 +11,8 @@ import type { HashedPair } from './private-table.ts'
 export interface SampledPair extends HashedPair {
   /** Documents of the sample that have the pair. */
   count: number
+  /** The document that counted it last. */
+  seenIn: number
 }
 
 interface SampledDocument {
@@ -29,7 +31,7 @@ const minDocuments = 512
 
 export class Sampler {
   readonly #maxDocuments: number
-  /** By 53 bits of the hash: two pairs that collide share a count, which costs nothing but an estimate. */
+  /** By half of the hash: two pairs that collide share a count, which costs nothing but an estimate. */
   readonly #pairs = new Map<number, SampledPair>()
   #documents: SampledDocument[] = []
   #stride: number
@@ -59,18 +61,21 @@ export class Sampler {
     if (this.#seen++ % this.#stride !== 0) return
     const hasTooManyPairs = this.#pairs.size > maxPairs && this.#documents.length >= minDocuments
     if (this.#documents.length >= this.#maxDocuments || hasTooManyPairs) this.#thin()
-    const pairs = new Set<SampledPair>()
+    const pairs: SampledPair[] = []
     let uncounted = 0
     for (let i = 0; i < flat.count; i++) {
       const key = flat.keys[i]!
-      if (pairs.size === maxPairsPerDocument || (typeof key === 'string' && key.length > maxTextLength)) {
+      if (pairs.length === maxPairsPerDocument || (typeof key === 'string' && key.length > maxTextLength)) {
         uncounted++
         continue
       }
-      pairs.add(this.#pair(flat, i))
+      const pair = this.#pair(flat, i)
+      if (pair.seenIn === this.#seen) continue
+      pair.seenIn = this.#seen
+      pair.count++
+      pairs.push(pair)
     }
-    for (const pair of pairs) pair.count++
-    this.#documents.push({ pairs: [...pairs], uncounted })
+    this.#documents.push({ pairs, uncounted })
   }
 
   /** Pairs in at least `minCount` documents of the sample, the most frequent first. */
@@ -89,12 +94,11 @@ export class Sampler {
 
   #pair(flat: FlatDocument, i: number): SampledPair {
     const lo = flat.lo[i]!
-    const hi = flat.hi[i]!
-    const hash = (hi >>> 0) * 2 ** 21 + (lo >>> 11)
-    const known = this.#pairs.get(hash)
+    const known = this.#pairs.get(lo)
     if (known !== undefined) return known
-    const pair = { path: flat.nodes[i]!.path, tag: flat.tags[i]!, key: flat.keys[i]!, lo, hi, count: 0 }
-    this.#pairs.set(hash, pair)
+    const { nodes, tags, keys, hi } = flat
+    const pair = { path: nodes[i]!.path, tag: tags[i]!, key: keys[i]!, lo, hi: hi[i]!, count: 0, seenIn: 0 }
+    this.#pairs.set(lo, pair)
     return pair
   }
 

@@ -7,11 +7,11 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { IndexStore, IndexWrite } from './document-index.ts'
-import { type Geometry, sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
+import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { frameBytes } from './row-cache.ts'
-import { encodeRow, RowShape } from './row-codec.ts'
+import { RowShape } from './row-codec.ts'
 import { ALL_DOCUMENTS, NO_DOCUMENT, type SegmentRecord } from './segment-record.ts'
 
 const framesPerBatch = 32
@@ -21,11 +21,10 @@ export async function sealSegment(
   segment: OpenSegment,
   store: IndexStore,
   memory: RowMemory,
-  geometry: Geometry,
   tunings: number
 ): Promise<SegmentRecord> {
   const hashedRows = await writeHashedRows(segment, store, memory)
-  const { rowOfSlot, bytes } = await writePrivateRows(segment, store, geometry)
+  const { rowOfSlot, bytes } = await writePrivateRows(segment, store)
   return {
     firstOrdinal: segment.firstOrdinal,
     documents: segment.documents,
@@ -68,8 +67,7 @@ async function writeHashedRows(segment: OpenSegment, store: IndexStore, memory: 
 
 async function writePrivateRows(
   segment: OpenSegment,
-  store: IndexStore,
-  geometry: Geometry
+  store: IndexStore
 ): Promise<{ readonly rowOfSlot: readonly number[]; readonly bytes: number }> {
   const { documents, privateRows } = segment
   const rowBytes = sealedRowBytes(documents)
@@ -79,7 +77,7 @@ async function writePrivateRows(
   for (let begin = 0; begin < privateRows.length; begin += privateRowsPerBatch) {
     const writes: IndexWrite[] = []
     for (const row of privateRows.slice(begin, begin + privateRowsPerBatch)) {
-      const value = encodeRow(row.words(0, geometry.segmentDocuments), documents, rowBytes)
+      const value = row.encode(0, documents, rowBytes)
       if (value[0] === RowShape.none) rowOfSlot.push(NO_DOCUMENT)
       else if (value[0] === RowShape.all) rowOfSlot.push(ALL_DOCUMENTS)
       else {

@@ -250,6 +250,7 @@ class ShardedIndex implements DocumentIndex {
       this.#createTools(hasher, header)
       try {
         await this.#loadSegments()
+        this.#maintenance!.resume()
         return
       } catch (error) {
         if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
