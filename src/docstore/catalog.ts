@@ -11,11 +11,15 @@
  * Invariants:
  * 1. A number is never given twice: what an interrupted drop left behind can never show up in a new collection.
  * 2. A drop is decided by one batch; its deletions are repeated at the next open until they are complete.
+ * 3. Batches are written one after the other: of two under way together a store may apply the later one first, and the
+ *    number of the earlier one would then be the last that was given.
  */
 import { PetalError } from '../model/errors.ts'
+import type { Operation } from './collection-store.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
 import type { CollectionState } from './write-batch.ts'
+import { WriteQueue } from './write-queue.ts'
 
 /** The newest layout of the store that this code reads, and the one it writes. */
 export const storeFormat = 1
@@ -49,6 +53,7 @@ export class Catalog {
   readonly #store: Store
   readonly #meta: Area
   readonly #entries: Map<string, CatalogEntry>
+  readonly #writes = new WriteQueue()
   #nextCollection: number
 
   private constructor(store: Store, meta: Area, entries: Map<string, CatalogEntry>, nextCollection: number) {
@@ -136,14 +141,13 @@ export class Catalog {
   }
 
   async #write(values: Readonly<Record<string, object | undefined>>): Promise<void> {
-    await this.#store.batch(
-      Object.entries(values).map(([suffix, value]) => {
-        const key = this.#meta.textKey(suffix)
-        return value === undefined
-          ? { type: 'del', key, keyEncoding: 'view' }
-          : { type: 'put', key, value: JSON.stringify(value), ...jsonOptions }
-      })
-    )
+    const operations = Object.entries(values).map(([suffix, value]): Operation => {
+      const key = this.#meta.textKey(suffix)
+      return value === undefined
+        ? { type: 'del', key, keyEncoding: 'view' }
+        : { type: 'put', key, value: JSON.stringify(value), ...jsonOptions }
+    })
+    await this.#writes.run(() => this.#store.batch(operations))
   }
 }
 

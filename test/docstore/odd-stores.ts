@@ -39,6 +39,19 @@ export class FailingLevel extends MemoryLevel {
   }
 }
 
+/** Applies a batch that was handed over first after those handed over while it waits: threads promise no order. */
+export class ReorderingLevel extends MemoryLevel {
+  /** The next batch waits this long. */
+  nextDelay = 0
+
+  async _batch(operations: unknown, options: unknown): Promise<void> {
+    const delay = this.nextDelay
+    this.nextDelay = 0
+    if (delay > 0) await sleep(delay)
+    await (MemoryLevel.prototype as unknown as Batching)._batch.call(this, operations, options)
+  }
+}
+
 interface Batching {
   _batch(operations: unknown, options: unknown): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
+import { ReorderingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const documents = Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
@@ -100,6 +101,20 @@ test('a dropped collection stays dropped, and its name starts empty', async () =
   assert.is(await db.collection('c').countDocuments(), 1)
   assert.is(await db.collection('c').countDocuments({ n: 1 }), 0)
   await db.close()
+})
+
+test('collections created at the same time keep apart from those created after a reopen', async () => {
+  const store = new ReorderingLevel()
+  const db = await open(store)
+  store.nextDelay = 20
+  await Promise.all(['a', 'b'].map((name) => db.collection(name).insertOne({ _id: name })))
+  await db.close()
+  const again = await open(store)
+  await again.collection('c').insertOne({ _id: 'c' })
+  for (const name of ['a', 'b', 'c']) {
+    assert.equal(await again.collection(name).find().toArray(), [{ _id: name }])
+  }
+  await again.close()
 })
 
 test('sync: true is accepted and keeps what is written', async () => {
