@@ -76,12 +76,19 @@ export class Collections {
     return writing
   }
 
-  /** @returns false when there was none */
+  /** Decided before anything is awaited where the collection is open. @returns false when there was none */
   async drop(name: string): Promise<boolean> {
     this.#assertWritable()
-    const collection = await this.reading(name)
+    const reading = this.reading(name)
+    const collection = reading instanceof Promise ? await reading : reading
     const entry = this.#catalog.entry(name)
     if (collection === undefined || entry === undefined) return false
+    const current = this.#open.get(name)
+    if (current !== collection) {
+      // Another call, which waited for the same promise, is dropping it.
+      await current
+      return false
+    }
     await this.#openAs(name, async () => {
       await collection.close()
       await this.#catalog.drop(name)

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { open } from '../../src/index.ts'
-import { ReorderingLevel } from './odd-stores.ts'
+import { type Database, open } from '../../src/index.ts'
+import { ReorderingLevel, SlowLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const documents = Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
@@ -114,6 +114,29 @@ test('collections created at the same time keep apart from those created after a
   for (const name of ['a', 'b', 'c']) {
     assert.equal(await again.collection(name).find().toArray(), [{ _id: name }])
   }
+  await again.close()
+})
+
+test('concurrent drops of a collection are one, and what is inserted after them stays', async () => {
+  const store = new SlowLevel()
+  const db = await open(store)
+  const collection = db.collection('c')
+  await collection.insertOne({ _id: 'old' })
+  const drops = Promise.all([db.dropCollection('c'), db.dropCollection('c')])
+  const inserts: Promise<unknown>[] = []
+  for (let i = 0; i < 40; i++) {
+    inserts.push(collection.insertOne({ _id: i }))
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  assert.equal(await drops, [true, false])
+  await Promise.all(inserts)
+  const stored = async (from: Database): Promise<unknown[]> =>
+    (await from.collection('c').find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id)
+  const expected = Array.from({ length: 40 }, (_, i) => i)
+  assert.equal(await stored(db), expected)
+  await db.close()
+  const again = await open(store)
+  assert.equal(await stored(again), expected)
   await again.close()
 })
 
