@@ -10,6 +10,7 @@
  */
 import type { Document } from '../model/types.ts'
 import { jsonFormOf } from '../sharded-bloom/byte-scan/plain.ts'
+import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
 import type { FlatDocument } from '../sharded-bloom/flatten.ts'
 import type { CollectionStore } from './collection-store.ts'
@@ -18,7 +19,7 @@ import { commitFailed } from './errors.ts'
 import { encodeRecord } from './record.ts'
 import { RecordArena } from './record-arena.ts'
 import type { Snapshots } from './snapshots.ts'
-import { assertStorable, checkedSize, utf8Bytes } from './stored-form.ts'
+import { assertStorable, checkedSize, lookInto, utf8Bytes } from './stored-form.ts'
 import type { CollectionState, WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
@@ -87,8 +88,8 @@ export class Committer {
   /** Puts a new document in. @throws PetalError for a document that cannot be stored; the commit is then unchanged */
   add(commit: Commit, document: Document, id: Uint8Array): void {
     if (!this.#addPlain(commit, document, id)) {
-      const flat = this.#index.flatten(document)
-      this.#put(commit, flat, encodeRecord(document, flat.isPlain), id)
+      const { flat, record } = this.#read(document)
+      this.#put(commit, flat, record, id)
     }
     commit.documents++
   }
@@ -98,8 +99,7 @@ export class Committer {
    * @returns false when nothing would change, and nothing is then written
    */
   replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
-    const flat = this.#index.flatten(document)
-    const record = encodeRecord(document, flat.isPlain)
+    const { flat, record } = this.#read(document)
     if (record === old.record) return false
     this.#put(commit, flat, record, id)
     this.#end(commit, old)
@@ -140,9 +140,9 @@ export class Committer {
     await commit.done
   }
 
-  /** Takes back what the index was told of a batch that will not be written. */
+  /** Takes back what the index was told of a batch that will not be written. Harmless when repeated. */
   abandon(commit: Commit): void {
-    for (const ordinal of commit.added) this.#index.remove(ordinal)
+    for (const ordinal of commit.added.splice(0)) this.#index.remove(ordinal)
   }
 
   /** Resolves when no commit is under way. */
@@ -153,9 +153,9 @@ export class Committer {
   /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
   #addPlain(commit: Commit, document: Document, id: Uint8Array): boolean {
     if (this.#index.addBytes === undefined) return false
-    const form = jsonFormOf(document)
-    if (form === undefined) return false
-    const text = encodeRecord(document, true)
+    const plain = lookInto(() => plainForm(document))
+    if (plain === undefined) return false
+    const { form, text } = plain
     // No text has fewer bytes than characters: one that is much too long is not encoded at all.
     assertStorable(text.length)
     const record = commit.arena.encode(text)
@@ -171,6 +171,13 @@ export class Committer {
     commit.batch.putId(id, ordinal)
     commit.documentBytes += record.length
     return true
+  }
+
+  #read(document: Document): { readonly flat: FlatDocument; readonly record: string } {
+    return lookInto(() => {
+      const flat = this.#index.flatten(document)
+      return { flat, record: encodeRecord(document, flat.isPlain) }
+    })
   }
 
   #put(commit: Commit, flat: FlatDocument, record: string, id: Uint8Array): void {
@@ -203,6 +210,12 @@ export class Committer {
       this.#snapshots.unpin()
     }
   }
+}
+
+/** The record of a document that JSON holds exactly, undefined for any other. */
+function plainForm(document: Document): { readonly form: JsonForm; readonly text: string } | undefined {
+  const form = jsonFormOf(document)
+  return form && { form, text: encodeRecord(document, true) }
 }
 
 /** Whoever started the commit has its error from `done`. */

@@ -33,6 +33,20 @@ export function storedForm(document: Document): Document {
   return { _id: _id ?? new ObjectId(), ...rest }
 }
 
+/**
+ * Runs what looks into a caller's document: a getter or a proxy may throw anything.
+ * @throws PetalError, BadValue in the place of any other error
+ */
+export function lookInto<T>(look: () => T): T {
+  try {
+    return look()
+  } catch (cause) {
+    if (cause instanceof PetalError) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new PetalError('BadValue', `The document cannot be read: ${why}`, { cause })
+  }
+}
+
 /** @throws PetalError DocumentTooLarge; returns the record's UTF-8 bytes */
 export function checkedSize(record: string): number {
   const bytes = utf8Bytes(record)

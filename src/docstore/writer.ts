@@ -19,7 +19,7 @@ import { type Commit, type Committer, isFull } from './committer.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from './errors.ts'
 import { compareBytes } from './layout.ts'
 import { PendingIds } from './pending-ids.ts'
-import { ensureId, storedForm } from './stored-form.ts'
+import { ensureId, lookInto, storedForm } from './stored-form.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** What became of a run of inserts; `done` settles when all of it is applied. */
@@ -214,6 +214,7 @@ export class Writer {
       await this.#committer.start(commit)
       commits.push(commit)
     } catch (error) {
+      this.#committer.abandon(commit)
       this.#pending.delete(pending)
       throw error
     }
@@ -228,8 +229,10 @@ export class Writer {
   /** Checks the `_id`; does not look into the rest. */
   #prepare(document: Document): Entry | PetalError {
     try {
-      ensureId(document)
-      const stored = storedForm(document)
+      const stored = lookInto(() => {
+        ensureId(document)
+        return storedForm(document)
+      })
       checkId(stored._id)
       const key = encodeKey(stored._id)
       return { document: stored, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }

@@ -69,6 +69,28 @@ test('an unordered insertMany stores what can be stored between what cannot', as
   await db.deleteMany({})
 })
 
+test('a document whose getter throws is refused alone, with its error as cause', async () => {
+  const mine = new RangeError('mine')
+  const throwing = {
+    _id: 2,
+    get bad() {
+      throw mine
+    }
+  }
+  const error = await rejects(db.insertMany([{ _id: 1 }, throwing, { _id: 3 }], { ordered: false }), 'BadValue')
+  assert.equal((error as unknown as { insertedIds: unknown }).insertedIds, { 0: 1, 2: 3 })
+  const together = [{ _id: 4 }, throwing, { _id: 5 }].map((document) => db.insertOne(document))
+  const outcomes = await Promise.allSettled(together)
+  assert.equal(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled']
+  )
+  assert.is((await rejects(together[1] as Promise<unknown>, 'BadValue')).cause, mine)
+  assert.is(await db.countDocuments(), 4)
+  assert.is(await db.countDocuments({}, { hint: 'scan' }), 4)
+  await db.deleteMany({})
+})
+
 test('an update whose result cannot be stored changes nothing', async () => {
   await db.insertOne({ _id: 1, text: 'x'.repeat(9 * 2 ** 20) })
   const growing = { $set: { more: 'y'.repeat(9 * 2 ** 20) } }
