@@ -37,14 +37,14 @@ const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
 const tweets: Tweet[] = [...generateTweets({ count, seed: Number(options.seed) })]
 const encoder = new TextEncoder()
 const texts = tweets.map((tweet) => JSON.stringify(tweet))
-/** All of them one after the other, as a file has them; tweet i is at [ends[i − 1], ends[i]). */
 const bytes = encoder.encode(texts.join(''))
-const ends = texts.map(
-  (
-    (end) => (text) =>
-      (end += encoder.encode(text).length)
-  )(0)
-)
+/** One after the other in memory, as a batch has them. */
+const records: Uint8Array[] = []
+for (let i = 0, offset = 0; i < texts.length; i++) {
+  const length = Buffer.byteLength(texts[i]!)
+  records.push(bytes.subarray(offset, offset + length))
+  offset += length
+}
 
 const sampler = new Sampler()
 for (const tweet of tweets.slice(0, 8192)) sampler.observe(flattener.flatten(tweet))
@@ -89,14 +89,13 @@ const steps: Readonly<Record<string, () => void>> = {
     for (const text of texts) encoder.encodeInto(text, buffer)
   },
   scan: () => {
-    for (let i = 0, offset = 0; i < ends.length; offset = ends[i++]!) {
-      scanner.scan(known, bytes, offset, ends[i]! - offset, 'json')
-    }
+    for (const record of records) scanner.scan(known, record, 0, record.length, 'json')
   },
   'scan and add': () => {
     withSegment((segment) => {
-      for (let i = 0, offset = 0; i < ends.length; offset = ends[i++]!) {
-        if (ingest.add(segment, bytes, offset, ends[i]! - offset, 'json')) handled++
+      for (let i = 0; i < records.length; i++) {
+        const record = records[i]!
+        if (ingest.add(segment, record, 0, record.length, 'json')) handled++
         else {
           const flat = flattener.flatten(tweets[i]!)
           segment.add(flat)

@@ -1,42 +1,44 @@
 /**
- * The scanner's WebAssembly instance: its exports, typed, over a memory of its own. Layout and invariants of the memory
+ * The scanner's WebAssembly instance: its functions and constants, typed, over a memory of its own. Layout and invariants of the memory
  * stand in assembly/layout.ts.
  */
 import { type WasmMemory, webAssembly } from '../../bloom/kernels/web-assembly.ts'
 import { scannerBase64 } from './scanner.generated.ts'
 
-/** An exported constant: places are byte offsets, sizes bytes unless the name says otherwise. */
-interface Constant {
-  readonly value: number
-}
-
-export interface ScannerExports {
-  readonly POWERS: Constant
-  readonly MAX_POWER: Constant
-  readonly WIDE_POWERS: Constant
-  readonly MAX_WIDE_POWER: Constant
-  readonly SIGNATURE: Constant
-  readonly SLOTS: Constant
-  readonly MAX_SLOTS: Constant
-  readonly INPUT: Constant
-  readonly MAX_INPUT: Constant
-  readonly KEYS: Constant
-  readonly MAX_KEY_BYTES: Constant
-  readonly MAX_NODES: Constant
-  readonly TEXTS: Constant
-  readonly MAX_TEXT_BYTES: Constant
-  readonly MAX_PAIRS: Constant
+/** What assembly/ exports as constants: places are byte offsets, sizes bytes unless the name says otherwise. */
+const constantNames = [
+  'POWERS',
+  'MAX_POWER',
+  'WIDE_POWERS',
+  'MAX_WIDE_POWER',
+  'SIGNATURE',
+  'SLOTS',
+  'MAX_SLOTS',
+  'INPUT',
+  'MAX_INPUT',
+  'KEYS',
+  'MAX_KEY_BYTES',
+  'MAX_NODES',
+  'TEXTS',
+  'MAX_TEXT_BYTES',
+  'MAX_PAIRS',
   /** Offset in a node of two u32 per type & 7: the slots of TYPE and EXISTS, all ones for none. */
-  readonly FACTS: Constant
+  'FACTS',
   /** Offset in a node of the slot for irregular documents, u32, all ones for none. */
-  readonly IRREGULAR: Constant
+  'IRREGULAR',
   /** Flag of a tag: the text is UTF-16 units, not ASCII bytes. */
-  readonly WIDE: Constant
-  readonly NOT_HANDLED: Constant
-  readonly UNKNOWN: Constant
-  readonly OBJECT_ID: Constant
-  readonly EXTENDED_JSON: Constant
+  'WIDE',
+  /** What scan() returns in place of a count. */
+  'NOT_HANDLED',
+  'UNKNOWN',
+  /** Flags of scan(). */
+  'OBJECT_ID',
+  'EXTENDED_JSON'
+] as const
 
+export type ScannerConstants = Readonly<Record<(typeof constantNames)[number], number>>
+
+export interface ScannerFunctions {
   /** Forgets every node; the pairs and facts of the segment with them. */
   resetNodes(): void
   rootNode(): number
@@ -55,16 +57,17 @@ export interface ScannerExports {
   addTextPair(lo: number, hi: number, node: number, tag: number, slot: number, text: number, length: number): void
 
   /**
-   * Scans the document of `length` bytes at INPUT; leaves its signature at SIGNATURE and its slots at SLOTS.
+   * Scans the document of `length` bytes at INPUT + offset; leaves its signature at SIGNATURE and its slots at SLOTS.
    * @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN
    */
-  scan(length: number, flags: number): number
+  scan(offset: number, length: number, flags: number): number
   /** Slots of the last document, some more than once. */
   slotCount(): number
 }
 
 export interface ScannerModule {
-  readonly exports: ScannerExports
+  readonly functions: ScannerFunctions
+  readonly constants: ScannerConstants
   readonly u8: Uint8Array<ArrayBuffer>
   readonly u32: Uint32Array<ArrayBuffer>
 }
@@ -80,9 +83,21 @@ export function instantiateScanner(): ScannerModule | undefined {
   compiled ??= new webAssembly.Module(Uint8Array.from(atob(scannerBase64), (character) => character.charCodeAt(0)))
   const memory = reserve(memoryPages)
   if (memory === undefined) return undefined
-  const exports = new webAssembly.Instance(compiled, { env: { memory } }).exports as ScannerExports
-  fillPowers(exports, memory)
-  return { exports, u8: new Uint8Array(memory.buffer), u32: new Uint32Array(memory.buffer) }
+  const { exports } = new webAssembly.Instance(compiled, { env: { memory } })
+  const constants = readConstants(exports)
+  fillPowers(constants, memory)
+  return {
+    functions: exports as ScannerFunctions,
+    constants,
+    u8: new Uint8Array(memory.buffer),
+    u32: new Uint32Array(memory.buffer)
+  }
+}
+
+/** Numbers of their own: reading an exported constant is a call. */
+function readConstants(exports: object): ScannerConstants {
+  const globals = exports as Readonly<Record<string, { readonly value: number }>>
+  return Object.fromEntries(constantNames.map((name) => [name, globals[name]!.value])) as ScannerConstants
 }
 
 function reserve(pages: number): WasmMemory | undefined {
@@ -95,11 +110,11 @@ function reserve(pages: number): WasmMemory | undefined {
   }
 }
 
-function fillPowers(exports: ScannerExports, memory: WasmMemory): void {
-  const powers = new Float64Array(memory.buffer, exports.POWERS.value, exports.MAX_POWER.value + 1)
+function fillPowers(constants: ScannerConstants, memory: WasmMemory): void {
+  const powers = new Float64Array(memory.buffer, constants.POWERS, constants.MAX_POWER + 1)
   for (let i = 0; i < powers.length; i++) powers[i] = Number(`1e${i}`)
-  const limit = exports.MAX_WIDE_POWER.value
-  const words = new BigUint64Array(memory.buffer, exports.WIDE_POWERS.value, 2 * (2 * limit + 1))
+  const limit = constants.MAX_WIDE_POWER
+  const words = new BigUint64Array(memory.buffer, constants.WIDE_POWERS, 2 * (2 * limit + 1))
   for (let power = -limit; power <= limit; power++) {
     const bits = leadingBits(power)
     words[2 * (power + limit)] = bits & 0xffff_ffff_ffff_ffffn

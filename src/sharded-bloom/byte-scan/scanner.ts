@@ -12,7 +12,7 @@ import { Type } from '../../model/types.ts'
 import type { OpenSegment } from '../open-segment.ts'
 import { Tag } from '../pair-tags.ts'
 import type { HashedPair } from '../private-table.ts'
-import type { ScannerExports, ScannerModule } from './scanner-module.ts'
+import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
 
 export type SeedOf = (path: string) => { readonly lo: number; readonly hi: number }
 
@@ -43,10 +43,14 @@ const jsonTypes: ReadonlySet<number> = new Set([
   Type.bool
 ])
 
+/** Bytes in front of a document that are copied with it. */
+const maxMarkBytes = 16
+
 const encoder = new TextEncoder()
 
 export class Scanner {
-  readonly #exports: ScannerExports
+  readonly #functions: ScannerFunctions
+  readonly #constants: ScannerConstants
   readonly #u8: Uint8Array<ArrayBuffer>
   readonly #u32: Uint32Array<ArrayBuffer>
   readonly #seedOf: SeedOf
@@ -67,25 +71,28 @@ export class Scanner {
   slotCount = 0
   hashedPairs = 0
 
-  constructor({ exports, u8, u32 }: ScannerModule, seedOf: SeedOf) {
-    this.#exports = exports
+  constructor({ functions, constants, u8, u32 }: ScannerModule, seedOf: SeedOf) {
+    this.#functions = functions
+    this.#constants = constants
     this.#u8 = u8
     this.#u32 = u32
     this.#seedOf = seedOf
-    this.slots = new Int32Array(u8.buffer, exports.SLOTS.value, exports.MAX_SLOTS.value)
+    this.slots = new Int32Array(u8.buffer, constants.SLOTS, constants.MAX_SLOTS)
     this.signature = u32.subarray(0, 0)
     this.#resetNodes()
   }
 
   /** Scans a document for the segment, in which nothing changes. */
   scan(segment: OpenSegment, bytes: Uint8Array, offset: number, length: number, form: JsonForm): ScanResult {
-    if (length > this.#exports.MAX_INPUT.value || !this.#follow(segment)) return 'refused'
-    const exports = this.#exports
-    this.#u8.set(bytes.subarray(offset, offset + length), exports.INPUT.value)
-    const result = exports.scan(length, this.#flagsOf(form))
-    if (result < 0) return result === exports.UNKNOWN.value ? 'unknown' : 'refused'
+    const constants = this.#constants
+    if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
+    // A view costs more than the bytes of a mark.
+    const isWhole = offset + length === bytes.length && offset <= maxMarkBytes
+    this.#u8.set(isWhole ? bytes : bytes.subarray(offset, offset + length), constants.INPUT)
+    const result = this.#functions.scan(isWhole ? offset : 0, length, this.#flagsOf(form))
+    if (result < 0) return result === constants.UNKNOWN ? 'unknown' : 'refused'
     this.hashedPairs = result
-    this.slotCount = exports.slotCount()
+    this.slotCount = this.#functions.slotCount()
     return 'scanned'
   }
 
@@ -99,9 +106,9 @@ export class Scanner {
       case 'json':
         return 0
       case 'objectId':
-        return this.#exports.OBJECT_ID.value
+        return this.#constants.OBJECT_ID
       case 'extended':
-        return this.#exports.EXTENDED_JSON.value
+        return this.#constants.EXTENDED_JSON
     }
   }
 
@@ -114,30 +121,30 @@ export class Scanner {
       this.#isRefused = !this.#register(pairs[slot]!, slot)
     }
     if (this.#isRefused) return false
-    this.#exports.setHashesFacts(!segment.isShapeComplete)
+    this.#functions.setHashesFacts(!segment.isShapeComplete)
     return true
   }
 
   #begin(segment: OpenSegment): void {
-    const { MAX_NODES, SIGNATURE, MAX_PAIRS } = this.#exports
+    const { MAX_NODES, SIGNATURE, MAX_PAIRS } = this.#constants
     // Paths of documents long gone.
-    if (this.#nodeCount * 2 > MAX_NODES.value) this.#resetNodes()
+    if (this.#nodeCount * 2 > MAX_NODES) this.#resetNodes()
     this.#segment = segment
     this.#registered = 0
     this.#textBytes = 0
     let places = 64
     // Facts that are met later are not in the table, only values are.
     while (places < 2 * segment.privatePairs().length) places *= 2
-    this.#isRefused = segment.privatePairs().length > MAX_PAIRS.value
+    this.#isRefused = segment.privatePairs().length > MAX_PAIRS
     if (this.#isRefused) return
-    this.#exports.resetPairs(segment.shards, segment.rowsPerPair, places - 1)
-    this.#exports.resetFacts()
-    this.signature = words(this.#u32, SIGNATURE.value, segment.shards / 32)
+    this.#functions.resetPairs(segment.shards, segment.rowsPerPair, places - 1)
+    this.#functions.resetFacts()
+    this.signature = words(this.#u32, SIGNATURE, segment.shards / 32)
   }
 
   #resetNodes(): void {
-    this.#exports.resetNodes()
-    this.#exports.setIdNode(0)
+    this.#functions.resetNodes()
+    this.#functions.setIdNode(0)
     this.#nodes.clear()
     this.#nodeCount = 2
     this.#keyBytes = 0
@@ -150,23 +157,23 @@ export class Scanner {
     if (!isFact && tag !== Tag.size && !jsonTypes.has(tag)) return true
     const node = this.#nodeOf(path)
     if (node === 0) return true
-    const facts = (node + this.#exports.FACTS.value) >>> 2
+    const facts = (node + this.#constants.FACTS) >>> 2
     if (tag === Tag.exists) {
       for (let type = 0; type < 8; type++) this.#u32[facts + 2 * type + 1] = slot
-    } else if (tag === Tag.irregular) this.#u32[(node + this.#exports.IRREGULAR.value) >>> 2] = slot
+    } else if (tag === Tag.irregular) this.#u32[(node + this.#constants.IRREGULAR) >>> 2] = slot
     else if (tag === Tag.type) {
       if (jsonTypes.has(Number(key))) this.#u32[facts + 2 * (Number(key) & 7)] = slot
-    } else if (typeof key === 'number') this.#exports.addDoublePair(lo, hi, node, tag, slot, key)
+    } else if (typeof key === 'number') this.#functions.addDoublePair(lo, hi, node, tag, slot, key)
     else return this.#registerText(node, tag, key, lo, hi, slot)
     return true
   }
 
   #registerText(node: number, tag: number, text: string, lo: number, hi: number, slot: number): boolean {
-    const { TEXTS, MAX_TEXT_BYTES, WIDE } = this.#exports
+    const { TEXTS, MAX_TEXT_BYTES, WIDE } = this.#constants
     const isWide = !isAscii(text)
     const size = isWide ? text.length * 2 : text.length
-    if (this.#textBytes + size > MAX_TEXT_BYTES.value) return false
-    const address = TEXTS.value + this.#textBytes
+    if (this.#textBytes + size > MAX_TEXT_BYTES) return false
+    const address = TEXTS + this.#textBytes
     this.#textBytes += size
     let at = address
     for (let i = 0; i < text.length; i++) {
@@ -174,14 +181,14 @@ export class Scanner {
       this.#u8[at++] = unit
       if (isWide) this.#u8[at++] = unit >>> 8
     }
-    this.#exports.addTextPair(lo, hi, node, isWide ? tag | WIDE.value : tag, slot, address, text.length)
+    this.#functions.addTextPair(lo, hi, node, isWide ? tag | WIDE : tag, slot, address, text.length)
     return true
   }
 
   #nodeOf(path: string): number {
     const known = this.#nodes.get(path)
     if (known !== undefined) return known
-    let node = this.#exports.rootNode()
+    let node = this.#functions.rootNode()
     let prefix = ''
     path.split('.').forEach((key, depth) => {
       prefix = depth === 0 ? key : `${prefix}.${key}`
@@ -193,21 +200,21 @@ export class Scanner {
   #addNode(parent: number, path: string, key: string): number {
     const node = isReadable(key) ? this.#createNode(parent, path, key) : 0
     // Paths without a node may be many, and are only remembered to save time.
-    if (node !== 0 || this.#nodes.size < 2 * this.#exports.MAX_NODES.value) this.#nodes.set(path, node)
-    if (path === '_id') this.#exports.setIdNode(node)
+    if (node !== 0 || this.#nodes.size < 2 * this.#constants.MAX_NODES) this.#nodes.set(path, node)
+    if (path === '_id') this.#functions.setIdNode(node)
     return node
   }
 
   #createNode(parent: number, path: string, key: string): number {
-    const { KEYS, MAX_KEY_BYTES, MAX_NODES } = this.#exports
+    const { KEYS, MAX_KEY_BYTES, MAX_NODES } = this.#constants
     const bytes = encoder.encode(`${key}":`)
-    if (this.#nodeCount >= MAX_NODES.value || this.#keyBytes + bytes.length + 8 > MAX_KEY_BYTES.value) return 0
-    const address = KEYS.value + this.#keyBytes
+    if (this.#nodeCount >= MAX_NODES || this.#keyBytes + bytes.length + 8 > MAX_KEY_BYTES) return 0
+    const address = KEYS + this.#keyBytes
     this.#u8.set(bytes, address)
     this.#keyBytes += bytes.length
     this.#nodeCount++
     const { lo, hi } = this.#seedOf(path)
-    return this.#exports.addNode(parent, address, bytes.length, lo, hi)
+    return this.#functions.addNode(parent, address, bytes.length, lo, hi)
   }
 }
 

@@ -71,18 +71,19 @@ export function setIdNode(node: usize): void {
 }
 
 /** @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN */
-export function scan(length: u32, flags: u32): i32 {
+export function scan(offset: u32, length: u32, flags: u32): i32 {
   if (serial > 0xf0000000) {
     resetStamps()
     serial = 0
   }
   beginDocument(++serial)
-  const end = INPUT + <usize>length
+  const start = INPUT + <usize>offset
+  const end = start + <usize>length
   for (let i: usize = 0; i < 64; i += 16) v128.store(end + i, i64x2.splat(0))
 
   const objectIdNode = (flags & OBJECT_ID) != 0 ? idNode : 0
   const isExtended = (flags & EXTENDED_JSON) != 0
-  let p = skipSpace(INPUT)
+  let p = skipSpace(start)
   if (load<u8>(p) != 0x7b) return NOT_HANDLED
   p = skipSpace(p + 1)
   let frame = STACK
