@@ -12,7 +12,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { checkId, encodeKey } from '../model/key.ts'
-import type { Document } from '../model/types.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
 import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
 import type { CollectionStore } from './collection-store.ts'
 import { type Commit, type Committer, isFull } from './committer.ts'
@@ -42,6 +42,8 @@ interface WaitingInsert {
 /** A document on its way in. */
 interface Entry {
   readonly document: Document
+  /** Its `_id` when the key was made. */
+  readonly id: unknown
   readonly key: Uint8Array
   readonly needsLookup: boolean
 }
@@ -233,9 +235,10 @@ export class Writer {
         ensureId(document)
         return storedForm(document)
       })
-      checkId(stored._id)
-      const key = encodeKey(stored._id)
-      return { document: stored, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
+      const id = stored._id
+      checkId(id)
+      const key = encodeKey(id)
+      return { document: stored, id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
     } catch (error) {
       if (error instanceof PetalError) return error
       throw error
@@ -265,11 +268,13 @@ export class Writer {
   }
 
   /** @returns why the document is refused, undefined when it is in the batch */
-  #add(commit: Commit, { document, key }: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
+  #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
+    const { document, key } = entry
     if (exists || (compareBytes(key, this.#greatestId) <= 0 && pending.has(key))) {
       return duplicateKey(this.#name, document._id)
     }
     try {
+      assertSameId(entry)
       this.#committer.add(commit, document, key)
     } catch (error) {
       if (error instanceof PetalError) return error
@@ -279,6 +284,18 @@ export class Writer {
     this.noteId(key)
     return undefined
   }
+}
+
+/**
+ * The document is the caller's, who may have changed it since its key was made: under that key it could never be found.
+ * @throws PetalError BadValue
+ */
+function assertSameId({ document: { _id }, id, key }: Entry): void {
+  const isSame = Object.is(_id, id) && (!isPlainObject(_id) || compareBytes(encodeKey(_id), key) === 0)
+  if (isSame) return
+  throw new PetalError('BadValue', "The document's _id was changed while it was being inserted", {
+    details: { path: '_id' }
+  })
 }
 
 function ignore(): void {}

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open, type PetalError } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { SlowLevel } from './odd-stores.ts'
+import { AsyncLevel, SlowLevel } from './odd-stores.ts'
 import { randomFrom, scratchPath } from './scratch.ts'
 
 const stores = {
@@ -140,6 +140,24 @@ test('writes that were called first are decided first, whatever their kind', asy
     ['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']
   )
   assert.equal(await db.find().toArray(), [{ _id: 0 }, { _id: 1, n: 11 }])
+  await db.close()
+})
+
+test('a document whose _id changes while the store is asked for it is refused', async () => {
+  const db = await open(new AsyncLevel())
+  await db.insertOne({ _id: 9 })
+  const changing: { _id: unknown }[] = [{ _id: 1 }, { _id: { a: 1 } }]
+  const inserts = changing.map((document) => db.insertOne(document))
+  // After the ids were looked at, before the store has answered.
+  for (let turn = 0; turn < 3; turn++) await undefined
+  Object.assign(changing[0] as object, { _id: 2 })
+  Object.assign((changing[1] as { _id: object })._id, { a: 2 })
+  const outcomes = await Promise.allSettled(inserts)
+  for (const document of await db.find().toArray()) assert.equal(await db.get(document._id), document)
+  assert.equal(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected']
+  )
   await db.close()
 })
 
