@@ -150,7 +150,7 @@ function* confirmByRange(
       }
     }
   } finally {
-    reader.close().catch(ignore)
+    execution.view.closeReader(reader)
   }
 }
 

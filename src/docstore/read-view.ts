@@ -14,6 +14,8 @@ export class ReadView {
   readonly #snapshot: SharedSnapshot
   readonly #options: TextReadOptions
   readonly #onClose: (view: ReadView) => void
+  /** Those in use: whoever drops a reading in the midst of a range closes nothing but the view. */
+  readonly #readers = new Set<DocumentReader>()
   #isOpen = true
 
   constructor(store: CollectionStore, snapshot: SharedSnapshot, index: IndexView, onClose: (view: ReadView) => void) {
@@ -43,7 +45,16 @@ export class ReadView {
   }
 
   documents(range: DocumentRange): DocumentReader {
-    return this.#store.documents({ ...range, to: Math.min(range.to, this.limit) }, this.#options)
+    const reader = this.#store.documents({ ...range, to: Math.min(range.to, this.limit) }, this.#options)
+    this.#readers.add(reader)
+    return reader
+  }
+
+  /** Ends a reading of documents(). */
+  closeReader(reader: DocumentReader): void {
+    this.#readers.delete(reader)
+    // Whoever waits for the reader has its error; closing frees memory only.
+    reader.close().catch(ignore)
   }
 
   /** @throws PetalError DatabaseNotOpen when the database was closed under the reader */
@@ -54,8 +65,11 @@ export class ReadView {
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
+    for (const reader of this.#readers) this.closeReader(reader)
     this.index.close()
     this.#snapshot.release()
     this.#onClose(this)
   }
 }
+
+function ignore(): void {}

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Collection, type Database, open } from '../../src/index.ts'
+import { CountingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 let db: Database
@@ -197,6 +198,20 @@ test('a cursor that is left in the midst of a range frees what it holds', async 
   assert.ok(Array.isArray(await waiting))
   const self = fresh.find({ $where: () => void self.close() })
   assert.equal(await self.toArray(), [])
+  await fresh.close()
+})
+
+test('a view that ends in the midst of a range closes what was read from, though the cursor is never pulled again', async () => {
+  const store = new CountingLevel()
+  const fresh = await open(store)
+  const collection = fresh.collection('c')
+  await collection.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
+  const left = collection.find()
+  await left.next()
+  assert.is(store.openIterators, 1)
+  await fresh.dropCollection('c')
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.is(store.openIterators, 0)
   await fresh.close()
 })
 

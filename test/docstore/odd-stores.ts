@@ -52,6 +52,26 @@ export class ReorderingLevel extends MemoryLevel {
   }
 }
 
+/** Knows how many iterators are open. */
+export class CountingLevel extends MemoryLevel {
+  openIterators = 0
+
+  _iterator(options: unknown): unknown {
+    const iterator = (MemoryLevel.prototype as unknown as Iterating)._iterator.call(this, options)
+    const close = iterator._close
+    this.openIterators++
+    iterator._close = async () => {
+      this.openIterators--
+      await close.call(iterator)
+    }
+    return iterator
+  }
+}
+
+interface Iterating {
+  _iterator(options: unknown): { _close(): Promise<void> }
+}
+
 interface Batching {
   _batch(operations: unknown, options: unknown): Promise<void>
 }
