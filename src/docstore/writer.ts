@@ -141,7 +141,9 @@ export class Writer {
       try {
         return await task()
       } finally {
-        if (this.#index.isMaintenanceDue && this.#queue.length === 1) this.#maintainLater()
+        // Once closed, close() no longer waits for what joins the queue, and the index is closed next.
+        const isLast = this.#queue.length === 1 && !this.#isClosed
+        if (isLast && this.#index.isMaintenanceDue) this.#maintainLater()
       }
     })
   }

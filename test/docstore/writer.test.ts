@@ -1,0 +1,36 @@
+/** The write queue of a collection leaves nothing running behind when it is closed. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { CollectionStore } from '../../src/docstore/collection-store.ts'
+import type { Committer } from '../../src/docstore/committer.ts'
+import { Writer } from '../../src/docstore/writer.ts'
+import type { DocumentIndex } from '../../src/sharded-bloom/document-index.ts'
+
+test('maintenance that becomes due while the writer is closed is left to the closing of the index', async () => {
+  let isClosed = false
+  const maintained: boolean[] = []
+  const index = {
+    isMaintenanceDue: false,
+    maintain: async () => {
+      await sleep(5)
+      maintained.push(isClosed)
+      index.isMaintenanceDue = false
+    }
+  }
+  // No more of them is used by a task that writes nothing.
+  const committer = { limit: 0, settle: async () => {} } as unknown as Committer
+  const writer = new Writer('c', {} as CollectionStore, index as unknown as DocumentIndex, committer, undefined)
+  const task = writer.exclusive(async () => {
+    await sleep(5)
+    index.isMaintenanceDue = true
+  })
+  await sleep(1)
+  await writer.close()
+  isClosed = true
+  await task
+  await sleep(20)
+  assert.equal(maintained, [])
+})
+
+test.run()
