@@ -234,6 +234,15 @@ function updateOptions(filter: Filter, { arrayFilters }: UpdateOptions) {
   return arrayFilters === undefined ? { filter } : { filter, arrayFilters }
 }
 
-function upsertSeed(filter: Filter, { upsert }: UpdateOptions): Document | undefined {
-  return upsert === true ? documentFromFilter(filter) : undefined
+/** Made now, while the filter is as it was given; what is wrong with it matters only when nothing matches. */
+function upsertSeed(filter: Filter, { upsert }: UpdateOptions): (() => Document) | undefined {
+  if (upsert !== true) return undefined
+  try {
+    const seed = documentFromFilter(filter)
+    return () => seed
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
 }

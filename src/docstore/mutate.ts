@@ -24,7 +24,7 @@ export interface UpdateRequest {
   readonly find: CompiledFind
   readonly change: Update
   /** What to insert when nothing matches: the change applied to this. */
-  readonly upsertSeed: Document | undefined
+  readonly upsertSeed: (() => Document) | undefined
   readonly options: ReadOptions
 }
 
@@ -57,7 +57,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     if (matched > 0 || request.upsertSeed === undefined) {
       return { matched, modified, upsertedId: null, hasUpserted: false, before, after }
     }
-    const inserted = request.change(request.upsertSeed, { isInsert: true, now })
+    const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
     const upsertedId = await collection.writer.insertAlone(inserted)
     return { matched, modified, upsertedId, hasUpserted: true, before, after: inserted }
   })

@@ -213,6 +213,17 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(((await rejects(unordered, 'DuplicateKey')) as BulkWriteError).result.deletedCount, 2)
   })
 
+  claim('an upsert whose filter names a field twice fails only when it would insert', async (db) => {
+    await db.insertOne({ _id: 1, a: 1 })
+    const ambiguous = { a: 1, $and: [{ a: 1 }] }
+    const change = { $set: { b: 1 } }
+    assert.is((await db.updateOne(ambiguous, change, { upsert: true })).modifiedCount, 1)
+    assert.equal(await db.findOneAndUpdate(ambiguous, change, { upsert: true }), { _id: 1, a: 1, b: 1 })
+    await db.deleteMany({})
+    await rejects(db.updateOne(ambiguous, change, { upsert: true }), 'ConflictingUpdateOperators')
+    assert.is(await db.countDocuments(), 0)
+  })
+
   claim('distinct gives each value once, elements of arrays one by one', async (db) => {
     await db.insertMany([{ t: ['a', 'b'] }, { t: 'b' }, { t: 1 }, { t: 1n }, { u: { v: [{ w: 1 }, { w: 2 }] } }])
     assert.equal(await db.distinct('t'), [1, 'a', 'b'])
