@@ -1,6 +1,6 @@
 /** bulkWrite: the operations one after the other, their results added up. */
 import { PetalError } from '../model/errors.ts'
-import type { Document } from '../model/types.ts'
+import { type Document, isPlainObject, typeNames, typeOf } from '../model/types.ts'
 import type { Collection } from './collection.ts'
 import { BulkWriteError, type WriteError, writeError } from './errors.ts'
 import type { BulkWriteResult } from './results.ts'
@@ -21,6 +21,11 @@ export type BulkWriteOperation =
   | { readonly deleteOne: { readonly filter: Document } }
   | { readonly deleteMany: { readonly filter: Document } }
 
+type UpdateOperation = Extract<
+  BulkWriteOperation,
+  { updateOne: unknown } | { updateMany: unknown } | { replaceOne: unknown }
+>
+
 interface Tally {
   insertedCount: number
   matchedCount: number
@@ -40,6 +45,7 @@ export async function bulkWrite(
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
   }
+  operations.forEach(checkOperation)
   const tally: Tally = {
     insertedCount: 0,
     matchedCount: 0,
@@ -62,6 +68,29 @@ export async function bulkWrite(
   const [first, ...others] = writeErrors
   if (first !== undefined) throw new BulkWriteError([first, ...others], tally)
   return { acknowledged: true, ...tally }
+}
+
+const namesWithFilter = ['updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany']
+
+/** Before any is run, as the driver does. @throws PetalError BadValue */
+function checkOperation(operation: unknown, index: number): void {
+  const [name = ''] = isPlainObject(operation) ? Object.keys(operation) : []
+  const model = isPlainObject(operation) ? operation[name] : undefined
+  const needsFilter = namesWithFilter.includes(name)
+  if (!needsFilter && name !== 'insertOne') {
+    throw new PetalError('BadValue', `bulkWrite does not know the operation '${name}', at ${index}`)
+  }
+  if (!isPlainObject(model)) {
+    throw new PetalError(
+      'BadValue',
+      `${name} of bulkWrite takes an object, got ${typeNames[typeOf(model)]}, at ${index}`
+    )
+  }
+  // Elsewhere a filter that is left out matches everything; here it is a mistake.
+  if (needsFilter && !isPlainObject(model.filter)) {
+    const found = typeNames[typeOf(model.filter)]
+    throw new PetalError('BadValue', `${name} of bulkWrite needs a filter, got ${found}, at ${index}`)
+  }
 }
 
 /** The store or the database is gone: what follows would fail too. */
@@ -91,7 +120,7 @@ async function run(
   }
 }
 
-function runUpdate(collection: Collection<Document>, operation: BulkWriteOperation) {
+function runUpdate(collection: Collection<Document>, operation: UpdateOperation) {
   if ('updateOne' in operation) {
     const { filter, update, ...options } = operation.updateOne
     return collection.updateOne(filter, update, options)
@@ -100,9 +129,6 @@ function runUpdate(collection: Collection<Document>, operation: BulkWriteOperati
     const { filter, update, ...options } = operation.updateMany
     return collection.updateMany(filter, update, options)
   }
-  if ('replaceOne' in operation) {
-    const { filter, replacement, ...options } = operation.replaceOne
-    return collection.replaceOne(filter, replacement, options)
-  }
-  throw new PetalError('BadValue', `bulkWrite does not know the operation '${Object.keys(operation)[0] ?? ''}'`)
+  const { filter, replacement, ...options } = operation.replaceOne
+  return collection.replaceOne(filter, replacement, options)
 }

@@ -142,6 +142,21 @@ test('collection names are checked as MongoDB checks them', async () => {
   assert.is(await db.dropCollection('a.b c-ü'), true)
 })
 
+test('a bulkWrite with an operation that is none is refused before any is run', async () => {
+  for (const wrong of [
+    null,
+    {},
+    'x',
+    { insertTwo: {} },
+    { updateOne: null },
+    { insertOne: undefined },
+    { deleteMany: {} }
+  ]) {
+    const operations = [{ insertOne: { document: { _id: 1 } } }, wrong as never]
+    await rejects(db.bulkWrite(operations, { ordered: false }), 'BadValue')
+  }
+})
+
 test('malformed writes are refused before anything is read', async () => {
   await rejects(db.updateOne({}, { a: 1 }), 'BadValue')
   await rejects(db.deleteMany({ $bad: 1 }), 'BadValue')
