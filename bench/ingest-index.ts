@@ -135,7 +135,7 @@ for (let round = -2; round < rounds; round++) {
 
 const cell = ({ median, low, high }: Spread): string => `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`
 const size = bytes.length / count
-console.log(`${banner()}`)
+console.log(banner())
 console.log(
   `${count} tweets of ${size.toFixed(0)} bytes, P = ${parameters.shards}, ${parameters.privatePairs.length} private values; ` +
     `${((100 * handled) / (runs * count)).toFixed(2)} % scanned\n`

@@ -47,8 +47,8 @@ export interface ScannerFunctions {
   /** The node whose text may be an ObjectId; 0 for none. */
   setIdNode(node: number): void
 
-  /** Begins a segment. @param mask a power of two − 1, at least twice as many places as pairs */
-  resetPairs(shards: number, rowsPerPair: number, mask: number): void
+  /** Begins a segment. @param buckets a power of two; each has room for 16 pairs, and they are half full at most */
+  resetPairs(shards: number, rowsPerPair: number, buckets: number): void
   /** Forgets the slots of every fact. */
   resetFacts(): void
   /** Whether a fact without a slot is hashed; otherwise it is unknown. */

@@ -43,6 +43,8 @@ const jsonTypes: ReadonlySet<number> = new Set([
   Type.bool
 ])
 
+const pairsPerBucket = 16
+
 /** Bytes in front of a document that are copied with it. */
 const maxMarkBytes = 16
 
@@ -132,12 +134,12 @@ export class Scanner {
     this.#segment = segment
     this.#registered = 0
     this.#textBytes = 0
-    let places = 64
-    // Facts that are met later are not in the table, only values are.
-    while (places < 2 * segment.privatePairs().length) places *= 2
+    let buckets = 1
+    // Facts that are met later are not in the buckets, only values are.
+    while (buckets * pairsPerBucket < 2 * segment.privatePairs().length) buckets *= 2
     this.#isRefused = segment.privatePairs().length > MAX_PAIRS
     if (this.#isRefused) return
-    this.#functions.resetPairs(segment.shards, segment.rowsPerPair, places - 1)
+    this.#functions.resetPairs(segment.shards, segment.rowsPerPair, buckets)
     this.#functions.resetFacts()
     this.signature = words(this.#u32, SIGNATURE, segment.shards / 32)
   }

@@ -48,8 +48,12 @@ export const NODE_TABLE_MASK: u32 = 0x7fff
 export const KEYS: usize = 0x1a0000
 export const MAX_KEY_BYTES: usize = 0x60000
 
-/** Open addressing by a hash's low half: the high half and the address of the pair or 0. */
-export const PAIR_TABLE: usize = 0x200000
+/**
+ * Buckets of 16 pairs by a hash's low half: a byte of the high half for each, 0 for none, which one comparison of 16 bytes
+ * looks through; and the addresses of the pairs.
+ */
+export const PAIR_MARKS: usize = 0x200000
+export const PAIR_ADDRESSES: usize = 0x210000
 export const PAIRS: usize = 0x280000
 export const PAIR_BYTES: usize = 32
 export const MAX_PAIRS: usize = 16384

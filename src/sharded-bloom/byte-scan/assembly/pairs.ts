@@ -4,7 +4,7 @@
  * Invariant: a private pair is compared by node, tag and key after its hash, as in private-table.ts.
  */
 import { finish, hashDouble } from './hash'
-import { MAX_SLOTS, PAIR_BYTES, PAIR_TABLE, PAIRS, SIGNATURE, SLOTS } from './layout'
+import { MAX_SLOTS, PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS, SIGNATURE, SLOTS } from './layout'
 import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
 
 /** Of a pair: its node, tag (with WIDE for a text of UTF-16 units), slot, and the text's place and length or the double. */
@@ -32,7 +32,7 @@ const HASHED: u32 = 0xffffffff
 const MAX_COUNT: u32 = 20_000
 
 let pairCount: u32 = 0
-let tableMask: u32 = 0
+let bucketMask: u32 = 0
 let rowsPerPair: u32 = 0
 let shards: u32 = 0
 let stratum: u32 = 0
@@ -46,11 +46,11 @@ let factCount: u32 = 0
 let document: u32 = 0
 let isUnknown: bool = false
 
-/** Begins another segment, without pairs. `mask` + 1, a power of two, is at least twice the pairs it will get. */
-export function resetPairs(P: u32, r: u32, mask: u32): void {
+/** Begins another segment, without pairs. `buckets`, a power of two, have room for twice the pairs it will get. */
+export function resetPairs(P: u32, r: u32, buckets: u32): void {
   pairCount = 0
-  tableMask = mask
-  memory.fill(PAIR_TABLE, 0, (<usize>mask + 1) << 3)
+  bucketMask = buckets - 1
+  memory.fill(PAIR_MARKS, 0, <usize>buckets << 4)
   shards = P
   rowsPerPair = r
   stratum = P / r
@@ -78,11 +78,10 @@ function addPair(lo: u32, hi: u32, node: usize, tag: u32, slot: u32): usize {
   store<u32>(pair, <u32>node, NODE)
   store<u32>(pair, tag, TAG)
   store<u32>(pair, slot, SLOT)
-  let place = lo & tableMask
-  while (load<u32>(PAIR_TABLE + (<usize>place << 3), 4) != 0) place = (place + 1) & tableMask
-  const entry = PAIR_TABLE + (<usize>place << 3)
-  store<u32>(entry, hi)
-  store<u32>(entry, <u32>pair, 4)
+  let place = <usize>(lo & bucketMask) << 4
+  while (load<u8>(PAIR_MARKS + place) != 0) place = (place + 1) & ((<usize>bucketMask << 4) | 15)
+  store<u8>(PAIR_MARKS + place, <u8>markOf(hi))
+  store<u32>(PAIR_ADDRESSES + (place << 2), <u32>pair)
   return pair
 }
 
@@ -211,29 +210,44 @@ function addSlot(slot: u32): void {
   slotsEnd += 4
 }
 
+// @ts-ignore: decorator
+@inline
+function markOf(hi: u32): u32 {
+  return (hi >>> 24) | 1
+}
+
 function findDouble(hash: u64, node: usize, tag: u32, value: f64): i32 {
-  let place = <u32>hash & tableMask
+  const mark = i8x16.splat(<i8>markOf(<u32>(hash >>> 32)))
+  let bucket = <u32>hash & bucketMask
   while (true) {
-    const entry = PAIR_TABLE + (<usize>place << 3)
-    place = (place + 1) & tableMask
-    const pair = <usize>load<u32>(entry, 4)
-    if (pair == 0) return -1
-    if (load<u32>(entry) != <u32>(hash >>> 32) || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
-    if (load<u64>(pair, VALUE) == reinterpret<u64>(value)) return load<i32>(pair, SLOT)
+    const first = <usize>bucket << 4
+    const marks = v128.load(PAIR_MARKS + first)
+    for (let matches = i8x16.bitmask(i8x16.eq(marks, mark)); matches != 0; matches &= matches - 1) {
+      const pair = <usize>load<u32>(PAIR_ADDRESSES + ((first + <usize>ctz(matches)) << 2))
+      if (load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
+      if (load<u64>(pair, VALUE) == reinterpret<u64>(value)) return load<i32>(pair, SLOT)
+    }
+    // A bucket with room has sent no pair on to the next one.
+    if (!i8x16.all_true(marks)) return -1
+    bucket = (bucket + 1) & bucketMask
   }
 }
 
 function findText(hash: u64, node: usize, tag: u32, text: usize, length: u32): i32 {
-  let place = <u32>hash & tableMask
+  const mark = i8x16.splat(<i8>markOf(<u32>(hash >>> 32)))
+  let bucket = <u32>hash & bucketMask
   while (true) {
-    const entry = PAIR_TABLE + (<usize>place << 3)
-    place = (place + 1) & tableMask
-    const pair = <usize>load<u32>(entry, 4)
-    if (pair == 0) return -1
-    if (load<u32>(entry) != <u32>(hash >>> 32) || load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
-    if (load<u32>(pair, LENGTH) != length) continue
-    const bytes = (tag & WIDE) != 0 ? <usize>length << 1 : <usize>length
-    if (equalBytes(text, load<u32>(pair, TEXT), bytes)) return load<i32>(pair, SLOT)
+    const first = <usize>bucket << 4
+    const marks = v128.load(PAIR_MARKS + first)
+    for (let matches = i8x16.bitmask(i8x16.eq(marks, mark)); matches != 0; matches &= matches - 1) {
+      const pair = <usize>load<u32>(PAIR_ADDRESSES + ((first + <usize>ctz(matches)) << 2))
+      if (load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
+      if (load<u32>(pair, LENGTH) != length) continue
+      const bytes = (tag & WIDE) != 0 ? <usize>length << 1 : <usize>length
+      if (equalBytes(text, load<u32>(pair, TEXT), bytes)) return load<i32>(pair, SLOT)
+    }
+    if (!i8x16.all_true(marks)) return -1
+    bucket = (bucket + 1) & bucketMask
   }
 }
 
