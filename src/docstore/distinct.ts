@@ -1,8 +1,10 @@
 /** The different values on a path, elements of arrays one by one. */
 import { compareValues, equalValues } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
+import { encodeKey } from '../model/key.ts'
 import { toScalar } from '../model/scalar.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
+import { toText } from './pending-ids.ts'
 
 /** Collects values that are not equal to each other, in MongoDB's sense of equality. */
 export class DistinctValues {
@@ -46,10 +48,20 @@ export class DistinctValues {
 
   #note(value: unknown): void {
     const scalar = toScalar(value)
-    const form = scalar === undefined ? (Array.isArray(value) ? 'array' : 'object') : `${scalar.type}:${scalar.key}`
+    const form = scalar === undefined ? compoundForm(value) : `${scalar.type}:${scalar.key}`
     const bucket = this.#buckets.get(form)
     if (bucket === undefined) this.#buckets.set(form, [value])
     else if (!bucket.some((other) => equalValues(other, value))) bucket.push(value)
+  }
+}
+
+function compoundForm(value: unknown): string {
+  try {
+    return toText(encodeKey(value))
+  } catch (error) {
+    // Too large or too deep for a key: those are few, and compared one by one.
+    if (error instanceof PetalError) return 'compound'
+    throw error
   }
 }
 

@@ -18,8 +18,8 @@ export class PendingIds {
   }
 }
 
-/** One character per byte. */
-function toText(key: Uint8Array): string {
+/** The bytes of a key as something a Set or Map can hold: one character per byte. */
+export function toText(key: Uint8Array): string {
   let text = ''
   for (let i = 0; i < key.length; i++) text += String.fromCharCode(key[i]!)
   return text

@@ -231,6 +231,20 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.equal(await db.distinct('t', { t: 'b' }), ['a', 'b'])
   })
 
+  claim('distinct tells thousands of objects and arrays apart in good time', async (db) => {
+    const values = Array.from({ length: 12_000 }, (_, i) => (i % 2 === 0 ? { i } : [[i]]))
+    const large = ['a', 'b'].map((letter) => ({ text: letter.repeat(2 ** 20) }))
+    await db.insertMany(
+      [...values, ...values.slice(0, 100), { i: 0n }, ...large, ...large].map((v, _id) => ({ _id, v }))
+    )
+    const started = performance.now()
+    const found = await db.distinct('v')
+    const milliseconds = performance.now() - started
+    assert.is(found.length, 12_000 + 2)
+    // Compared with one another they took more than four seconds.
+    assert.ok(milliseconds < 2000, `${milliseconds.toFixed(0)} ms`)
+  })
+
   claim('find by _id gives what a scan gives, for any way of asking', async (db) => {
     await db.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i % 3 === 0 ? `s${i}` : i, i })))
     for (const filter of [{ _id: 7 }, { _id: { $in: [200, 's3', 7, 7, 'none'] } }, { _id: 's9', i: 8 }]) {
