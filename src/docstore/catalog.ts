@@ -16,6 +16,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import type { Operation } from './collection-store.ts'
+import { commitFailed } from './errors.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
 import type { CollectionState } from './write-batch.ts'
@@ -147,7 +148,11 @@ export class Catalog {
         ? { type: 'del', key, keyEncoding: 'view' }
         : { type: 'put', key, value: JSON.stringify(value), ...jsonOptions }
     })
-    await this.#writes.run(() => this.#store.batch(operations))
+    try {
+      await this.#writes.run(() => this.#store.batch(operations))
+    } catch (error) {
+      throw commitFailed(error)
+    }
   }
 }
 

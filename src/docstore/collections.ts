@@ -8,7 +8,7 @@
 import { PetalError } from '../model/errors.ts'
 import { Catalog, type CatalogEntry, checkCollectionName } from './catalog.ts'
 import { CollectionStore } from './collection-store.ts'
-import { notOpen } from './errors.ts'
+import { commitFailed, notOpen } from './errors.ts'
 import { OpenCollection } from './open-collection.ts'
 import { createIndex, indexKind, indexOptions } from './open-index.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
@@ -90,10 +90,14 @@ export class Collections {
       return false
     }
     await this.#openAs(name, async () => {
-      await collection.close()
-      await this.#catalog.drop(name)
-      await this.#deleteRecords(entry.number)
-      return undefined
+      try {
+        await collection.close()
+        await this.#catalog.drop(name)
+        await this.#deleteRecords(entry.number)
+        return undefined
+      } catch (error) {
+        throw commitFailed(error)
+      }
     })
     return true
   }
@@ -174,7 +178,7 @@ export class Collections {
       }
     }
     await this.#opened.close()
-    if (errors.length > 0) throw errors[0]
+    if (errors.length > 0) throw commitFailed(errors[0])
   }
 
   #assertOpen(): void {

@@ -79,6 +79,21 @@ test('insertMany that fails midway keeps what was committed before', () =>
     )
   }))
 
+test('a collection that could not be created or dropped is as it was, and the error is ours', () =>
+  withStore(async (db, store) => {
+    failNext(store)
+    await rejects(db.collection('c').insertOne({ _id: 1 }), 'StoreFailure')
+    assert.equal(
+      db.listCollections().map(({ name }) => name),
+      ['default']
+    )
+    await db.collection('c').insertOne({ _id: 2 })
+    failNext(store)
+    await rejects(db.dropCollection('c'), 'StoreFailure')
+    assert.equal(await db.collection('c').find().toArray(), [{ _id: 2 }])
+    assert.is(await db.dropCollection('c'), true)
+  }))
+
 test('grouped inserts fail together, and each caller is told', () =>
   withStore(async (db, store) => {
     failNext(store)
