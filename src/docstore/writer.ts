@@ -191,7 +191,8 @@ export class Writer {
     const existing = await this.#existing(entries)
     const pending = new PendingIds()
     this.#pending.add(pending)
-    const commits: Commit[] = []
+    // Their promises, not the commits: those hold the records of the whole run.
+    const commits: Promise<void>[] = []
     const ids: unknown[] = []
     const errors: WriteError[] = []
     let count = 0
@@ -211,18 +212,18 @@ export class Writer {
         if (!isFull(commit)) continue
         characters += commit.batch.size
         await this.#committer.start(commit)
-        commits.push(commit)
+        commits.push(commit.done)
         commit = this.#committer.begin()
       }
       characters += commit.batch.size
       await this.#committer.start(commit)
-      commits.push(commit)
+      commits.push(commit.done)
     } catch (error) {
       this.#committer.abandon(commit)
       this.#pending.delete(pending)
       throw error
     }
-    const done = Promise.all(commits.map((each) => each.done)).then(ignore)
+    const done = Promise.all(commits).then(ignore)
     const forget = (): void => {
       this.#pending.delete(pending)
     }

@@ -43,4 +43,19 @@ test('100,000 documents stream in, through a scan that no index helps, and out o
   await db.close()
 })
 
+test('the records of large documents are let go batch by batch, within one insertMany', async () => {
+  const db = await open(scratchPath())
+  const text = 'x'.repeat(6 * megabyte)
+  let highest = 0
+  const timer = setInterval(() => {
+    highest = Math.max(highest, process.memoryUsage().arrayBuffers)
+  }, 1)
+  await db.insertMany(Array.from({ length: 40 }, (_, _id) => ({ _id, text })))
+  clearInterval(timer)
+  // Held to the end they are 40 times 18 MiB.
+  assert.ok(highest < 360 * megabyte, `${(highest / megabyte).toFixed(0)} MiB`)
+  console.log(`${(highest / megabyte).toFixed(0)} MiB`)
+  await db.close()
+})
+
 test.run()
