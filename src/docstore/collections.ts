@@ -141,7 +141,8 @@ export class Collections {
 
   async #openEntry(name: string, entry: CatalogEntry): Promise<OpenCollection> {
     const store = this.#collectionStore(entry.number)
-    const kind = indexKind(this.#index, entry.index)
+    // Another kind would have to be written.
+    const kind = indexKind(this.#isReadOnly ? {} : this.#index, entry.index)
     if (kind !== entry.index) {
       // The records of the other kind have not followed the deletions since.
       await store.clearIndex()

@@ -192,4 +192,20 @@ test('read-only reads and refuses every write', async () => {
   await reader.close()
 })
 
+test('read-only opens with the index that is there, whatever kind is asked for', async () => {
+  for (const [made, asked] of [
+    ['sharded', 'none'],
+    ['none', 'sharded']
+  ] as const) {
+    const location = scratchPath()
+    const db = await open(location, { index: made })
+    await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, a: i % 3 })))
+    await db.close()
+    const reader = await open(location, { readOnly: true, index: asked })
+    assert.is((await reader.index.stats()).kind, made)
+    assert.is(await reader.countDocuments({ a: 1 }), 1000)
+    await reader.close()
+  }
+})
+
 test.run()
