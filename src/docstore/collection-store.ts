@@ -7,6 +7,7 @@ import type { AbstractBatchOperation, AbstractIterator, AbstractSnapshot } from 
 import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from '../sharded-bloom/document-index.ts'
+import { commitFailed } from './errors.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
 import { decodeRecord } from './record.ts'
@@ -207,7 +208,11 @@ export class CollectionStore {
     this.#assertWritable()
     if (operations.length === 0) return
     // Encodings stand on each operation: as options of the batch they would cost twice the time (measured).
-    await this.#store.batch(operations as Operation[], this.#sync ? syncOptions : noOptions)
+    try {
+      await this.#store.batch(operations as Operation[], this.#sync ? syncOptions : noOptions)
+    } catch (error) {
+      throw commitFailed(error)
+    }
   }
 }
 

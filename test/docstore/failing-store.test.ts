@@ -83,6 +83,11 @@ test('a collection that could not be created or dropped is as it was, and the er
   withStore(async (db, store) => {
     failNext(store)
     await rejects(db.collection('c').insertOne({ _id: 1 }), 'StoreFailure')
+    // The catalog's batch succeeds, the first one of the index does not.
+    store.successes = 1
+    store.failures = 1
+    await rejects(db.collection('d').insertOne({ _id: 1 }), 'StoreFailure')
+    assert.is(await db.dropCollection('d'), true)
     assert.equal(
       db.listCollections().map(({ name }) => name),
       ['default']
