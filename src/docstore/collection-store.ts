@@ -7,7 +7,7 @@ import type { AbstractBatchOperation, AbstractIterator, AbstractSnapshot } from 
 import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from '../sharded-bloom/document-index.ts'
-import { commitFailed } from './errors.ts'
+import { commitFailed, fromStore } from './errors.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
 import { decodeRecord } from './record.ts'
@@ -69,17 +69,17 @@ export class CollectionStore {
   }
 
   snapshot(): AbstractSnapshot {
-    return this.#store.snapshot()
+    return orFail(() => this.#store.snapshot())
   }
 
   /** REQUIRES: canReadSync. */
   record(ordinal: number, options: TextReadOptions): string | undefined {
-    return this.#store.getSync<Uint8Array, string>(this.#docs.passingOrdinalKey(ordinal), options)
+    return orFail(() => this.#store.getSync<Uint8Array, string>(this.#docs.passingOrdinalKey(ordinal), options))
   }
 
   records(ordinals: readonly number[], options: TextReadOptions): Promise<(string | undefined)[]> {
     const keys = ordinals.map((ordinal) => this.#docs.ordinalKey(ordinal))
-    return this.#store.getMany<Uint8Array, string | undefined>(keys, options)
+    return this.#store.getMany<Uint8Array, string | undefined>(keys, options).catch(rethrow)
   }
 
   /** Ordinals stored under encoded `_id`s; undefined where there is none. Few keys are read synchronously. */
@@ -88,14 +88,16 @@ export class CollectionStore {
     options: TextReadOptions
   ): (number | undefined)[] | Promise<(number | undefined)[]> {
     if (this.canReadSync && keys.length <= 16) {
-      return keys.map((key) => toOrdinal(this.#store.getSync<Uint8Array, string>(this.#ids.key(key), options)))
+      return orFail(() =>
+        keys.map((key) => toOrdinal(this.#store.getSync<Uint8Array, string>(this.#ids.key(key), options)))
+      )
     }
     return this.#store
       .getMany<Uint8Array, string | undefined>(
         keys.map((key) => this.#ids.key(key)),
         options
       )
-      .then((values) => values.map(toOrdinal))
+      .then((values) => values.map(toOrdinal), rethrow)
   }
 
   /** Documents of an ordinal range. The caller closes the iterator. */
@@ -233,6 +235,19 @@ function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined
 /** Stores give Buffers where they have them, whose slice() is a view where a Uint8Array's is a copy. */
 function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
   return bytes === undefined ? undefined : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Runs a read of the store. @throws PetalError for an error of the store */
+function orFail<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw fromStore(error)
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw fromStore(error)
 }
 
 function toOrdinal(text: string | undefined): number | undefined {

@@ -1,5 +1,6 @@
 /** A commit that the store refuses leaves everything as it was, and what comes after it works. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
@@ -118,5 +119,32 @@ test('inserts that a failed maintenance refused do not swallow the inserts after
     const outcome = await Promise.race([db.insertOne({ _id: 'y', kept: true }), sleep(2000, 'never settled')])
     assert.equal(outcome, { acknowledged: true, insertedId: 'y' })
   }))
+
+test('when the store is closed under the database, every operation says so', async () => {
+  const store = new MemoryLevel<string, string>()
+  const db = await open(store)
+  await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: i, a: i % 3 })))
+  const cursor = db.find()
+  await cursor.next()
+  await store.close()
+  for (const operation of [
+    () => db.get(1),
+    () => db.getMany(Array.from({ length: 50 }, (_, i) => i)),
+    () => db.find({ a: 1 }).toArray(),
+    () => db.find({ a: 1 }).explain(),
+    () => db.findOne({ _id: 5 }),
+    () => db.countDocuments({ a: 1 }),
+    () => db.insertOne({ _id: 1000 }),
+    () => db.insertOne({ _id: 5 }),
+    () => db.insertMany(Array.from({ length: 50 }, (_, i) => ({ _id: i }))),
+    () => db.updateOne({ _id: 1 }, { $set: { b: 1 } }),
+    () => db.deleteMany({}),
+    () => db.collection('new').insertOne({}),
+    () => db.dropCollection('default')
+  ]) {
+    await rejects(operation(), 'DatabaseNotOpen')
+  }
+  await db.close()
+})
 
 test.run()
