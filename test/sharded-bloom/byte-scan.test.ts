@@ -5,7 +5,8 @@ import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Document } from '../../src/model/types.ts'
+import { type Document, Type } from '../../src/model/types.ts'
+import { Tag } from '../../src/sharded-bloom/pair-tags.ts'
 import { initialParameters } from '../../src/sharded-bloom/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
@@ -157,29 +158,94 @@ test('white space between tokens changes nothing', () => {
   })
 })
 
-test('a refused document leaves no trace', () => {
+test('what is refused leaves no trace, what is just not refused is the same', () => {
+  const deep = (levels: number): string => `${'{"b":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const list = (values: number): string => `{"a":[${'7,'.repeat(values - 1)}7]}`
+  const near: readonly (readonly [accepted: string, refused: string])[] = [
+    ['{"a":1,"c":2}', '{"a":1,"a":2}'],
+    ['{"b":{"c":1},"c":{}}', '{"b":{"c":1,"c":2}}'],
+    ['{"a":0}', '{"a":-0}'],
+    ['{"a":1e60}', '{"a":1e400}'],
+    ['{"a":0.1234567890123456789}', '{"a":0.12345678901234567891}'],
+    ['{"a":1}', '{"0":1}'],
+    ['{"a":1}', '{"a.b":1}'],
+    ['{"a":1}', '{"__proto__":1}'],
+    ['{"a":1}', '{"\\u0061":1}'],
+    [deep(100), deep(101)],
+    // The length of the array is a pair, too.
+    [list(19_999), list(20_000)]
+  ]
   withPair(initial, (pair) => {
-    for (let i = 0; i < 200; i++) pair.add({ a: i % 3, b: { c: 'x' } })
-    const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
-    const refused = [
-      '{"a":1,"a":2}',
-      '{"b":{"c":1,"c":2}}',
-      '{"b":[[1]]}',
-      '{"a":-0}',
-      '{"a":0.12345678901234567891}',
-      '{"a":1e400}',
-      '{"0":1}',
-      '{"a.b":1}',
-      '{"__proto__":1}',
-      '{"\\u0061":1}',
-      `{"a":${'{"b":'.repeat(100)}1${'}'.repeat(101)}`,
-      `{"a":[${'1,'.repeat(20_001)}1]}`
-    ]
-    for (const text of refused) {
-      const bytes = encode(text)
+    for (const [text] of near) {
+      const document = JSON.parse(text) as Document
+      const bytes = new TextEncoder().encode(text)
+      // The first one tells of the facts, and may be refused for them.
+      pair.addText(document, bytes)
+      assert.ok(pair.addText(document, bytes), text.slice(0, 40))
+    }
+    for (const [, text] of near) {
+      const bytes = new TextEncoder().encode(text)
       assert.not.ok(pair.ingest.add(pair.scanned, bytes, 0, bytes.length, 'json'), text.slice(0, 40))
     }
   })
+})
+
+test('private texts are found in every spelling', () => {
+  const values = [
+    '',
+    'x',
+    'eight by',
+    'nine byte',
+    'with "quotes" and \\',
+    'tab\t',
+    'ü',
+    '😀 and more of it',
+    '\ud800',
+    'a/b'
+  ]
+  const frequent = values.flatMap((text) =>
+    Array.from({ length: 40 }, (): Document => ({ text, list: [text, 'rare'] }))
+  )
+  const escapeAll = (text: string): string =>
+    text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  withPair(tools.parametersFor(frequent), (pair) => {
+    assert.is(pair.scanned.privatePairs().filter(({ key }) => key !== 'rare' && typeof key === 'string').length, 20)
+    for (const document of frequent) pair.add(document)
+    for (const text of values) {
+      for (const spelled of [
+        JSON.stringify(text),
+        `"${escapeAll(text)}"`,
+        `"${escapeAll(text).toUpperCase().replaceAll('U', 'u')}"`
+      ]) {
+        const bytes = new TextEncoder().encode(`{"text":${spelled}}`)
+        assert.ok(pair.addText({ text }, bytes), spelled)
+      }
+      // Nearly the same.
+      for (const other of [`${text}x`, text.slice(1), text.toUpperCase()]) pair.add({ text: other })
+    }
+  })
+})
+
+test('thousands of private values are all found', () => {
+  const values = Array.from({ length: 2048 }, (_, i): Document => ({ n: i, s: `value ${i}` }))
+  const privatePairs = values.flatMap(({ n, s }) => [
+    tools.pairHash.hash({ path: 'n', tag: Type.number, key: Number(n) }),
+    tools.pairHash.hash({ path: 's', tag: Type.string, key: String(s) })
+  ])
+  withPair({ ...initial, privatePairs }, (pair) => {
+    for (const document of values) pair.add(document)
+    assert.ok(pair.handled > 2000)
+  })
+})
+
+test('a number is no length, whatever their hashes have in common', () => {
+  // Seven bits of hash tell the pairs of one bucket apart, and only then the pairs themselves.
+  for (let i = 0; i < 500; i++) {
+    const path = `k${i}`
+    withPair({ ...initial, privatePairs: [tools.pairHash.hash({ path, tag: Tag.size, key: 3 })] }, (pair) => {
+      for (const value of [[1, 2, 3], 3, 3, [3], [3]]) pair.add({ [path]: value })
+    })
+  }
 })
 
 test('keys that may be Extended JSON are refused where the text is Extended JSON', () => {
