@@ -1,6 +1,7 @@
 /**
  * A collection, as its users see it: MongoDB's names and shapes over finds, counts and mutations.
  */
+import { PetalError } from '../model/errors.ts'
 import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
 import { compileProjection } from '../query/projection.ts'
@@ -176,7 +177,7 @@ export class Collection<T extends Document = Document> {
   }
 
   async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
-    const find = compileFind(filter, oneOf(options))
+    const find = compileFind(required(filter), oneOf(options))
     const project = compileProjection(options.projection)
     const { first } = await this.#write((collection) => remove(collection, find, options))
     return first === undefined ? null : (project(first) as T)
@@ -192,7 +193,7 @@ export class Collection<T extends Document = Document> {
     compile: () => Update,
     options: UpdateOptions
   ): Promise<UpdateResult> {
-    const find = compileFind(filter, { ...options, limit })
+    const find = compileFind(required(filter), { ...options, limit })
     const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
     const updated = await this.#write((collection) => update(collection, request))
     return {
@@ -205,19 +206,25 @@ export class Collection<T extends Document = Document> {
   }
 
   async #deleteUpTo(limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
-    const find = compileFind(filter, { ...options, limit })
+    const find = compileFind(required(filter), { ...options, limit })
     const { deleted } = await this.#write((collection) => remove(collection, find, options))
     return { acknowledged: true, deletedCount: deleted }
   }
 
   async #findOneAndChange(filter: Filter, compile: () => Update, options: FindOneAndUpdateOptions): Promise<T | null> {
-    const find = compileFind(filter, oneOf(options))
+    const find = compileFind(required(filter), oneOf(options))
     const project = compileProjection(options.projection)
     const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
     const updated = await this.#write((collection) => update(collection, request))
     const document = options.returnDocument === 'after' ? updated.after : updated.before
     return document === undefined ? null : (project(document) as T)
   }
+}
+
+/** A write says what it is for: a variable that happens to be undefined must not change every document. */
+function required(filter: Filter | null | undefined): Filter {
+  if (filter !== undefined && filter !== null) return filter
+  throw new PetalError('BadValue', `A write needs a filter, got ${filter}; {} stands for every document`)
 }
 
 function oneOf({ sort, signal, maxTimeMS, hint }: FindOneAndDeleteOptions): FindOptions {

@@ -157,6 +157,20 @@ test('a bulkWrite with an operation that is none is refused before any is run', 
   }
 })
 
+test('a write without a filter is refused: a variable that is undefined must not change every document', async () => {
+  await db.insertOne({ _id: 1 })
+  const filter = undefined as unknown as Document
+  const nothing = null as unknown as Document
+  await rejects(db.deleteMany(filter), 'BadValue')
+  await rejects(db.deleteMany(nothing), 'BadValue')
+  await rejects(db.deleteOne(filter), 'BadValue')
+  await rejects(db.updateMany(filter, { $set: { a: 1 } }), 'BadValue')
+  await rejects(db.replaceOne(filter, { a: 1 }), 'BadValue')
+  await rejects(db.findOneAndDelete(filter), 'BadValue')
+  assert.equal(await db.find().toArray(), [{ _id: 1 }])
+  assert.is((await db.deleteMany({})).deletedCount, 1)
+})
+
 test('malformed writes are refused before anything is read', async () => {
   await rejects(db.updateOne({}, { a: 1 }), 'BadValue')
   await rejects(db.deleteMany({ $bad: 1 }), 'BadValue')
