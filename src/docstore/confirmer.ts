@@ -2,6 +2,7 @@
  * Turns candidates into matches and collects them in slices of bounded size.
  */
 import type { Document } from '../model/types.ts'
+import type { CompiledFilter } from '../query/filter.ts'
 import type { Meter } from './meter.ts'
 import { decodeRecord } from './record.ts'
 
@@ -18,7 +19,7 @@ const maxSliceDocuments = 1000
 const maxSliceCharacters = 4 * 1024 * 1024
 
 export class Confirmer {
-  readonly #matches: (document: Document) => boolean
+  readonly #filter: Pick<CompiledFilter, 'matches' | 'prefilter'>
   readonly #meter: Meter
   #slice: Match[] = []
   #characters = 0
@@ -26,8 +27,8 @@ export class Confirmer {
   #remaining: number
 
   /** @param maxMatches no more than these are wanted */
-  constructor(matches: (document: Document) => boolean, meter: Meter, maxMatches: number) {
-    this.#matches = matches
+  constructor(filter: Pick<CompiledFilter, 'matches' | 'prefilter'>, meter: Meter, maxMatches: number) {
+    this.#filter = filter
     this.#meter = meter
     this.#remaining = maxMatches
   }
@@ -53,10 +54,13 @@ export class Confirmer {
   offer(ordinal: number, record: string | undefined, isCertain: boolean): void {
     if (record === undefined) return
     this.#meter.documentsFetched++
-    const document = decodeRecord(record)
     if (!isCertain) {
       this.#meter.tested++
-      if (!this.#matches(document)) return
+      if (this.#filter.prefilter?.(record) === false) return
+    }
+    const document = decodeRecord(record)
+    if (!isCertain) {
+      if (!this.#filter.matches(document)) return
       this.#meter.confirmed++
     }
     this.#slice.push({ ordinal, record, document })

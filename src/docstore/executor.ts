@@ -39,7 +39,7 @@ const keysPerAsyncRead = 100
 /** Every match, in slices. */
 export function* findMatches(execution: Execution): Steps<Match[]> {
   const { view, plan, meter, maxMatches, filter } = execution
-  const confirmer = new Confirmer(filter.matches, meter, maxMatches)
+  const confirmer = new Confirmer(filter, meter, maxMatches)
   if (plan.kind === 'ids') {
     const ordinals = yield* lookUp(view, plan.ids)
     if (plan.reverse) ordinals.reverse()
@@ -77,7 +77,7 @@ export function* countMatches(execution: Execution): Steps<number> {
       meter.seeSegment(segment)
       yield* pauseIfDue(execution)
       count += segment.lowerCount
-      const confirmer = new Confirmer(filter.matches, meter, maxMatches - count)
+      const confirmer = new Confirmer(filter, meter, maxMatches - count)
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
       yield* forEachStep(confirm(execution, confirmer, uncertain(segment), range), addSlice)
       addSlice(confirmer.take())

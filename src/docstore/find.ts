@@ -28,7 +28,13 @@ export interface CompiledFind {
   readonly plan: Plan
 }
 
-const matchesAll: CompiledFilter = { matches: () => true, bounds: all, ids: undefined, unbounded: [] }
+const matchesAll: CompiledFilter = {
+  matches: () => true,
+  prefilter: undefined,
+  bounds: all,
+  ids: undefined,
+  unbounded: []
+}
 const noSort = compileSort(undefined)
 
 /** @throws PetalError for whatever is malformed in filter or options */

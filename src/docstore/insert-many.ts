@@ -10,7 +10,7 @@ import { assertDocument, ensureId } from './stored-form.ts'
 
 /** Documents of the first run, before their size is known. */
 const firstRunDocuments = 100
-const maxRunDocuments = 1000
+const maxRunDocuments = 250
 const runCharacters = 4 * 1024 * 1024
 
 export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
