@@ -7,6 +7,7 @@ import { boundsOf } from './bounds.ts'
 import { idsOf } from './ids.ts'
 import { compileMatcher } from './matcher.ts'
 import { type ParseOptions, parseFilter } from './parse.ts'
+import { compilePrefilter, type TextTest } from './prefilter.ts'
 import { sanitizeFilter } from './sanitize.ts'
 import { unboundedParts } from './unbounded.ts'
 
@@ -15,6 +16,8 @@ export type FilterOptions = ParseOptions
 export interface CompiledFilter {
   /** The decision. Reads own properties only and never changes the document. */
   readonly matches: (document: Document) => boolean
+  /** False for a stored record only if its document does not match; undefined when texts cannot tell. */
+  readonly prefilter: TextTest | undefined
   /** lower ⊆ matches ⊆ upper. */
   readonly bounds: PairExpression
   /** When every match has one of these scalar `_id`s: the list, without repetition. The filter still decides. */
@@ -35,6 +38,7 @@ export function compileFilter(filter: unknown, options: FilterOptions = {}): Com
   const parsed = parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
   return {
     matches: compileMatcher(parsed),
+    prefilter: compilePrefilter(parsed),
     bounds: boundsOf(parsed),
     ids: idsOf(parsed),
     unbounded: unboundedParts(parsed)

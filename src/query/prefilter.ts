@@ -1,0 +1,118 @@
+/**
+ * Normal form → a test of a document's stored text that rules most documents out before they are parsed.
+ *
+ * Invariants:
+ * 1. false means that the document does not match; true means nothing. The matcher still decides.
+ * 2. Only texts that JSON.stringify made of a document are judged; any other is answered with true.
+ *
+ * Why it is sound. A condition takes part when nothing but a string, a number or a boolean, alone or in an array, passes
+ * its predicate. A match then has such a value as own property under the path's last key, and JSON.stringify has one
+ * spelling for a key: the text holds `"key":` and behind it that value. Every occurrence of `"key":` is judged, wherever
+ * it is nested, by the predicate that the matcher uses.
+ *
+ * What is found may be no key at all: in `{"b":1,":1,":2}` the key `:1,` is seen twice. That can only turn false into
+ * true; no real occurrence is missed, since the search goes on one character later, not behind what it found. The
+ * text of a string never holds it: quotes are escaped there, and the last quote of `"key":` is not.
+ */
+import { isDigits } from '../model/path.ts'
+import { Type, typeOf } from '../model/types.ts'
+import type { Filter, Predicate } from './ast.ts'
+import { equalTo, hasBits, hasRemainder, inRange, matchesPattern, oneOf } from './predicates.ts'
+import { valueMayPass } from './raw-value.ts'
+
+/** Says of a record whether it may match. */
+export type TextTest = (text: string) => boolean
+
+/** A predicate on values that JSON spells without brackets: strings, numbers, booleans. */
+type LeafTest = (value: string | number | boolean) => boolean
+
+/** Longer lists would be made into sets twice, for a filter that pairs bound well. */
+const maxListed = 1000
+
+/**
+ * @returns undefined when the text cannot tell: negations, null, `$exists`, `$elemMatch`, positions in arrays
+ * @example
+ * const mayMatch = compilePrefilter(parsed) // of { 'user.followers': { $gte: 1000 } }
+ * mayMatch?.('{"_id":1,"user":{"followers":12}}') // false
+ * mayMatch?.('{"_id":1,"user":{"followers":[12,"many"]}}') // true: arrays are left to the matcher
+ */
+export function compilePrefilter(filter: Filter): TextTest | undefined {
+  const mayMatch = compileText(filter)
+  return mayMatch && ((text) => !isPlainRecord(text) || mayMatch(text))
+}
+
+/**
+ * The forms of docstore/record.ts whose text is the document's JSON; Extended JSON spells numbers as objects. An ObjectId
+ * that is written as its digits passes no test of a string, and is not ruled out when it looks like one.
+ */
+function isPlainRecord(text: string): boolean {
+  const start = text.charCodeAt(0) === 0x02 ? 1 : 0
+  return text.charCodeAt(start) === 0x7b && text.charCodeAt(text.length - 1) === 0x7d
+}
+
+function compileText(filter: Filter): TextTest | undefined {
+  switch (filter.kind) {
+    case 'and': {
+      const tests = filter.children.map(compileText).filter((test) => test !== undefined)
+      return tests.length < 2 ? tests[0] : (text) => tests.every((test) => test(text))
+    }
+    case 'or': {
+      const tests = filter.children.map(compileText)
+      return tests.every((test) => test !== undefined) ? (text) => tests.some((test) => test(text)) : undefined
+    }
+    case 'not':
+      return undefined
+    case 'never':
+      return () => false
+    case 'leaf':
+      return filter.leaf.kind === 'field' ? compileField(filter.leaf.path.components, filter.leaf.predicate) : undefined
+  }
+}
+
+function compileField(components: readonly string[], predicate: Predicate): TextTest | undefined {
+  // A component of digits is a position in an array, too: the value need not stand behind a key.
+  if (components.some((component) => component === '' || isDigits(component))) return undefined
+  const test = compileLeaf(predicate)
+  return test && someOccurrence(`${JSON.stringify(components[components.length - 1])}:`, test)
+}
+
+function someOccurrence(needle: string, test: LeafTest): TextTest {
+  return (text) => {
+    for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
+      if (valueMayPass(text, at + needle.length, test)) return true
+    }
+    return false
+  }
+}
+
+/** undefined unless all that passes the predicate is a string, a number or a boolean, in documents that are plain JSON. */
+function compileLeaf(predicate: Predicate): LeafTest | undefined {
+  switch (predicate.kind) {
+    case 'equal':
+      return isJsonLeaf(predicate.value) ? equalTo(predicate.value) : undefined
+    case 'in': {
+      const { values, patterns } = predicate
+      return values.length <= maxListed && values.every(isJsonLeaf) ? oneOf(values, patterns) : undefined
+    }
+    case 'range':
+      return isJsonLeaf(predicate.value) ? inRange(predicate.operator, predicate.value) : undefined
+    case 'regex':
+      return matchesPattern(predicate.pattern)
+    case 'mod':
+      return hasRemainder(predicate.divisor, predicate.remainder)
+    case 'bits':
+      return hasBits(predicate.operator, predicate.positions, predicate.mask)
+    case 'exists':
+    case 'type':
+    case 'size':
+    case 'elemMatchValue':
+    case 'elemMatchObject':
+      return undefined
+  }
+}
+
+/** Nothing equals such a value, or is above or below it, but values of its own type. */
+function isJsonLeaf(value: unknown): boolean {
+  const type = typeOf(value)
+  return type === Type.string || type === Type.number || type === Type.bool
+}
