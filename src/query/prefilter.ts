@@ -10,14 +10,13 @@
  * spelling for a key: the text holds `"key":` and behind it that value. Every occurrence of `"key":` is judged, wherever
  * it is nested, by the predicate that the matcher uses.
  *
- * What is found may be no key at all: in `{"b":1,":1,":2}` the key `:1,` is seen twice. That can only turn false into
- * true; no real occurrence is missed, since the search goes on one character later, not behind what it found. The
- * text of a string never holds it: quotes are escaped there, and the last quote of `"key":` is not.
+ * What is found may be no key at all (see raw-key.ts): that can only turn false into true.
  */
 import { isDigits } from '../model/path.ts'
 import { Type, typeOf } from '../model/types.ts'
 import type { Filter, Predicate } from './ast.ts'
 import { equalTo, hasBits, hasRemainder, inRange, matchesPattern, oneOf } from './predicates.ts'
+import { compileKeySearch } from './raw-key.ts'
 import { valueMayPass } from './raw-value.ts'
 
 /** Says of a record whether it may match. */
@@ -42,8 +41,8 @@ export function compilePrefilter(filter: Filter): TextTest | undefined {
 }
 
 /**
- * The forms of docstore/record.ts whose text is the document's JSON; Extended JSON spells numbers as objects. An ObjectId
- * that is written as its digits passes no test of a string, and is not ruled out when it looks like one.
+ * The forms of docstore/record.ts whose text is the document's JSON; Extended JSON spells some numbers as objects. An
+ * ObjectId stands as its digits: no condition that takes part holds for one, so that judging those is harmless.
  */
 function isPlainRecord(text: string): boolean {
   const start = text.charCodeAt(0) === 0x02 ? 1 : 0
@@ -73,14 +72,13 @@ function compileField(components: readonly string[], predicate: Predicate): Text
   // A component of digits is a position in an array, too: the value need not stand behind a key.
   if (components.some((component) => component === '' || isDigits(component))) return undefined
   const test = compileLeaf(predicate)
-  return test && someOccurrence(`${JSON.stringify(components[components.length - 1])}:`, test)
+  return test && someOccurrence(components[components.length - 1] as string, test)
 }
 
-function someOccurrence(needle: string, test: LeafTest): TextTest {
+function someOccurrence(key: string, test: LeafTest): TextTest {
+  const valueAfter = compileKeySearch(key)
   return (text) => {
-    for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
-      if (valueMayPass(text, at + needle.length, test)) return true
-    }
+    for (let at = valueAfter(text, 0); at >= 0; at = valueAfter(text, at)) if (valueMayPass(text, at, test)) return true
     return false
   }
 }

@@ -3,6 +3,8 @@ import { BSONRegExp, Decimal128, Long, ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Confirmer } from '../../src/docstore/confirmer.ts'
+import { Meter } from '../../src/docstore/meter.ts'
 import { decodeRecord, encodeRecord } from '../../src/docstore/record.ts'
 import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -302,6 +304,34 @@ test('a text that was cut off is not judged, so that decoding it tells of the da
 test('a pattern is tested anew in every document, whatever its flags', () => {
   const { prefilter } = compileFilter({ s: /a/gy })
   for (let i = 0; i < 3; i++) assert.is(prefilter?.('{"s":"a"}'), true)
+})
+
+test('what is ruled out counts as fetched and tested, and is not given to the matcher', () => {
+  const { matches, prefilter } = compileFilter({ 'a.n': { $gt: 1 } })
+  const meter = new Meter()
+  const seen: unknown[] = []
+  const matcher = (document: Document): boolean => {
+    seen.push(document._id)
+    return matches(document)
+  }
+  const confirmer = new Confirmer({ matches: matcher, prefilter }, meter, Number.POSITIVE_INFINITY)
+  const list: readonly Document[] = [
+    { _id: 0, a: { n: 1 } },
+    { _id: 1, a: { n: 2 } },
+    { _id: 2, n: 2 },
+    { _id: 3, a: { n: 'x' } }
+  ]
+  for (const document of list) confirmer.offer(document._id as number, encodeRecord(document, true), false)
+  confirmer.offer(4, encodeRecord({ _id: 4 }, true), true)
+  assert.equal(seen, [1, 2])
+  assert.equal(
+    confirmer.take().map(({ ordinal }) => ordinal),
+    [1, 4],
+    'what is certain is not tested'
+  )
+  assert.is(meter.documentsFetched, 5)
+  assert.is(meter.tested, 4)
+  assert.is(meter.falsePositives, 3)
 })
 
 test.run()
