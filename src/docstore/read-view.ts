@@ -2,7 +2,8 @@
  * What one read sees: the store, the index and the ordinal limit of one instant, captured without an `await`.
  */
 import type { IndexView } from '../sharded-bloom/document-index.ts'
-import type { CollectionStore, DocumentRange, DocumentReader, TextReadOptions } from './collection-store.ts'
+import type { CollectionStore, TextReadOptions } from './collection-store.ts'
+import type { DocumentRange, DocumentReader } from './document-reader.ts'
 import { notOpen } from './errors.ts'
 import type { SharedSnapshot } from './snapshots.ts'
 
