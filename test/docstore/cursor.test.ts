@@ -208,7 +208,8 @@ test('a view that ends in the midst of a range closes what was read from, though
   await collection.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
   const left = collection.find()
   await left.next()
-  assert.is(store.openIterators, 1)
+  // Blocks are read side by side, three at most.
+  assert.ok(store.openIterators >= 1 && store.openIterators <= 3, `${store.openIterators} iterators are open`)
   await fresh.dropCollection('c')
   await new Promise((resolve) => setTimeout(resolve, 5))
   assert.is(store.openIterators, 0)

@@ -1,0 +1,85 @@
+import { MemoryLevel } from 'memory-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type DocumentIterator, type DocumentRange, DocumentReader } from '../../src/docstore/document-reader.ts'
+
+const width = 8
+const key = (ordinal: number): string => String(ordinal).padStart(width, '0')
+
+/** A store with a document at every ordinal that `exists` names, and how many iterators over it are open. */
+async function storeOf(count: number, exists: (ordinal: number) => boolean) {
+  const store = new MemoryLevel<string, string>()
+  const ordinals = Array.from({ length: count }, (_, ordinal) => ordinal).filter(exists)
+  await store.batch(ordinals.map((ordinal) => ({ type: 'put' as const, key: key(ordinal), value: `d${ordinal}` })))
+  const counter = { open: 0, most: 0 }
+  const iterate = ({ from, to, reverse = false }: DocumentRange): DocumentIterator => {
+    const iterator = store.iterator({ gte: key(from), lt: key(to), reverse })
+    counter.most = Math.max(counter.most, ++counter.open)
+    const close = iterator.close.bind(iterator)
+    iterator.close = () => {
+      counter.open--
+      return close()
+    }
+    return iterator as unknown as DocumentIterator
+  }
+  return { ordinals, counter, iterate }
+}
+
+async function readAll(reader: DocumentReader): Promise<string[]> {
+  const records: string[] = []
+  for (let run = await reader.next(); run.length > 0; run = await reader.next()) {
+    for (const [, record] of run) records.push(record)
+  }
+  return records
+}
+
+const toOrdinal = (bytes: Uint8Array): number => Number(String(bytes))
+
+for (const reverse of [false, true]) {
+  test(`documents come in the order of the range${reverse ? ', from its end' : ''}, over gaps of any length`, async () => {
+    const { ordinals, counter, iterate } = await storeOf(30_000, (i) => i % 3 === 0 && (i < 4000 || i > 21_000))
+    for (const [from, to] of [
+      [0, 30_000],
+      [1, 2],
+      [3, 4],
+      [5, 5],
+      [100, 21_500],
+      [29_000, 30_000]
+    ] as const) {
+      const expected = ordinals.filter((ordinal) => ordinal >= from && ordinal < to).map((ordinal) => `d${ordinal}`)
+      const read = await readAll(new DocumentReader({ from, to, reverse }, iterate, toOrdinal))
+      assert.equal(read, reverse ? expected.reverse() : expected)
+    }
+    assert.is(counter.open, 0, 'what was read to its end is closed')
+    assert.ok(counter.most <= 3)
+  })
+}
+
+test('a reader that is closed early closes what it has open, and gives nothing more', async () => {
+  const { counter, iterate } = await storeOf(20_000, () => true)
+  const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal)
+  assert.is((await reader.next()).length > 0, true)
+  assert.ok(counter.open > 0)
+  await reader.close()
+  assert.is(counter.open, 0)
+  assert.equal(await reader.next(), [])
+})
+
+test('an error of the store reaches whoever reads', async () => {
+  const { iterate } = await storeOf(100, () => true)
+  const failing = (range: DocumentRange): DocumentIterator => {
+    const iterator = iterate(range)
+    iterator.nextv = () => Promise.reject(new Error('the disk is gone'))
+    return iterator
+  }
+  const reader = new DocumentReader({ from: 0, to: 100 }, failing, toOrdinal)
+  try {
+    await reader.next()
+    assert.unreachable()
+  } catch (error) {
+    assert.match((error as Error).message, 'the disk is gone')
+  }
+  await reader.close()
+})
+
+test.run()
