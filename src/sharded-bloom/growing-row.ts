@@ -1,7 +1,7 @@
 /**
  * A private row while its segment is open: positions as a sorted list, as bits once the list would be larger.
  */
-import { popcount32 } from './popcount.ts'
+import { popcount32 } from '../bloom/bit-set.ts'
 import { encodePositions, encodeRow } from './row-codec.ts'
 
 export class GrowingRow {

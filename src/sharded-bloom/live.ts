@@ -4,6 +4,8 @@
  * Copy on write: a view keeps the words it captured, and the next removal works on a copy, so a view sees exactly the
  * documents that were live when it was captured. A segment in which nothing died keeps no words at all.
  */
+import { popcount32 } from '../bloom/bit-set.ts'
+
 export class LiveBitmap {
   readonly #capacity: number
   #words: Uint32Array | undefined
@@ -13,7 +15,7 @@ export class LiveBitmap {
   constructor(capacity: number, words?: Uint32Array) {
     this.#capacity = capacity
     this.#words = words
-    if (words !== undefined) for (const word of words) this.#dead += popcount(~word)
+    if (words !== undefined) for (const word of words) this.#dead += popcount32(~word)
   }
 
   /** Positions known dead. */
@@ -42,15 +44,9 @@ export class LiveBitmap {
   deadBelow(end: number): number {
     if (this.#words === undefined) return 0
     let dead = 0
-    for (let w = 0; w < end >>> 5; w++) dead += popcount(~this.#words[w]!)
+    for (let w = 0; w < end >>> 5; w++) dead += popcount32(~this.#words[w]!)
     const rest = end & 31
-    if (rest > 0) dead += popcount(~this.#words[end >>> 5]! & ((1 << rest) - 1))
+    if (rest > 0) dead += popcount32(~this.#words[end >>> 5]! & ((1 << rest) - 1))
     return dead
   }
-}
-
-function popcount(word: number): number {
-  let v = word - ((word >>> 1) & 0x55555555)
-  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333)
-  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

@@ -10,6 +10,7 @@
  *
  * A stored row is one shape byte and these bytes. See docs/file-formats.md#private-rows.
  */
+import { popcount32 } from '../bloom/bit-set.ts'
 import type { RowMemory } from '../bloom/kernels/index.ts'
 
 export const RowShape = { none: 0, all: 1, dense: 2, list: 3, complement: 4 } as const
@@ -134,16 +135,10 @@ function writeGap(out: Uint8Array, offset: number, gap: number): number {
 function countBits(words: Uint32Array, documents: number): number {
   let count = 0
   const whole = documents >>> 5
-  for (let w = 0; w < whole; w++) count += popcount(words[w]!)
+  for (let w = 0; w < whole; w++) count += popcount32(words[w]!)
   const rest = documents & 31
-  if (rest > 0) count += popcount(words[whole]! & ((1 << rest) - 1))
+  if (rest > 0) count += popcount32(words[whole]! & ((1 << rest) - 1))
   return count
-}
-
-function popcount(word: number): number {
-  let v = word - ((word >>> 1) & 0x55555555)
-  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333)
-  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 function clearBits(bytes: Uint8Array, from: number): void {

@@ -2,7 +2,7 @@
  * The sharded Bloom index over a collection: segments in ordinal order, the last one open.
  *
  * Life of a segment: parameters chosen → documents added → checkpointed chunk by chunk → full → sealed. The very first
- * one starts with general parameters and is built again, from the stored documents, when 1,024 and 8,192 of them have
+ * one starts with general parameters and is built again, from the stored documents, when 1,024 and 4,096 of them have
  * shown what they are like; every other one takes its parameters from a sample of the one before.
  */
 import type { HashName, PairHasher } from '../bloom/hash.ts'
@@ -16,23 +16,22 @@ import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import { ByteIngest } from './byte-scan/byte-ingest.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import { CheckedStore } from './checked-store.ts'
-import { restoreOpenSegment } from './checkpoint.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexStore, IndexView, IndexWrite } from './document-index.ts'
 import { type FlatDocument, Flattener } from './flatten.ts'
 import { type Geometry, geometryOf } from './geometry.ts'
 import { createHeader, decodeHeader, encodeHeader, type IndexHeader, type IndexSeed } from './index-header.ts'
-import { IndexArea, indexKey, indexRange, ordinalOf } from './index-keys.ts'
+import { IndexArea, indexKey, indexRange } from './index-keys.ts'
 import { LiveBitmap } from './live.ts'
+import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import { Maintenance } from './maintenance.ts'
 import { OpenSegment } from './open-segment.ts'
 import { PairHash } from './pair-hash.ts'
 import { RowCache } from './row-cache.ts'
-import { type SealedContext, SealedSegment } from './sealed-segment.ts'
+import type { SealedContext } from './sealed-segment.ts'
 import type { SegmentParameters } from './segment.ts'
-import { readLive, SegmentHandle } from './segment-handle.ts'
-import { decodeSegmentRecord } from './segment-record.ts'
+import { SegmentHandle } from './segment-handle.ts'
 import { indexStats } from './stats.ts'
-import { initialParameters, type TuningOptions } from './tuning.ts'
+import { checkTuning, initialParameters, type TuningOptions } from './tuning.ts'
 import { ShardedView } from './view.ts'
 
 export interface ShardedIndexOptions {
@@ -232,17 +231,11 @@ class ShardedIndex implements DocumentIndex {
     await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])
   }
 
-  /** True when there are segment records, readable or not. */
-  async #hasSegments(): Promise<boolean> {
-    for await (const _ of this.#options.store.scan(...indexRange(IndexArea.segment))) return true
-    return false
-  }
-
   /** The stored index; a new, empty one where none is stored, or where it does not fit or is damaged. */
   async #load(hasher: PairHasher, hash: HashName): Promise<void> {
     const stored = await this.#store.get(indexKey(IndexArea.header))
     const header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
-    if (stored === undefined && (await this.#hasSegments())) {
+    if (stored === undefined && (await hasSegments(this.#options.store))) {
       this.#noteDamage('The header of the index is missing or not readable')
     }
     if (header !== undefined) {
@@ -267,43 +260,10 @@ class ShardedIndex implements DocumentIndex {
   }
 
   async #loadSegments(): Promise<void> {
-    const store = this.#store
-    const { pairHash } = this.#tools!
-    let end = 0
-    for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
-      const record = decodeSegmentRecord(value)
-      const last = this.#handles.at(-1)
-      if (record.firstOrdinal < end || last?.open !== undefined) {
-        throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
-      }
-      await this.#assertNoDocuments(end, record.firstOrdinal)
-      const live = await readLive(store, record.firstOrdinal, record.documents, this.#geometry)
-      const segment = record.isSealed
-        ? new SealedSegment(this.#sealedContext(pairHash), record)
-        : await restoreOpenSegment(record, store, this.#memory, this.#geometry, pairHash)
-      const handle = new SegmentHandle(segment, live)
-      handle.checkpointed = record.documents
-      handle.tunings = record.tunings
-      handle.bytes = record.bytes
-      handle.liveBytes = live.dead > 0 ? this.#geometry.segmentDocuments / 8 : 0
-      handle.directoryBytes = value.length
-      // Of an open segment it may tell of positions that were since given to other documents (see readLive).
-      handle.isLiveStored = record.isSealed
-      this.#handles.push(handle)
-      end = handle.endOrdinal
-    }
-    for await (const [key] of store.scan(...indexRange(IndexArea.dead))) {
-      const ordinal = ordinalOf(key)
-      if (ordinal !== undefined) this.remove(ordinal)
-    }
-  }
-
-  /** Between two segments is a gap that no document took, or a segment that was lost. */
-  async #assertNoDocuments(from: number, to: number): Promise<void> {
-    if (from === to) return
-    for await (const [ordinal] of this.#options.documents.read(from, to)) {
-      throw new PetalError('IndexDamaged', `The document at ordinal ${ordinal} is in no segment of the index`)
-    }
+    const { documents } = this.#options
+    const sealed = this.#sealedContext(this.#tools!.pairHash)
+    for await (const handle of loadSegments({ documents, geometry: this.#geometry, sealed })) this.#handles.push(handle)
+    for await (const ordinal of markedDead(this.#store)) this.remove(ordinal)
   }
 
   /** Indexes what is stored but not indexed: everything since the last checkpoint. */
@@ -355,18 +315,4 @@ class ShardedIndex implements DocumentIndex {
     for (const handle of this.#handles) handle.segment.free()
     this.#handles.length = 0
   }
-}
-
-function checkTuning(options: ShardedIndexOptions): TuningOptions {
-  const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24 } = options
-  if (shards !== 'auto' && (!Number.isInteger(shards) || shards % 64 !== 0 || shards < 64 || shards > 8192)) {
-    throw new PetalError('InvalidOptions', `shards must be a multiple of 64 from 64 to 8192 or 'auto', not ${shards}`)
-  }
-  if (rowsPerPair !== 'auto' && !(Number.isInteger(rowsPerPair) && rowsPerPair >= 1 && rowsPerPair <= 16)) {
-    throw new PetalError('InvalidOptions', `rowsPerPair must be an integer from 1 to 16 or 'auto', not ${rowsPerPair}`)
-  }
-  if (!(bitsPerPosting >= 1 && bitsPerPosting <= 256)) {
-    throw new PetalError('InvalidOptions', `bitsPerPosting must be from 1 to 256, not ${bitsPerPosting}`)
-  }
-  return { shards, rowsPerPair, bitsPerPosting }
 }

@@ -5,6 +5,7 @@
  * against some 12 for a gap) and is worth more: only exact rows prove a match. What remains is hashed into P rows.
  */
 import { rowFalsePositiveRate } from '../bloom/sizing.ts'
+import { PetalError } from '../model/errors.ts'
 import { Tag } from './pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
 import type { Sampler } from './sampler.ts'
@@ -19,6 +20,9 @@ export interface TuningOptions {
   readonly bitsPerPosting: number
 }
 
+/** As a caller gives them. */
+export type TuningChoices = { readonly [K in keyof TuningOptions]?: TuningOptions[K] | undefined }
+
 const defaultRowsPerPair = 8
 const privateShare = 1 / 1024
 const maxPrivateValues = 4096
@@ -26,6 +30,21 @@ const minShards = 64
 const maxShards = 8192
 /** The mean false-positive rate of one pair and document that uneven documents may raise P for, up to 1.5-fold. */
 const targetFalsePositiveRate = 3e-5
+
+/** Fills in defaults. @throws PetalError InvalidOptions naming the option and its limits */
+export function checkTuning(options: TuningChoices): TuningOptions {
+  const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24 } = options
+  if (shards !== 'auto' && (!Number.isInteger(shards) || shards % 64 !== 0 || shards < 64 || shards > 8192)) {
+    throw new PetalError('InvalidOptions', `shards must be a multiple of 64 from 64 to 8192 or 'auto', not ${shards}`)
+  }
+  if (rowsPerPair !== 'auto' && !(Number.isInteger(rowsPerPair) && rowsPerPair >= 1 && rowsPerPair <= 16)) {
+    throw new PetalError('InvalidOptions', `rowsPerPair must be an integer from 1 to 16 or 'auto', not ${rowsPerPair}`)
+  }
+  if (!(bitsPerPosting >= 1 && bitsPerPosting <= 256)) {
+    throw new PetalError('InvalidOptions', `bitsPerPosting must be from 1 to 256, not ${bitsPerPosting}`)
+  }
+  return { shards, rowsPerPair, bitsPerPosting }
+}
 
 /** For the first documents of a collection, of which nothing is known. */
 export function initialParameters(options: TuningOptions): SegmentParameters {

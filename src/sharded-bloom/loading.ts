@@ -1,0 +1,71 @@
+/**
+ * What is stored of an index, as segments again.
+ *
+ * Invariant: what is given back covers every document below its end. Segments that overlap, records that do not hold
+ * together and documents between two segments are damage.
+ */
+import { PetalError } from '../model/errors.ts'
+import { restoreOpenSegment } from './checkpoint.ts'
+import type { DocumentSource, IndexStore } from './document-index.ts'
+import type { Geometry } from './geometry.ts'
+import { IndexArea, indexRange, ordinalOf } from './index-keys.ts'
+import { type SealedContext, SealedSegment } from './sealed-segment.ts'
+import { readLive, SegmentHandle } from './segment-handle.ts'
+import { decodeSegmentRecord } from './segment-record.ts'
+
+export interface LoadContext {
+  readonly documents: DocumentSource
+  readonly geometry: Geometry
+  readonly sealed: SealedContext
+}
+
+/** In ordinal order; the last one may be open. @throws PetalError IndexDamaged */
+export async function* loadSegments({ documents, geometry, sealed }: LoadContext): AsyncGenerator<SegmentHandle> {
+  const { store, memory, pairHash } = sealed
+  let end = 0
+  let isLast = false
+  for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
+    const record = decodeSegmentRecord(value)
+    if (record.firstOrdinal < end || isLast) {
+      throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
+    }
+    await assertNoDocuments(documents, end, record.firstOrdinal)
+    const live = await readLive(store, record.firstOrdinal, record.documents, geometry)
+    const segment = record.isSealed
+      ? new SealedSegment(sealed, record)
+      : await restoreOpenSegment(record, store, memory, geometry, pairHash)
+    const handle = new SegmentHandle(segment, live)
+    handle.checkpointed = record.documents
+    handle.tunings = record.tunings
+    handle.bytes = record.bytes
+    handle.liveBytes = live.dead > 0 ? geometry.segmentDocuments / 8 : 0
+    handle.directoryBytes = value.length
+    // Of an open segment it may tell of positions that were since given to other documents (see readLive).
+    handle.isLiveStored = record.isSealed
+    yield handle
+    end = handle.endOrdinal
+    isLast = !record.isSealed
+  }
+}
+
+/** Ordinals whose deletion only a dead mark tells of. */
+export async function* markedDead(store: IndexStore): AsyncGenerator<number> {
+  for await (const [key] of store.scan(...indexRange(IndexArea.dead))) {
+    const ordinal = ordinalOf(key)
+    if (ordinal !== undefined) yield ordinal
+  }
+}
+
+/** True when there are segment records, readable or not. */
+export async function hasSegments(store: IndexStore): Promise<boolean> {
+  for await (const _ of store.scan(...indexRange(IndexArea.segment))) return true
+  return false
+}
+
+/** Between two segments is a gap that no document took, or a segment that was lost. */
+async function assertNoDocuments(documents: DocumentSource, from: number, to: number): Promise<void> {
+  if (from === to) return
+  for await (const [ordinal] of documents.read(from, to)) {
+    throw new PetalError('IndexDamaged', `The document at ordinal ${ordinal} is in no segment of the index`)
+  }
+}
