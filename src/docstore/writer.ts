@@ -12,6 +12,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { checkId, encodeKey } from '../model/key.ts'
+import { breathe } from '../model/time-slice.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
 import type { CollectionStore } from './collection-store.ts'
@@ -199,7 +200,11 @@ export class Writer {
     let characters = 0
     let commit = this.#committer.begin()
     try {
+      let sliceStart = performance.now()
       for (let i = 0; i < entries.length; i++) {
+        // The first documents of a process take a hundred times as long as those that come when the code is warm.
+        const slice = breathe(sliceStart)
+        sliceStart = slice instanceof Promise ? await slice : slice
         const entry = entries[i]!
         const error = entry instanceof PetalError ? entry : this.#add(commit, entry, existing.has(entry), pending)
         if (error !== undefined) {
