@@ -18,6 +18,8 @@ type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
 
+type Side = 'upper' | 'lower'
+
 export interface Evaluation {
   /** Positions in upper, live and below the limit, ascending. */
   readonly upper: Uint16Array
@@ -71,8 +73,8 @@ class SegmentEvaluation {
 
   run(root: BoundsNode, live: Uint32Array | undefined, documents: number): Evaluation {
     try {
-      const upper = this.#settle(this.#upper(root), true, live, documents)
-      const lower = this.#settle(this.#lower(root), false, live, documents)
+      const upper = this.#settle(this.#bound(root, 'upper'), 'upper', live, documents)
+      const lower = this.#settle(this.#bound(root, 'lower'), 'lower', live, documents)
       return this.#result(upper, lower)
     } finally {
       this.#memory.pop(this.#scratch)
@@ -80,41 +82,22 @@ class SegmentEvaluation {
     }
   }
 
-  #upper(node: BoundsNode): Bits {
+  #bound(node: BoundsNode, side: Side): Bits {
     switch (node.kind) {
       case 'all':
         return EVERYTHING
       case 'none':
         return NOTHING
       case 'pair':
-        return this.#upperOfPair(node)
+        return side === 'upper' ? this.#upperOfPair(node) : this.#lowerOfPair(node)
       case 'and':
-        return this.#and(node.children, (child) => this.#upper(child))
+        return this.#and(node.children, side)
       case 'or':
-        return this.#or(node.children, (child) => this.#upper(child))
+        return this.#or(node.children, side)
       case 'not':
-        return this.#complement(this.#lower(node.child))
+        return this.#complement(this.#bound(node.child, side === 'upper' ? 'lower' : 'upper'))
       case 'bounds':
-        return this.#upper(node.upper)
-    }
-  }
-
-  #lower(node: BoundsNode): Bits {
-    switch (node.kind) {
-      case 'all':
-        return EVERYTHING
-      case 'none':
-        return NOTHING
-      case 'pair':
-        return this.#lowerOfPair(node)
-      case 'and':
-        return this.#and(node.children, (child) => this.#lower(child))
-      case 'or':
-        return this.#or(node.children, (child) => this.#lower(child))
-      case 'not':
-        return this.#complement(this.#upper(node.child))
-      case 'bounds':
-        return this.#lower(node.lower)
+        return this.#bound(node[side], side)
     }
   }
 
@@ -158,10 +141,10 @@ class SegmentEvaluation {
     return row
   }
 
-  #and(children: readonly BoundsNode[], boundOf: (child: BoundsNode) => Bits): Bits {
+  #and(children: readonly BoundsNode[], side: Side): Bits {
     const rows: number[] = []
     for (const child of children) {
-      const bits = boundOf(child)
+      const bits = this.#bound(child, side)
       if (bits === NOTHING) return NOTHING
       if (bits !== EVERYTHING) rows.push(bits)
     }
@@ -169,13 +152,13 @@ class SegmentEvaluation {
     return this.#fold(rows, (pointers, out) => this.#memory.kernels.andRows(pointers, rows.length, out, this.#bytes))
   }
 
-  #or(children: readonly BoundsNode[], boundOf: (child: BoundsNode) => Bits): Bits {
+  #or(children: readonly BoundsNode[], side: Side): Bits {
     const { kernels } = this.#memory
     let sum: Bits = NOTHING
     let isOurs = false
     for (const child of children) {
       const mark = this.#memory.scratch
-      const bits = boundOf(child)
+      const bits = this.#bound(child, side)
       if (bits === EVERYTHING) return EVERYTHING
       if (bits === NOTHING) {
         this.#memory.pop(mark)
@@ -213,14 +196,14 @@ class SegmentEvaluation {
   }
 
   /** The bound as bits of its own, with the documents of which not everything is known, alive and visible. */
-  #settle(bits: Bits, isUpper: boolean, live: Uint32Array | undefined, documents: number): number {
+  #settle(bits: Bits, side: Side, live: Uint32Array | undefined, documents: number): number {
     const { kernels, u32, u8 } = this.#memory
     const out = this.#frame()
     if (bits === NOTHING) kernels.fill(out, 0, this.#bytes)
     else if (bits === EVERYTHING) kernels.fill(out, 0xff, this.#bytes)
     else kernels.copy(bits, out, this.#bytes)
     for (const position of this.#segment.alwaysCandidates) {
-      if (isUpper) u8[out + (position >>> 3)]! |= 1 << (position & 7)
+      if (side === 'upper') u8[out + (position >>> 3)]! |= 1 << (position & 7)
       else u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
     }
     if (live !== undefined) {
