@@ -110,7 +110,6 @@ export function meanRowFalsePositiveRate(histogram: PostingsHistogram, shards: n
   return meanOver(histogram, (postings) => rowFalsePositiveRate(postings, shards, rowsPerPair))
 }
 
-export const MIN_SHARDS = 64
 export const MAX_SHARDS = 65_536
 
 /**

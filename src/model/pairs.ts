@@ -52,11 +52,6 @@ export function upperOnly(expression: PairExpression): PairExpression {
   return expression.kind === 'all' ? unknown : { kind: 'bounds', lower: none, upper: expression }
 }
 
-/** Bounds from below only: what the expression proves matches; everything else may. */
-export function lowerOnly(expression: PairExpression): PairExpression {
-  return { kind: 'bounds', lower: expression, upper: all }
-}
-
 /** Conjunction; flattens nested conjunctions, drops `all`, collapses on `none`. */
 export function and(children: readonly PairExpression[]): PairExpression {
   return combine('and', children, all, none)

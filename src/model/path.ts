@@ -25,10 +25,3 @@ export function topLevelKey(path: string): string {
   const dot = path.indexOf('.')
   return dot < 0 ? path : path.slice(0, dot)
 }
-
-/** Every proper prefix of a path, shortest first: `a.b.c` gives `a`, `a.b`. */
-export function properPrefixes(path: string): string[] {
-  const prefixes: string[] = []
-  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) prefixes.push(path.slice(0, dot))
-  return prefixes
-}

@@ -3,7 +3,7 @@
  *
  * Type codes are small integers in MongoDB's comparison order, so comparing codes compares types.
  */
-import type { Binary, BSONRegExp, BSONSymbol, Code, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from 'bson'
+import type { Decimal128, Double, Int32, Long } from 'bson'
 
 /** BSON types in comparison order. `unsupported` is a value that no document may hold. */
 export const Type = {
@@ -49,18 +49,6 @@ export const typeNames = [
 
 /** Every kind of number a document may hold. */
 export type Numeric = number | bigint | Long | Int32 | Double | Decimal128
-
-export type BsonValue =
-  | Binary
-  | BSONRegExp
-  | BSONSymbol
-  | Code
-  | Decimal128
-  | Double
-  | Int32
-  | Long
-  | ObjectId
-  | Timestamp
 
 /** A document: own enumerable string keys and values of the types above. */
 export type Document = Record<string, unknown>

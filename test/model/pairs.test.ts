@@ -1,17 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  all,
-  and,
-  lowerOnly,
-  none,
-  not,
-  or,
-  type PairExpression,
-  pairOf,
-  unknown,
-  upperOnly
-} from '../../src/model/pairs.ts'
+import { all, and, none, not, or, type PairExpression, pairOf, unknown, upperOnly } from '../../src/model/pairs.ts'
 
 const leaf = (path: string): PairExpression => pairOf({ kind: 'exists', path })
 
@@ -36,9 +25,8 @@ test('not undoes itself and knows the constants', () => {
   assert.equal(not(none), all)
 })
 
-test('one-sided bounds keep the other side open', () => {
+test('bounds from above prove nothing', () => {
   assert.equal(upperOnly(leaf('a')), { kind: 'bounds', lower: none, upper: leaf('a') })
-  assert.equal(lowerOnly(leaf('a')), { kind: 'bounds', lower: leaf('a'), upper: all })
   assert.equal(upperOnly(all), unknown)
 })
 
