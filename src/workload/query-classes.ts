@@ -50,7 +50,6 @@ export interface QueryClass extends Query {
  * @throws PetalError BadValue when count is not an integer of at least 100
  *
  * @example
- * import { queryClasses } from 'petaldb'
  * for (const { title, filter } of queryClasses({ count: 100_000 })) {
  *   console.log(title, await db.countDocuments(filter))
  * }

@@ -90,7 +90,6 @@ const hashtagRanks = zipf(20_000, 15)
 
 /**
  * @example
- * import { generateTweets } from 'petaldb'
  * await db.insertMany(generateTweets({ count: 100_000, seed: 1 }))
  */
 export function* generateTweets({ count, seed = 1, start = 0 }: TweetOptions): Generator<Tweet, void, undefined> {

@@ -91,7 +91,7 @@ async function checkTuning(harness: IndexHarness): Promise<void> {
   await harness.remove(thirds(harness, 0))
   await harness.insert(many)
   await harness.insert(many)
-  await check(harness, asked) // checkpointed once
+  await check(harness, asked) // tuned at 4,096, the dead being gone, and checkpointed once
   const crashed = harness.crashed()
   await crashed.open()
   assert.ok(crashed.index.stats().recovered < 4096)
@@ -100,7 +100,7 @@ async function checkTuning(harness: IndexHarness): Promise<void> {
   await crashed.close()
   await harness.remove(thirds(harness, 1))
   await harness.insert(many)
-  await check(harness, asked) // tuned at 8,192, the dead being gone
+  await check(harness, asked)
   await harness.reopen()
   await check(harness, asked)
   for (let i = 0; i < 4; i++) await harness.insert(many)
