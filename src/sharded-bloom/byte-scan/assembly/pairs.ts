@@ -25,8 +25,6 @@ const TAG_EXISTS: u32 = 18
 const NO_SLOT: u32 = 0xffffffff
 /** Set in one half or the other of facts of which not both have a slot. */
 const NO_SLOTS: u64 = 0x8000000080000000
-/** A constant that is not private; 0 when that is not known yet. */
-const HASHED: u32 = 0xffffffff
 
 /** defaultFlattenLimits.maxPairs */
 const MAX_COUNT: u32 = 20_000
