@@ -7,7 +7,7 @@ import { seededRandom } from './random.ts'
 
 const random = seededRandom()
 const memory = new RowMemory(16 << 20)
-const { kernels, u8, u32 } = memory
+const { kernels, u8, u16, u32 } = memory
 
 const sizes = [16, 32, 48, 64, 80, 112, 128, 240, 496, 512, 1008, 1024, 4096, 8176, FRAME_BYTES] as const
 
@@ -75,9 +75,11 @@ function positionsOf(address: number, bytes: number): number[] {
   return positions
 }
 
-test('or, andNot and not agree with bitset', () => {
+test('and, or, andNot and not agree with bitset', () => {
   forRows(2, ([a = 0, b = 0], [x, y], bytes, out) => {
     if (x === undefined || y === undefined) return
+    kernels.and(a, b, out, bytes)
+    assertRow(out, bytes, x.and(y), 'and')
     kernels.or(a, b, out, bytes)
     assertRow(out, bytes, x.or(y), 'or')
     kernels.andNot(a, b, out, bytes)
@@ -95,12 +97,12 @@ test('an output may be one of the inputs', () => {
     assertRow(out, bytes, y.andNot(x), 'andNot into b')
     kernels.copy(a, out, bytes)
     kernels.not(out, out, bytes)
-    kernels.or(out, b, out, bytes)
-    assertRow(out, bytes, x.not().or(y), 'not, or into a')
+    kernels.and(out, b, out, bytes)
+    assertRow(out, bytes, y.andNot(x), 'not, and into a')
   })
 })
 
-test('andRows combines any number of rows and tells whether a bit is left', () => {
+test('andRows and orRows combine any number of rows and tell whether a bit is left', () => {
   const pointers = memory.push(64)
   for (const count of [1, 2, 3, 8, 13]) {
     forRows(count, (rows, oracles, bytes, out) => {
@@ -108,15 +110,20 @@ test('andRows combines any number of rows and tells whether a bit is left', () =
       const and = oracles.reduce((x, y) => x.and(y))
       assert.is(kernels.andRows(pointers, count, out, bytes), and.isEmpty() ? 0 : 1)
       assertRow(out, bytes, and, `andRows of ${count}`)
+      const or = oracles.reduce((x, y) => x.or(y))
+      assert.is(kernels.orRows(pointers, count, out, bytes), or.isEmpty() ? 0 : 1)
+      assertRow(out, bytes, or, `orRows of ${count}`)
     })
   }
   memory.pop(pointers)
 })
 
-test('andRows of nothing is everything', () => {
+test('andRows of nothing is everything, orRows of nothing is nothing', () => {
   forRows(0, (_rows, _oracles, bytes, out) => {
     assert.is(kernels.andRows(0, 0, out, bytes), 1)
     assert.is(kernels.popcount(out, bytes), bytes * 8)
+    assert.is(kernels.orRows(0, 0, out, bytes), 0)
+    assert.is(kernels.popcount(out, bytes), 0)
   })
 })
 
@@ -135,10 +142,24 @@ test('andRows may write into one of its rows', () => {
   })
 })
 
-test('popcount agrees with cardinality', () => {
-  forRows(1, ([a = 0], [x], bytes) => {
-    if (x === undefined) return
+test('popcount and popcountAnd agree with cardinality', () => {
+  forRows(2, ([a = 0, b = 0], [x, y], bytes) => {
+    if (x === undefined || y === undefined) return
     assert.is(kernels.popcount(a, bytes), x.cardinality())
+    assert.is(kernels.popcountAnd(a, b, bytes), x.and(y).cardinality())
+  })
+})
+
+test('isZero and equal see a difference of one bit anywhere', () => {
+  forRows(2, ([a = 0, b = 0], [x, y], bytes) => {
+    if (x === undefined || y === undefined) return
+    assert.is(kernels.isZero(a, bytes), x.isEmpty() ? 1 : 0)
+    assert.is(kernels.equal(a, b, bytes), x.equals(y) ? 1 : 0)
+    kernels.copy(a, b, bytes)
+    assert.is(kernels.equal(a, b, bytes), 1)
+    const at = b + random.below(bytes)
+    u8[at] = (u8[at] as number) ^ (1 << random.below(8))
+    assert.is(kernels.equal(a, b, bytes), 0)
   })
 })
 
@@ -165,7 +186,7 @@ test('clearFrom clears every bit at and above a position and none below', () => 
   })
 })
 
-test('enumerate lists the set bits in order and stops at max', () => {
+test('enumerate lists the set bits in both orders and stops at max', () => {
   const list = memory.push(FRAME_BYTES * 32 + 4)
   forRows(1, ([a = 0], _oracles, bytes) => {
     const expected = positionsOf(a, bytes)
@@ -174,10 +195,45 @@ test('enumerate lists the set bits in order and stops at max', () => {
       u32[(list >> 2) + wanted] = 0xdeadbeef
       assert.is(kernels.enumerate(a, bytes, list, max), wanted)
       assert.equal(Array.from(u32.subarray(list >> 2, (list >> 2) + wanted)), expected.slice(0, wanted))
+      assert.is(kernels.enumerateDescending(a, bytes, list, max), wanted)
+      const descending = Array.from(u32.subarray(list >> 2, (list >> 2) + wanted))
+      assert.equal(descending.reverse(), expected.slice(expected.length - wanted))
       assert.is(u32[(list >> 2) + wanted], 0xdeadbeef, 'nothing is written beyond the last position')
     }
   })
   memory.pop(list)
+})
+
+test('setPositions and clearPositions change the bits named and no other', () => {
+  const list = memory.push(4096)
+  forRows(1, ([a = 0], [x], bytes, out) => {
+    if (x === undefined) return
+    const positions = Array.from({ length: random.below(300) }, () => random.below(bytes * 8))
+    u16.set(positions, list >> 1)
+    kernels.copy(a, out, bytes)
+    kernels.setPositions(list, positions.length, out)
+    const set = x.clone()
+    for (const p of positions) set.set(p, 1)
+    assertRow(out, bytes, set, 'setPositions')
+    kernels.clearPositions(list, positions.length, out)
+    for (const p of positions) set.set(p, 0)
+    assertRow(out, bytes, set, 'clearPositions')
+  })
+  memory.pop(list)
+})
+
+test('orSignature ORs lengths that are odd multiples of 8', () => {
+  const a = memory.push(512)
+  const b = memory.push(512)
+  for (const bytes of [8, 16, 24, 40, 200, 384]) {
+    for (const address of [a, b]) for (let i = 0; i < 512; i++) u8[address + i] = random.next()
+    const before = u8.slice(b, b + 512)
+    kernels.orSignature(a, b, bytes)
+    for (let i = 0; i < 512; i++) {
+      assert.is(u8[b + i], i < bytes ? (before[i] as number) | (u8[a + i] as number) : before[i])
+    }
+  }
+  memory.pop(a)
 })
 
 test('transposeBlock puts bit p of signature d at bit 64·block + d of row p, and touches nothing else', () => {

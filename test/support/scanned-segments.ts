@@ -120,11 +120,10 @@ function assertSameHashedRows(scanned: OpenSegment, flattened: OpenSegment): voi
   const memory = rowMemory()
   const a = memory.push(8192)
   const b = memory.push(8192)
-  const rowAt = (address: number): Uint8Array => memory.u8.subarray(address, address + scanned.rowBytes)
   for (let row = 0; row < scanned.shards; row++) {
     scanned.copyHashedRow(row, a)
     flattened.copyHashedRow(row, b)
-    if (Buffer.compare(rowAt(a), rowAt(b)) !== 0) assert.unreachable(`row ${row} differs`)
+    if (!memory.kernels.equal(a, b, scanned.rowBytes)) assert.unreachable(`row ${row} differs`)
   }
   memory.pop(a)
 }

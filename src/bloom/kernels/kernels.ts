@@ -19,7 +19,11 @@ export interface Kernels {
    * @returns 1 if any bit of `out` is set, else 0
    */
   andRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
+  /** out = OR of `count` rows, in one pass. No rows: all zeros. Returns 1 if any bit of `out` is set, else 0. */
+  orRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
 
+  /** out = a & b */
+  and(a: number, b: number, out: number, bytes: number): void
   /** out = a | b */
   or(a: number, b: number, out: number, bytes: number): void
   /** out = a & ~b */
@@ -34,8 +38,14 @@ export interface Kernels {
   /** Clears every bit at position ≥ bits; `bits` may be anything, `bytes` bounds the row. */
   clearFrom(address: number, bits: number, bytes: number): void
 
+  /** 1 if no bit is set, else 0. */
+  isZero(address: number, bytes: number): 0 | 1
+  /** 1 if a and b hold the same bits, else 0. */
+  equal(a: number, b: number, bytes: number): 0 | 1
   /** Number of bits set. */
   popcount(address: number, bytes: number): number
+  /** Number of bits set in a & b, which is not written anywhere. */
+  popcountAnd(a: number, b: number, bytes: number): number
 
   /**
    * Writes the positions of set bits, ascending, as u32.
@@ -43,6 +53,12 @@ export interface Kernels {
    * @returns how many were written; `max` when there may be more
    */
   enumerate(address: number, bytes: number, out: number, max: number): number
+  /** As enumerate, from the highest position down. */
+  enumerateDescending(address: number, bytes: number, out: number, max: number): number
+  /** Sets the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits stay. */
+  setPositions(positions: number, count: number, out: number): void
+  /** Clears the bits of `out` at `count` positions (u16, 2-aligned, any order). Other bits stay. */
+  clearPositions(positions: number, count: number, out: number): void
 
   /**
    * Sets the bits of `out` that a gap list names: LEB128 numbers, the first position, then each distance to the
@@ -52,7 +68,15 @@ export interface Kernels {
    * @returns number of positions, or −1 for a truncated, overlong or too large number; `out` is then partly written
    */
   decodeGaps(address: number, length: number, out: number): number
+  /**
+   * Writes the set bits of a row of at most 8 KiB as a gap list.
+   * @param out any; at most `max` bytes are written
+   * @returns bytes written, or −1 if they would be more than `max`
+   */
+  encodeGaps(address: number, bytes: number, out: number, max: number): number
 
+  /** target |= source; addresses any, `bytes` a multiple of 8. */
+  orSignature(source: number, target: number, bytes: number): void
   /**
    * Turns the signatures of 64 consecutive documents into column `block` of every row: bit p of signature d becomes
    * bit 64 · block + d of row p. Overwrites those words; other bits stay.
@@ -67,7 +91,7 @@ export interface Kernels {
 }
 
 /**
- * Compiles the kernels over a memory. Synchronous: the module is two and a half kilobytes.
+ * Compiles the kernels over a memory. Synchronous: the module is four kilobytes.
  * @throws PetalError KernelsUnavailable without WebAssembly SIMD, or on a big-endian machine
  */
 export function instantiateKernels(memory: WasmMemory): Kernels {

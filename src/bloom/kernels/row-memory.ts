@@ -41,7 +41,9 @@ export const DEFAULT_ROW_MEMORY_BYTES = 512 << 20
 export class RowMemory {
   readonly kernels: Kernels
   readonly u8: Uint8Array<ArrayBuffer>
+  readonly u16: Uint16Array<ArrayBuffer>
   readonly u32: Uint32Array<ArrayBuffer>
+  readonly u64: BigUint64Array<ArrayBuffer>
   /** Frames in all. */
   readonly frames: number
 
@@ -63,7 +65,9 @@ export class RowMemory {
     const memory = reserve(pages)
     this.kernels = instantiateKernels(memory)
     this.u8 = new Uint8Array(memory.buffer)
+    this.u16 = new Uint16Array(memory.buffer)
     this.u32 = new Uint32Array(memory.buffer)
+    this.u64 = new BigUint64Array(memory.buffer)
     this.frames = Math.floor((memory.buffer.byteLength - SCRATCH_END) / FRAME_STRIDE)
     this.#taken = new Uint8Array(this.frames)
     this.#freed = new Uint32Array(this.frames)

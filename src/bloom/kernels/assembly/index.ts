@@ -51,7 +51,43 @@ export function andRows(pointers: usize, count: u32, out: usize, bytes: u32): u3
   return <u32>v128.any_true(any)
 }
 
+export function orRows(pointers: usize, count: u32, out: usize, bytes: u32): u32 {
+  const end = pointers + (<usize>count << 2)
+  let any = ZERO
+  let offset: usize = 0
+  for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
+    let a = ZERO, b = ZERO, c = ZERO, d = ZERO
+    for (let pointer = pointers; pointer < end; pointer += 4) {
+      const row = <usize>load<u32>(pointer) + offset
+      a = v128.or(a, v128.load(row))
+      b = v128.or(b, v128.load(row, 16))
+      c = v128.or(c, v128.load(row, 32))
+      d = v128.or(d, v128.load(row, 48))
+    }
+    v128.store(out + offset, a)
+    v128.store(out + offset, b, 16)
+    v128.store(out + offset, c, 32)
+    v128.store(out + offset, d, 48)
+    any = v128.or(v128.or(any, v128.or(a, b)), v128.or(c, d))
+  }
+  for (; offset < <usize>bytes; offset += 16) {
+    let a = ZERO
+    for (let pointer = pointers; pointer < end; pointer += 4) {
+      a = v128.or(a, v128.load(<usize>load<u32>(pointer) + offset))
+    }
+    v128.store(out + offset, a)
+    any = v128.or(any, a)
+  }
+  return <u32>v128.any_true(any)
+}
+
 // ---- one or two rows ------------------------------------------------------------------------------------------------
+
+export function and(a: usize, b: usize, out: usize, bytes: u32): void {
+  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
+    v128.store(out + offset, v128.and(v128.load(a + offset), v128.load(b + offset)))
+  }
+}
 
 export function or(a: usize, b: usize, out: usize, bytes: u32): void {
   for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
@@ -79,6 +115,20 @@ export function copy(from: usize, to: usize, bytes: u32): void {
   memory.copy(to, from, bytes)
 }
 
+export function isZero(address: usize, bytes: u32): u32 {
+  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
+    if (v128.any_true(v128.load(address + offset))) return 0
+  }
+  return 1
+}
+
+export function equal(a: usize, b: usize, bytes: u32): u32 {
+  for (let offset: usize = 0; offset < <usize>bytes; offset += 16) {
+    if (v128.any_true(v128.xor(v128.load(a + offset), v128.load(b + offset)))) return 0
+  }
+  return 1
+}
+
 export function popcount(address: usize, bytes: u32): u32 {
   let total = ZERO
   let offset: usize = 0
@@ -87,6 +137,20 @@ export function popcount(address: usize, bytes: u32): u32 {
     const end = min<usize>(offset + 31 * 16, bytes)
     let sums = ZERO
     for (; offset < end; offset += 16) sums = i8x16.add(sums, i8x16.popcnt(v128.load(address + offset)))
+    total = i32x4.add(total, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(sums)))
+  }
+  return sumLanes(total)
+}
+
+export function popcountAnd(a: usize, b: usize, bytes: u32): u32 {
+  let total = ZERO
+  let offset: usize = 0
+  while (offset < <usize>bytes) {
+    const end = min<usize>(offset + 31 * 16, bytes)
+    let sums = ZERO
+    for (; offset < end; offset += 16) {
+      sums = i8x16.add(sums, i8x16.popcnt(v128.and(v128.load(a + offset), v128.load(b + offset))))
+    }
     total = i32x4.add(total, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(sums)))
   }
   return sumLanes(total)
@@ -128,6 +192,40 @@ export function enumerate(address: usize, bytes: u32, out: usize, max: u32): u32
   return <u32>((next - out) >> 2)
 }
 
+export function enumerateDescending(address: usize, bytes: u32, out: usize, max: u32): u32 {
+  const end = out + (<usize>max << 2)
+  let next = out
+  for (let offset: usize = bytes; offset > 0;) {
+    offset -= 16
+    if (!v128.any_true(v128.load(address + offset))) continue
+    for (let half: usize = 16; half > 0;) {
+      half -= 8
+      let word = load<u64>(address + offset + half)
+      const base = <u32>(offset + half) << 3
+      while (word != 0) {
+        if (next == end) return max
+        const bit = 63 - <u32>clz(word)
+        store<u32>(next, base + bit)
+        next += 4
+        word ^= <u64>1 << bit
+      }
+    }
+  }
+  return <u32>((next - out) >> 2)
+}
+
+export function setPositions(positions: usize, count: u32, out: usize): void {
+  for (const end = positions + (<usize>count << 1); positions < end; positions += 2) setBit(out, <u32>load<u16>(positions))
+}
+
+export function clearPositions(positions: usize, count: u32, out: usize): void {
+  for (const end = positions + (<usize>count << 1); positions < end; positions += 2) {
+    const position = <u32>load<u16>(positions)
+    const at = out + <usize>(position >> 3)
+    store<u8>(at, load<u8>(at) & ~<u8>(<u32>1 << (position & 7)))
+  }
+}
+
 // @ts-ignore: decorator
 @inline
 function setBit(row: usize, position: u32): void {
@@ -156,7 +254,37 @@ export function decodeGaps(address: usize, length: u32, out: usize): i32 {
   return count
 }
 
+export function encodeGaps(address: usize, bytes: u32, out: usize, max: u32): i32 {
+  const end = out + <usize>max
+  let at = out
+  let next: u32 = 0
+  for (let offset: usize = 0; offset < <usize>bytes; offset += 8) {
+    let word = load<u64>(address + offset)
+    while (word != 0) {
+      const position = (<u32>offset << 3) + <u32>ctz(word)
+      let gap = position - next
+      for (; gap > 127; gap >>= 7) {
+        if (at == end) return -1
+        store<u8>(at++, <u8>(gap | 128))
+      }
+      if (at == end) return -1
+      store<u8>(at++, <u8>gap)
+      next = position + 1
+      word &= word - 1
+    }
+  }
+  return <i32>(at - out)
+}
+
 // ---- ingest ---------------------------------------------------------------------------------------------------------
+
+export function orSignature(source: usize, target: usize, bytes: u32): void {
+  let offset: usize = 0
+  for (const wide = <usize>bytes & ~15; offset < wide; offset += 16) {
+    v128.store(target + offset, v128.or(v128.load(target + offset), v128.load(source + offset)))
+  }
+  if (offset < <usize>bytes) store<u64>(target + offset, load<u64>(target + offset) | load<u64>(source + offset))
+}
 
 export function transposeBlock(
   signatures: usize, signatureBytes: u32, frames: usize, rowsPerFrame: u32, block: u32
