@@ -1,4 +1,5 @@
 /** What writes return: the shapes of MongoDB's driver. */
+import type { BulkWriteCounts } from './errors.ts'
 
 export interface InsertOneResult {
   readonly acknowledged: true
@@ -26,13 +27,6 @@ export interface DeleteResult {
   readonly deletedCount: number
 }
 
-export interface BulkWriteResult {
+export interface BulkWriteResult extends BulkWriteCounts {
   readonly acknowledged: true
-  readonly insertedCount: number
-  readonly matchedCount: number
-  readonly modifiedCount: number
-  readonly deletedCount: number
-  readonly upsertedCount: number
-  readonly insertedIds: Readonly<Record<number, unknown>>
-  readonly upsertedIds: Readonly<Record<number, unknown>>
 }

@@ -2,6 +2,7 @@
  * Numbers of every kind as 64-bit integers, for the operators that are defined on those alone (`$mod`, `$bits…`).
  */
 import { Decimal128 } from 'bson'
+import { parseDecimal } from './decimal.ts'
 import { unwrapNumber } from './numbers.ts'
 import type { Numeric } from './types.ts'
 
@@ -24,31 +25,18 @@ export function exactInt64(value: Numeric): bigint | undefined {
   return truncateToInt64(plain)
 }
 
-interface DecimalParts {
-  readonly digits: bigint
-  /** The value is digits · 10^exponent. */
-  readonly exponent: number
-}
-
-function decimalParts(text: string): DecimalParts | undefined {
-  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:E([+-]?\d+))?$/i.exec(text)
-  if (parts === null) return undefined
-  const [, sign, whole, fraction = '', exponent = '0'] = parts
-  return { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
-}
-
 function truncateDecimal(text: string): bigint | undefined {
-  const parts = decimalParts(text)
+  const parts = parseDecimal(text)
   if (parts === undefined) return undefined
-  if (parts.digits === 0n) return 0n
+  if (parts.coefficient === 0n) return 0n
   if (parts.exponent > 19) return undefined
   const power = 10n ** BigInt(Math.abs(parts.exponent))
-  const whole = parts.exponent >= 0 ? parts.digits * power : parts.digits / power
+  const whole = parts.exponent >= 0 ? parts.coefficient * power : parts.coefficient / power
   return BigInt.asIntN(64, whole) === whole ? whole : undefined
 }
 
 function isWhole(text: string): boolean {
-  const parts = decimalParts(text)
+  const parts = parseDecimal(text)
   if (parts === undefined) return false
-  return parts.exponent >= 0 || parts.digits % 10n ** BigInt(-parts.exponent) === 0n
+  return parts.exponent >= 0 || parts.coefficient % 10n ** BigInt(-parts.exponent) === 0n
 }

@@ -4,6 +4,7 @@
  * Comparison is exact across kinds. Nothing here rounds before it compares.
  */
 import { Decimal128, Double, Int32, Long } from 'bson'
+import { parseDecimal } from './decimal.ts'
 import type { Numeric } from './types.ts'
 
 /** A JavaScript number or bigint with the value of a Long, Int32 or Double; Decimal128 stays as it is. */
@@ -64,39 +65,27 @@ interface Rational {
 function compareWithDecimal(a: number | bigint | Decimal128, b: number | bigint | Decimal128): number {
   const x = Number(String(a))
   const y = Number(String(b))
-  // Different doubles order the numbers they are nearest to: rounding is monotone.
-  if (x !== y || !Number.isFinite(x)) {
-    if (Math.abs(x) !== Number.POSITIVE_INFINITY || x !== y || (isInfinite(a) && isInfinite(b))) {
-      return compareDoubles(x, y)
-    }
-  }
+  // Different doubles order the numbers they are nearest to, because rounding is monotone; NaN differs from itself.
+  if (x !== y) return compareDoubles(x, y)
   const left = toRational(a)
   const right = toRational(b)
-  if (left === undefined || right === undefined) {
-    const infinity = x > 0 ? 1 : -1
-    return left === undefined ? infinity : -infinity
-  }
+  if (left === undefined && right === undefined) return 0
+  // One is an infinity, the other a decimal beyond all doubles.
+  if (left === undefined || right === undefined) return left === undefined ? Math.sign(x) : -Math.sign(x)
   const difference = left.numerator * right.denominator - right.numerator * left.denominator
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
-}
-
-function isInfinite(value: number | bigint | Decimal128): boolean {
-  return /inf/i.test(String(value))
 }
 
 /** undefined for the infinities. */
 function toRational(value: number | bigint | Decimal128): Rational | undefined {
   if (typeof value === 'bigint') return { numerator: value, denominator: 1n }
   if (typeof value === 'number') return Number.isFinite(value) ? doubleToRational(value) : undefined
-  const text = value.toString()
-  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:E([+-]?\d+))?$/i.exec(text)
-  if (parts === null) return undefined
-  const [, sign, whole, fraction = '', exponent = '0'] = parts
-  const digits = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
-  const scale = Number(exponent) - fraction.length
-  return scale >= 0
-    ? { numerator: digits * 10n ** BigInt(scale), denominator: 1n }
-    : { numerator: digits, denominator: 10n ** BigInt(-scale) }
+  const decimal = parseDecimal(value.toString())
+  if (decimal === undefined) return undefined
+  const { coefficient, exponent } = decimal
+  return exponent >= 0
+    ? { numerator: coefficient * 10n ** BigInt(exponent), denominator: 1n }
+    : { numerator: coefficient, denominator: 10n ** BigInt(-exponent) }
 }
 
 const doubleView = new DataView(new ArrayBuffer(8))
