@@ -75,6 +75,40 @@ export interface Kernels {
    */
   encodeGaps(address: number, bytes: number, out: number, max: number): number
 
+  /**
+   * Bit i of `out` = low ≤ key i ≤ high; a key that is NaN is in no interval.
+   * @param keys doubles, `count` of them, a multiple of 128
+   */
+  keysBetween(keys: number, count: number, low: number, high: number, out: number): void
+  /**
+   * The code of each key: 1 + the first of 255 edges that is not below it, 0 for NaN. Widens the bin of each code to
+   * hold the key: bin c − 1 is two doubles at bins + 16 · (c − 1), the least and the greatest key.
+   * @param keys doubles, `count` of them, none above the last edge
+   * @param edges 255 doubles, ascending; the rest is filled up with ∞
+   * @param codes `count` bytes
+   */
+  codeKeys(keys: number, count: number, edges: number, codes: number, bins: number): void
+  /**
+   * Bit b of code i becomes bit i of row b.
+   * @param codes bytes, `count` of them, a multiple of 128
+   * @param rows eight rows, `stride` bytes apart
+   */
+  sliceCodes(codes: number, count: number, rows: number, stride: number): void
+  /**
+   * out = documents whose code is from `low` to `high`, in one pass over the code's bits.
+   * @param slices where the addresses of the rows stand, `count` × u32, the lowest bit first
+   * @returns 1 if any bit of `out` is set, else 0
+   */
+  codesBetween(slices: number, count: number, low: number, high: number, out: number, bytes: number): 0 | 1
+
+  /**
+   * Sets bit `group` of `probes` words of each pair: see sharded-bloom/upper-level.ts.
+   * @param hashes `count` pairs' hashes, u32 lo and hi in turn
+   * @param frames where the addresses of `frameCount` frames stand, u32
+   * @param group 0…31
+   */
+  addToGroup(hashes: number, count: number, frames: number, frameCount: number, probes: number, group: number): void
+
   /** target |= source; addresses any, `bytes` a multiple of 8. */
   orSignature(source: number, target: number, bytes: number): void
   /**

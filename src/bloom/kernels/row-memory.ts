@@ -44,6 +44,7 @@ export class RowMemory {
   readonly u16: Uint16Array<ArrayBuffer>
   readonly u32: Uint32Array<ArrayBuffer>
   readonly u64: BigUint64Array<ArrayBuffer>
+  readonly f64: Float64Array<ArrayBuffer>
   /** Frames in all. */
   readonly frames: number
 
@@ -68,6 +69,7 @@ export class RowMemory {
     this.u16 = new Uint16Array(memory.buffer)
     this.u32 = new Uint32Array(memory.buffer)
     this.u64 = new BigUint64Array(memory.buffer)
+    this.f64 = new Float64Array(memory.buffer)
     this.frames = Math.floor((memory.buffer.byteLength - SCRATCH_END) / FRAME_STRIDE)
     this.#taken = new Uint8Array(this.frames)
     this.#freed = new Uint32Array(this.frames)

@@ -13,6 +13,9 @@
 const WORKSPACE: usize = 1024
 const WORDS: usize = 1536
 
+export * from './groups'
+export * from './ranges'
+
 const ZERO: v128 = i64x2.splat(0)
 const ONES: v128 = i64x2.splat(-1)
 

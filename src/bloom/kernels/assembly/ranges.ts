@@ -1,0 +1,125 @@
+/**
+ * Keys, codes and their slices (see sharded-bloom/ranges/): the contract of every function stands in ../kernels.ts, the
+ * invariants in ./index.ts.
+ */
+const ZERO: v128 = i64x2.splat(0)
+const ONES: v128 = i64x2.splat(-1)
+
+export function keysBetween(keys: usize, count: u32, low: f64, high: f64, out: usize): void {
+  const lows = f64x2.splat(low)
+  const highs = f64x2.splat(high)
+  for (const end = keys + (<usize>count << 3); keys < end; keys += 64, out++) {
+    store<u8>(out, between(keys, lows, highs)
+      | (between(keys + 16, lows, highs) << 2)
+      | (between(keys + 32, lows, highs) << 4)
+      | (between(keys + 48, lows, highs) << 6))
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function between(keys: usize, lows: v128, highs: v128): u8 {
+  const pair = v128.load(keys)
+  return <u8>i64x2.bitmask(v128.and(f64x2.ge(pair, lows), f64x2.le(pair, highs)))
+}
+
+export function codeKeys(keys: usize, count: u32, edges: usize, codes: usize, bins: usize): void {
+  for (const end = codes + <usize>count; codes < end; codes++, keys += 8) {
+    const key = load<f64>(keys)
+    store<u8>(codes, key == key ? codeOf(key, edges, bins) : 0)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function codeOf(key: f64, edges: usize, bins: usize): u8 {
+  // No branches: which half a key is in is what no processor predicts.
+  let edge = step(edges, key, 10)
+  edge = step(edge, key, 9)
+  edge = step(edge, key, 8)
+  edge = step(edge, key, 7)
+  edge = step(edge, key, 6)
+  edge = step(edge, key, 5)
+  edge = step(edge, key, 4)
+  const place = step(edge, key, 3) - edges
+  const bin = bins + (place << 1)
+  store<f64>(bin, min(load<f64>(bin), key))
+  store<f64>(bin, max(load<f64>(bin, 8), key), 8)
+  return <u8>((place >> 3) + 1)
+}
+
+/** Past 2^shift bytes of edges when all of them are below the key. */
+// @ts-ignore: decorator
+@inline
+function step(edge: usize, key: f64, shift: usize): usize {
+  return edge + (<usize>(load<f64>(edge + (<usize>1 << shift) - 8) < key) << shift)
+}
+
+export function sliceCodes(codes: usize, count: u32, rows: usize, stride: u32): void {
+  for (const end = codes + <usize>count; codes < end; codes += 16, rows += 2) {
+    let bytes = v128.load(codes)
+    let row = rows + (<usize>stride << 3)
+    do {
+      row -= <usize>stride
+      store<u16>(row, <u16>i8x16.bitmask(bytes))
+      bytes = i8x16.add(bytes, bytes)
+    } while (row != rows)
+  }
+}
+
+export function codesBetween(slices: usize, count: u32, low: u32, high: u32, out: usize, bytes: u32): u32 {
+  let any = ZERO
+  let offset: usize = 0
+  // From the lowest bit up: `l` is at least what the low bits say, `h` at most; a higher bit decides where it differs.
+  for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
+    let l0 = ONES, l1 = ONES, l2 = ONES, l3 = ONES
+    let h0 = ONES, h1 = ONES, h2 = ONES, h3 = ONES
+    for (let bit: u32 = 0; bit < count; bit++) {
+      const slice = <usize>load<u32>(slices + (<usize>bit << 2)) + offset
+      const s0 = v128.load(slice), s1 = v128.load(slice, 16), s2 = v128.load(slice, 32), s3 = v128.load(slice, 48)
+      if (((low >>> bit) & 1) != 0) {
+        l0 = v128.and(l0, s0)
+        l1 = v128.and(l1, s1)
+        l2 = v128.and(l2, s2)
+        l3 = v128.and(l3, s3)
+      } else {
+        l0 = v128.or(l0, s0)
+        l1 = v128.or(l1, s1)
+        l2 = v128.or(l2, s2)
+        l3 = v128.or(l3, s3)
+      }
+      if (((high >>> bit) & 1) != 0) {
+        h0 = v128.or(h0, v128.not(s0))
+        h1 = v128.or(h1, v128.not(s1))
+        h2 = v128.or(h2, v128.not(s2))
+        h3 = v128.or(h3, v128.not(s3))
+      } else {
+        h0 = v128.andnot(h0, s0)
+        h1 = v128.andnot(h1, s1)
+        h2 = v128.andnot(h2, s2)
+        h3 = v128.andnot(h3, s3)
+      }
+    }
+    l0 = v128.and(l0, h0)
+    l1 = v128.and(l1, h1)
+    l2 = v128.and(l2, h2)
+    l3 = v128.and(l3, h3)
+    v128.store(out + offset, l0)
+    v128.store(out + offset, l1, 16)
+    v128.store(out + offset, l2, 32)
+    v128.store(out + offset, l3, 48)
+    any = v128.or(any, v128.or(v128.or(l0, l1), v128.or(l2, l3)))
+  }
+  for (; offset < <usize>bytes; offset += 16) {
+    let l = ONES, h = ONES
+    for (let bit: u32 = 0; bit < count; bit++) {
+      const slice = v128.load(<usize>load<u32>(slices + (<usize>bit << 2)) + offset)
+      l = ((low >>> bit) & 1) != 0 ? v128.and(l, slice) : v128.or(l, slice)
+      h = ((high >>> bit) & 1) != 0 ? v128.or(h, v128.not(slice)) : v128.andnot(h, slice)
+    }
+    const both = v128.and(l, h)
+    v128.store(out + offset, both)
+    any = v128.or(any, both)
+  }
+  return <u32>v128.any_true(any)
+}
