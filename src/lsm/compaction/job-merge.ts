@@ -1,0 +1,76 @@
+/**
+ * The inner loop of a job: from the merged inputs through the drop rules into tables.
+ *
+ * Invariant: a table ends between two different keys only.
+ */
+import { copyBytes } from '../format/bytes.ts'
+import type { Cursor } from '../format/cursor.ts'
+import { compareRanges } from '../format/entry.ts'
+import { DropRules, Verdict } from './drop-rules.ts'
+import type { TableJob } from './job.ts'
+import { OutputBorders } from './output-borders.ts'
+import type { TableOutputs } from './table-outputs.ts'
+
+/** A slice ends after as many bytes of keys and values, or entries. */
+const sliceBytes = 64 * 1024
+const sliceEntries = 256
+
+export class JobMerge {
+  readonly #cursor: Cursor
+  readonly #outputs: TableOutputs
+  readonly #rules: DropRules
+  readonly #borders: OutputBorders
+  /** The key before the cursor's; its version may have been dropped. */
+  #lastKey = Buffer.alloc(64)
+  #lastLength = -1
+  /** Whether no version of the cursor's key has been kept yet. */
+  #isFirstKept = true
+  #entriesIn = 0
+
+  constructor(job: TableJob, cursor: Cursor, outputs: TableOutputs) {
+    this.#cursor = cursor
+    this.#outputs = outputs
+    this.#rules = new DropRules(job.snapshots, job.deeper)
+    this.#borders = new OutputBorders(job)
+    cursor.seekToFirst()
+  }
+
+  get entriesIn(): number {
+    return this.#entriesIn
+  }
+
+  /** Some 100 µs of work; false when there is none left. */
+  runSlice(): boolean {
+    const cursor = this.#cursor
+    const outputs = this.#outputs
+    let bytes = 0
+    for (let entries = 0; cursor.isValid && entries < sliceEntries && bytes < sliceBytes; entries++) {
+      const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = cursor
+      const isNewKey = this.#meet(keyBytes, keyStart, keyEnd)
+      if (this.#rules.judge(isNewKey, keyBytes, keyStart, keyEnd, sequence, kind) === Verdict.keep) {
+        if (outputs.isOpen && (this.#borders.isDue || outputs.isFull) && this.#isFirstKept && !outputs.isLast) {
+          outputs.end()
+        }
+        if (!outputs.isOpen) this.#borders.begin()
+        outputs.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+        this.#isFirstKept = false
+      }
+      bytes += keyEnd - keyStart + valueEnd - valueStart
+      this.#entriesIn++
+      cursor.next()
+    }
+    return cursor.isValid
+  }
+
+  /** Remembers the cursor's key; true when it is another than before. */
+  #meet(bytes: Uint8Array, start: number, end: number): boolean {
+    const length = end - start
+    if (length === this.#lastLength && compareRanges(this.#lastKey, 0, length, bytes, start, end) === 0) return false
+    this.#borders.cross(this.#lastKey, this.#lastLength, bytes, start, end)
+    if (length > this.#lastKey.length) this.#lastKey = Buffer.alloc(length * 2)
+    copyBytes(bytes, start, end, this.#lastKey, 0)
+    this.#lastLength = length
+    this.#isFirstKept = true
+    return true
+  }
+}

@@ -1,0 +1,52 @@
+/** Ranges of keys, both ends inclusive, and what overlaps them. */
+import { compareKeys } from '../format/entry.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+
+export interface KeySpan {
+  readonly smallest: Uint8Array
+  readonly largest: Uint8Array
+}
+
+export function overlaps(a: KeySpan, b: KeySpan): boolean {
+  return compareKeys(a.smallest, b.largest) <= 0 && compareKeys(b.smallest, a.largest) <= 0
+}
+
+/** The smallest span that holds all; undefined for none. */
+export function spanOf(spans: Iterable<KeySpan>): KeySpan | undefined {
+  let smallest: Uint8Array | undefined
+  let largest: Uint8Array | undefined
+  for (const span of spans) {
+    if (smallest === undefined || compareKeys(span.smallest, smallest) < 0) smallest = span.smallest
+    if (largest === undefined || compareKeys(span.largest, largest) > 0) largest = span.largest
+  }
+  return smallest === undefined || largest === undefined ? undefined : { smallest, largest }
+}
+
+/** REQUIRES: tables ascend and do not overlap (a level below 0, or a run). */
+export function overlapping(tables: readonly TableMeta[], span: KeySpan): readonly TableMeta[] {
+  const first = firstEndingAtOrAfter(tables, span.smallest)
+  let end = first
+  for (let table = tables[end]; table !== undefined; table = tables[++end]) {
+    if (compareKeys(table.smallest, span.largest) > 0) break
+  }
+  return tables.slice(first, end)
+}
+
+/** Index of the first table whose largest key is ≥ key. REQUIRES: as above. */
+export function firstEndingAtOrAfter(tables: readonly TableMeta[], key: Uint8Array): number {
+  let low = 0
+  let high = tables.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const table = tables[middle]
+    if (table !== undefined && compareKeys(table.largest, key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export function bytesOf(tables: readonly TableMeta[]): number {
+  let bytes = 0
+  for (const table of tables) bytes += table.bytes
+  return bytes
+}

@@ -1,0 +1,112 @@
+/**
+ * Compaction out of the levels below level 0: the level that exceeds its target most gives the tables that overlap
+ * least of the next one; tables full of tombstones go when what they free is worth the rewriting.
+ */
+import { compareKeys } from '../format/entry.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import { bytesOf, overlapping, spanOf } from './key-span.ts'
+import { deepestFreeLevel, garbageBytes, isReserved, isTombstoneHeavy } from './moves.ts'
+import type { Merge, Move, Pick } from './pick.ts'
+import { isFree, type PartitionView } from './picker.ts'
+
+/** Tables full of tombstones go down when they free this share of what has to be rewritten. */
+const garbageShare = 0.25
+/** A merge takes neighbours along, up to this many target tables in all. */
+const maxMergeTables = 32
+
+export function levelPick(view: PartitionView): Pick | undefined {
+  return overfullPick(view) ?? tombstonePick(view)
+}
+
+function overfullPick(view: PartitionView): Pick | undefined {
+  const scores: { level: number; score: number }[] = []
+  for (const [level, tables] of view.levels.entries()) {
+    const target = view.targets.bytes[level] ?? Number.POSITIVE_INFINITY
+    const bytes = bytesOf(tables)
+    if (level > 0 && bytes > target) scores.push({ level, score: bytes / Math.max(1, target) })
+  }
+  scores.sort((a, b) => b.score - a.score)
+  for (const { level } of scores) {
+    const pick = moveOutOf(view, level) ?? cheapestMerge(view, level)
+    if (pick !== undefined) return pick
+  }
+  return undefined
+}
+
+/** All tables that overlap nothing below and can go equally deep. */
+function moveOutOf(view: PartitionView, level: number): Move | undefined {
+  const byLevel = new Map<number, TableMeta[]>()
+  for (const table of view.levels[level] ?? []) {
+    if (isTombstoneHeavy(table)) continue
+    const toLevel = deepestFreeLevel(view, table, level)
+    if (toLevel > level) byLevel.set(toLevel, [...(byLevel.get(toLevel) ?? []), table])
+  }
+  const deepest = Math.max(...byLevel.keys())
+  const tables = byLevel.get(deepest)
+  return tables === undefined ? undefined : { kind: 'move', partition: view.name, level, tables, toLevel: deepest }
+}
+
+/** Least bytes rewritten per byte that goes down; of equals, the first one behind the last merge's. */
+function cheapestMerge(view: PartitionView, level: number): Merge | undefined {
+  const tables = view.levels[level] ?? []
+  const pointer = view.state.pointer(level, view.name)
+  const isBehind = (table: TableMeta) => pointer === undefined || compareKeys(table.smallest, pointer) > 0
+  let best: { readonly at: number; readonly cost: number; readonly isBehind: boolean } | undefined
+  for (const [at, table] of tables.entries()) {
+    const cost = costOf(view, level, [table])
+    const candidate = { at, cost, isBehind: isBehind(table) }
+    const isBetter =
+      best === undefined || cost < best.cost || (cost === best.cost && candidate.isBehind && !best.isBehind)
+    if (isBetter && isFree(mergeOf(view, level, [table]), view.state)) best = candidate
+  }
+  return best === undefined ? undefined : widened(view, level, best.at, best.cost)
+}
+
+/** A merge has fixed costs: take the tables behind along as long as that makes it no dearer per byte. */
+function widened(view: PartitionView, level: number, at: number, cost: number): Merge {
+  const tables = view.levels[level] ?? []
+  let merge = mergeOf(view, level, tables.slice(at, at + 1))
+  for (let end = at + 2; end <= tables.length; end++) {
+    const group = tables.slice(at, end)
+    const wider = mergeOf(view, level, group)
+    const bytes = wider.inputs.reduce((sum, input) => sum + bytesOf(input.tables), 0)
+    if (bytes > maxMergeTables * view.limits.maxFileBytes || costOf(view, level, group) > cost) break
+    if (!isFree(wider, view.state)) break
+    merge = wider
+  }
+  return merge
+}
+
+function costOf(view: PartitionView, level: number, tables: readonly TableMeta[]): number {
+  const below = overlappedBelow(view, level, tables)
+  const weight = bytesOf(tables) + garbageBytes(tables, below)
+  return (bytesOf(tables) + bytesOf(below)) / Math.max(1, weight)
+}
+
+function tombstonePick(view: PartitionView): Merge | undefined {
+  const last = view.levels.length - 1
+  for (let level = 1; level < last; level++) {
+    for (const table of view.levels[level] ?? []) {
+      if (!isTombstoneHeavy(table) || isReserved(view, table)) continue
+      const below = overlappedBelow(view, level, [table])
+      if (garbageBytes([table], below) < garbageShare * bytesOf(below)) continue
+      const merge = mergeOf(view, level, [table])
+      if (isFree(merge, view.state)) return merge
+    }
+  }
+  return undefined
+}
+
+function mergeOf(view: PartitionView, level: number, tables: readonly TableMeta[]): Merge {
+  const below = overlappedBelow(view, level, tables)
+  const inputs = [
+    { level, tables },
+    { level: level + 1, tables: below }
+  ].filter((input) => input.tables.length > 0)
+  return { kind: 'merge', partition: view.name, inputs, outputLevel: level + 1 }
+}
+
+function overlappedBelow(view: PartitionView, level: number, tables: readonly TableMeta[]): readonly TableMeta[] {
+  const span = spanOf(tables)
+  return span === undefined ? [] : overlapping(view.version.levels[level + 1] ?? [], span)
+}

@@ -1,0 +1,145 @@
+/**
+ * Level 0 as sorted runs. What counts for readers, and so for triggers, is not how many tables there are but how many
+ * of them a key may be in.
+ *
+ * Invariants:
+ * 1. Runs are newest first; tables of one run do not overlap and ascend.
+ * 2. A run is contiguous in age within its partition: whatever is merged is runs next to each other, so that every
+ *    version in the result is older than all versions of the runs before it and newer than all of the runs behind it.
+ */
+import { compareKeys } from '../format/entry.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import { overlaps } from './key-span.ts'
+import { partitionName } from './partition.ts'
+
+export type Run = readonly TableMeta[]
+
+/** @param tables of one partition, newest first */
+export function level0Runs(tables: readonly TableMeta[]): readonly Run[] {
+  const runs: TableMeta[][] = []
+  let run: TableMeta[] = []
+  for (const table of tables) {
+    if (run.some((other) => overlaps(other, table))) {
+      runs.push(run)
+      run = []
+    }
+    run.push(table)
+  }
+  if (run.length > 0) runs.push(run)
+  return runs.map((members) => members.sort((a, b) => compareKeys(a.smallest, b.smallest)))
+}
+
+/** Levels hardly change from one version to the next, and a last level of thousands of tables is long to go through. */
+const grouped = new WeakMap<readonly TableMeta[], { readonly depth: number; readonly groups: Partitions }>()
+
+type Partitions = ReadonlyMap<string, readonly TableMeta[]>
+
+/** A level's tables by partition, each list in the order given. REQUIRES: the level never changes. */
+export function byPartition(tables: readonly TableMeta[], depth: number): Partitions {
+  if (depth === 0) return new Map(tables.length === 0 ? [] : [['', tables]])
+  const known = grouped.get(tables)
+  if (known?.depth === depth) return known.groups
+  const groups = groupsBy(tables, (table) => partitionOfTable(table, depth))
+  grouped.set(tables, { depth, groups })
+  return groups
+}
+
+/**
+ * The tables of every level by partition, levels in order. Partitions whose tables overlap in level 0 are one here:
+ * a table from before the option partitionDepth had its value holds keys of several, and what is newer than such a
+ * table must not sink below it.
+ */
+export function levelsByPartition(
+  levels: readonly (readonly TableMeta[])[],
+  depth: number
+): ReadonlyMap<string, readonly (readonly TableMeta[])[]> {
+  const joined = joinedPartitions(levels[0] ?? [], depth)
+  const partitions = new Map<string, (readonly TableMeta[])[]>()
+  for (const [level, tables] of levels.entries()) {
+    for (const [name, members] of joinedGroups(tables, depth, joined)) {
+      const own = partitions.get(name) ?? levels.map(() => [])
+      own[level] = members
+      partitions.set(name, own)
+    }
+  }
+  return partitions
+}
+
+/** Runs in level 0 of the partition that has most of them: what slows down and stops writers. */
+export function level0Depth(tables: readonly TableMeta[], depth: number): number {
+  return deepestPartition(tables, depth).runs
+}
+
+/** The partition that has most runs in level 0; without tables, one without runs. */
+export function deepestPartition(tables: readonly TableMeta[], depth: number): { name: string; runs: number } {
+  let deepest = { name: '', runs: 0 }
+  const joined = joinedPartitions(tables, depth)
+  for (const [name, list] of joinedGroups(tables, depth, joined)) {
+    const runs = level0Runs(list).length
+    if (runs > deepest.runs) deepest = { name, runs }
+  }
+  return deepest
+}
+
+function joinedGroups(tables: readonly TableMeta[], depth: number, joined: JoinedPartitions): Partitions {
+  if (joined.size === 0) return byPartition(tables, depth)
+  return groupsBy(tables, (table) => {
+    const name = partitionOfTable(table, depth)
+    return joined.get(name) ?? name
+  })
+}
+
+function groupsBy(tables: readonly TableMeta[], nameOf: (table: TableMeta) => string): Partitions {
+  const groups = new Map<string, TableMeta[]>()
+  for (const table of tables) {
+    const name = nameOf(table)
+    const list = groups.get(name)
+    if (list === undefined) groups.set(name, [table])
+    else list.push(table)
+  }
+  return groups
+}
+
+/** Name of a partition to the name it shares with others; without those that stand alone. */
+type JoinedPartitions = ReadonlyMap<string, string>
+
+const joins = new WeakMap<readonly TableMeta[], { readonly depth: number; readonly joined: JoinedPartitions }>()
+
+function joinedPartitions(level0: readonly TableMeta[], depth: number): JoinedPartitions {
+  if (depth === 0) return new Map()
+  const known = joins.get(level0)
+  if (known?.depth === depth) return known.joined
+  const joined = joinOverlapping(level0, depth)
+  joins.set(level0, { depth, joined })
+  return joined
+}
+
+function joinOverlapping(level0: readonly TableMeta[], depth: number): JoinedPartitions {
+  const joined = new Map<string, string>()
+  const rootOf = (name: string): string => {
+    const next = joined.get(name)
+    return next === undefined || next === name ? name : rootOf(next)
+  }
+  let widest: TableMeta | undefined
+  for (const table of [...level0].sort((a, b) => compareKeys(a.smallest, b.smallest))) {
+    if (widest !== undefined && overlaps(widest, table)) {
+      const [before, name] = [rootOf(partitionOfTable(widest, depth)), rootOf(partitionOfTable(table, depth))]
+      if (before !== name) joined.set(name, before)
+    }
+    if (widest === undefined || compareKeys(table.largest, widest.largest) > 0) widest = table
+  }
+  for (const name of joined.keys()) joined.set(name, rootOf(name))
+  return joined
+}
+
+const names = new WeakMap<TableMeta, { readonly depth: number; readonly name: string }>()
+
+/** Of a table's first key, remembered with the table. */
+export function partitionOfTable(table: TableMeta, depth: number): string {
+  if (depth === 0) return ''
+  const known = names.get(table)
+  if (known?.depth === depth) return known.name
+  const name = partitionName(table.smallest, depth)
+  names.set(table, { depth, name })
+  return name
+}

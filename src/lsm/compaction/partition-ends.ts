@@ -1,0 +1,17 @@
+/** Where each partition ends now: what comes behind is new there, and needs no merging. */
+import { compareKeys } from '../format/entry.ts'
+import { partitionOfTable } from './level0-runs.ts'
+import type { Levels } from './pick.ts'
+
+/** The last key of each partition that has tables, ascending: TableJob.endAfter of a flush. */
+export function partitionEnds(version: Levels, depth: number): readonly Uint8Array[] {
+  const ends = new Map<string, Uint8Array>()
+  for (const tables of version.levels) {
+    for (const table of tables) {
+      const name = partitionOfTable(table, depth)
+      const end = ends.get(name)
+      if (end === undefined || compareKeys(end, table.largest) < 0) ends.set(name, table.largest)
+    }
+  }
+  return [...ends.values()].sort(compareKeys)
+}

@@ -1,0 +1,58 @@
+/**
+ * A sorted run of tables as a cursor that reads forwards once: each table is opened when the merge gets there, read
+ * ahead past any cache, and closed when the merge goes on to the next.
+ *
+ * Invariant: at most one table is open.
+ */
+import { join } from 'node:path'
+import { BlockCache } from '../cache/block-cache.ts'
+import { ioError } from '../errors.ts'
+import type { Cursor } from '../format/cursor.ts'
+import { Table } from '../format/table.ts'
+import { tableName } from '../fs/file-names.ts'
+import type { FileSystem, OpenFile } from '../fs/file-system.ts'
+import { LevelCursor } from '../read/level-cursor.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+
+const noCache = new BlockCache(0)
+
+export class RunReader {
+  /** Over all tables; its owner closes the reader, too. */
+  readonly cursor: Cursor
+  readonly #directory: string
+  readonly #fileSystem: FileSystem
+  #table: Table | undefined
+
+  /** @param tables ascending, without overlap */
+  constructor(tables: readonly TableMeta[], directory: string, fileSystem: FileSystem) {
+    this.#directory = directory
+    this.#fileSystem = fileSystem
+    this.cursor = new LevelCursor(tables, (meta) => this.#open(meta))
+  }
+
+  close(): void {
+    this.cursor.close()
+    this.#table?.close()
+    this.#table = undefined
+  }
+
+  /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  #open(meta: TableMeta): Cursor {
+    this.#table?.close()
+    this.#table = undefined
+    const path = join(this.#directory, tableName(meta.number))
+    let file: OpenFile
+    try {
+      file = this.#fileSystem.open(path, 'read')
+    } catch (cause) {
+      throw ioError(`Cannot open ${path}`, cause, { path })
+    }
+    try {
+      this.#table = Table.open(file, meta, noCache)
+    } catch (error) {
+      file.close()
+      throw error
+    }
+    return this.#table.cursor({ fillCache: false, readahead: true })
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Runs one job: inputs are merged, what nobody can see is dropped, tables are written. The same code runs in the worker
+ * thread and, in slices, on the main thread.
+ *
+ * Invariants:
+ * 1. All versions of a key are in one output.
+ * 2. When it fails, for whatever reason, its outputs are removed.
+ */
+import type { Cursor } from '../format/cursor.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { mergeCursors } from '../read/merging-cursor.ts'
+import { identityOf, loadExtractor } from '../value/load-extractor.ts'
+import { ValueCollector } from '../value/section-collector.ts'
+import { replayArena } from './arena-cursor.ts'
+import { bytesToRead, type TableJob, type TableJobResult } from './job.ts'
+import { jobError } from './job-errors.ts'
+import { JobMerge } from './job-merge.ts'
+import type { Pace } from './job-queue.ts'
+import { RunReader } from './run-reader.ts'
+import { TableOutputs } from './table-outputs.ts'
+
+/** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED (the extractor), LEVEL_ABORTED */
+export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: Pace): Promise<TableJobResult> {
+  const started = performance.now()
+  const outputs = new TableOutputs(job, fileSystem, await collectorFactory(job))
+  const readers = job.runs.map((run) => new RunReader(run, job.directory, fileSystem))
+  try {
+    const cursors: Cursor[] = readers.map((reader) => reader.cursor)
+    for (const memtable of job.memtables) cursors.push(await replayArena(memtable, job.directory, pace))
+    const merge = new JobMerge(job, mergeCursors(cursors), outputs)
+    while (merge.runSlice()) {
+      const { backlog } = outputs
+      if (backlog !== undefined) await pace.during(backlog)
+      const pause = pace.breathe()
+      if (pause !== undefined) await pause
+    }
+    for (const reader of readers) reader.close()
+    const tables = await pace.during(outputs.finish())
+    return {
+      tables,
+      readBytes: bytesToRead(job),
+      writtenBytes: tables.reduce((bytes, table) => bytes + table.bytes, 0),
+      entriesIn: merge.entriesIn,
+      entriesOut: tables.reduce((entries, table) => entries + table.entries, 0),
+      milliseconds: performance.now() - started
+    }
+  } catch (error) {
+    for (const reader of readers) closeQuietly(reader)
+    await outputs.discard()
+    throw jobError('A compaction failed', error, job.directory)
+  }
+}
+
+/** Loads the extractor's module, once for all tables of the job. */
+async function collectorFactory(job: TableJob): Promise<(() => ValueCollector) | undefined> {
+  const { values } = job.table
+  if (values === undefined) return undefined
+  const extractor = await loadExtractor(values.extractor)
+  const identity = identityOf(values.extractor)
+  return () => new ValueCollector(extractor, identity, values)
+}
+
+/** After a failure: the error that led here is the one to report. */
+function closeQuietly(reader: RunReader): void {
+  try {
+    reader.close()
+  } catch {
+    // The descriptor is gone either way.
+  }
+}

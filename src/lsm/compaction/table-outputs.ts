@@ -1,0 +1,153 @@
+/**
+ * The tables that a job writes, and their side files: begun, ended, synced, and removed again when the job fails.
+ *
+ * Invariants:
+ * 1. A table is in the result only after its bytes are durable and its file is closed.
+ * 2. After discard() none of the files exist, as far as the file system lets them be removed.
+ */
+import { join } from 'node:path'
+import type { EntryKind } from '../format/entry.ts'
+import { TableBuilder } from '../format/table-builder.ts'
+import { sideFileName, tableName, temporaryName } from '../fs/file-names.ts'
+import type { FileSystem, OpenFile } from '../fs/file-system.ts'
+import type { ValueCollector } from '../value/section-collector.ts'
+import { writeSideFile } from '../value/side-file.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { TableJob } from './job.ts'
+import { jobError } from './job-errors.ts'
+
+/** Tables that may be on their way to the device while the next one is being written. */
+const maxPendingSyncs = 4
+
+interface Output {
+  readonly number: number
+  readonly file: OpenFile
+  readonly builder: TableBuilder
+  readonly collector: ValueCollector | undefined
+}
+
+export class TableOutputs {
+  readonly #job: TableJob
+  readonly #fileSystem: FileSystem
+  readonly #createCollector: (() => ValueCollector) | undefined
+  readonly #tables: TableMeta[] = []
+  readonly #begun: { readonly file: OpenFile; readonly number: number }[] = []
+  #pendingSyncs: Promise<void>[] = []
+  #current: Output | undefined
+
+  /** @param createCollector of the value side of one table; undefined when tables have none */
+  constructor(job: TableJob, fileSystem: FileSystem, createCollector: (() => ValueCollector) | undefined) {
+    this.#job = job
+    this.#fileSystem = fileSystem
+    this.#createCollector = createCollector
+  }
+
+  get isOpen(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** The last reserved number takes all that is left: a table too large is better than a job that cannot end. */
+  get isLast(): boolean {
+    return this.#begun.length >= this.#job.reservedNumbers
+  }
+
+  /** Whether the open table has reached its size. */
+  get isFull(): boolean {
+    return this.#current !== undefined && this.#current.builder.fileBytes >= this.#job.maxFileBytes
+  }
+
+  /** Begins a table if none is open. */
+  add(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    sequence: number,
+    kind: EntryKind,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number
+  ): void {
+    const { builder } = this.#current ?? this.#begin()
+    builder.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+  }
+
+  /** Ends the open table, if there is one; its sync goes on. */
+  end(): void {
+    const output = this.#current
+    if (output === undefined) return
+    const table = output.builder.finish()
+    this.#tables.push(table)
+    this.#current = undefined
+    this.#await(syncAndClose(output.file))
+    const sections = output.collector?.sideSections ?? []
+    if (sections.length > 0) this.#await(writeSideFile(this.#fileSystem, this.#job.directory, table, sections))
+  }
+
+  /** To be awaited before more is written, when the device is behind. */
+  get backlog(): Promise<void> | undefined {
+    return this.#pendingSyncs.length > maxPendingSyncs ? this.#pendingSyncs.shift() : undefined
+  }
+
+  /** Ends the open table and waits until all of them are durable. */
+  async finish(): Promise<readonly TableMeta[]> {
+    this.end()
+    await Promise.all(this.#pendingSyncs)
+    this.#pendingSyncs = []
+    return this.#tables
+  }
+
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#pendingSyncs)
+    for (const { file, number } of this.#begun) {
+      try {
+        file.close()
+      } catch {
+        // The job's own error is the one to report.
+      }
+      this.#remove(file.path)
+      if (this.#job.table.values?.placement !== 'side-file') continue
+      for (const name of [sideFileName(number), temporaryName(number)]) this.#remove(join(this.#job.directory, name))
+    }
+  }
+
+  #begin(): Output {
+    const number = this.#job.firstNumber + this.#begun.length
+    const path = join(this.#job.directory, tableName(number))
+    let file: OpenFile
+    try {
+      file = this.#fileSystem.open(path, 'create')
+    } catch (error) {
+      throw jobError('Creating a table failed', error, path)
+    }
+    this.#begun.push({ file, number })
+    // A crash may have left that of another table, which had this number and was never installed.
+    this.#remove(join(this.#job.directory, sideFileName(number)))
+    const collector = this.#createCollector?.()
+    const builder = new TableBuilder(file, number, this.#job.table, collector)
+    this.#current = { number, file, builder, collector }
+    return this.#current
+  }
+
+  #await(sync: Promise<void>): void {
+    // Whoever awaits it gets the error; until then it must not count as unhandled.
+    sync.catch(() => {})
+    this.#pendingSyncs.push(sync)
+  }
+
+  #remove(path: string): void {
+    try {
+      this.#fileSystem.remove(path)
+    } catch {
+      // No manifest names it: the next open removes it.
+    }
+  }
+}
+
+async function syncAndClose(file: OpenFile): Promise<void> {
+  try {
+    await file.sync()
+    file.close()
+  } catch (error) {
+    throw jobError('Syncing a table failed', error, file.path)
+  }
+}

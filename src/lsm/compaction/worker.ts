@@ -1,0 +1,32 @@
+/** The worker thread: runs the jobs it is sent, several at a time, and answers each with a result or an error. */
+import { parentPort } from 'node:worker_threads'
+import { aborted } from '../errors.ts'
+import { nodeFileSystem } from '../fs/node-file-system.ts'
+import { bytesToRead } from './job.ts'
+import { errorToData } from './job-errors.ts'
+import { type JobReply, type JobRequest, ownKeys } from './job-message.ts'
+import { JobQueue } from './job-queue.ts'
+import { runTableJob } from './run-table-job.ts'
+
+/** Milliseconds after which messages are read: what a flush that arrives waits at most. */
+const sliceTime = 5
+
+const queue = new JobQueue(sliceTime)
+
+async function answer({ id, job, abort }: JobRequest): Promise<JobReply> {
+  const checkAborted = () => {
+    if (Atomics.load(abort, 0) !== 0) throw aborted(undefined)
+  }
+  try {
+    const result = await queue.run(job.kind === 'flush', bytesToRead(job), checkAborted, (pace) =>
+      runTableJob(job, nodeFileSystem, pace)
+    )
+    return { id, result: { ...result, tables: result.tables.map(ownKeys) } }
+  } catch (error) {
+    return { id, error: errorToData(error) }
+  }
+}
+
+parentPort?.on('message', async (request: JobRequest) => {
+  parentPort?.postMessage(await answer(request))
+})

@@ -1,0 +1,22 @@
+/** Puts the batches of a log record, which stand in a memtable's arena, into the memtable. */
+import type { Place } from '../errors.ts'
+import { decodeBatches, type OperationVisitor } from '../format/write-batch.ts'
+import type { Memtable } from '../memtable/memtable.ts'
+
+/** What the visitor adds to; set for the time of one call, so that no call makes a closure. */
+let target: Memtable
+let targetChunk = 0
+
+const add: OperationVisitor = (_bytes, keyStart, keyEnd, valueStart, valueEnd, sequence, kind) =>
+  target.add(targetChunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
+
+/**
+ * REQUIRES: [start, end) is committed to the memtable's arena.
+ * @param chunk number of the arena's chunk
+ * @throws LEVEL_CORRUPTION
+ */
+export function applyBatches(memtable: Memtable, chunk: number, start: number, end: number, place: Place): void {
+  target = memtable
+  targetChunk = chunk
+  decodeBatches(memtable.arena.chunk(chunk), start, end, place, add)
+}

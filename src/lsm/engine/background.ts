@@ -1,0 +1,281 @@
+/**
+ * Writes memtables out and merges tables, in a worker: at most one flush and one merge at a time, flushes first.
+ *
+ * Invariants:
+ * 1. Tables → synced by the job → edit installed (directory, manifest) → memtables and logs given up, old tables
+ *    removed. A failure at any step leaves everything before it in use.
+ * 2. A job that failed is tried again, later and later; its memtables and their logs stay. When writers have to wait
+ *    for it and it failed too often, writing ends.
+ * 3. When the manifest cannot be written, writing ends and nothing is started any more.
+ */
+import type { JobRunner, TableJob, TableJobResult } from '../compaction/job.ts'
+import { partitionOfTable } from '../compaction/level0-runs.ts'
+import type { CompactionState, Merge, Move } from '../compaction/pick.ts'
+import { pickCompaction } from '../compaction/picker.ts'
+import { aborted, hasCode } from '../errors.ts'
+import type { VersionEdit } from '../format/version-edit.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { VersionSet } from '../version/version-set.ts'
+import type { EngineCounters } from './counters.ts'
+import { RetryDelay } from './retry-delay.ts'
+import type { Snapshots } from './snapshots.ts'
+import { compactionLimits, flushJob, mergeJob, type PlannedJob } from './table-jobs.ts'
+import type { WriteBuffer } from './write-buffer.ts'
+
+/** What the background needs of the engine. */
+export interface BackgroundHost {
+  readonly directory: string
+  readonly options: ResolvedOptions
+  readonly versions: VersionSet
+  readonly snapshots: Snapshots
+  readonly runner: JobRunner
+  readonly counters: EngineCounters
+  /** Memtables that were set aside, oldest first. */
+  frozen(): readonly FrozenBuffer[]
+  /** The entries of these memtables are in installed tables, which took the job so long. */
+  flushed(buffers: readonly FrozenBuffer[], milliseconds: number): void
+  /** An edit was installed. */
+  installed(edit: VersionEdit): void
+  /** Tables or memtables have become fewer: writers may go on. */
+  progressed(): void
+  /** Whether writers wait for a flush or a merge. */
+  hasWaitingWriters(): boolean
+  /** Ends writing. */
+  fail(error: Error): void
+}
+
+export interface FrozenBuffer {
+  readonly buffer: WriteBuffer
+  /** Sequence number of its last entry. */
+  readonly lastSequence: number
+  /** The log that was begun after it. */
+  readonly nextLog: number
+}
+
+export class Background {
+  readonly #host: BackgroundHost
+  readonly #abort = new AbortController()
+  readonly #flushRetry: RetryDelay
+  readonly #mergeRetry: RetryDelay
+  #flushing: Promise<void> | undefined
+  #merging: Promise<void> | undefined
+  #moving: Promise<void> | undefined
+  #running: Merge | undefined
+  /** Merges by hand, one after another; the picker waits while there are any. */
+  #byHand: Promise<void> = Promise.resolve()
+  #handCount = 0
+  /** Why the last flush or merge failed, while none has succeeded since. */
+  #flushError: Error | undefined
+  #mergeError: Error | undefined
+  #isStopped = false
+
+  constructor(host: BackgroundHost) {
+    this.#host = host
+    this.#flushRetry = new RetryDelay(() => this.schedule())
+    this.#mergeRetry = new RetryDelay(() => this.schedule())
+  }
+
+  get isBusy(): boolean {
+    return this.#flushing !== undefined || this.#merging !== undefined || this.#moving !== undefined
+  }
+
+  /** Why the last job failed, while none has succeeded since. */
+  get lastError(): Error | undefined {
+    return this.#flushError ?? this.#mergeError
+  }
+
+  /** Starts what is due. */
+  schedule(): void {
+    if (this.#isStopped) return
+    if (this.#flushing === undefined && !this.#flushRetry.isWaiting && this.#host.frozen().length > 0)
+      this.#startFlush()
+    const mayMerge = this.#moving === undefined && this.#handCount === 0 && !this.#mergeRetry.isWaiting
+    if (mayMerge) this.#startPick()
+  }
+
+  /** Writers wait from now on: what has failed too often already is tried once more. */
+  writersWait(): void {
+    this.#flushRetry.hold()
+    this.#mergeRetry.hold()
+  }
+
+  /** Resolves when no memtable is left to be written out. @throws why an attempt failed that began after the call */
+  async whenFlushed(): Promise<void> {
+    await this.#flushing
+    while (this.#host.frozen().length > 0) {
+      if (this.#isStopped && this.#flushing === undefined) throw this.lastError ?? closed()
+      if (this.#flushing === undefined) this.#startFlush()
+      await this.#flushing
+      if (this.#flushError !== undefined) throw this.#flushError
+    }
+  }
+
+  /** Merges what `next` says, one after another, until it says nothing. @throws why a merge failed */
+  mergeByHand(next: () => Merge | undefined): Promise<void> {
+    this.#handCount++
+    const done = this.#byHand.then(async () => {
+      try {
+        await Promise.all([this.#merging, this.#moving])
+        for (let merge = next(); merge !== undefined; merge = next()) {
+          if (this.#isStopped) throw this.lastError ?? closed()
+          this.#startMerge(merge)
+          await this.#merging
+          if (this.#mergeError !== undefined) throw this.#mergeError
+        }
+      } finally {
+        this.#handCount--
+        this.schedule()
+      }
+    })
+    this.#byHand = done.catch(() => undefined)
+    return done
+  }
+
+  /** Starts nothing any more. Merges are aborted, flushes awaited. */
+  async stop(): Promise<void> {
+    this.halt()
+    await Promise.all([this.#flushing, this.#merging, this.#moving, this.#byHand])
+  }
+
+  #startFlush(): void {
+    this.#flushing = this.#flush().finally(() => {
+      this.#flushing = undefined
+      this.schedule()
+    })
+  }
+
+  #startPick(): void {
+    const { versions, options } = this.#host
+    const state: CompactionState = {
+      running: this.#running === undefined ? [] : [this.#running],
+      pointer: (level, partition) => versions.compactionPointer(level, Buffer.from(partition, 'latin1'))
+    }
+    const pick = pickCompaction(versions.current, compactionLimits(options), state)
+    if (pick?.kind === 'move') this.#startMove(pick)
+    else if (pick?.kind === 'merge' && this.#merging === undefined) this.#startMerge(pick)
+  }
+
+  #startMove(move: Move): void {
+    this.#moving = this.#move(move).finally(() => {
+      this.#moving = undefined
+      this.schedule()
+    })
+  }
+
+  #startMerge(merge: Merge): void {
+    this.#running = merge
+    this.#merging = this.#merge(merge).finally(() => {
+      this.#merging = undefined
+      this.#running = undefined
+      this.schedule()
+    })
+  }
+
+  async #flush(): Promise<void> {
+    const { directory, options, snapshots, counters } = this.#host
+    const buffers = this.#host.frozen()
+    const last = buffers[buffers.length - 1]!
+    try {
+      const memtables = buffers.map(({ buffer }) => buffer.memtable)
+      const planned = flushJob(directory, memtables, this.#host.versions.current, snapshots.live(), options)
+      const result = await this.#run(planned)
+      const newTables = result.tables.map((table) => ({ level: 0, table }))
+      await this.#install({ newTables, logNumber: last.nextLog, lastSequence: last.lastSequence })
+      counters.addFlush(result)
+      this.#flushRetry.reset()
+      this.#flushError = undefined
+      this.#host.flushed(buffers, result.milliseconds)
+      this.#host.progressed()
+    } catch (error) {
+      this.#flushError = error as Error
+      this.#failed(error, this.#flushRetry)
+    }
+  }
+
+  async #move({ level, toLevel, tables }: Move): Promise<void> {
+    try {
+      await this.#install({
+        deletedTables: tables.map(({ number }) => ({ level, number })),
+        newTables: tables.map((table) => ({ level: toLevel, table }))
+      })
+      this.#host.counters.moves += tables.length
+      this.#host.progressed()
+    } catch (error) {
+      this.#mergeError = error as Error
+      this.#failed(error, this.#mergeRetry)
+    }
+  }
+
+  async #merge(merge: Merge): Promise<void> {
+    const { directory, options, versions, snapshots, counters } = this.#host
+    const version = versions.current.retain()
+    try {
+      const result = await this.#run(mergeJob(directory, merge, version, snapshots.live(), options))
+      await this.#install(editOf(merge, result, options.partitionDepth))
+      counters.addMerge(merge.outputLevel, result)
+      this.#mergeRetry.reset()
+      this.#mergeError = undefined
+      this.#host.progressed()
+    } catch (error) {
+      this.#mergeError = error as Error
+      this.#failed(error, this.#mergeRetry)
+    } finally {
+      version.release()
+    }
+  }
+
+  #run(planned: PlannedJob): Promise<TableJobResult> {
+    const firstNumber = this.#host.versions.takeFileNumbers(planned.reservedNumbers)
+    const job: TableJob = { ...planned, firstNumber }
+    return this.#host.runner.run(job, job.kind === 'compaction' ? this.#abort.signal : undefined)
+  }
+
+  /** Writing ends when the manifest cannot be written. */
+  async #install(edit: VersionEdit): Promise<void> {
+    const { versions } = this.#host
+    try {
+      await versions.install(edit)
+    } catch (error) {
+      if (versions.failure !== undefined) this.#end(error as Error)
+      throw error
+    }
+    this.#host.installed(edit)
+  }
+
+  #failed(error: unknown, retry: RetryDelay): void {
+    if (this.#isStopped || hasCode(error, 'LEVEL_ABORTED')) return
+    this.#host.counters.failedJobs++
+    retry.failed(this.#host.hasWaitingWriters())
+    if (retry.isHopeless && this.#host.hasWaitingWriters()) this.#end(error as Error)
+  }
+
+  #end(error: Error): void {
+    this.halt()
+    this.#host.fail(error)
+  }
+
+  /** Starts nothing any more, and aborts merges. */
+  halt(): void {
+    this.#isStopped = true
+    this.#flushRetry.cancel()
+    this.#mergeRetry.cancel()
+    this.#abort.abort()
+  }
+}
+
+function closed(): Error {
+  return aborted('the database is closed')
+}
+
+function editOf(merge: Merge, result: TableJobResult, partitionDepth: number): VersionEdit {
+  const { inputs, outputLevel } = merge
+  const [top] = inputs
+  const last = top?.tables.at(-1)
+  const isLeveled = top !== undefined && top.level > 0 && last !== undefined
+  const partition = isLeveled ? Buffer.from(partitionOfTable(last, partitionDepth), 'latin1') : undefined
+  return {
+    deletedTables: inputs.flatMap(({ level, tables }) => tables.map(({ number }) => ({ level, number }))),
+    newTables: result.tables.map((table) => ({ level: outputLevel, table })),
+    ...(isLeveled && partition ? { compactionPointers: [{ level: top.level, partition, key: last.largest }] } : {})
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A read view of the engine: memtables, version and sequence number of one moment.
+ *
+ * Invariant: until release() the memtables' arenas are not used again and the version's files are not removed.
+ */
+import { level0Runs } from '../compaction/level0-runs.ts'
+import type { Cursor } from '../format/cursor.ts'
+import type { Found } from '../format/found.ts'
+import { LevelCursor } from '../read/level-cursor.ts'
+import { mergeCursors } from '../read/merging-cursor.ts'
+import type { CursorOptions, ReadView } from '../read/read-view.ts'
+import type { TableCache } from '../version/table-cache.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { Version } from '../version/version.ts'
+import { findVersion, type Places } from './point-reads.ts'
+import type { WriteBuffer } from './write-buffer.ts'
+
+export class EngineReadView implements ReadView, Places {
+  readonly sequence: number
+  readonly buffers: readonly WriteBuffer[]
+  readonly version: Version
+  readonly tables: TableCache
+  readonly #onRelease: () => void
+  readonly #unpin: (() => void)[] = []
+  #isReleased = false
+
+  /** Retains what it is given. */
+  constructor(places: Places, sequence: number, onRelease: () => void) {
+    this.#onRelease = onRelease
+    this.sequence = sequence
+    this.buffers = places.buffers
+    this.version = places.version.retain()
+    this.tables = places.tables
+    for (const buffer of this.buffers) buffer.retain()
+  }
+
+  cursor({ fillCache }: CursorOptions): Cursor {
+    const cursors: Cursor[] = []
+    for (const { memtable } of this.buffers) if (!memtable.isEmpty) cursors.push(memtable.cursor())
+    const runs = [...level0Runs(this.version.tables(0)), ...this.version.levels.slice(1)]
+    for (const run of runs) if (run.length > 0) cursors.push(this.#runCursor(run, fillCache))
+    return mergeCursors(cursors)
+  }
+
+  /** The newest version of the key that this view sees, a tombstone too; false when there is none. */
+  find(key: Uint8Array, into: Found): boolean {
+    return findVersion(this, key, this.sequence, into)
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    for (const unpin of this.#unpin) unpin()
+    this.version.release()
+    for (const buffer of this.buffers) buffer.release()
+    this.#onRelease()
+  }
+
+  /** Opens the tables of a sorted run one after another; the one it is at is pinned. */
+  #runCursor(run: readonly TableMeta[], fillCache: boolean): Cursor {
+    let pinned: number | undefined
+    const unpin = (): void => {
+      if (pinned !== undefined) this.tables.unpin(pinned)
+      pinned = undefined
+    }
+    this.#unpin.push(unpin)
+    return new LevelCursor(run, (table) => {
+      unpin()
+      const opened = this.tables.pin(table)
+      pinned = table.number
+      // Reading ahead gives bytes that are the reader's own: what users get must not be the cache's.
+      return opened.cursor({ fillCache, readahead: true })
+    })
+  }
+}

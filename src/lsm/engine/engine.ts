@@ -1,0 +1,322 @@
+/**
+ * An open store: its memtables, its tables, and what goes on between them.
+ *
+ * Invariants:
+ * 1. The places to look for a key, newest first, are: the active memtable, the frozen ones, level 0, the levels below.
+ *    They are replaced as a whole, so that whoever captures them synchronously sees one moment.
+ * 2. `sequence` is that of the newest entry that is visible; everything up to it is in the places.
+ * 3. A memtable is given up only when its entries are in installed tables; its memory is used again only when no read
+ *    view holds it either.
+ * 4. Reading goes on after a failure of writing.
+ */
+import type { BlockCache } from '../cache/block-cache.ts'
+import type { JobRunner } from '../compaction/job.ts'
+import { deepestPartition } from '../compaction/level0-runs.ts'
+import type { VersionEdit } from '../format/version-edit.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import type { Lock } from '../fs/lock.ts'
+import type { ArenaPool } from '../memtable/arena.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { TableCache } from '../version/table-cache.ts'
+import type { Version } from '../version/version.ts'
+import type { VersionSet } from '../version/version-set.ts'
+import { applyBatches } from './apply-batches.ts'
+import {
+  mayRotate,
+  nextFlushRate,
+  type PressureLimits,
+  type WriteLoad,
+  WritePacer,
+  writeRate
+} from './back-pressure.ts'
+import { Background, type FrozenBuffer } from './background.ts'
+import { EngineCounters, type WaitCounts } from './counters.ts'
+import { EngineReadView } from './engine-read-view.ts'
+import { Garbage } from './garbage.ts'
+import type { Logs } from './logs.ts'
+import type { Places } from './point-reads.ts'
+import { mergeOfRange } from './range-merge.ts'
+import { Snapshots } from './snapshots.ts'
+import { WriteBuffer } from './write-buffer.ts'
+import type { WriteGroup, WriteOperation } from './write-group.ts'
+import { WriteQueue } from './write-queue.ts'
+
+export interface EngineParts {
+  readonly fileSystem: FileSystem
+  /** Real path. */
+  readonly directory: string
+  readonly options: ResolvedOptions
+  readonly lock: Lock
+  readonly versions: VersionSet
+  readonly logs: Logs
+  readonly lastSequence: number
+  readonly blocks: BlockCache
+  readonly tables: TableCache
+  readonly pool: ArenaPool
+  readonly runner: JobRunner
+}
+
+/** Frozen memtables that may wait to be written out. */
+const maxPendingMemtables = 2
+/** At close, a memtable with more than this is written out: the next open need not replay it. */
+const closeFlushBytes = 256 * 1024
+
+export class Engine implements Places {
+  readonly fileSystem: FileSystem
+  readonly directory: string
+  readonly options: ResolvedOptions
+  readonly versions: VersionSet
+  readonly tables: TableCache
+  readonly blocks: BlockCache
+  readonly snapshots = new Snapshots()
+  readonly counters = new EngineCounters()
+  readonly #parts: EngineParts
+  readonly #logs: Logs
+  readonly #queue: WriteQueue
+  readonly #background: Background
+  readonly #garbage: Garbage
+  readonly #pacer = new WritePacer()
+  readonly #limits: PressureLimits
+  /** Newest first; the first is the active one. */
+  #buffers: readonly WriteBuffer[]
+  /** Oldest first. */
+  #frozen: readonly FrozenBuffer[] = []
+  #sequence: number
+  /** The partition with most runs in level 0. */
+  #deepest: ReturnType<typeof deepestPartition>
+  /** Read views that are not released. */
+  #views = 0
+  #onLastView: (() => void) | undefined
+  readonly #onViewReleased = (): void => {
+    this.#views--
+    if (this.#views === 0) this.#onLastView?.()
+  }
+  #flushRate = Number.POSITIVE_INFINITY
+
+  constructor(parts: EngineParts) {
+    const { directory, options, versions, tables, blocks, logs, fileSystem, pool } = parts
+    this.#parts = parts
+    this.fileSystem = fileSystem
+    this.directory = directory
+    this.options = options
+    this.versions = versions
+    this.tables = tables
+    this.blocks = blocks
+    this.#logs = logs
+    this.#sequence = parts.lastSequence
+    this.#limits = { maxPendingMemtables, ...options }
+    this.#deepest = deepestPartition(versions.current.tables(0), options.partitionDepth)
+    this.#garbage = new Garbage(fileSystem, directory, tables, versions)
+    const active = new WriteBuffer(pool)
+    this.#buffers = [active]
+    this.#queue = this.#makeQueue(active)
+    this.#background = this.#makeBackground()
+    this.#background.schedule()
+  }
+
+  /** Memtables, newest first. */
+  get buffers(): readonly WriteBuffer[] {
+    return this.#buffers
+  }
+
+  get version(): Version {
+    return this.versions.current
+  }
+
+  /** Of the newest visible entry. */
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  /** Bytes in logs that the next open would have to replay. */
+  get logBytes(): number {
+    return this.#logs.bytes
+  }
+
+  get pendingMemtables(): number {
+    return this.#frozen.length
+  }
+
+  /** Why the last flush or merge failed, or writing ended; undefined while all is well. */
+  get lastError(): Error | undefined {
+    return this.#queue.failure ?? this.#background.lastError
+  }
+
+  /** @throws what ended writing */
+  put(key: Uint8Array, value: Uint8Array, sync: boolean): Promise<void> {
+    return this.#queue.put(key, value, sync)
+  }
+
+  delete(key: Uint8Array, sync: boolean): Promise<void> {
+    return this.#queue.delete(key, sync)
+  }
+
+  /** Whole or not at all. REQUIRES: at least one operation. */
+  batch(operations: readonly WriteOperation[], sync: boolean): Promise<void> {
+    return this.#queue.batch(operations, sync)
+  }
+
+  /** As batch(), of `count` encoded operations, which are copied. REQUIRES: at least one. */
+  write(operations: Uint8Array, count: number, sync: boolean): Promise<void> {
+    return this.#queue.encoded(operations, count, sync)
+  }
+
+  /** What is visible at a sequence number, now the newest one; the caller releases it. */
+  view(sequence = this.#sequence): EngineReadView {
+    this.#views++
+    return new EngineReadView(this, sequence, this.#onViewReleased)
+  }
+
+  /** Writes out what is in memory. @throws LEVEL_IO_ERROR */
+  async flush(): Promise<void> {
+    await this.#queue.rotate()
+    await this.#background.whenFlushed()
+  }
+
+  /** Merges everything in [start, end] into one level and drops what nobody can see. */
+  async compactRange(start: Uint8Array, end: Uint8Array): Promise<void> {
+    await this.flush()
+    let isDone = false
+    await this.#background.mergeByHand(() => {
+      if (isDone) return undefined
+      isDone = true
+      return mergeOfRange(this.version, start, end)
+    })
+  }
+
+  /** Called when the last user of some version is gone. */
+  versionUnused(): void {
+    this.#garbage.collect()
+  }
+
+  /**
+   * Waits for reads and writes on their way, and for what writes need; merges are aborted.
+   * REQUIRES: no new reads and writes, but by those that hold a view.
+   */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#onLastView = resolve
+      if (this.#views === 0) resolve()
+    })
+    await this.#queue.whenIdle()
+    if (this.#queue.failure === undefined && this.#buffers[0]!.fillBytes > closeFlushBytes) {
+      // What cannot be written out is in the log.
+      await this.flush().catch(() => undefined)
+    }
+    await this.#background.stop()
+    // What was acknowledged is in files already: a failure here loses nothing, and must not keep the rest open.
+    const steps = [
+      () => this.#logs.close(),
+      () => this.#garbage.finish(),
+      () => this.versions.close(),
+      () => this.tables.close()
+    ]
+    for (const step of steps) {
+      const done = Promise.resolve().then(step)
+      await done.catch(() => undefined)
+    }
+    for (const buffer of this.#buffers) buffer.release()
+    this.#buffers = []
+    this.#parts.lock.release()
+  }
+
+  #makeQueue(active: WriteBuffer): WriteQueue {
+    const { pool, options, lastSequence } = this.#parts
+    const host = {
+      newBuffer: () => new WriteBuffer(pool),
+      activate: (buffer: WriteBuffer) => this.#activate(buffer),
+      mayActivate: () => this.#mayActivate(),
+      delay: (bytes: number) => this.#delay(bytes),
+      append: (record: Uint8Array) => {
+        this.#logs.current.append(record)
+        this.counters.loggedBytes += record.length
+      },
+      sync: () => this.#logs.current.sync(),
+      publish: (group: WriteGroup) => this.#publish(group),
+      failed: () => this.#background.halt()
+    }
+    return new WriteQueue(host, active, lastSequence, options.writeBufferSize)
+  }
+
+  #makeBackground(): Background {
+    const { directory, options, versions, runner } = this.#parts
+    return new Background({
+      directory,
+      options,
+      versions,
+      runner,
+      snapshots: this.snapshots,
+      counters: this.counters,
+      frozen: () => this.#frozen,
+      flushed: (buffers, milliseconds) => this.#flushed(buffers, milliseconds),
+      installed: (edit) => this.#installed(edit),
+      progressed: () => this.#queue.resume(),
+      hasWaitingWriters: () => this.#queue.isStalled,
+      fail: (error) => this.#queue.fail(error)
+    })
+  }
+
+  /** The write queue goes on in this memtable; the one before is written out. */
+  #activate(buffer: WriteBuffer): void {
+    const [previous] = this.#buffers
+    const nextLog = this.#logs.begin().logNumber
+    if (previous !== undefined && !previous.memtable.isEmpty) {
+      this.#frozen = [...this.#frozen, { buffer: previous, lastSequence: this.#sequence, nextLog }]
+      this.#buffers = [buffer, ...this.#buffers]
+    } else {
+      this.#buffers = [buffer, ...this.#buffers.slice(1)]
+      previous?.release()
+    }
+    this.#background.schedule()
+  }
+
+  #publish(group: WriteGroup): void {
+    const { memtable } = group.buffer
+    applyBatches(memtable, group.chunk, group.payloadStart, group.payloadEnd, { path: this.#logs.current.path })
+    this.#sequence = group.lastSequence
+  }
+
+  #flushed(flushed: readonly FrozenBuffer[], milliseconds: number): void {
+    const bytes = flushed.reduce((sum, { buffer }) => sum + buffer.memtable.arena.usedBytes, 0)
+    this.#flushRate = nextFlushRate(this.#flushRate, bytes, milliseconds)
+    const gone = new Set(flushed.map(({ buffer }) => buffer))
+    this.#frozen = this.#frozen.filter(({ buffer }) => !gone.has(buffer))
+    this.#buffers = this.#buffers.filter((buffer) => !gone.has(buffer))
+    for (const buffer of gone) buffer.release()
+    this.#logs.retire(this.versions.logNumber)
+  }
+
+  #installed(edit: VersionEdit): void {
+    this.#deepest = deepestPartition(this.version.tables(0), this.options.partitionDepth)
+    this.#garbage.installed(edit)
+  }
+
+  get #load(): WriteLoad {
+    return { pendingMemtables: this.#frozen.length, level0Tables: this.#deepest.runs, flushRate: this.#flushRate }
+  }
+
+  #mayActivate(): boolean {
+    if (mayRotate(this.#load, this.#limits)) return true
+    this.#waits(this.#limits.level0StopTrigger).stalls++
+    this.#background.writersWait()
+    return false
+  }
+
+  #delay(bytes: number): number {
+    const rate = writeRate(this.#load, this.#limits)
+    if (rate === Number.POSITIVE_INFINITY) return 0
+    const milliseconds = this.#pacer.delay(bytes, rate, performance.now())
+    if (milliseconds > 0) {
+      const waits = this.#waits(this.#limits.level0SlowdownTrigger)
+      waits.slowdowns++
+      waits.slowdownMilliseconds += milliseconds
+    }
+    return milliseconds
+  }
+
+  /** Counts of what writers wait for: the deepest partition of level 0 from the trigger on, or else memtables. */
+  #waits(level0Trigger: number): WaitCounts {
+    const { name, runs } = this.#deepest
+    return runs >= level0Trigger ? this.counters.waitsFor(name) : this.counters.memtableWaits
+  }
+}

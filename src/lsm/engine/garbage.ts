@@ -1,0 +1,106 @@
+/**
+ * Removes tables that no version names any more, and manifests that were replaced.
+ *
+ * Invariants:
+ * 1. A table's file is removed only after the edit that dropped it is durable, and after every version that was alive
+ *    then is gone.
+ * 2. After a failure of the manifest nothing is removed: whether the last edit is on disk is unknown.
+ * 3. Files that a crash left are removed at the next open, from the listing of the directory.
+ */
+import { join } from 'node:path'
+import type { VersionEdit } from '../format/version-edit.ts'
+import { manifestName, sideFileName, tableName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import type { TableCache } from '../version/table-cache.ts'
+import type { Version } from '../version/version.ts'
+import type { VersionSet } from '../version/version-set.ts'
+
+interface Dropped {
+  readonly numbers: readonly number[]
+  /** Versions that name them. */
+  readonly holders: readonly Version[]
+}
+
+/** Milliseconds of one turn of the event loop; removing a table takes from 0.1 to some milliseconds. */
+const removalTime = 2
+
+export class Garbage {
+  readonly #fileSystem: FileSystem
+  readonly #directory: string
+  readonly #tables: TableCache
+  readonly #versions: VersionSet
+  #dropped: Dropped[] = []
+  /** Names that may be removed now. */
+  readonly #names: string[] = []
+  #manifestNumber: number
+  #isScheduled = false
+  readonly #onTurn = (): void => {
+    this.#isScheduled = false
+    if (this.#versions.failure === undefined) this.#remove(removalTime)
+  }
+
+  constructor(fileSystem: FileSystem, directory: string, tables: TableCache, versions: VersionSet) {
+    this.#fileSystem = fileSystem
+    this.#directory = directory
+    this.#tables = tables
+    this.#versions = versions
+    this.#manifestNumber = versions.manifestNumber
+  }
+
+  /** Call right after an edit was installed. */
+  installed(edit: VersionEdit): void {
+    const versions = this.#versions
+    const stays = new Set(edit.newTables?.map(({ table }) => table.number))
+    const numbers = (edit.deletedTables ?? []).map(({ number }) => number).filter((number) => !stays.has(number))
+    if (numbers.length > 0) {
+      const holders = [...versions.liveVersions].filter((version) => version !== versions.current)
+      this.#dropped.push({ numbers, holders })
+    }
+    if (this.#manifestNumber !== versions.manifestNumber) this.#names.push(manifestName(this.#manifestNumber))
+    this.#manifestNumber = versions.manifestNumber
+    this.collect()
+  }
+
+  /** Call when a version is not used any more. */
+  collect(): void {
+    if (this.#versions.failure !== undefined) return
+    const kept: Dropped[] = []
+    for (const dropped of this.#dropped) {
+      if (dropped.holders.some((version) => version.isUsed)) kept.push(dropped)
+      else for (const number of dropped.numbers) this.#discard(number)
+    }
+    this.#dropped = kept
+    this.#schedule()
+  }
+
+  /** Removes what may be removed, at once. */
+  finish(): void {
+    this.collect()
+    if (this.#versions.failure === undefined) this.#remove(Number.POSITIVE_INFINITY)
+  }
+
+  #discard(number: number): void {
+    this.#tables.drop(number)
+    this.#names.push(tableName(number), sideFileName(number))
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#names.length === 0) return
+    this.#isScheduled = true
+    setImmediate(this.#onTurn)
+  }
+
+  /** For so long, one file at least. */
+  #remove(milliseconds: number): void {
+    const end = performance.now() + milliseconds
+    for (let name = this.#names.shift(); name !== undefined; name = this.#names.shift()) {
+      try {
+        this.#fileSystem.remove(join(this.#directory, name))
+      } catch {
+        // Most tables have no side file; and what cannot be removed now is removed at the next open.
+      }
+      if (performance.now() > end) break
+    }
+    this.#schedule()
+  }
+}

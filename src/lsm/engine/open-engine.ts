@@ -1,0 +1,96 @@
+/** Opens the store in a directory: what is there, whose it is, what it holds. */
+import { BlockCache } from '../cache/block-cache.ts'
+import { InlineRunner } from '../compaction/inline-runner.ts'
+import { workerRunner } from '../compaction/worker-runner.ts'
+import { hasCode, ioError } from '../errors.ts'
+import { makeDurableDirectory } from '../fs/durable-directory.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { acquireLock } from '../fs/lock.ts'
+import { nodeFileSystem } from '../fs/node-file-system.ts'
+import { ArenaPool } from '../memtable/arena.ts'
+import type { ResolvedOptions, StoreOptions } from '../options.ts'
+import { readCurrent } from '../version/current-file.ts'
+import { TableCache } from '../version/table-cache.ts'
+import { Engine } from './engine.ts'
+import { createStore, type RecoverySettings, recoverStore } from './recovery.ts'
+import { resolveOptions } from './resolve-options.ts'
+
+/** Arena chunks that no store of this process uses at the moment. */
+const arenas = new ArenaPool(16 * 1024 * 1024)
+
+/**
+ * Takes the lock first and gives it back when anything fails; a failed open leaves nothing behind but, at most, an
+ * empty database.
+ * @throws LEVEL_LOCKED; LEVEL_NOT_SUPPORTED for another engine's directory, which is not touched; LEVEL_CORRUPTION;
+ * LEVEL_IO_ERROR; TypeError for an option out of its range
+ */
+export async function openEngine(location: string, given: StoreOptions): Promise<Engine> {
+  const options = resolveOptions(given)
+  const fileSystem = given.fileSystem ?? nodeFileSystem
+  const isThere = hasDatabase(fileSystem, location)
+  checkExistence(options, location, isThere)
+  if (!isThere) await makeDirectory(fileSystem, location)
+  const lock = acquireLock(fileSystem, location)
+  try {
+    // Another process may have created or destroyed it before the lock was ours.
+    const exists = hasDatabase(fileSystem, location)
+    checkExistence(options, location, exists)
+    let engine: Engine | undefined
+    const directory = fileSystem.realPath(location)
+    // A table is rarely worth the start of a thread.
+    const runner = new InlineRunner(fileSystem)
+    const versionSet = { onVersionUnused: () => engine?.versionUnused() }
+    const settings: RecoverySettings = { fileSystem, directory, options, pool: arenas, runner, versionSet }
+    const recovered = exists ? await recoverStore(settings) : await createStore(settings)
+    const blocks = new BlockCache(options.cacheSize)
+    engine = new Engine({
+      ...recovered,
+      fileSystem,
+      directory,
+      options,
+      lock,
+      blocks,
+      pool: arenas,
+      tables: new TableCache(fileSystem, directory, blocks, options.maxOpenFiles),
+      runner: fileSystem.isShared ? workerRunner : runner
+    })
+    return engine
+  } catch (error) {
+    lock.release()
+    throw asLevelError(error, location)
+  }
+}
+
+/** @throws LEVEL_NOT_SUPPORTED for a directory of another engine */
+function hasDatabase(fileSystem: FileSystem, location: string): boolean {
+  try {
+    return readCurrent(fileSystem, location) !== undefined
+  } catch (error) {
+    throw asLevelError(error, location)
+  }
+}
+
+function checkExistence({ createIfMissing, errorIfExists }: ResolvedOptions, location: string, exists: boolean): void {
+  const problem =
+    !exists && !createIfMissing
+      ? 'it does not exist (createIfMissing is false)'
+      : exists && errorIfExists
+        ? 'it exists (errorIfExists is true)'
+        : undefined
+  if (problem !== undefined) throw ioError(`Cannot open ${location}`, new Error(problem), { path: location })
+}
+
+async function makeDirectory(fileSystem: FileSystem, location: string): Promise<void> {
+  try {
+    await makeDurableDirectory(fileSystem, location)
+  } catch (error) {
+    throw ioError(`Cannot create ${location}`, error, { path: location })
+  }
+}
+
+function asLevelError(error: unknown, location: string): unknown {
+  const isOurs = ['LEVEL_CORRUPTION', 'LEVEL_IO_ERROR', 'LEVEL_LOCKED', 'LEVEL_NOT_SUPPORTED', 'LEVEL_ABORTED'].some(
+    (code) => hasCode(error, code)
+  )
+  return isOurs || error instanceof TypeError ? error : ioError(`Cannot open ${location}`, error, { path: location })
+}

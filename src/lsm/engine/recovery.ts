@@ -1,0 +1,142 @@
+/**
+ * From a directory to a store that can be written: the manifest's tables, and what the logs hold beyond them.
+ *
+ * Invariants:
+ * 1. Nothing that recovery reads is removed or written over before what it gave is durable elsewhere: tables → edit
+ *    that names them and the new log → removal of the old logs. A crash at any step leaves a directory that recovers to
+ *    the same state.
+ * 2. No log is appended to that existed before: its tail may be torn.
+ */
+import { join } from 'node:path'
+import type { JobRunner } from '../compaction/job.ts'
+import { LogRecovery } from '../format/log-recovery.ts'
+import { logName, parseFileName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import type { ArenaPool } from '../memtable/arena.ts'
+import type { ResolvedOptions } from '../options.ts'
+import { obsoleteFiles } from '../version/obsolete-files.ts'
+import { VersionSet, type VersionSetOptions } from '../version/version-set.ts'
+import { applyBatches } from './apply-batches.ts'
+import { Logs } from './logs.ts'
+import { flushJob } from './table-jobs.ts'
+import { WriteBuffer } from './write-buffer.ts'
+
+export interface Recovered {
+  readonly versions: VersionSet
+  /** One log, empty. */
+  readonly logs: Logs
+  /** Of the newest entry in the store. */
+  readonly lastSequence: number
+}
+
+export interface RecoverySettings {
+  readonly fileSystem: FileSystem
+  readonly directory: string
+  readonly options: ResolvedOptions
+  readonly pool: ArenaPool
+  /** Writes what the logs hold into tables. */
+  readonly runner: JobRunner
+  readonly versionSet: VersionSetOptions
+}
+
+/** A new database in an empty directory, which is locked. */
+export async function createStore(settings: RecoverySettings): Promise<Recovered> {
+  const { fileSystem, directory, versionSet } = settings
+  const versions = await VersionSet.create(fileSystem, directory, versionSet)
+  const logs = newLogs(settings, versions)
+  try {
+    // The manifest names no log yet: recovery reads whichever there are.
+    logs.begin()
+    return { versions, logs, lastSequence: 0 }
+  } catch (error) {
+    await versions.close()
+    throw error
+  }
+}
+
+/** The database in a directory, which is locked. @throws LEVEL_CORRUPTION, LEVEL_NOT_SUPPORTED, LEVEL_IO_ERROR */
+export async function recoverStore(settings: RecoverySettings): Promise<Recovered> {
+  const { fileSystem, directory, versionSet } = settings
+  const versions = await VersionSet.recover(fileSystem, directory, versionSet)
+  const logs = newLogs(settings, versions)
+  try {
+    const recovery = new LogRecovery(fileSystem, directory, versions)
+    const buffers = replay(recovery, settings)
+    const tables = await writeTables(buffers, versions, settings)
+    const { logNumber } = logs.begin()
+    const newTables = tables.map((table) => ({ level: 0, table }))
+    await versions.install({ newTables, logNumber, lastSequence: recovery.lastSequence })
+    for (const buffer of buffers) buffer.release()
+    removeObsolete(fileSystem, directory, versions)
+    return { versions, logs, lastSequence: recovery.lastSequence }
+  } catch (error) {
+    await logs.close()
+    await versions.close()
+    throw error
+  }
+}
+
+function newLogs({ fileSystem, directory, options }: RecoverySettings, versions: VersionSet): Logs {
+  return new Logs(fileSystem, directory, options.writeBufferSize, () => versions.takeFileNumbers(1))
+}
+
+/** Memtables of what the logs hold, oldest first. */
+function replay(recovery: LogRecovery, { pool, options }: RecoverySettings): WriteBuffer[] {
+  const buffers: WriteBuffer[] = []
+  for (const { payload, place } of recovery.records()) {
+    let buffer = buffers.at(-1)
+    if (buffer === undefined || buffer.fillBytes >= options.writeBufferSize) {
+      buffer = new WriteBuffer(pool)
+      buffers.push(buffer)
+    }
+    const { arena } = buffer.memtable
+    const { chunk, bytes, offset } = arena.reserve(payload.length)
+    bytes.set(payload, offset)
+    arena.commit(offset, offset + payload.length)
+    applyBatches(buffer.memtable, chunk, offset, offset + payload.length, place)
+  }
+  return buffers
+}
+
+async function writeTables(buffers: readonly WriteBuffer[], versions: VersionSet, settings: RecoverySettings) {
+  if (buffers.length === 0) return []
+  const memtables = buffers.map(({ memtable }) => memtable)
+  const planned = flushJob(settings.directory, memtables, versions.current, [], settings.options)
+  const firstNumber = versions.takeFileNumbers(planned.reservedNumbers)
+  const { tables } = await settings.runner.run({ ...planned, firstNumber })
+  return tables
+}
+
+/** What cannot be removed does no harm; the next open tries again. */
+function removeObsolete(fileSystem: FileSystem, directory: string, versions: VersionSet): void {
+  for (const name of obsoleteNames(fileSystem, directory, versions)) {
+    try {
+      fileSystem.remove(join(directory, name))
+    } catch {
+      // See above.
+    }
+  }
+}
+
+function obsoleteNames(fileSystem: FileSystem, directory: string, versions: VersionSet): readonly string[] {
+  try {
+    const listing = fileSystem.list(directory)
+    const { names, spareLog } = obsoleteFiles(listing, {
+      liveTables: versions.liveTables(),
+      logNumber: versions.logNumber,
+      manifestNumber: versions.manifestNumber,
+      isPending: () => false
+    })
+    // Those of locks have no number; whoever writes one looks again and finds the directory locked (see lock.ts).
+    const lockRecords = listing.filter((name) => isUnnumberedTemporary(name))
+    return [...names, ...lockRecords, ...(spareLog === undefined ? [] : [logName(spareLog)])]
+  } catch {
+    // See above.
+    return []
+  }
+}
+
+function isUnnumberedTemporary(name: string): boolean {
+  const file = parseFileName(name)
+  return file?.kind === 'temporary' && file.number === 0
+}

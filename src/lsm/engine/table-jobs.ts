@@ -1,0 +1,155 @@
+/** Turns decisions into jobs: a memtable to write out, tables to merge. Pure. */
+import type { KeyRange, TableJob } from '../compaction/job.ts'
+import { spanOf } from '../compaction/key-span.ts'
+import { level0Runs } from '../compaction/level0-runs.ts'
+import { maxGrandparentTables } from '../compaction/moves.ts'
+import { isSamePartition } from '../compaction/partition.ts'
+import { partitionEnds } from '../compaction/partition-ends.ts'
+import type { CompactionLimits, Merge } from '../compaction/pick.ts'
+import type { TableWriteOptions, ValueWriteOptions } from '../format/table-options.ts'
+import { levelCount } from '../format/version-edit.ts'
+import { MemtableEntry } from '../memtable/entry-list.ts'
+import type { Memtable } from '../memtable/memtable.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { Version } from '../version/version.ts'
+
+/** A job but for the numbers of its files: how many it may need. */
+export type PlannedJob = Omit<TableJob, 'firstNumber'>
+
+const lastLevel = levelCount - 1
+
+/**
+ * Bits that one level more is worth: with a tenth of the entries, a tenth of the false-positive rate costs as much
+ * memory (Monkey).
+ */
+const filterBitsPerLevel = 4.8
+/** A filter beyond this is hardly ever wrong. */
+const maxFilterBits = 24
+
+/** Outputs a job may have beyond what its bytes say: cuts between tombstones and new entries, and the last one. */
+const spareNumbers = 16
+
+export function compactionLimits(options: ResolvedOptions): CompactionLimits {
+  return {
+    level0Trigger: options.level0CompactionTrigger,
+    level1Bytes: options.level1Bytes,
+    maxFileBytes: options.maxFileSize,
+    // Value filters have one size, made for a table of maxFileSize.
+    level0FileBytes: options.values === undefined ? Number.POSITIVE_INFINITY : options.maxFileSize,
+    partitionDepth: options.partitionDepth
+  }
+}
+
+/** @param memtables oldest first */
+export function flushJob(
+  directory: string,
+  memtables: readonly Memtable[],
+  version: Version,
+  snapshots: readonly number[],
+  options: ResolvedOptions
+): PlannedJob {
+  const { level0FileBytes } = compactionLimits(options)
+  const bytes = memtables.reduce((sum, memtable) => sum + memtable.arena.usedBytes, 0)
+  const partitions = memtables.reduce((sum, memtable) => sum + countPartitions(memtable, options.partitionDepth), 0)
+  return {
+    kind: 'flush',
+    directory,
+    memtables: memtables.map((memtable) => memtable.arena.snapshot()),
+    runs: [],
+    snapshots,
+    deeper: undefined,
+    grandparents: [],
+    maxGrandparentBytes: Number.POSITIVE_INFINITY,
+    endAfter: partitionEnds(version, options.partitionDepth),
+    reservedNumbers: spareNumbers + 2 * (partitions + Math.ceil(bytes / level0FileBytes)),
+    maxFileBytes: level0FileBytes,
+    partitionDepth: options.partitionDepth,
+    table: tableWriteOptions(options, 0)
+  }
+}
+
+export function mergeJob(
+  directory: string,
+  merge: Merge,
+  version: Version,
+  snapshots: readonly number[],
+  options: ResolvedOptions
+): PlannedJob {
+  const { inputs, outputLevel } = merge
+  const limits = compactionLimits(options)
+  const maxFileBytes = outputLevel === 0 ? limits.level0FileBytes : limits.maxFileBytes
+  const tables = inputs.flatMap((input) => input.tables)
+  const span = spanOf(tables)
+  const overlapping = (level: number): readonly KeyRange[] => version.overlapping(level, span?.smallest, span?.largest)
+  const grandparents = outputLevel > 0 && outputLevel < lastLevel ? overlapping(outputLevel + 1).map(rangeOf) : []
+  const rawBytes = tables.reduce((sum, table) => sum + Math.max(table.bytes, table.rawBytes), 0)
+  return {
+    kind: 'compaction',
+    directory,
+    memtables: [],
+    runs: inputs.flatMap(({ level, tables }) => (level === 0 ? level0Runs(tables) : [tables])),
+    snapshots,
+    // Older runs of level 0 may stay behind when newer ones are merged: what tombstones hide is there.
+    deeper: outputLevel === 0 ? undefined : rangesBelow(outputLevel, overlapping),
+    grandparents,
+    maxGrandparentBytes: maxGrandparentTables * limits.maxFileBytes,
+    endAfter: [],
+    reservedNumbers: spareNumbers + 2 * Math.ceil(rawBytes / maxFileBytes) + grandparents.length,
+    maxFileBytes,
+    partitionDepth: options.partitionDepth,
+    table: tableWriteOptions(options, outputLevel)
+  }
+}
+
+export function tableWriteOptions(options: ResolvedOptions, level: number): TableWriteOptions {
+  const { keyFilterBits } = options
+  const bits = Math.min(maxFilterBits, keyFilterBits + filterBitsPerLevel * (lastLevel - level))
+  return {
+    blockBytes: options.blockSize,
+    restartInterval: options.blockRestartInterval,
+    codec: options.compression ? 'lz4' : 'none',
+    keyFilterBits: keyFilterBits === 0 ? 0 : bits,
+    values: valueWriteOptions(options, level)
+  }
+}
+
+function valueWriteOptions({ values }: ResolvedOptions, level: number): ValueWriteOptions | undefined {
+  if (values === undefined) return undefined
+  const { extractor, filterHashes, blockFilterBits, placement, levels } = values
+  // Block filters and zone maps there are in any case.
+  const filterBits = levels === 'not-last' && level === lastLevel ? 0 : values.filterBits
+  return { extractor, filterBits, filterHashes, blockFilterBits, placement }
+}
+
+function rangesBelow(level: number, overlapping: (level: number) => readonly KeyRange[]): KeyRange[][] {
+  const ranges: KeyRange[][] = []
+  for (let below = level + 1; below < levelCount; below++) ranges.push(overlapping(below).map(rangeOf))
+  return ranges
+}
+
+/** Only what a job needs crosses into the worker. */
+function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
+  return { smallest, largest, bytes }
+}
+
+/** At least as many as there are: neighbours in time are mostly of one partition, so only changes are counted. */
+function countPartitions(memtable: Memtable, depth: number): number {
+  if (depth === 0) return 1
+  let changes = 1
+  let last = new MemtableEntry()
+  let entry = new MemtableEntry()
+  const limit = memtable.keyCount
+  for (let i = 0; i < memtable.entryCount && changes < limit; i++) {
+    memtable.entryAt(i, entry)
+    if (i > 0 && !isSame(last, entry, depth)) changes++
+    const spare = last
+    last = entry
+    entry = spare
+  }
+  return changes
+}
+
+function isSame(a: MemtableEntry, b: MemtableEntry, depth: number): boolean {
+  return isSamePartition(a.keyBytes, a.keyStart, a.keyEnd, b.keyBytes, b.keyStart, b.keyEnd, depth)
+}

@@ -1,0 +1,34 @@
+/**
+ * A memtable and who uses it: the engine until its entries are in tables, and every read view that was taken while
+ * they were not. The last one gives the memory back.
+ */
+import { Arena, type ArenaPool } from '../memtable/arena.ts'
+import { Memtable } from '../memtable/memtable.ts'
+
+/** Of an entry in the memtable's lists, about. */
+const entryBytes = 48
+
+export class WriteBuffer {
+  readonly memtable: Memtable
+  #users = 1
+
+  /** Held by its maker. */
+  constructor(pool: ArenaPool) {
+    this.memtable = new Memtable(new Arena(pool))
+  }
+
+  /** What writeBufferSize limits: bytes of the log's records, and what an entry costs to be found. */
+  get fillBytes(): number {
+    return this.memtable.arena.usedBytes + this.memtable.entryCount * entryBytes
+  }
+
+  retain(): void {
+    this.#users++
+  }
+
+  /** REQUIRES: once per maker and per retain(). */
+  release(): void {
+    this.#users--
+    if (this.#users === 0) this.memtable.arena.release()
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Batches that go to the log as one record: encoded side by side in the arena of the memtable they will be in, with
+ * room for the record's header in front.
+ *
+ * Invariant: of the groups of a memtable only the last one may be open, so that it can grow in place.
+ */
+
+import { notSupported } from '../errors.ts'
+import { maxPayloadBytes, recordHeaderBytes } from '../format/log-record.ts'
+import {
+  batchHeaderBytes,
+  encodeDelete,
+  encodedDeleteBytes,
+  encodedPutBytes,
+  encodePut,
+  writeBatchHeader
+} from '../format/write-batch.ts'
+import type { WriteBuffer } from './write-buffer.ts'
+
+export type WriteOperation =
+  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
+  | { readonly type: 'del'; readonly key: Uint8Array }
+
+export class WriteGroup {
+  readonly buffer: WriteBuffer
+  /** Settled when the group is applied, or when it never will be. */
+  readonly promise: Promise<void>
+  resolve!: () => void
+  reject!: (error: Error) => void
+  /** Number of the arena's chunk. */
+  readonly chunk: number
+  /** Sequence number of the last operation. */
+  lastSequence = 0
+  /** Whether some batch in it asked to be durable. */
+  sync = false
+  /** Whether its writers have been slowed down already. */
+  isPaced = false
+  readonly #bytes: Buffer
+  readonly #start: number
+  /** End of the last batch. */
+  #end: number
+  #isClosed = false
+
+  /**
+   * REQUIRES: no other group of this memtable is open.
+   * @param batchBytes of the first batch
+   * @throws LEVEL_NOT_SUPPORTED for a batch that no record can hold
+   */
+  constructor(buffer: WriteBuffer, batchBytes: number) {
+    if (batchBytes > maxPayloadBytes) {
+      throw notSupported(`A batch of ${batchBytes} bytes is too large: the limit is ${maxPayloadBytes}`)
+    }
+    const { chunk, bytes, offset } = buffer.memtable.arena.reserve(recordHeaderBytes + batchBytes)
+    this.buffer = buffer
+    this.chunk = chunk
+    this.#bytes = bytes
+    this.#start = offset
+    this.#end = offset + recordHeaderBytes
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+  }
+
+  /** Bytes of a batch of one put. */
+  static putBytes(key: Uint8Array, value: Uint8Array): number {
+    return batchHeaderBytes + encodedPutBytes(key.length, value.length)
+  }
+
+  /** Bytes of a batch of one delete. */
+  static deleteBytes(key: Uint8Array): number {
+    return batchHeaderBytes + encodedDeleteBytes(key.length)
+  }
+
+  static batchBytes(operations: readonly WriteOperation[]): number {
+    let bytes = batchHeaderBytes
+    for (const operation of operations) {
+      bytes +=
+        operation.type === 'put'
+          ? encodedPutBytes(operation.key.length, operation.value.length)
+          : encodedDeleteBytes(operation.key.length)
+    }
+    return bytes
+  }
+
+  /** Bytes of a batch of operations that are encoded already. */
+  static encodedBytes(operations: Uint8Array): number {
+    return batchHeaderBytes + operations.length
+  }
+
+  /** True when nothing was put in: it only marks the place where one memtable ends and the next begins. */
+  get isEmpty(): boolean {
+    return this.#end === this.#start + recordHeaderBytes
+  }
+
+  /** The log record: room for its header, then the batches. */
+  get record(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#end)
+  }
+
+  /** Offsets of the batches in `bytes`. */
+  get payloadStart(): number {
+    return this.#start + recordHeaderBytes
+  }
+
+  get payloadEnd(): number {
+    return this.#end
+  }
+
+  /** The chunk. */
+  get bytes(): Uint8Array {
+    return this.#bytes
+  }
+
+  /** Whether so many bytes more can go in. */
+  hasRoom(bytes: number, maxBytes: number): boolean {
+    const end = this.#end + bytes
+    return !this.#isClosed && !this.isEmpty && end - this.#start <= maxBytes && end <= this.#bytes.length
+  }
+
+  /** REQUIRES, as the three below: hasRoom(), or this is the batch it was made for. */
+  put(sequence: number, key: Uint8Array, value: Uint8Array): void {
+    this.#end = encodePut(this.#bytes, writeBatchHeader(this.#bytes, this.#end, sequence, 1), key, value)
+    this.lastSequence = sequence
+  }
+
+  delete(sequence: number, key: Uint8Array): void {
+    this.#end = encodeDelete(this.#bytes, writeBatchHeader(this.#bytes, this.#end, sequence, 1), key)
+    this.lastSequence = sequence
+  }
+
+  /** @param sequence of the first operation */
+  batch(sequence: number, operations: readonly WriteOperation[]): void {
+    const bytes = this.#bytes
+    let at = writeBatchHeader(bytes, this.#end, sequence, operations.length)
+    for (const operation of operations) {
+      at =
+        operation.type === 'put'
+          ? encodePut(bytes, at, operation.key, operation.value)
+          : encodeDelete(bytes, at, operation.key)
+    }
+    this.#end = at
+    this.lastSequence = sequence + operations.length - 1
+  }
+
+  /**
+   * @param sequence of the first operation
+   * @param operations encoded
+   */
+  encoded(sequence: number, count: number, operations: Uint8Array): void {
+    const at = writeBatchHeader(this.#bytes, this.#end, sequence, count)
+    this.#bytes.set(operations, at)
+    this.#end = at + operations.length
+    this.lastSequence = sequence + count - 1
+  }
+
+  /** Nothing more goes in: the next group of this memtable may begin. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    if (!this.isEmpty) this.buffer.memtable.arena.commit(this.payloadStart, this.payloadEnd)
+  }
+}

@@ -1,0 +1,84 @@
+/** Writes the payload of one block after another (block.ts) straight into the output, where it may stay. */
+import { copyBytes, writeU32 } from './bytes.ts'
+import type { TableOutput } from './table-output.ts'
+import { maxVarintBytes, writeVarint } from './varint.ts'
+
+/** Of an entry without its key and value. */
+const maxHeaderBytes = 4 * maxVarintBytes
+
+export class BlockBuilder {
+  readonly #output: TableOutput
+  readonly #restartInterval: number
+  /** Where the block begins in the output's bytes. */
+  #start = 0
+  readonly #restarts: number[] = []
+  #sinceRestart = 0
+
+  constructor(output: TableOutput, restartInterval: number) {
+    this.#output = output
+    this.#restartInterval = Math.max(1, restartInterval)
+  }
+
+  get isEmpty(): boolean {
+    return this.#restarts.length === 0
+  }
+
+  /** Where the block begins in the output's bytes. */
+  get start(): number {
+    return this.#start
+  }
+
+  /** Bytes that the payload would have now; 0 for an empty one. */
+  get payloadBytes(): number {
+    return this.isEmpty ? 0 : this.#output.length - this.#start + 4 * this.#restarts.length + 4
+  }
+
+  /**
+   * @param shared bytes that the key has in common with the one before
+   * @param meta sequence · 2 + kind
+   */
+  add(
+    shared: number,
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    meta: number,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number
+  ): void {
+    const output = this.#output
+    if (this.isEmpty) this.#start = output.length
+    output.reserve(maxHeaderBytes + keyEnd - keyStart + valueEnd - valueStart)
+    const isRestart = this.isEmpty || this.#sinceRestart === this.#restartInterval
+    if (isRestart) {
+      this.#restarts.push(output.length - this.#start)
+      this.#sinceRestart = 0
+    }
+    this.#sinceRestart++
+    const kept = isRestart ? 0 : shared
+    const { bytes } = output
+    let at = writeVarint(bytes, output.length, kept)
+    at = writeVarint(bytes, at, keyEnd - keyStart - kept)
+    at = writeVarint(bytes, at, valueEnd - valueStart)
+    at = writeVarint(bytes, at, meta)
+    copyBytes(keyBytes, keyStart + kept, keyEnd, bytes, at)
+    at += keyEnd - keyStart - kept
+    copyBytes(valueBytes, valueStart, valueEnd, bytes, at)
+    output.length = at + valueEnd - valueStart
+  }
+
+  /** Ends the payload; the next entry begins another one. REQUIRES: not empty. */
+  finish(): void {
+    const output = this.#output
+    const restarts = this.#restarts
+    output.reserve(4 * restarts.length + 4)
+    for (const restart of restarts) {
+      writeU32(output.bytes, output.length, restart)
+      output.length += 4
+    }
+    writeU32(output.bytes, output.length, restarts.length)
+    output.length += 4
+    restarts.length = 0
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Where a table's data blocks are, and between which keys: the separators, in memory as they stand in the file.
+ *
+ * Invariants:
+ * 1. separator(i) is at or after the last key of block i, and before the first key of block i + 1 unless that is the
+ *    same key. The last separator is the table's last key.
+ * 2. Data blocks stand one behind another from offset 0 on.
+ *
+ * Payload: count u32 | count × (payload bytes u32 | end of the separator u32) | separators.
+ */
+import { corruption, type Place } from '../errors.ts'
+import { readU32, writeU32 } from './bytes.ts'
+import { trailerBytes } from './codec.ts'
+import { compareRanges } from './entry.ts'
+
+export class BlockIndexBuilder {
+  readonly #separators: Uint8Array[] = []
+  readonly #payloadBytes: number[] = []
+  #separatorBytes = 0
+
+  /** @param separator is kept: not to be changed afterwards */
+  add(payloadBytes: number, separator: Uint8Array): void {
+    this.#payloadBytes.push(payloadBytes)
+    this.#separators.push(separator)
+    this.#separatorBytes += separator.length
+  }
+
+  get count(): number {
+    return this.#payloadBytes.length
+  }
+
+  /** Bytes that finish() would return now. */
+  get bytes(): number {
+    return 4 + 8 * this.count + this.#separatorBytes
+  }
+
+  finish(): Uint8Array {
+    const bytes = Buffer.allocUnsafeSlow(this.bytes)
+    const first = 4 + 8 * this.count
+    writeU32(bytes, 0, this.count)
+    let end = first
+    for (let i = 0; i < this.count; i++) {
+      const key = this.#separators[i]!
+      bytes.set(key, end)
+      end += key.length
+      writeU32(bytes, 4 + 8 * i, this.#payloadBytes[i]!)
+      writeU32(bytes, 8 + 8 * i, end - first)
+    }
+    return bytes
+  }
+}
+
+export class BlockIndex {
+  /** Number of data blocks. */
+  readonly count: number
+  /** Bytes of all data blocks in the file: where they end. */
+  readonly dataBytes: number
+  readonly #bytes: Uint8Array
+  /** Offsets of the blocks in the file, and the end of the last one. */
+  readonly #offsets: Float64Array
+  /** Where separators begin in #bytes, and where the last one ends. */
+  readonly #keys: Uint32Array
+
+  /**
+   * @param bytes the payload; kept
+   * @throws LEVEL_CORRUPTION when it is not whole
+   */
+  constructor(bytes: Uint8Array, place: Place) {
+    const count = bytes.length < 4 ? 0 : readU32(bytes, 0)
+    const first = 4 + 8 * count
+    if (count === 0 || first > bytes.length) throw corruption(`an index of ${count} blocks`, place)
+    const offsets = new Float64Array(count + 1)
+    const keys = new Uint32Array(count + 1)
+    keys[0] = first
+    for (let i = 0; i < count; i++) {
+      offsets[i + 1] = offsets[i]! + readU32(bytes, 4 + 8 * i) + trailerBytes
+      const end = first + readU32(bytes, 8 + 8 * i)
+      if (end < keys[i]! || end > bytes.length) throw corruption('a separator beyond the index', place)
+      keys[i + 1] = end
+    }
+    this.count = count
+    this.dataBytes = offsets[count]!
+    this.#bytes = bytes
+    this.#offsets = offsets
+    this.#keys = keys
+  }
+
+  /** The first block that may hold a key ≥ `key`; `count` when every key is smaller. */
+  find(key: Uint8Array): number {
+    let low = 0
+    let high = this.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.compareSeparator(middle, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Negative, 0 or positive as the separator of a block is before, equal to or after `key`. */
+  compareSeparator(block: number, key: Uint8Array): number {
+    const keys = this.#keys
+    return compareRanges(this.#bytes, keys[block]!, keys[block + 1]!, key, 0, key.length)
+  }
+
+  /** Offset of a block in the file; for `count` where the last one ends. */
+  offset(block: number): number {
+    return this.#offsets[block]!
+  }
+
+  payloadBytes(block: number): number {
+    return this.#offsets[block + 1]! - this.#offsets[block]! - trailerBytes
+  }
+
+  get memoryBytes(): number {
+    return this.#bytes.length + this.#offsets.byteLength + this.#keys.byteLength
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The data blocks of a table, as one cursor asks for them.
+ *
+ * Invariants:
+ * 1. The bytes of a block are the cursor's own: never those of a cached block, never used again. Who reads through the
+ *    cursor may hand them out.
+ * 2. Reading ahead begins with the second neighbour in a row and grows from there: who reads one entry reads one block.
+ */
+import type { CachedBlocks } from '../cache/block-cache.ts'
+import type { Block } from './block.ts'
+import { DecompressionSpace } from './codec.ts'
+import type { TableFile } from './table-file.ts'
+
+/** Read at once at first, and at most: more is not faster, and one kept value keeps all of it in memory. */
+const firstWindowBytes = 16_384
+const maxWindowBytes = 65_536
+/** Decompressed into one allocation. */
+const spaceBytes = 65_536
+
+export interface ReadOptions {
+  /** Puts blocks that were not in the cache into it. */
+  readonly fillCache: boolean
+  /** For scans: reads several blocks at once. */
+  readonly readahead: boolean
+}
+
+export class BlockSource {
+  readonly #file: TableFile
+  readonly #cached: CachedBlocks
+  readonly #options: ReadOptions
+  readonly #space: DecompressionSpace
+  /** The block asked for last. */
+  #last = -2
+  /** Blocks [first, end) are in the window, from `offset` of the file on. */
+  #window = Buffer.alloc(0)
+  #first = 0
+  #end = 0
+  #offset = 0
+  #windowBytes = firstWindowBytes
+
+  constructor(file: TableFile, cached: CachedBlocks, options: ReadOptions) {
+    this.#file = file
+    this.#cached = cached
+    this.#options = options
+    this.#space = new DecompressionSpace(options.readahead ? spaceBytes : 0)
+  }
+
+  /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  block(index: number): Block {
+    const step = index - this.#last
+    this.#last = index
+    if (index >= this.#first && index < this.#end) return this.#fromWindow(index)
+    if (!this.#options.readahead || (step !== 1 && step !== -1)) {
+      this.#windowBytes = firstWindowBytes
+      return this.#single(index)
+    }
+    this.#readWindow(index, step)
+    return this.#fromWindow(index)
+  }
+
+  close(): void {
+    this.#window = Buffer.alloc(0)
+    this.#first = 0
+    this.#end = 0
+    this.#last = -2
+  }
+
+  #single(index: number): Block {
+    const found = this.#cached.get(index)
+    const block = found ?? this.#file.readBlock(index)
+    if (found === undefined && this.#options.fillCache) this.#cached.add(index, block)
+    const isCached = found !== undefined || this.#options.fillCache
+    return isCached ? block.copy() : block
+  }
+
+  #fromWindow(index: number): Block {
+    const start = this.#file.index.offset(index) - this.#offset
+    const block = this.#file.decodeBlock(this.#window, start, index, this.#space)
+    if (this.#options.fillCache) this.#cached.add(index, block.copy())
+    return block
+  }
+
+  /** Reads blocks from `index` on in the given direction, at least that one. */
+  #readWindow(index: number, step: 1 | -1): void {
+    const { index: blocks } = this.#file
+    let first = index
+    let end = index + 1
+    const limit = this.#windowBytes
+    if (step === 1) {
+      const start = blocks.offset(first)
+      while (end < blocks.count && blocks.offset(end + 1) - start <= limit) end++
+    } else {
+      const stop = blocks.offset(end)
+      while (first > 0 && stop - blocks.offset(first - 1) <= limit) first--
+    }
+    const offset = blocks.offset(first)
+    const window = Buffer.allocUnsafeSlow(blocks.offset(end) - offset)
+    this.#first = 0
+    this.#end = 0
+    this.#file.read(window, offset)
+    this.#window = window
+    this.#first = first
+    this.#end = end
+    this.#offset = offset
+    this.#windowBytes = Math.min(maxWindowBytes, limit * 4)
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * One block of sorted entries, decompressed.
+ *
+ * Payload: entries | restart offsets, u32 each, from the payload's start | number of restarts u32.
+ * Entry: shared varint | unshared varint | value length varint | sequence · 2 + kind varint | key suffix | value.
+ * `shared` bytes of the key are those of the entry before; at a restart there are none, so a search can begin there.
+ */
+import { corruption, type Place } from '../errors.ts'
+import { readU32 } from './bytes.ts'
+
+export class Block {
+  readonly bytes: Buffer
+  /** Where the payload begins in `bytes`. */
+  readonly start: number
+  /** Where the entries end and the restart offsets begin. */
+  readonly entriesEnd: number
+  /** At least 1. */
+  readonly restartCount: number
+  /** Where in which file it stands, for error messages. */
+  readonly path: string
+  readonly offset: number
+
+  /**
+   * The payload in bytes[start, end).
+   * @throws LEVEL_CORRUPTION when it cannot be one
+   */
+  constructor(bytes: Buffer, start: number, end: number, path: string, offset: number) {
+    const restartCount = end - start < 8 ? 0 : readU32(bytes, end - 4)
+    const entriesEnd = end - 4 - restartCount * 4
+    if (restartCount === 0 || entriesEnd <= start) throw corruption('a block without entries', { path, offset })
+    this.bytes = bytes
+    this.start = start
+    this.entriesEnd = entriesEnd
+    this.restartCount = restartCount
+    this.path = path
+    this.offset = offset
+  }
+
+  /** Where in `bytes` the entry of a restart begins. @throws LEVEL_CORRUPTION when that is not among the entries */
+  restart(index: number): number {
+    const at = this.start + readU32(this.bytes, this.entriesEnd + index * 4)
+    if (at >= this.entriesEnd) throw corruption('a restart beyond the entries of its block', this.place)
+    return at
+  }
+
+  /** The last restart at or before the entry that begins at `entry`. */
+  restartBefore(entry: number): number {
+    let low = 0
+    let high = this.restartCount - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (this.restart(middle) <= entry) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  get payloadBytes(): number {
+    return this.entriesEnd + this.restartCount * 4 + 4 - this.start
+  }
+
+  get place(): Place {
+    return { path: this.path, offset: this.offset }
+  }
+
+  /** The same block in bytes that nobody else has. */
+  copy(): Block {
+    const bytes = Buffer.allocUnsafeSlow(this.payloadBytes)
+    bytes.set(this.bytes.subarray(this.start, this.start + bytes.length))
+    return new Block(bytes, 0, bytes.length, this.path, this.offset)
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * How a block stands in a file: payload | codec u8 | checksum u32.
+ *
+ * The checksum is of payload and codec, begun with the file's number and the block's offset. A payload of codec lz4 is
+ * the length of the raw bytes u32, and for each chunkBytes of these: compressed bytes varint | compressed bytes.
+ * Every length is checked before anything is read or allocated.
+ */
+import { corruption, type Place } from '../errors.ts'
+import { readU32, writeU32 } from './bytes.ts'
+import { blockChecksum } from './checksum.ts'
+import { chunkBytes, decompressChunk } from './lz4/lz4.ts'
+import { readVarint, varintBytes } from './varint.ts'
+
+/** Numbers are stored in files. */
+export const Codec = { none: 0, lz4: 1 } as const
+
+/** Bytes behind every payload. */
+export const trailerBytes = 5
+/** More than any block holds: a decoder that meets more has met damage. */
+export const maxRawBytes = 2 ** 30
+/** A byte of LZ4 stands for 255 bytes at most. */
+const maxRatio = 256
+
+/**
+ * Writes the trailer behind bytes[start, end), which is to stand at `offset` of file `number`.
+ * @returns the end of the trailer
+ */
+export function writeTrailer(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  codec: number,
+  number: number,
+  offset: number
+): number {
+  bytes[end] = codec
+  writeU32(bytes, end + 1, blockChecksum(bytes, start, end + 1, number, offset))
+  return end + trailerBytes
+}
+
+/**
+ * Checks the payload bytes[start, end) and the trailer behind it; returns the codec.
+ * @throws LEVEL_CORRUPTION
+ */
+export function checkTrailer(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  number: number,
+  path: string,
+  offset: number
+): number {
+  const expected = readU32(bytes, end + 1)
+  const found = blockChecksum(bytes, start, end + 1, number, offset)
+  if (found !== expected) {
+    const what = `a block has checksum ${found.toString(16)} instead of ${expected.toString(16)}`
+    throw corruption(what, { path, offset })
+  }
+  return bytes[end]!
+}
+
+const noBytes = Buffer.alloc(0)
+const maxKeptBytes = 1 << 20
+
+/** Room for decompressed blocks. Never used twice without restart(): what was decompressed may be kept. */
+export class DecompressionSpace {
+  readonly #chunkBytes: number
+  bytes: Buffer = noBytes
+  /** Where the free part of `bytes` begins. */
+  start = 0
+
+  /** @param chunkBytes allocated at a time; 0 gives each block bytes of its own */
+  constructor(chunkBytes: number) {
+    this.#chunkBytes = chunkBytes
+  }
+
+  /** Uses the bytes again: what was decompressed so far is gone. Many bytes are not kept. */
+  restart(): this {
+    if (this.bytes.length > maxKeptBytes) this.bytes = noBytes
+    this.start = 0
+    return this
+  }
+
+  /** Makes sure that `bytes` has this much room from `start` on. */
+  reserve(bytes: number): void {
+    if (this.start + bytes <= this.bytes.length) return
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(bytes, this.#chunkBytes))
+    this.start = 0
+  }
+}
+
+/**
+ * Bytes that a compressed payload decompresses to.
+ * @throws LEVEL_CORRUPTION for an unknown codec, and for more bytes than the payload can hold
+ */
+export function rawBytesOf(codec: number, bytes: Uint8Array, start: number, end: number, place: Place): number {
+  if (codec !== Codec.lz4) throw corruption(`a block of codec ${codec}`, place)
+  const rawBytes = end - start < 4 ? 0 : readU32(bytes, start)
+  if (rawBytes === 0 || rawBytes > maxRawBytes || rawBytes > (end - start) * maxRatio) {
+    throw corruption(`a block of ${end - start} bytes that claims to hold ${rawBytes}`, place)
+  }
+  return rawBytes
+}
+
+/**
+ * Decompresses the payload bytes[start, end) to `rawBytes` bytes from target[at] on.
+ * @param rawBytes as rawBytesOf() said
+ * @throws LEVEL_CORRUPTION
+ */
+export function decompressInto(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+  rawBytes: number,
+  place: Place
+): void {
+  const rawEnd = at + rawBytes
+  let from = start + 4
+  for (let to = at; to < rawEnd; to += chunkBytes) {
+    const compressedBytes = readVarint(bytes, from, end)
+    from += varintBytes(compressedBytes)
+    const isThere = compressedBytes >= 0 && from + compressedBytes <= end
+    const chunkEnd = Math.min(rawEnd, to + chunkBytes)
+    if (!isThere || !decompressChunk(bytes, from, from + compressedBytes, target, to, chunkEnd)) {
+      throw corruption('a block that does not decompress', place)
+    }
+    from += compressedBytes
+  }
+  if (from !== end) throw corruption('a block with bytes left over', place)
+}

@@ -1,0 +1,35 @@
+/**
+ * A position in a sorted run of entries: a block, a table, a level, a memtable, or a merge of them.
+ *
+ * Entries are ordered by key, bytewise, and within a key by sequence number, newest first. A cursor allocates nothing
+ * per entry: key and value are ranges of bytes that are not written to again while the cursor is open. Whoever
+ * remembers the ranges has the entry still when the cursor has moved on.
+ */
+import type { EntryKind } from './entry.ts'
+
+export interface Cursor {
+  /** False before the first seek, and past either end. The fields below are meaningless then. */
+  readonly isValid: boolean
+  readonly keyBytes: Uint8Array
+  readonly keyStart: number
+  readonly keyEnd: number
+  readonly sequence: number
+  readonly kind: EntryKind
+  readonly valueBytes: Uint8Array
+  readonly valueStart: number
+  /** Equal to valueStart for a tombstone. */
+  readonly valueEnd: number
+
+  seekToFirst(): void
+  seekToLast(): void
+  /** To the first entry whose key is ≥ target: the newest version of that key. */
+  seek(target: Uint8Array): void
+  /** To the last entry whose key is < target: the oldest version of that key. */
+  seekBefore(target: Uint8Array): void
+  /** REQUIRES: isValid. */
+  next(): void
+  /** REQUIRES: isValid. */
+  previous(): void
+  /** Gives back what the cursor holds (blocks, files). Fine when called twice. */
+  close(): void
+}

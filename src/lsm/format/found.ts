@@ -1,0 +1,12 @@
+/** Where a lookup writes its answer, so that it allocates nothing. */
+import { EntryKind } from './entry.ts'
+
+/** The newest version of a key that a reader may see. The value's bytes belong to a block or to the memtable's arena. */
+export class Found {
+  kind: EntryKind = EntryKind.tombstone
+  sequence = 0
+  valueBytes: Uint8Array = Buffer.alloc(0)
+  valueStart = 0
+  /** Equal to valueStart for a tombstone. */
+  valueEnd = 0
+}

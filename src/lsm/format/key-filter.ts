@@ -1,0 +1,146 @@
+/**
+ * The Bloom filter over the keys of a table: whether a lookup has to read it.
+ *
+ * Invariants:
+ * 1. No false negatives: a key that was added is never denied. An unknown kind of filter says "maybe" to everything.
+ * 2. A key is hashed once per lookup, whatever the number of tables: filters differ in size only.
+ *
+ * Section: kind u8 = 1 | probes u8 | bits u32 | the bits, bit p is bit (p & 7) of byte p >> 3.
+ */
+import { optimalHashes } from '../../bloom/sizing.ts'
+import { readU32, writeU32 } from './bytes.ts'
+
+const headerBytes = 6
+const doubleHashing = 1
+const maxProbes = 24
+/** 256 MiB; see bitOf(): a product of a probe and this is far from being rounded up to the next position. */
+const maxBits = 2 ** 31
+
+/**
+ * 53 bits of hash over bytes[start, end): Murmur-style, two lanes in one pass.
+ * @returns an integer in 0…2^53 − 1: the first 32-bit hash in the low half, the second one's 21 bits above it
+ */
+export function keyHash(bytes: Uint8Array, start: number, end: number): number {
+  const wide = start + ((end - start) & ~3)
+  let a = 0x1b873593
+  let b = 0x2545f491
+  for (let i = start; i < wide; i += 4) {
+    const word = bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24)
+    const k = Math.imul(word, 0xcc9e2d51)
+    a ^= (k << 15) | (k >>> 17)
+    a = (Math.imul((a << 13) | (a >>> 19), 5) + 0xe6546b64) | 0
+    b = Math.imul(b ^ word, 0x9e3779b1)
+    b ^= (b >>> 15) ^ a
+  }
+  let tail = end - start
+  for (let i = wide; i < end; i++) tail = (tail << 8) | bytes[i]!
+  a = mix(a ^ Math.imul(tail, 0xcc9e2d51))
+  b = mix(b ^ Math.imul(tail ^ 0x55555555, 0x9e3779b1) ^ a)
+  return (b >>> 11) * 0x1_0000_0000 + (a >>> 0)
+}
+
+function mix(word: number): number {
+  let h = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return h ^ (h >>> 16)
+}
+
+/** The distance between probes, from the upper 21 bits of a key's hash; odd, so that it is never 0. */
+function stepOf(hash: number): number {
+  return Math.imul(Math.floor(hash / 0x1_0000_0000) * 2 + 1, 0x9e3779b1)
+}
+
+/** The position, below `bits`, of a probe: a division by multiplication, which takes the hash's upper bits. */
+function bitOf(probe: number, bits: number): number {
+  return Math.floor((probe >>> 0) * 2 ** -32 * bits)
+}
+
+/** Collects the hashes of a table's keys, so that the filter can be sized for what the table really holds. */
+export class KeyFilterBuilder {
+  readonly #bitsPerKey: number
+  #hashes = new Float64Array(1024)
+  #count = 0
+
+  /** @param bitsPerKey may be fractional; 0 makes no filter */
+  constructor(bitsPerKey: number) {
+    this.#bitsPerKey = bitsPerKey
+  }
+
+  /** Once per key; adding a key again only costs bits. */
+  add(hash: number): void {
+    if (this.#count === this.#hashes.length) {
+      const larger = new Float64Array(this.#count * 2)
+      larger.set(this.#hashes)
+      this.#hashes = larger
+    }
+    this.#hashes[this.#count++] = hash
+  }
+
+  /** Bytes of the section that finish() would make now. */
+  get bytes(): number {
+    return this.#bitsPerKey > 0 ? headerBytes + Math.ceil(this.#bits() / 8) : 0
+  }
+
+  /** The section, or undefined when there is to be no filter. */
+  finish(): Uint8Array | undefined {
+    if (this.#bitsPerKey <= 0) return undefined
+    const bits = this.#bits()
+    const probes = Math.min(maxProbes, optimalHashes(this.#bitsPerKey))
+    const section = Buffer.alloc(headerBytes + Math.ceil(bits / 8))
+    section[0] = doubleHashing
+    section[1] = probes
+    writeU32(section, 2, bits)
+    for (let i = 0; i < this.#count; i++) {
+      const hash = this.#hashes[i]!
+      const step = stepOf(hash)
+      for (let probe = 0, h = hash | 0; probe < probes; probe++, h = (h + step) | 0) {
+        const bit = bitOf(h, bits)
+        section[headerBytes + (bit >>> 3)]! |= 1 << (bit & 7)
+      }
+    }
+    return section
+  }
+
+  #bits(): number {
+    return Math.min(maxBits, Math.max(64, Math.ceil(this.#count * this.#bitsPerKey)))
+  }
+}
+
+export class KeyFilter {
+  readonly #bytes: Uint8Array
+  readonly #probes: number
+  readonly #bits: number
+
+  private constructor(bytes: Uint8Array, probes: number, bits: number) {
+    this.#bytes = bytes
+    this.#probes = probes
+    this.#bits = bits
+  }
+
+  /** Undefined for a filter of a later kind, or one that is not whole: both say "maybe". */
+  static read(section: Uint8Array): KeyFilter | undefined {
+    if (section.length < headerBytes || section[0] !== doubleHashing) return undefined
+    const probes = section[1]!
+    const bits = readU32(section, 2)
+    const isSound = probes <= maxProbes && bits >= 1 && bits <= maxBits
+    if (!isSound || section.length !== headerBytes + Math.ceil(bits / 8)) return undefined
+    return new KeyFilter(section, probes, bits)
+  }
+
+  /** False when no key of the table has this hash. @param hash see keyHash() */
+  mayContain(hash: number): boolean {
+    const bytes = this.#bytes
+    const probes = this.#probes
+    const bits = this.#bits
+    const step = stepOf(hash)
+    for (let probe = 0, h = hash | 0; probe < probes; probe++, h = (h + step) | 0) {
+      const bit = bitOf(h, bits)
+      if ((bytes[headerBytes + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false
+    }
+    return true
+  }
+
+  get memoryBytes(): number {
+    return this.#bytes.length
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The frame of a record in a log or manifest: 24 bytes, then the payload. See docs/file-formats.md, Log.
+ *
+ * Invariants:
+ * 1. The header has a checksum of its own, so that headers behind damaged bytes can be found and believed.
+ * 2. That checksum covers the log's number and the offset the record was written to: what is left of another log in a
+ *    recycled file, and a copy of a log inside somebody's value, are no records of this log.
+ */
+import { crc32 } from 'node:zlib'
+import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
+
+/** Bytes in front of every payload. */
+export const recordHeaderBytes = 24
+
+/** A longer payload is refused by the writer and is no record to the reader. */
+export const maxPayloadBytes = 2 ** 30
+
+/** Where in the header the log number stands. */
+export const logNumberOffset = 8
+
+const checkedBytes = 20
+
+export interface RecordHeader {
+  readonly payloadCrc: number
+  readonly payloadBytes: number
+  /** Bytes of this log that were known to be durable when the record was written. */
+  readonly syncedOffset: number
+}
+
+/**
+ * Fills the header at `at`; its payload stands behind it.
+ * @param offset where in the log the record will be
+ */
+export function writeHeader(
+  bytes: Uint8Array,
+  at: number,
+  payloadBytes: number,
+  logNumber: number,
+  syncedOffset: number,
+  offset: number
+): void {
+  const payloadAt = at + recordHeaderBytes
+  writeU32(bytes, at, crc32(bytes.subarray(payloadAt, payloadAt + payloadBytes)))
+  writeU32(bytes, at + 4, payloadBytes)
+  writeU32(bytes, at + logNumberOffset, logNumber)
+  writeU53(bytes, at + 12, syncedOffset)
+  writeU32(bytes, at + checkedBytes, headerCrc(bytes, at, offset))
+}
+
+/**
+ * The header at `at`, undefined when there is none of this log.
+ * REQUIRES: 24 bytes at `at`.
+ * @param offset where in the log these bytes are
+ */
+export function readHeader(bytes: Uint8Array, at: number, logNumber: number, offset: number): RecordHeader | undefined {
+  if (readU32(bytes, at + logNumberOffset) !== logNumber >>> 0) return undefined
+  if (readU32(bytes, at + checkedBytes) !== headerCrc(bytes, at, offset)) return undefined
+  const payloadBytes = readU32(bytes, at + 4)
+  if (payloadBytes > maxPayloadBytes) return undefined
+  return { payloadCrc: readU32(bytes, at), payloadBytes, syncedOffset: readU53(bytes, at + 12) }
+}
+
+/** Whether these are the bytes that the header was written for. */
+export function isPayload(header: RecordHeader, payload: Uint8Array): boolean {
+  return payload.length === header.payloadBytes && crc32(payload) === header.payloadCrc
+}
+
+function headerCrc(bytes: Uint8Array, at: number, offset: number): number {
+  return crc32(bytes.subarray(at, at + checkedBytes), offset >>> 0)
+}

@@ -1,0 +1,135 @@
+/**
+ * Which records of which logs are replayed when a database opens. The one place of this rule:
+ *
+ * The batches of a store form one sequence without gaps, through all logs. What is recovered is a prefix of it: a batch
+ * that came through a crash is dropped when one before it did not.
+ *
+ * 1. Logs are read in the order of their numbers, each up to the first place where no valid record follows.
+ * 2. That place is a torn tail, in an older log as well as in the newest one: a log is left behind with everything
+ *    handed to the operating system, but nothing synced unless somebody asked for it. Nor does a recycled log show an
+ *    end: behind its last record are the bytes of an older log, torn or not.
+ * 3. Whether a log lost its tail is told by the log behind it, whose first batch has to begin with the sequence number
+ *    that is due. When it does not, the prefix ends at the hole, and later logs are dropped.
+ * 4. Unless what is missing was known to be durable; then it is corruption. Within a log a synced offset beyond the
+ *    hole proves it (LogReader). In a later log any synced offset above 0 does, because a sync of a log syncs the logs
+ *    before it (LogWriter).
+ * 5. The log that the manifest names as the oldest one has to exist: its name was durable before the manifest said so.
+ *    An older log than that is never read.
+ *
+ * REQUIRES of the caller: before it accepts a write, what was replayed is in installed tables, together with a log
+ * number above those of all logs replayed. Neither is a torn log appended to, nor does a dropped one come back.
+ */
+import { join } from 'node:path'
+import { corruption, ioError, type Place } from '../errors.ts'
+import { logName, parseFileName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { LogReader } from './log-reader.ts'
+import { decodeBatches, readFirstSequence } from './write-batch.ts'
+
+export interface RecoveredRecord {
+  /** Batches, checked whole. Valid until the next record is asked for. */
+  readonly payload: Uint8Array
+  /** The log and the offset of the record, for errors. */
+  readonly place: Place
+  /** Of the last operation in it. */
+  readonly lastSequence: number
+}
+
+/** What the manifest says about logs: a VersionSet. */
+export interface LogPosition {
+  /** The oldest log to read; 0 when any will do. */
+  readonly logNumber: number
+  /** Everything up to it is in tables. */
+  readonly lastSequence: number
+}
+
+export class LogRecovery {
+  /** All logs that may hold something, ascending; also those that are dropped. */
+  readonly logNumbers: readonly number[]
+  readonly #fileSystem: FileSystem
+  readonly #directory: string
+  #lastSequence: number
+  #lostFrom: Place | undefined
+
+  /** @throws LEVEL_CORRUPTION when the oldest log is missing; LEVEL_IO_ERROR */
+  constructor(fileSystem: FileSystem, directory: string, from: LogPosition) {
+    this.#fileSystem = fileSystem
+    this.#directory = directory
+    this.#lastSequence = from.lastSequence
+    this.logNumbers = logsIn(fileSystem, directory)
+      .filter((number) => number >= from.logNumber)
+      .sort((a, b) => a - b)
+    if (from.logNumber > 0 && this.logNumbers[0] !== from.logNumber) {
+      throw corruption('the log that the manifest names is missing', { path: join(directory, logName(from.logNumber)) })
+    }
+  }
+
+  /** Of the newest operation yielded so far; the next write gets the number behind it. */
+  get lastSequence(): number {
+    return this.#lastSequence
+  }
+
+  /**
+   * Where a later log shows that batches are missing; what follows was dropped. Undefined when there is no such hole:
+   * what the newest log lost at its tail leaves no trace.
+   */
+  get lostFrom(): Place | undefined {
+    return this.#lostFrom
+  }
+
+  /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  *records(): Generator<RecoveredRecord, void> {
+    let end: Place = { path: this.#directory }
+    for (const number of this.logNumbers) {
+      const path = join(this.#directory, logName(number))
+      const file = attempt(path, () => this.#fileSystem.open(path, 'read'))
+      try {
+        const reader = new LogReader(file, number)
+        if (this.#lostFrom === undefined) yield* this.#replay(reader, path, end)
+        if (this.#lostFrom !== undefined) this.#checkUnsynced(reader, path, this.#lostFrom)
+        end = { path, offset: reader.end }
+      } finally {
+        file.close()
+      }
+    }
+  }
+
+  *#replay(reader: LogReader, path: string, previousEnd: Place): Generator<RecoveredRecord, void> {
+    for (const { payload, offset } of reader.records()) {
+      const place = { path, offset }
+      const due = this.#lastSequence + 1
+      const first = readFirstSequence(payload, 0, payload.length, place)
+      if (first > due && offset === 0) {
+        this.#lostFrom = previousEnd
+        return
+      }
+      if (first !== due) throw corruption(`batch begins with sequence ${first}, due is ${due}`, place)
+      const next = decodeBatches(payload, 0, payload.length, place, ignore)
+      this.#lastSequence = next - 1
+      yield { payload, place, lastSequence: this.#lastSequence }
+    }
+  }
+
+  #checkUnsynced(reader: LogReader, path: string, hole: Place): void {
+    const synced = reader.maxSyncedOffset()
+    if (synced === 0) return
+    throw corruption(`batches are missing behind this place, though ${path} was synced after them`, hole)
+  }
+}
+
+function ignore(): void {}
+
+function logsIn(fileSystem: FileSystem, directory: string): number[] {
+  return attempt(directory, () => fileSystem.list(directory)).flatMap((name) => {
+    const parsed = parseFileName(name)
+    return parsed?.kind === 'log' ? [parsed.number] : []
+  })
+}
+
+function attempt<T>(path: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw ioError(`Cannot read ${path}`, error, { path })
+  }
+}

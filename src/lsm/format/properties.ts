@@ -1,0 +1,54 @@
+/** What a table says about itself, for people and for repair: JSON in the section `table.properties`. */
+import { corruption } from '../errors.ts'
+
+export interface TableProperties {
+  readonly entries: number
+  readonly tombstones: number
+  /** Bytes of keys and values before prefix compression and codec. */
+  readonly rawBytes: number
+  readonly smallestSequence: number
+  readonly largestSequence: number
+  readonly blocks: number
+  /** Bytes of the data blocks in the file. */
+  readonly dataBytes: number
+  /** Blocks of these that are compressed. */
+  readonly compressedBlocks: number
+}
+
+const names = [
+  'entries',
+  'tombstones',
+  'rawBytes',
+  'smallestSequence',
+  'largestSequence',
+  'blocks',
+  'dataBytes',
+  'compressedBlocks'
+] as const satisfies readonly (keyof TableProperties)[]
+
+export function writeProperties(properties: TableProperties): Uint8Array {
+  return Buffer.from(JSON.stringify(properties), 'latin1')
+}
+
+/** @throws LEVEL_CORRUPTION when a number is missing or none; what a later version may have added is ignored */
+export function readProperties(bytes: Uint8Array, path: string): TableProperties {
+  const found = parse(bytes, path)
+  for (const name of names) {
+    const value = found[name]
+    if (!Number.isSafeInteger(value) || (value as number) < 0) {
+      throw corruption(`properties have ${String(value)} as ${name}`, { path })
+    }
+  }
+  // Checked just now.
+  return found as unknown as TableProperties
+}
+
+function parse(bytes: Uint8Array, path: string): Readonly<Record<string, unknown>> {
+  try {
+    const found: unknown = JSON.parse(Buffer.from(bytes).toString('latin1'))
+    if (typeof found === 'object' && found !== null) return found as Readonly<Record<string, unknown>>
+  } catch (cause) {
+    throw corruption('properties are no JSON', { path }, cause)
+  }
+  throw corruption('properties are no object', { path })
+}

@@ -1,0 +1,226 @@
+/**
+ * Writes a table: data blocks, sections, key filter, properties, metaindex, index, footer.
+ *
+ * Invariants:
+ * 1. Keys ascend bytewise; versions of a key descend by sequence number. Anything else is refused.
+ * 2. The same entries and options make the same bytes.
+ * 3. A value of blockBytes or more stands alone in its block, so that it can be read by itself.
+ */
+import { corruption } from '../errors.ts'
+import type { OpenFile } from '../fs/file-system.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import { BlockBuilder } from './block-builder.ts'
+import { BlockCompressor } from './block-compressor.ts'
+import { BlockIndexBuilder } from './block-index.ts'
+import { copyBytes } from './bytes.ts'
+import { Codec, trailerBytes, writeTrailer } from './codec.ts'
+import { EntryKind } from './entry.ts'
+import { footerBytes, type Handle, writeFooter } from './footer.ts'
+import { KeyFilterBuilder, keyHash } from './key-filter.ts'
+import { keyFilterName, propertiesName, writeMetaindex } from './metaindex.ts'
+import { writeProperties } from './properties.ts'
+import type { SectionCollector } from './section-collector.ts'
+import { separator } from './separator.ts'
+import type { TableWriteOptions } from './table-options.ts'
+import { TableOutput } from './table-output.ts'
+
+export class TableBuilder {
+  readonly #number: number
+  readonly #blockBytes: number
+  readonly #collector: SectionCollector | undefined
+  readonly #output: TableOutput
+  readonly #block: BlockBuilder
+  readonly #index = new BlockIndexBuilder()
+  readonly #filter: KeyFilterBuilder
+  readonly #compressor: BlockCompressor
+  readonly #sections = new Map<string, Handle>()
+
+  #lastKey = Buffer.alloc(64)
+  #lastLength = 0
+  #lastSequence = 0
+  /** Payload bytes of the block that waits for its separator; 0 for none. */
+  #endedPayloadBytes = 0
+
+  #smallest = Buffer.alloc(0)
+  #smallestSequence = Number.MAX_SAFE_INTEGER
+  #largestSequence = 0
+  #entries = 0
+  #tombstones = 0
+  #rawBytes = 0
+  #compressedBlocks = 0
+
+  /**
+   * @param file empty and writable; the caller syncs and closes it
+   * @param number of the file: part of every checksum
+   */
+  constructor(file: OpenFile, number: number, options: TableWriteOptions, collector?: SectionCollector) {
+    this.#number = number
+    this.#blockBytes = Math.max(1, options.blockBytes)
+    this.#collector = collector
+    this.#output = new TableOutput(file)
+    this.#block = new BlockBuilder(this.#output, options.restartInterval)
+    this.#filter = new KeyFilterBuilder(options.keyFilterBits)
+    this.#compressor = new BlockCompressor(options.codec)
+  }
+
+  get entries(): number {
+    return this.#entries
+  }
+
+  /** Bytes that the table would have now, about: sections of the collector are not counted. */
+  get fileBytes(): number {
+    return this.#output.offset + this.#index.bytes + this.#filter.bytes + footerBytes
+  }
+
+  /** @throws LEVEL_CORRUPTION when the entry is not behind the one before, LEVEL_IO_ERROR */
+  add(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    sequence: number,
+    kind: EntryKind,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number
+  ): void {
+    const shared = this.#sharedWithLast(keyBytes, keyStart, keyEnd)
+    const isNewKey = shared < keyEnd - keyStart || shared < this.#lastLength || this.#entries === 0
+    if (!isNewKey && sequence >= this.#lastSequence) throw this.#disorder()
+    const isLarge = valueEnd - valueStart >= this.#blockBytes
+    if (isLarge && !this.#block.isEmpty) this.#endBlock()
+    if (this.#endedPayloadBytes > 0) this.#separate(keyBytes.subarray(keyStart, keyEnd), shared)
+
+    this.#block.add(shared, keyBytes, keyStart, keyEnd, sequence * 2 + kind, valueBytes, valueStart, valueEnd)
+    this.#collector?.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+    if (isNewKey) {
+      this.#filter.add(keyHash(keyBytes, keyStart, keyEnd))
+      this.#keepKey(keyBytes, keyStart, keyEnd, shared)
+    }
+    this.#count(sequence, kind, keyEnd - keyStart + valueEnd - valueStart)
+    if (isLarge || this.#block.payloadBytes >= this.#blockBytes) this.#endBlock()
+  }
+
+  /**
+   * Writes what is left. REQUIRES: at least one entry was added.
+   * @throws LEVEL_IO_ERROR
+   */
+  finish(): TableMeta {
+    if (!this.#block.isEmpty) this.#endBlock()
+    const largest = Buffer.from(this.#lastKey.subarray(0, this.#lastLength))
+    if (this.#endedPayloadBytes > 0) this.#index.add(this.#endedPayloadBytes, largest)
+    const dataBytes = this.#output.offset
+
+    for (const { name, bytes } of this.#collector?.finish() ?? []) this.#addSection(name, bytes)
+    const filter = this.#filter.finish()
+    if (filter !== undefined) this.#addSection(keyFilterName, filter)
+    this.#addSection(propertiesName, writeProperties(this.#properties(dataBytes)))
+    const metaindex = this.#write(writeMetaindex(this.#sections))
+    const index = this.#write(this.#index.finish())
+    this.#output.reserve(footerBytes)
+    writeFooter(this.#output.bytes, this.#output.length, { metaindex, index, number: this.#number })
+    this.#output.length += footerBytes
+    this.#output.writeAll()
+    return {
+      number: this.#number,
+      bytes: this.#output.offset,
+      smallest: this.#smallest,
+      largest,
+      smallestSequence: this.#smallestSequence,
+      largestSequence: this.#largestSequence,
+      entries: this.#entries,
+      tombstones: this.#tombstones,
+      rawBytes: this.#rawBytes
+    }
+  }
+
+  #endBlock(): void {
+    this.#block.finish()
+    const { payloadBytes, codec } = this.#seal(this.#block.start)
+    if (codec !== Codec.none) this.#compressedBlocks++
+    this.#endedPayloadBytes = payloadBytes
+    this.#collector?.endBlock()
+    this.#output.writeWhenFull()
+  }
+
+  /** Now that the key after it is known, the block before can have its separator. */
+  #separate(next: Uint8Array, shared: number): void {
+    const last = this.#lastKey.subarray(0, this.#lastLength)
+    this.#index.add(this.#endedPayloadBytes, Buffer.from(separator(last, next, shared)))
+    this.#endedPayloadBytes = 0
+  }
+
+  #addSection(name: string, bytes: Uint8Array): void {
+    this.#sections.set(name, this.#write(bytes))
+  }
+
+  #write(bytes: Uint8Array): Handle {
+    const output = this.#output
+    const { offset } = output
+    const start = output.length
+    output.reserve(bytes.length)
+    output.bytes.set(bytes, start)
+    output.length += bytes.length
+    return { offset, payloadBytes: this.#seal(start).payloadBytes }
+  }
+
+  /** Compresses the payload from `start` to the output's end, if that pays, and puts the trailer behind it. */
+  #seal(start: number): { readonly payloadBytes: number; readonly codec: number } {
+    const output = this.#output
+    const fileOffset = output.offset - (output.length - start)
+    output.reserve(trailerBytes)
+    const compressedEnd = this.#compressor.compress(output.bytes, start, output.length)
+    const codec = compressedEnd === undefined ? Codec.none : Codec.lz4
+    const end = compressedEnd ?? output.length
+    output.length = writeTrailer(output.bytes, start, end, codec, this.#number, fileOffset)
+    return { payloadBytes: end - start, codec }
+  }
+
+  /** Bytes in common with the last key. @throws LEVEL_CORRUPTION when the last key is greater */
+  #sharedWithLast(keyBytes: Uint8Array, keyStart: number, keyEnd: number): number {
+    const last = this.#lastKey
+    const length = Math.min(this.#lastLength, keyEnd - keyStart)
+    let shared = 0
+    while (shared < length && last[shared] === keyBytes[keyStart + shared]) shared++
+    const isBehind = shared < length ? keyBytes[keyStart + shared]! > last[shared]! : shared === this.#lastLength
+    if (!isBehind) throw this.#disorder()
+    return shared
+  }
+
+  #keepKey(keyBytes: Uint8Array, keyStart: number, keyEnd: number, shared: number): void {
+    const length = keyEnd - keyStart
+    if (length > this.#lastKey.length) {
+      const larger = Buffer.allocUnsafeSlow(length * 2)
+      this.#lastKey.copy(larger, 0, 0, shared)
+      this.#lastKey = larger
+    }
+    copyBytes(keyBytes, keyStart + shared, keyEnd, this.#lastKey, shared)
+    this.#lastLength = length
+    if (this.#entries === 0) this.#smallest = Buffer.from(keyBytes.subarray(keyStart, keyEnd))
+  }
+
+  #count(sequence: number, kind: EntryKind, rawBytes: number): void {
+    this.#lastSequence = sequence
+    if (sequence < this.#smallestSequence) this.#smallestSequence = sequence
+    if (sequence > this.#largestSequence) this.#largestSequence = sequence
+    if (kind === EntryKind.tombstone) this.#tombstones++
+    this.#entries++
+    this.#rawBytes += rawBytes
+  }
+
+  #properties(dataBytes: number) {
+    return {
+      entries: this.#entries,
+      tombstones: this.#tombstones,
+      rawBytes: this.#rawBytes,
+      smallestSequence: this.#smallestSequence,
+      largestSequence: this.#largestSequence,
+      blocks: this.#index.count,
+      dataBytes,
+      compressedBlocks: this.#compressedBlocks
+    }
+  }
+
+  #disorder(): Error {
+    return corruption('entries out of order', { path: this.#output.path, offset: this.#output.offset })
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The file of a table: its footer, index and sections, and blocks read from it, checked and decompressed.
+ *
+ * Opening is one pread for a table whose end fits into tailBytes; a block is one pread.
+ */
+import { corruption, ioError } from '../errors.ts'
+import { closeQuietly } from '../fs/close-quietly.ts'
+import type { OpenFile } from '../fs/file-system.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import { Block } from './block.ts'
+import { BlockIndex } from './block-index.ts'
+import { Codec, checkTrailer, DecompressionSpace, decompressInto, rawBytesOf, trailerBytes } from './codec.ts'
+import { footerBytes, type Handle, readFooter } from './footer.ts'
+import { readMetaindex } from './metaindex.ts'
+import { Scratch } from './scratch.ts'
+
+/** Read at once when a table is opened. */
+const tailBytes = 16_384
+
+/** Larger blocks are never copied. */
+const maxCopiedBytes = 65_536
+const scratch = new Scratch()
+/** For blocks that nobody keeps. */
+const scratchSpace = new DecompressionSpace(0)
+
+/** The part of a file that is in memory. */
+interface Tail {
+  readonly bytes: Buffer
+  readonly offset: number
+}
+
+export class TableFile {
+  readonly path: string
+  readonly number: number
+  readonly bytes: number
+  readonly index: BlockIndex
+  readonly #file: OpenFile
+  readonly #sections: ReadonlyMap<string, Handle>
+  /** What the block read last was, and the next one probably is: compressed bytes are read aside, others to stay. */
+  #wasCompressed = false
+
+  private constructor(file: OpenFile, number: number, bytes: number, index: BlockIndex, sections: Map<string, Handle>) {
+    this.#file = file
+    this.path = file.path
+    this.number = number
+    this.bytes = bytes
+    this.index = index
+    this.#sections = sections
+  }
+
+  /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED */
+  static open(file: OpenFile, meta: Pick<TableMeta, 'number' | 'bytes'>): JustOpened {
+    const { path } = file
+    const { number, bytes } = meta
+    if (bytes < footerBytes) throw corruption(`a table of ${bytes} bytes`, { path })
+    const tail = readTail(file, bytes)
+    const footer = readFooter(tail.bytes.subarray(tail.bytes.length - footerBytes), path, bytes - footerBytes)
+    if (footer.number !== number) throw corruption(`this is table ${footer.number}, not ${number}`, { path })
+    const read = (handle: Handle) => readPayload(file, number, bytes, handle, tail)
+    const sections = readMetaindex(read(footer.metaindex), { path, offset: footer.metaindex.offset })
+    const index = new BlockIndex(read(footer.index), { path, offset: footer.index.offset })
+    if (index.dataBytes > footer.metaindex.offset) throw corruption('blocks beyond the end of the table', { path })
+    return {
+      file: new TableFile(file, number, bytes, index, sections),
+      section: (name) => {
+        const handle = sections.get(name)
+        return handle && read(handle)
+      }
+    }
+  }
+
+  get sectionNames(): string[] {
+    return [...this.#sections.keys()]
+  }
+
+  /** The bytes of a section, undefined when there is none of this name. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  section(name: string): Buffer | undefined {
+    const handle = this.#sections.get(name)
+    return handle && readPayload(this.#file, this.number, this.bytes, handle)
+  }
+
+  /** Reads data block `index` into bytes of its own. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  readBlock(index: number): Block {
+    const bytes = this.index.payloadBytes(index) + trailerBytes
+    const isAside = this.#wasCompressed && bytes <= maxCopiedBytes
+    const framed = isAside ? scratch.take(bytes) : Buffer.allocUnsafeSlow(bytes)
+    this.read(framed, this.index.offset(index))
+    const block = this.decodeBlock(framed, 0, index, undefined)
+    this.#wasCompressed = block.bytes !== framed
+    return isAside && !this.#wasCompressed ? block.copy() : block
+  }
+
+  /** Data block `index` in bytes that are used again: valid until the next call, for any table. */
+  readBlockAside(index: number): Block {
+    const framed = scratch.take(this.index.payloadBytes(index) + trailerBytes)
+    this.read(framed, this.index.offset(index))
+    return this.decodeBlock(framed, 0, index, scratchSpace.restart())
+  }
+
+  /**
+   * Data block `index`, whose payload begins at bytes[start]: in place when it is not compressed.
+   * @param space for what is decompressed; undefined gives the block bytes of its own
+   * @throws LEVEL_CORRUPTION
+   */
+  decodeBlock(bytes: Buffer, start: number, index: number, space: DecompressionSpace | undefined): Block {
+    const offset = this.index.offset(index)
+    const end = start + this.index.payloadBytes(index)
+    const codec = checkTrailer(bytes, start, end, this.number, this.path, offset)
+    if (codec === Codec.none) return new Block(bytes, start, end, this.path, offset)
+    const place = { path: this.path, offset }
+    const rawBytes = rawBytesOf(codec, bytes, start, end, place)
+    const target = space ?? new DecompressionSpace(0)
+    target.reserve(rawBytes)
+    const rawStart = target.start
+    decompressInto(bytes, start, end, target.bytes, rawStart, rawBytes, place)
+    target.start += rawBytes
+    return new Block(target.bytes, rawStart, rawStart + rawBytes, this.path, offset)
+  }
+
+  /** Fills `target` from `offset` on. @throws LEVEL_CORRUPTION when the file is too short, LEVEL_IO_ERROR */
+  read(target: Uint8Array, offset: number): void {
+    readFully(this.#file, target, offset)
+  }
+
+  close(): void {
+    closeQuietly(this.#file)
+  }
+}
+
+/** A table whose end is still in memory: sections read now cost nothing. */
+export interface JustOpened {
+  readonly file: TableFile
+  section(name: string): Buffer | undefined
+}
+
+function readTail(file: OpenFile, bytes: number): Tail {
+  const offset = Math.max(0, bytes - tailBytes)
+  const target = Buffer.allocUnsafeSlow(bytes - offset)
+  readFully(file, target, offset)
+  return { bytes: target, offset }
+}
+
+/** A payload in bytes of its own. */
+function readPayload(file: OpenFile, number: number, fileBytes: number, handle: Handle, tail?: Tail): Buffer {
+  const { offset, payloadBytes } = handle
+  const place = { path: file.path, offset }
+  const framedBytes = payloadBytes + trailerBytes
+  if (offset + framedBytes > fileBytes - footerBytes) throw corruption('a block beyond the end of the table', place)
+  const framed = Buffer.allocUnsafeSlow(framedBytes)
+  if (tail !== undefined && offset >= tail.offset) {
+    tail.bytes.copy(framed, 0, offset - tail.offset, offset - tail.offset + framedBytes)
+  } else {
+    readFully(file, framed, offset)
+  }
+  const codec = checkTrailer(framed, 0, payloadBytes, number, file.path, offset)
+  if (codec === Codec.none) return framed.subarray(0, payloadBytes)
+  const raw = Buffer.allocUnsafeSlow(rawBytesOf(codec, framed, 0, payloadBytes, place))
+  decompressInto(framed, 0, payloadBytes, raw, 0, raw.length, place)
+  return raw
+}
+
+function readFully(file: OpenFile, target: Uint8Array, offset: number): void {
+  const place = { path: file.path, offset }
+  let found: number
+  try {
+    found = file.read(target, offset)
+  } catch (cause) {
+    throw ioError(`Reading ${file.path}`, cause, place)
+  }
+  if (found !== target.length) {
+    throw corruption(`${found} of ${target.length} bytes are there`, place)
+  }
+}

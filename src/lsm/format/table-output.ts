@@ -1,0 +1,52 @@
+/** Bytes on their way into a table: collected, and written some 256 KiB at a time. */
+import { ioError } from '../errors.ts'
+import type { OpenFile } from '../fs/file-system.ts'
+
+const writeBytes = 262_144
+
+export class TableOutput {
+  /** Bytes not written yet; those from `length` on are free. Replaced by reserve(). */
+  bytes: Buffer = Buffer.allocUnsafeSlow(writeBytes + 65_536)
+  /** Bytes collected. */
+  length = 0
+  readonly #file: OpenFile
+  #writtenBytes = 0
+
+  constructor(file: OpenFile) {
+    this.#file = file
+  }
+
+  /** Where in the file the next byte goes. */
+  get offset(): number {
+    return this.#writtenBytes + this.length
+  }
+
+  get path(): string {
+    return this.#file.path
+  }
+
+  /** Makes sure of room for this many bytes behind `length`. */
+  reserve(bytes: number): void {
+    if (this.length + bytes <= this.bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + bytes))
+    larger.set(this.bytes.subarray(0, this.length))
+    this.bytes = larger
+  }
+
+  /** Writes what is worth a call. REQUIRES: nobody relies on offsets in `bytes`. @throws LEVEL_IO_ERROR */
+  writeWhenFull(): void {
+    if (this.length >= writeBytes) this.writeAll()
+  }
+
+  /** @throws LEVEL_IO_ERROR */
+  writeAll(): void {
+    if (this.length === 0) return
+    try {
+      this.#file.write(this.bytes.subarray(0, this.length), this.#writtenBytes)
+    } catch (cause) {
+      throw ioError(`Writing ${this.path}`, cause, { path: this.path, offset: this.#writtenBytes })
+    }
+    this.#writtenBytes += this.length
+    this.length = 0
+  }
+}

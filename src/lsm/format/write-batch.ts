@@ -1,0 +1,133 @@
+/**
+ * Write batches as they stand in a log record and in a memtable's arena: encoded once, never copied.
+ *
+ * A payload is one batch or several, one after another. A batch is its header (first sequence, number of operations)
+ * and its operations; operation i has sequence first + i.
+ *
+ * Invariant: batches follow each other without a gap, within a payload, within a log and from log to log: each begins
+ * with the sequence number after the last one of the batch before it. Recovery tells lost batches by the gap.
+ */
+import { corruption, type Place } from '../errors.ts'
+import { copyBytes, readU32, readU53, writeU32, writeU53 } from './bytes.ts'
+import { EntryKind, maxSequence } from './entry.ts'
+
+import { readVarint, varintBytes, writeVarint } from './varint.ts'
+
+/** Bytes in front of a batch's operations. */
+export const batchHeaderBytes = 12
+
+/** Bytes that encodePut() will write. */
+export function encodedPutBytes(keyLength: number, valueLength: number): number {
+  return 1 + varintBytes(keyLength) + keyLength + varintBytes(valueLength) + valueLength
+}
+
+/** Bytes that encodeDelete() will write. */
+export function encodedDeleteBytes(keyLength: number): number {
+  return 1 + varintBytes(keyLength) + keyLength
+}
+
+/** From this many bytes on, a call into C++ beats a loop. */
+const longCopy = 48
+
+/**
+ * Writes a batch's header; returns the offset behind it.
+ * @param sequence of the first operation
+ */
+export function writeBatchHeader(target: Uint8Array, at: number, sequence: number, count: number): number {
+  writeU53(target, at, sequence)
+  writeU32(target, at + 8, count)
+  return at + batchHeaderBytes
+}
+
+/**
+ * Returns the offset behind the operation, which is where the value ends; the key ends where the value's length begins.
+ * REQUIRES: room for encodedPutBytes(key.length, value.length).
+ */
+export function encodePut(target: Uint8Array, at: number, key: Uint8Array, value: Uint8Array): number {
+  target[at] = EntryKind.put
+  const keyEnd = copyInto(target, writeVarint(target, at + 1, key.length), key)
+  return copyInto(target, writeVarint(target, keyEnd, value.length), value)
+}
+
+/** Returns the offset behind the operation, which is where the key ends. */
+export function encodeDelete(target: Uint8Array, at: number, key: Uint8Array): number {
+  target[at] = EntryKind.tombstone
+  return copyInto(target, writeVarint(target, at + 1, key.length), key)
+}
+
+/** Positions are offsets in `bytes`; those of a tombstone's value are both the end of its key. */
+export type OperationVisitor = (
+  bytes: Uint8Array,
+  keyStart: number,
+  keyEnd: number,
+  valueStart: number,
+  valueEnd: number,
+  sequence: number,
+  kind: EntryKind
+) => void
+
+/**
+ * Visits the operations of the batches in bytes[start, end), in order.
+ * @param place of the payload, for errors
+ * @returns the sequence number that the next batch has to begin with; −1 when there is no batch
+ * @throws LEVEL_CORRUPTION, after the operations in front of the bad one were visited
+ */
+export function decodeBatches(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  place: Place,
+  visit: OperationVisitor
+): number {
+  if (start < 0 || end > bytes.length) throw corruption('batches beyond the end of their bytes', place)
+  let next = -1
+  let at = start
+  while (at < end) {
+    const first = readFirstSequence(bytes, at, end, place)
+    if (next !== -1 && first !== next) throw corruption(`sequence ${first} where ${next} was due`, place)
+    const count = readU32(bytes, at + 8)
+    next = first + count
+    if (next > maxSequence + 1) throw corruption(`${count} operations from sequence ${first} on`, place)
+    at += batchHeaderBytes
+    for (let sequence = first; sequence < next; sequence++) {
+      if (at >= end) throw cutOff(at - start, place)
+      const kind = bytes[at++]!
+      if (kind !== EntryKind.put && kind !== EntryKind.tombstone) throw corruption(`operation of kind ${kind}`, place)
+      // Lengths below 128 are the rule, and worth the branch.
+      let length = at < end ? bytes[at]! : -1
+      if (length >= 0x80) length = readVarint(bytes, at, end)
+      const keyStart = at + varintBytes(length)
+      if (length < 0 || length > end - keyStart) throw cutOff(at - start, place)
+      const keyEnd = keyStart + length
+      at = keyEnd
+      let valueStart = keyEnd
+      if (kind === EntryKind.put) {
+        length = at < end ? bytes[at]! : -1
+        if (length >= 0x80) length = readVarint(bytes, at, end)
+        valueStart = at + varintBytes(length)
+        if (length < 0 || length > end - valueStart) throw cutOff(at - start, place)
+        at = valueStart + length
+      }
+      visit(bytes, keyStart, keyEnd, valueStart, at, sequence, kind)
+    }
+  }
+  return next
+}
+
+/** The sequence number that the batch at `at` begins with. @throws LEVEL_CORRUPTION */
+export function readFirstSequence(bytes: Uint8Array, at: number, end: number, place: Place): number {
+  if (end - at < batchHeaderBytes) throw cutOff(at, place)
+  return readU53(bytes, at)
+}
+
+/** Copies the whole source to target[at, …); returns the offset behind it. */
+export function copyInto(target: Uint8Array, at: number, source: Uint8Array): number {
+  // A whole array needs no view made of it.
+  if (source.length >= longCopy) target.set(source, at)
+  else copyBytes(source, 0, source.length, target, at)
+  return at + source.length
+}
+
+function cutOff(at: number, place: Place): Error {
+  return corruption(`batch cut off at byte ${at} of the payload`, place)
+}

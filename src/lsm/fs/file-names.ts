@@ -1,0 +1,72 @@
+/**
+ * The names of a database's files. What parses as one of them may be deleted when nothing needs it, so a name is ours
+ * only if we could have written it exactly so.
+ */
+export const currentName = 'CURRENT'
+export const lockName = 'LOCK'
+
+export type FileKind = 'table' | 'log' | 'manifest' | 'side' | 'temporary' | 'current' | 'lock'
+
+export interface ParsedName {
+  readonly kind: FileKind
+  /** The file number; 0 for kinds that have none. */
+  readonly number: number
+}
+
+export function tableName(number: number): string {
+  return `${digits(number)}.sst`
+}
+
+export function logName(number: number): string {
+  return `${digits(number)}.wal`
+}
+
+/** The file beside a table that holds its value filter. */
+export function sideFileName(number: number): string {
+  return `${digits(number)}.vf`
+}
+
+export function manifestName(number: number): string {
+  return `MANIFEST-${digits(number)}`
+}
+
+/** A file that takes its real name when it is complete; what a crash leaves of it is removed at the next open. */
+export function temporaryName(number: number): string {
+  return `${digits(number)}.tmp`
+}
+
+/** A lock record before it becomes LOCK. */
+export function lockRecordName(nonce: string): string {
+  return `${lockName}-${nonce}.tmp`
+}
+
+/** Held while the stale lock with this nonce is replaced. */
+export function lockBreakName(nonce: string): string {
+  return `${lockName}-${nonce}.break.tmp`
+}
+
+/** What a name in a database's directory is; undefined when it is not ours. */
+export function parseFileName(name: string): ParsedName | undefined {
+  if (name === currentName) return { kind: 'current', number: 0 }
+  if (name === lockName) return { kind: 'lock', number: 0 }
+  if (/^LOCK-[0-9a-f]{32}(\.break)?\.tmp$/.test(name)) return { kind: 'temporary', number: 0 }
+  const match = /^(MANIFEST-)?(\d{6,16})(?:\.([a-z]+))?$/.exec(name)
+  if (match === null) return undefined
+  const number = Number(match[2])
+  const kind = match[1] === undefined ? kindOfSuffix(match[3]) : match[3] === undefined ? 'manifest' : undefined
+  // A number that we would have written with fewer zeros, or that is too large, is somebody else's.
+  if (kind === undefined || !Number.isSafeInteger(number) || digits(number) !== match[2]) return undefined
+  return { kind, number }
+}
+
+function kindOfSuffix(suffix: string | undefined): FileKind | undefined {
+  if (suffix === 'sst') return 'table'
+  if (suffix === 'wal') return 'log'
+  if (suffix === 'vf') return 'side'
+  if (suffix === 'tmp') return 'temporary'
+  return undefined
+}
+
+function digits(number: number): string {
+  return String(number).padStart(6, '0')
+}

@@ -1,0 +1,270 @@
+/**
+ * Files in memory, with the crashes of real ones: a copy of the file system as a loss of power may leave it can be
+ * taken at any time, without stopping who uses it.
+ *
+ * Nothing is durable but by the contract at the head of file-system.ts: the name of a directory not before its parent
+ * is synced either. Paths have `/` or `\` between names; relative ones begin at the root.
+ */
+import { crashPlans, type PendingGroup, randomFates } from './crash-plans.ts'
+import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
+import { type Fates, MemoryDirectory, MemoryFile, type MemoryNode } from './memory-nodes.ts'
+import { type SystemErrorCode, systemError } from './system-error.ts'
+
+/** A directory, and a name that may or may not be in it. */
+interface Spot {
+  readonly directory: MemoryDirectory
+  readonly name: string
+}
+
+export class MemoryFileSystem implements FileSystem {
+  readonly isShared = false
+  /** How this came about, for messages of tests: `everything but operation 3 of 7 (rename …)`. */
+  readonly origin: string
+  readonly #root: MemoryDirectory
+  #lastOrder = 0
+
+  constructor()
+  constructor(root: MemoryDirectory, origin: string)
+  constructor(root = new MemoryDirectory(), origin = 'new') {
+    this.#root = root
+    this.origin = origin
+  }
+
+  open(path: string, mode: OpenMode): OpenFile {
+    const { directory, name } = this.#spot(path, 'open')
+    const node = directory.current.get(name)
+    if (node instanceof MemoryDirectory) throw systemError('EISDIR', 'open', path)
+    if (node === undefined) {
+      if (mode === 'read' || mode === 'update') throw systemError('ENOENT', 'open', path)
+      const file = new MemoryFile()
+      directory.apply({ kind: 'add', order: this.#nextOrder(), name, node: file })
+      return new MemoryOpenFile(path, file, true, () => this.#nextOrder())
+    }
+    if (mode === 'exclusive') throw systemError('EEXIST', 'open', path)
+    if (mode === 'create') node.resize(this.#nextOrder(), 0)
+    return new MemoryOpenFile(path, node, mode !== 'read', () => this.#nextOrder())
+  }
+
+  list(directory: string): string[] {
+    return [...this.#directory(directory, 'scandir').current.keys()]
+  }
+
+  makeDirectory(path: string): void {
+    let directory = this.#root
+    for (const name of namesOf(path)) {
+      let node = directory.current.get(name)
+      if (node instanceof MemoryFile) throw systemError('EEXIST', 'mkdir', path)
+      if (node === undefined) {
+        node = new MemoryDirectory()
+        directory.apply({ kind: 'add', order: this.#nextOrder(), name, node })
+      }
+      directory = node
+    }
+  }
+
+  removeDirectory(path: string): void {
+    const { directory, name } = this.#spot(path, 'rmdir')
+    if (this.#directory(path, 'rmdir').current.size > 0) throw systemError('ENOTEMPTY', 'rmdir', path)
+    directory.apply({ kind: 'remove', order: this.#nextOrder(), name })
+  }
+
+  size(path: string): number | undefined {
+    const node = this.#find(path)
+    return node instanceof MemoryFile ? node.current.length : undefined
+  }
+
+  rename(from: string, to: string): void {
+    const source = this.#spot(from, 'rename')
+    const node = this.#existing(source, from, 'rename')
+    const target = this.#spot(to, 'rename')
+    if (target.directory !== source.directory) throw systemError('EXDEV', 'rename', from)
+    const replaced = target.directory.current.get(target.name)
+    // Two names of one file: POSIX leaves both.
+    if (replaced === node) return
+    if (replaced instanceof MemoryDirectory) throw systemError('EISDIR', 'rename', to)
+    target.directory.apply({ kind: 'rename', order: this.#nextOrder(), name: source.name, to: target.name, node })
+  }
+
+  link(from: string, to: string): void {
+    const node = this.#existing(this.#spot(from, 'link'), from, 'link')
+    if (node instanceof MemoryDirectory) throw systemError('EISDIR', 'link', from)
+    const { directory, name } = this.#spot(to, 'link')
+    if (directory.current.has(name)) throw systemError('EEXIST', 'link', to)
+    directory.apply({ kind: 'add', order: this.#nextOrder(), name, node })
+  }
+
+  remove(path: string): void {
+    const spot = this.#spot(path, 'unlink')
+    const node = this.#existing(spot, path, 'unlink')
+    if (node instanceof MemoryDirectory) throw systemError('EISDIR', 'unlink', path)
+    spot.directory.apply({ kind: 'remove', order: this.#nextOrder(), name: spot.name })
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    const directory = this.#directory(path, 'fsync')
+    const order = this.#nextOrder()
+    await deviceTime()
+    directory.sync(order)
+  }
+
+  realPath(path: string): string {
+    if (this.#find(path) === undefined) throw systemError('ENOENT', 'realpath', path)
+    return `/${namesOf(path).join('/')}`
+  }
+
+  /** The same file system once more, with what is durable and what is not; changes to one are not seen by the other. */
+  snapshot(): MemoryFileSystem {
+    const snapshot = new MemoryFileSystem(this.#root.fork(new Map()), this.origin)
+    snapshot.#lastOrder = this.#lastOrder
+    return snapshot
+  }
+
+  /**
+   * What a crash at this moment may leave, the telling states first: nothing that was not synced, everything, names
+   * without bytes, each file's operations lost, every prefix of the operations, each one lost, each one alone, writes torn. Grows with
+   * the number of operations that are not synced; take as many as there is time for.
+   */
+  crashStates(): Iterable<MemoryFileSystem> {
+    const crashed = this.snapshot()
+    const pending = crashed.#pending()
+    return (function* () {
+      for (const plan of crashPlans(pending)) yield crashed.#afterCrash(plan.fates, plan.description)
+    })()
+  }
+
+  /**
+   * One of the states a crash may leave: any subset of what was not synced, writes torn at sectors and the last of a
+   * file at any byte.
+   * @param random uniform in [0, 1)
+   */
+  crashClone({ random }: { readonly random: () => number }): MemoryFileSystem {
+    return this.#afterCrash(randomFates(this.#pending(), random), 'random crash')
+  }
+
+  #afterCrash(fates: Fates, description: string): MemoryFileSystem {
+    return new MemoryFileSystem(this.#root.afterCrash(fates, new Map()), description)
+  }
+
+  /** What is not durable, by file and directory. */
+  #pending(): PendingGroup[] {
+    const seen = new Set<MemoryNode>()
+    const pending: PendingGroup[] = []
+    const visit = (node: MemoryNode): void => {
+      if (seen.has(node)) return
+      seen.add(node)
+      if (node.pending.length > 0) pending.push(node.pending)
+      if (node instanceof MemoryDirectory) for (const child of node.reachable()) visit(child)
+    }
+    visit(this.#root)
+    return pending
+  }
+
+  #nextOrder(): number {
+    return ++this.#lastOrder
+  }
+
+  #find(path: string): MemoryNode | undefined {
+    let node: MemoryNode | undefined = this.#root
+    for (const name of namesOf(path)) {
+      if (!(node instanceof MemoryDirectory)) return undefined
+      node = node.current.get(name)
+    }
+    return node
+  }
+
+  #directory(path: string, syscall: string): MemoryDirectory {
+    const node = this.#find(path)
+    if (node instanceof MemoryDirectory) return node
+    throw systemError(node === undefined ? 'ENOENT' : 'ENOTDIR', syscall, path)
+  }
+
+  #spot(path: string, syscall: string): Spot {
+    const names = namesOf(path)
+    const name = names.pop()
+    if (name === undefined) throw systemError('EISDIR', syscall, path)
+    return { directory: this.#directory(names.join('/'), syscall), name }
+  }
+
+  #existing({ directory, name }: Spot, path: string, syscall: string): MemoryNode {
+    const node = directory.current.get(name)
+    if (node === undefined) throw systemError('ENOENT', syscall, path)
+    return node
+  }
+}
+
+/** A file of a MemoryFileSystem while it is open. */
+export class MemoryOpenFile implements OpenFile {
+  readonly path: string
+  readonly #file: MemoryFile
+  readonly #isWritable: boolean
+  readonly #nextOrder: () => number
+  #isClosed = false
+
+  constructor(path: string, file: MemoryFile, isWritable: boolean, nextOrder: () => number) {
+    this.path = path
+    this.#file = file
+    this.#isWritable = isWritable
+    this.#nextOrder = nextOrder
+  }
+
+  read(target: Uint8Array, position: number): number {
+    return this.#use('read').current.read(target, position)
+  }
+
+  write(bytes: Uint8Array, position: number): void {
+    if (!this.#isWritable) throw this.#error('EBADF', 'write')
+    this.#use('write').write(this.#nextOrder(), bytes, position)
+  }
+
+  size(): number {
+    return this.#use('fstat').current.length
+  }
+
+  truncate(bytes: number): void {
+    if (!this.#isWritable) throw this.#error('EINVAL', 'ftruncate')
+    this.#use('ftruncate').resize(this.#nextOrder(), bytes)
+  }
+
+  async sync(): Promise<void> {
+    const file = this.#use('fdatasync')
+    const order = this.#nextOrder()
+    await deviceTime()
+    file.sync(order)
+  }
+
+  syncNow(): void {
+    this.#use('fdatasync').sync(this.#nextOrder())
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** For file systems that fail: what is not synced never will be. */
+  loseUnsynced(): void {
+    this.#file.loseUnsynced()
+  }
+
+  #use(syscall: string): MemoryFile {
+    if (this.#isClosed) throw this.#error('EBADF', syscall)
+    return this.#file
+  }
+
+  #error(code: SystemErrorCode, syscall: string): Error {
+    return systemError(code, syscall, this.path)
+  }
+}
+
+function namesOf(path: string): string[] {
+  const names: string[] = []
+  for (const name of path.split(/[\\/]/)) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return names
+}
+
+/** A sync takes a turn of the event loop: what is written meanwhile is not part of it. */
+function deviceTime(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,142 @@
+/**
+ * The file system of the operating system, through numeric descriptors: a FileHandle that is collected unclosed warns,
+ * and its calls are promises.
+ *
+ * Invariants:
+ * 1. A descriptor is closed once, and only when no sync of it is on its way: the number may by then be another file's.
+ * 2. No call reaches the system with a descriptor that was closed.
+ */
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeSync
+} from 'node:fs'
+import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
+import { hasSystemCode, systemError } from './system-error.ts'
+
+const flags: Record<OpenMode, string> = { read: 'r', create: 'w+', update: 'r+', exclusive: 'wx+' }
+
+export const nodeFileSystem: FileSystem = {
+  isShared: true,
+  open: (path, mode) => new NodeFile(path, openSync(path, flags[mode])),
+  list: (directory) => readdirSync(directory),
+  makeDirectory: (path) => void mkdirSync(path, { recursive: true }),
+  removeDirectory: (path) => rmdirSync(path),
+  size: (path) => {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats?.isFile() ? stats.size : undefined
+  },
+  rename: (from, to) => renameSync(from, to),
+  link: (from, to) => linkSync(from, to),
+  remove: (path) => unlinkSync(path),
+  syncDirectory,
+  realPath: (path) => realpathSync(path)
+}
+
+class NodeFile implements OpenFile {
+  readonly path: string
+  #descriptor: number
+  #isClosed = false
+  /** Calls of `sync` that have not come back. */
+  #syncs = 0
+
+  constructor(path: string, descriptor: number) {
+    this.path = path
+    this.#descriptor = descriptor
+  }
+
+  read(target: Uint8Array, position: number): number {
+    const descriptor = this.#use('read')
+    let done = 0
+    while (done < target.length) {
+      const count = readSync(descriptor, target, done, target.length - done, position + done)
+      if (count === 0) break
+      done += count
+    }
+    return done
+  }
+
+  write(bytes: Uint8Array, position: number): void {
+    const descriptor = this.#use('write')
+    let done = 0
+    while (done < bytes.length) {
+      const count = writeSync(descriptor, bytes, done, bytes.length - done, position + done)
+      // A device that takes nothing and says nothing would keep us here for ever.
+      if (count === 0) throw systemError('EIO', 'write', this.path)
+      done += count
+    }
+  }
+
+  size(): number {
+    return fstatSync(this.#use('fstat')).size
+  }
+
+  truncate(bytes: number): void {
+    ftruncateSync(this.#use('ftruncate'), bytes)
+  }
+
+  async sync(): Promise<void> {
+    const descriptor = this.#use('fdatasync')
+    this.#syncs++
+    try {
+      await new Promise<void>((resolve, reject) => {
+        fdatasync(descriptor, (error) => (error === null ? resolve() : reject(error)))
+      })
+    } finally {
+      this.#syncs--
+      if (this.#isClosed && this.#syncs === 0) this.#release()
+    }
+  }
+
+  syncNow(): void {
+    fdatasyncSync(this.#use('fdatasync'))
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    if (this.#syncs === 0) this.#release()
+  }
+
+  #use(syscall: string): number {
+    if (this.#isClosed) throw systemError('EBADF', syscall, this.path)
+    return this.#descriptor
+  }
+
+  #release(): void {
+    const descriptor = this.#descriptor
+    this.#descriptor = -1
+    closeSync(descriptor)
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  // Windows cannot sync a directory; its renames are journalled.
+  if (process.platform === 'win32') return
+  const descriptor = openSync(path, 'r')
+  try {
+    await new Promise<void>((resolve, reject) => {
+      fsync(descriptor, (error) => {
+        // Some network and user-space file systems have no such call for directories: there is nothing to wait for.
+        if (error === null || hasSystemCode(error, 'EINVAL', 'ENOTSUP')) resolve()
+        else reject(error)
+      })
+    })
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,27 @@
+/** Errors as Node's file system throws them, for file systems that are not Node's. */
+
+const descriptions = {
+  EBADF: 'bad file descriptor',
+  EEXIST: 'file already exists',
+  EINVAL: 'invalid argument',
+  EIO: 'i/o error',
+  EISDIR: 'illegal operation on a directory',
+  ENOENT: 'no such file or directory',
+  ENOSPC: 'no space left on device',
+  ENOTDIR: 'not a directory',
+  ENOTEMPTY: 'directory not empty',
+  EPERM: 'operation not permitted',
+  EXDEV: 'cross-device link not permitted'
+} as const
+
+export type SystemErrorCode = keyof typeof descriptions
+
+export function systemError(code: SystemErrorCode, syscall: string, path: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${code}: ${descriptions[code]}, ${syscall} '${path}'`), { code, syscall, path })
+}
+
+/** True when the error carries one of these codes of the operating system. */
+export function hasSystemCode(error: unknown, ...codes: readonly string[]): boolean {
+  const code = (error as Partial<NodeJS.ErrnoException> | null | undefined)?.code
+  return code !== undefined && codes.includes(code)
+}

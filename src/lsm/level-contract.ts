@@ -1,0 +1,58 @@
+/** What abstract-level is told of this store, and what it calls. */
+import type { AbstractSnapshot } from 'abstract-level'
+import type { WriteOperation } from './engine/write-group.ts'
+import type { StoreOptions } from './options.ts'
+import type { LsmIteratorOptions } from './read/lsm-iterator.ts'
+import type { ScanOptions } from './read/range-scan.ts'
+import type { CacheOptions, WriteOptions } from './typed-level.ts'
+
+/** Of a read, as it arrives here. */
+export interface ReadOptions extends CacheOptions {
+  readonly snapshot?: AbstractSnapshot | undefined
+}
+
+/** Methods that abstract-level calls and its types do not declare. */
+export interface LevelContract {
+  _open(options: StoreOptions): Promise<void>
+  _close(): Promise<void>
+  _get(key: Uint8Array, options: ReadOptions): Buffer | undefined | Promise<Buffer | undefined>
+  _getSync(key: Uint8Array, options: ReadOptions): Buffer | undefined
+  _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]>
+  _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean>
+  _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]>
+  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions): Promise<void>
+  _del(key: Uint8Array, options: WriteOptions): Promise<void>
+  _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void>
+  _clear(options: ScanOptions & ReadOptions): Promise<void>
+  _iterator(options: LsmIteratorOptions & ReadOptions): unknown
+  _keys(options: LsmIteratorOptions & ReadOptions): unknown
+  _values(options: LsmIteratorOptions & ReadOptions): unknown
+  _snapshot(options: object): AbstractSnapshot
+}
+
+// Not inline: the declared type of manifests lacks `getSync`.
+export const manifest = {
+  // One encoding: keys are ordered by their bytes, which is not the order of JavaScript's strings.
+  encodings: { buffer: true },
+  seek: true,
+  permanence: true,
+  implicitSnapshots: true,
+  explicitSnapshots: true,
+  has: true,
+  getSync: true,
+  createIfMissing: true,
+  errorIfExists: true,
+  signals: { iterators: true },
+  additionalMethods: {
+    approximateSize: true,
+    compactRange: true,
+    keyRanges: true,
+    lookup: true,
+    rangeLookup: true,
+    readText: true,
+    rebuildFilters: true,
+    scanBytes: true,
+    verify: true,
+    write: true
+  }
+}

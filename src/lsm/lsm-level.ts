@@ -1,0 +1,390 @@
+/**
+ * The store as an abstract-level database: translation only. Arguments arrive checked, encoded and prefixed; what they
+ * mean is in engine/.
+ *
+ * Invariant: every read takes its snapshot before the first `await`.
+ */
+import type { AbstractReadOptions, AbstractSnapshot, Transcoder } from 'abstract-level'
+import type { EncodedBatch } from './encoded-batch.ts'
+import { approximateSize } from './engine/approximate-size.ts'
+import { clearRange } from './engine/clear-range.ts'
+import type { Engine } from './engine/engine.ts'
+import type { EngineReadView } from './engine/engine-read-view.ts'
+import { isTurnLong, nextTurn } from './engine/event-loop-turn.ts'
+import { openEngine } from './engine/open-engine.ts'
+import { hasValue, readInto, readText, readValue } from './engine/point-reads.ts'
+import { readProperty } from './engine/properties.ts'
+import type { WriteOperation } from './engine/write-group.ts'
+import { notOpen, notSupported } from './errors.ts'
+import { nodeFileSystem } from './fs/node-file-system.ts'
+import { type LevelContract, manifest, type ReadOptions } from './level-contract.ts'
+import { LsmSnapshot } from './lsm-snapshot.ts'
+import type { LsmOptions, StoreOptions } from './options.ts'
+import { ByteScan } from './read/byte-scan.ts'
+import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
+import type { ScanOptions } from './read/range-scan.ts'
+import { destroyStore } from './tools/destroy.ts'
+import { type LsmStats, lsmStats } from './tools/level-stats.ts'
+import { type RepairReport, repairStore } from './tools/repair/repair.ts'
+import { type VerifyOptions, type VerifyReport, verify } from './tools/verify.ts'
+import { TypedLevel, type WriteOptions } from './typed-level.ts'
+import { type Cancellation, LookupIterator, runAttached } from './value/attached.ts'
+import type { ZoneValue } from './value/extractor.ts'
+import type { KeyRanges } from './value/key-ranges.ts'
+import { decodeEntries, lookupOptions, type ValueLookupOptions, type ValueQueryOptions } from './value/level-lookups.ts'
+import { loadExtractor } from './value/load-extractor.ts'
+import type { Entry, LookupOptions } from './value/lookup.ts'
+import type { RebuildResult } from './value/rebuild-filters.ts'
+import { ValueQueries } from './value/value-queries.ts'
+import type { ValueStats } from './value/value-stats.ts'
+
+export interface KeyOptions<K> {
+  readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined
+}
+
+/** Keys between two looks at the clock. */
+const keysPerLook = 32
+
+export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implements LevelContract {
+  readonly #location: string
+  #opened: Engine | undefined
+  #queries: ValueQueries | undefined
+
+  /**
+   * Opens in the next microtask; see StoreOptions for what can be chosen.
+   * @param location the directory
+   */
+  constructor(location: string, options?: LsmOptions<K, V>) {
+    const checked = checkedLocation(location)
+    super(manifest, options)
+    this.#location = checked
+  }
+
+  /**
+   * Removes the database and, when nothing else is in it, its directory. Fine when there is none.
+   * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that is not of this store, which is left
+   * as it is; LEVEL_IO_ERROR
+   */
+  static destroy(location: string, options: Pick<StoreOptions, 'fileSystem'> = {}): Promise<void> {
+    return destroyStore(checkedLocation(location), options.fileSystem ?? nodeFileSystem)
+  }
+
+  /**
+   * Makes a damaged database one that can be opened, with all that can still be read: see tools/repair/repair.ts.
+   * Damaged files are kept in the directory `lost` inside it.
+   * @param options as it is opened with: what is written anew gets its filters
+   * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that is not of this store, which is left
+   * as it is; LEVEL_IO_ERROR, also when there is no database
+   */
+  static repair(location: string, options: StoreOptions = {}): Promise<RepairReport> {
+    return repairStore(checkedLocation(location), options)
+  }
+
+  /** The directory, as it was given. */
+  get location(): string {
+    return this.#location
+  }
+
+  /** @param options of the constructor, and over them those of open() */
+  async _open(options: StoreOptions): Promise<void> {
+    // First, so that nothing is written without it.
+    if (options.values !== undefined) await loadExtractor(options.values.extractor)
+    const engine = await openEngine(this.#location, options)
+    try {
+      this.#queries = await ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
+    } catch (error) {
+      await engine.close()
+      throw error
+    }
+    this.#opened = engine
+  }
+
+  async _close(): Promise<void> {
+    const engine = this.#opened
+    this.#opened = undefined
+    this.#queries = undefined
+    await engine?.close()
+  }
+
+  _get(key: Uint8Array, options: ReadOptions): Buffer | undefined | Promise<Buffer | undefined> {
+    const value = this._getSync(key, options)
+    return isTurnLong() ? nextTurn().then(() => value) : value
+  }
+
+  _getSync(key: Uint8Array, options: ReadOptions): Buffer | undefined {
+    const engine = this.#engine
+    return readValue(engine, key, sequenceOf(options) ?? engine.sequence, options.fillCache !== false)
+  }
+
+  _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]> {
+    return this.#mapKeys(keys, options, readValue)
+  }
+
+  _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean> {
+    const engine = this.#engine
+    const has = hasValue(engine, key, sequenceOf(options) ?? engine.sequence, options.fillCache !== false)
+    return isTurnLong() ? nextTurn().then(() => has) : has
+  }
+
+  _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]> {
+    return this.#mapKeys(keys, options, hasValue)
+  }
+
+  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions): Promise<void> {
+    return this.#engine.put(key, value, options.sync === true)
+  }
+
+  _del(key: Uint8Array, options: WriteOptions): Promise<void> {
+    return this.#engine.delete(key, options.sync === true)
+  }
+
+  _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void> {
+    return this.#engine.batch(operations, options.sync === true)
+  }
+
+  _clear(options: ScanOptions & ReadOptions): Promise<void> {
+    return clearRange(this.#engine, options, sequenceOf(options))
+  }
+
+  _iterator(options: LsmIteratorOptions & ReadOptions): LsmIterator<this, K, V> {
+    return new LsmIterator<this, K, V>(this, this.#view(options), options)
+  }
+
+  _keys(options: LsmIteratorOptions & ReadOptions): LsmKeyIterator<this, K> {
+    return new LsmKeyIterator<this, K>(this, this.#view(options), options)
+  }
+
+  _values(options: LsmIteratorOptions & ReadOptions): LsmValueIterator<this, K, V> {
+    return new LsmValueIterator<this, K, V>(this, this.#view(options), options)
+  }
+
+  _snapshot(options: object): AbstractSnapshot {
+    return new LsmSnapshot(this.#engine, options)
+  }
+
+  /**
+   * Brings the value of `key` to the beginning of `target`, past the block cache; a large one is read straight into it.
+   * @returns bytes of the value, undefined when there is none; when `target` has no room for so many, they are not
+   * written
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  readInto(key: K, target: Uint8Array, options: KeyOptions<K> & AbstractReadOptions = {}): number | undefined {
+    const engine = this.#engine
+    return readInto(engine, this.#encodeKey(key, options), sequenceOf(options) ?? engine.sequence, target)
+  }
+
+  /**
+   * The value of `key` as text, decoded where it lies; undefined when there is none. As getSync() with the encoding
+   * utf8, without what makes that one general.
+   * @param key as bytes, prefix and all
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined {
+    const engine = this.#engine
+    return readText(engine, key, snapshot instanceof LsmSnapshot ? snapshot.sequence : engine.sequence)
+  }
+
+  /**
+   * Walks over a range of keys, given as bytes with prefix and all, on this thread, and shows entries where they lie.
+   * @throws LEVEL_DATABASE_NOT_OPEN
+   */
+  scanBytes(options: ScanOptions & ReadOptions): ByteScan {
+    return new ByteScan(this, this.#view(options), options)
+  }
+
+  /**
+   * Writes a batch, whole or not at all, and copies what it holds before it returns: the batch can be cleared and used
+   * again at once. As batch(), without events and hooks.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED for a batch that no log record can hold, LEVEL_IO_ERROR
+   */
+  async write(batch: EncodedBatch, options: WriteOptions = {}): Promise<void> {
+    const engine = this.#engine
+    if (batch.count > 0) await engine.write(batch.bytes, batch.count, options.sync === true)
+  }
+
+  /**
+   * About how many bytes of tables the entries in [start, end) take on disk; recent writes are not counted.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  async approximateSize(start: K, end: K, options: KeyOptions<K> = {}): Promise<number> {
+    if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required")
+    if (this.status === 'opening') return this.deferAsync(() => this.approximateSize(start, end, options))
+    return approximateSize(this.#engine, this.#encodeKey(start, options), this.#encodeKey(end, options))
+  }
+
+  /**
+   * Writes out what is in memory and merges the tables in [start, end] into one level, without what nobody can see.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  async compactRange(start: K, end: K, options: KeyOptions<K> = {}): Promise<void> {
+    if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required")
+    if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options))
+    return this.#engine.compactRange(this.#encodeKey(start, options), this.#encodeKey(end, options))
+  }
+
+  /**
+   * `leveldb.num-files-at-levelN`, `leveldb.stats`, `leveldb.sstables`, `leveldb.approximate-memory-usage`; an empty
+   * string for anything else.
+   * @throws LEVEL_DATABASE_NOT_OPEN
+   */
+  getProperty(name: string): string {
+    if (typeof name !== 'string') throw new TypeError("The first argument 'property' must be a string")
+    return readProperty(this.#engine, name)
+  }
+
+  /** What the store holds and has done since it was opened, by level and partition. @throws LEVEL_DATABASE_NOT_OPEN */
+  stats(): LsmStats {
+    return lsmStats(this.#engine, this.#queries?.values)
+  }
+
+  /**
+   * Reads everything there is and reports what is wrong: see tools/verify.ts for what is checked.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_ABORTED
+   * @example
+   * const { problems } = await db.verify()
+   * for (const { kind, path, offset, what } of problems) console.error(kind, path, offset, what)
+   */
+  async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+    if (this.status === 'opening') return this.deferAsync(() => this.verify(options))
+    const target = { engine: this.#engine, values: this.#queries?.values }
+    return runAttached(this, options.signal, (signal) => verify(target, { ...options, signal }))
+  }
+
+  /** Writes out what is in memory as tables. @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR */
+  async flush(): Promise<void> {
+    if (this.status === 'opening') return this.deferAsync(() => this.flush())
+    return this.#engine.flush()
+  }
+
+  /**
+   * Entries that have a pair, newest first. Filters name tables and blocks, the extractor confirms entries, and what a
+   * newer version hides is left out: the answer is that of a full scan. Reads the state at the first next(), or that of
+   * the snapshot.
+   * @param pair as the extractor understands it
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED without the option values, LEVEL_CORRUPTION, LEVEL_IO_ERROR,
+   * LEVEL_ABORTED
+   * @example
+   * for await (const [key, value] of db.lookup(['user.lang', 'de'], { limit: 10 })) console.log(key, value)
+   */
+  lookup(pair: unknown, options: ValueLookupOptions<K, V> = {}): LookupIterator<[K, V]> {
+    return this.#lookup(options, (queries, how, sequence) => queries.lookup(pair, how, sequence))
+  }
+
+  /**
+   * Entries that have a value of the field in [low, high], newest first; an undefined end is open, and numbers order
+   * before strings. Zone maps name tables and blocks.
+   * @throws as lookup()
+   */
+  rangeLookup(
+    field: string,
+    low: ZoneValue | undefined,
+    high: ZoneValue | undefined,
+    options: ValueLookupOptions<K, V> = {}
+  ): LookupIterator<[K, V]> {
+    return this.#lookup(options, (queries, how, sequence) => queries.rangeLookup(field, low, high, how, sequence))
+  }
+
+  /**
+   * Where entries that have all of the pairs may be: what is outside the ranges has not.
+   * @throws as lookup()
+   */
+  async keyRanges(pairs: readonly unknown[], options: ValueQueryOptions = {}): Promise<KeyRanges> {
+    if (this.status === 'opening') return this.deferAsync(() => this.keyRanges(pairs, options))
+    const queries = this.#values
+    return runAttached(this, options.signal, (signal) =>
+      queries.keyRanges(pairs, lookupOptions(options, signal), sequenceOf(options))
+    )
+  }
+
+  /**
+   * Makes filters and zone maps for tables that have none of the extractor in use, beside the tables.
+   * @throws as lookup()
+   */
+  async rebuildFilters(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<RebuildResult> {
+    if (this.status === 'opening') return this.deferAsync(() => this.rebuildFilters(options))
+    const queries = this.#values
+    return runAttached(this, options.signal, (signal) => queries.rebuildFilters(signal))
+  }
+
+  /** Of filters and filter index; undefined without the option values. @throws LEVEL_DATABASE_NOT_OPEN */
+  valueStats(): ValueStats | undefined {
+    if (this.#opened === undefined) throw notOpen()
+    return this.#queries?.stats()
+  }
+
+  get #engine(): Engine {
+    if (this.#opened === undefined) throw notOpen()
+    return this.#opened
+  }
+
+  #view(options: ReadOptions): EngineReadView {
+    return this.#engine.view(sequenceOf(options))
+  }
+
+  get #values(): ValueQueries {
+    if (this.#opened === undefined) throw notOpen()
+    if (this.#queries === undefined) throw notSupported('Lookups by value need the option values')
+    return this.#queries
+  }
+
+  #lookup(
+    options: ValueLookupOptions<K, V>,
+    start: (queries: ValueQueries, how: LookupOptions, sequence: number | undefined) => AsyncGenerator<Entry, void>
+  ): LookupIterator<[K, V]> {
+    return new LookupIterator(this, options.signal, (signal) => this.#decoded(options, signal, start))
+  }
+
+  async *#decoded(
+    options: ValueLookupOptions<K, V>,
+    signal: Cancellation,
+    start: (queries: ValueQueries, how: LookupOptions, sequence: number | undefined) => AsyncGenerator<Entry, void>
+  ): AsyncGenerator<[K, V], void> {
+    if (this.status === 'opening') await this.deferAsync(async () => undefined)
+    const decoder = {
+      key: this.keyEncoding(options.keyEncoding as 'buffer'),
+      value: this.valueEncoding(options.valueEncoding as 'buffer')
+    }
+    const entries = start(this.#values, lookupOptions(options, signal), sequenceOf(options))
+    yield* decodeEntries<K, V>(entries, decoder, options.snapshot)
+  }
+
+  #encodeKey(key: K, { keyEncoding }: KeyOptions<K>): Uint8Array {
+    // A name and an encoding of one's own are declared as two overloads, of which neither takes both.
+    const encoding = keyEncoding === undefined ? this.keyEncoding() : this.keyEncoding(keyEncoding as 'buffer')
+    // Whatever the encoding, its format is the one that this store supports.
+    return (encoding as { encode(key: K): unknown }).encode(key) as Uint8Array
+  }
+
+  /** All keys as of now, in as many turns of the event loop as it takes. */
+  async #mapKeys<T>(
+    keys: readonly Uint8Array[],
+    options: ReadOptions,
+    read: (places: Engine | EngineReadView, key: Uint8Array, sequence: number, fillCache: boolean) => T
+  ): Promise<T[]> {
+    const engine = this.#engine
+    const sequence = sequenceOf(options) ?? engine.sequence
+    const results: T[] = []
+    let view: EngineReadView | undefined
+    try {
+      for (const key of keys) {
+        if (results.length % keysPerLook === keysPerLook - 1 && isTurnLong()) {
+          view ??= engine.view(sequence)
+          await nextTurn()
+        }
+        results.push(read(view ?? engine, key, sequence, options.fillCache !== false))
+      }
+      return results
+    } finally {
+      view?.release()
+    }
+  }
+}
+
+function sequenceOf({ snapshot }: ReadOptions): number | undefined {
+  return snapshot instanceof LsmSnapshot ? snapshot.sequence : undefined
+}
+
+function checkedLocation(location: string): string {
+  if (typeof location === 'string' && location !== '') return location
+  throw new TypeError("The first argument 'location' must be a non-empty string")
+}

@@ -1,0 +1,244 @@
+/**
+ * The entries of a memtable in the order they were added: where in the arena key and value are, and how versions of
+ * one key hang together. Forty bytes each, in one growing typed array.
+ *
+ * A key is named by its first entry, its oldest version. The versions form a ring: `older` leads from the newest to the
+ * oldest, and from the oldest back to the newest.
+ */
+import { compareRanges, EntryKind } from '../format/entry.ts'
+import type { Found } from '../format/found.ts'
+import type { Arena } from './arena.ts'
+
+/** Words of an entry, and which is which. */
+const width = 10
+const chunkWord = 0
+const keyStartWord = 1
+const keyEndWord = 2
+const valueStartWord = 3
+const valueEndWord = 4
+const sequenceLowWord = 5
+const sequenceHighWord = 6
+const olderWord = 7
+const newerWord = 8
+const hashWord = 9
+
+/** The chunk's word also says whether the entry is a put, and whether it is the first of its key. */
+const putFlag = 1
+const firstFlag = 2
+const chunkShift = 2
+
+/** What an entry adds to the memory of a memtable, its share of the hash table included. */
+export const entryBytes = width * 4 + 10
+
+const twoTo32 = 2 ** 32
+
+const nothing = new Uint8Array(0)
+
+/** An entry, read out. */
+export class MemtableEntry {
+  keyBytes: Uint8Array = nothing
+  keyStart = 0
+  keyEnd = 0
+  sequence = 0
+  kind: EntryKind = EntryKind.tombstone
+  valueBytes: Uint8Array = nothing
+  valueStart = 0
+  valueEnd = 0
+}
+
+export class EntryList {
+  readonly #arena: Arena
+  // Signed, because V8 keeps 32-bit signed integers out of the heap.
+  #words = new Int32Array(256 * width)
+  #length = 0
+
+  constructor(arena: Arena) {
+    this.#arena = arena
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Bytes of the entries, without the arena. */
+  get memoryBytes(): number {
+    return this.#words.byteLength
+  }
+
+  /** Appends the first version of a key; returns its number, which from now on names the key. */
+  addKey(
+    chunk: number,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+    sequence: number,
+    kind: EntryKind,
+    hash: number
+  ): number {
+    const entry = this.#add(chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
+    const at = entry * width
+    this.#words[at]! |= firstFlag
+    this.#words[at + olderWord] = entry
+    this.#words[at + newerWord] = entry
+    this.#words[at + hashWord] = hash
+    return entry
+  }
+
+  /** Appends a newer version of a key. */
+  addVersion(
+    key: number,
+    chunk: number,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+    sequence: number,
+    kind: EntryKind
+  ): void {
+    const entry = this.#add(chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
+    const words = this.#words
+    const newest = words[key * width + olderWord]!
+    words[entry * width + olderWord] = newest
+    words[entry * width + newerWord] = key
+    words[newest * width + newerWord] = entry
+    words[key * width + olderWord] = entry
+  }
+
+  isFirst(entry: number): boolean {
+    return (this.#words[entry * width]! & firstFlag) !== 0
+  }
+
+  /** The newest version of a key. */
+  newest(key: number): number {
+    return this.#words[key * width + olderWord]!
+  }
+
+  /** The next older version. REQUIRES: not the oldest, which is the key itself. */
+  older(entry: number): number {
+    return this.#words[entry * width + olderWord]!
+  }
+
+  /** The next newer version. REQUIRES: not the newest. */
+  newer(entry: number): number {
+    return this.#words[entry * width + newerWord]!
+  }
+
+  /** The hash a key was added with. */
+  hash(key: number): number {
+    return this.#words[key * width + hashWord]!
+  }
+
+  sequence(entry: number): number {
+    const at = entry * width
+    return this.#words[at + sequenceHighWord]! * twoTo32 + (this.#words[at + sequenceLowWord]! >>> 0)
+  }
+
+  keyEquals(entry: number, bytes: Uint8Array, start: number, end: number): boolean {
+    return this.compareKeyWith(entry, bytes, start, end) === 0
+  }
+
+  /** Order of an entry's key and bytes[start, end). */
+  compareKeyWith(entry: number, bytes: Uint8Array, start: number, end: number): number {
+    const at = entry * width
+    const own = this.#arena.chunk(this.#words[at]! >>> chunkShift)
+    return compareRanges(own, this.#words[at + keyStartWord]!, this.#words[at + keyEndWord]!, bytes, start, end)
+  }
+
+  /** Order of the keys of two entries. */
+  compareKeys(a: number, b: number): number {
+    const at = b * width
+    const bytes = this.#arena.chunk(this.#words[at]! >>> chunkShift)
+    return this.compareKeyWith(a, bytes, this.#words[at + keyStartWord]!, this.#words[at + keyEndWord]!)
+  }
+
+  keyLength(entry: number): number {
+    return this.#words[entry * width + keyEndWord]! - this.#words[entry * width + keyStartWord]!
+  }
+
+  /** Sets marks[b] for the bytes b of a key in [offset, offset + length). */
+  markBytes(entry: number, offset: number, length: number, marks: Uint16Array): void {
+    const at = entry * width
+    const bytes = this.#arena.chunk(this.#words[at]! >>> chunkShift)
+    const from = this.#words[at + keyStartWord]! + offset
+    const end = Math.min(from + length, this.#words[at + keyEndWord]!)
+    for (let i = from; i < end; i++) marks[bytes[i]!] = 1
+  }
+
+  /** The bytes of a key in [offset, offset + length) as a number; digit zero where the key has ended. */
+  keyNumber(entry: number, offset: number, length: number, digits: Uint16Array, base: number): number {
+    const at = entry * width
+    const bytes = this.#arena.chunk(this.#words[at]! >>> chunkShift)
+    const from = this.#words[at + keyStartWord]! + offset
+    const end = this.#words[at + keyEndWord]!
+    let number = 0
+    for (let i = from; i < from + length; i++) number = number * base + (i < end ? digits[bytes[i]!]! : 0)
+    return number
+  }
+
+  /** How many bytes, up to `limit`, two keys have in common at their beginning; those before `from` are equal. */
+  commonPrefix(a: number, b: number, from: number, limit: number): number {
+    const words = this.#words
+    const aBytes = this.#arena.chunk(words[a * width]! >>> chunkShift)
+    const bBytes = this.#arena.chunk(words[b * width]! >>> chunkShift)
+    const aStart = words[a * width + keyStartWord]!
+    const bStart = words[b * width + keyStartWord]!
+    const shared = Math.min(limit, words[a * width + keyEndWord]! - aStart, words[b * width + keyEndWord]! - bStart)
+    let length = from
+    while (length < shared && aBytes[aStart + length] === bBytes[bStart + length]) length++
+    return length
+  }
+
+  /** Reads an entry out. */
+  read(entry: number, into: MemtableEntry): void {
+    const words = this.#words
+    const at = entry * width
+    const bytes = this.#arena.chunk(words[at]! >>> chunkShift)
+    into.keyBytes = bytes
+    into.keyStart = words[at + keyStartWord]!
+    into.keyEnd = words[at + keyEndWord]!
+    into.valueBytes = bytes
+    into.valueStart = words[at + valueStartWord]!
+    into.valueEnd = words[at + valueEndWord]!
+    into.sequence = words[at + sequenceHighWord]! * twoTo32 + (words[at + sequenceLowWord]! >>> 0)
+    into.kind = (words[at]! & putFlag) === 0 ? EntryKind.tombstone : EntryKind.put
+  }
+
+  /** Reads the version out, without the key. */
+  readVersion(entry: number, into: Found): void {
+    const words = this.#words
+    const at = entry * width
+    into.valueBytes = this.#arena.chunk(words[at]! >>> chunkShift)
+    into.valueStart = words[at + valueStartWord]!
+    into.valueEnd = words[at + valueEndWord]!
+    into.sequence = words[at + sequenceHighWord]! * twoTo32 + (words[at + sequenceLowWord]! >>> 0)
+    into.kind = (words[at]! & putFlag) === 0 ? EntryKind.tombstone : EntryKind.put
+  }
+
+  #add(
+    chunk: number,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+    sequence: number,
+    kind: EntryKind
+  ): number {
+    const entry = this.#length++
+    const at = entry * width
+    if (at === this.#words.length) {
+      const larger = new Int32Array(this.#words.length * 2)
+      larger.set(this.#words)
+      this.#words = larger
+    }
+    const words = this.#words
+    words[at + chunkWord] = (chunk << chunkShift) | (kind === EntryKind.put ? putFlag : 0)
+    words[at + keyStartWord] = keyStart
+    words[at + keyEndWord] = keyEnd
+    words[at + valueStartWord] = valueStart
+    words[at + valueEndWord] = valueEnd
+    words[at + sequenceLowWord] = sequence | 0
+    words[at + sequenceHighWord] = Math.floor(sequence / twoTo32)
+    return entry
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Finds a key of a memtable by its bytes: a hash table of entry numbers with open addressing.
+ *
+ * A string-keyed Map takes twice as long to fill with a million keys, because it makes a string of each.
+ */
+import type { EntryList } from './entry-list.ts'
+
+/**
+ * Differ from process to process, so that nobody can prepare keys that collide. Two multipliers with a rotation between
+ * them: a difference in the highest bit alone passes through one multiplication unchanged, whatever its factor.
+ */
+const seed = randomWord()
+const firstFactor = randomWord() | 1
+const secondFactor = randomWord() | 1
+
+export class KeyTable {
+  readonly #entries: EntryList
+  /** Number of the key's first entry plus one; 0 is free. A power of two in length, at most half full. */
+  #slots = new Int32Array(1024)
+  #size = 0
+
+  constructor(entries: EntryList) {
+    this.#entries = entries
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get memoryBytes(): number {
+    return this.#slots.byteLength
+  }
+
+  /** The key's number, or −1. */
+  find(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const slots = this.#slots
+    const mask = slots.length - 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const key = slots[slot]! - 1
+      if (key < 0) return -1
+      if (this.#entries.hash(key) === hash && this.#entries.keyEquals(key, bytes, start, end)) return key
+    }
+  }
+
+  /** REQUIRES: the key is not in the table. */
+  add(key: number, hash: number): void {
+    if (++this.#size * 2 > this.#slots.length) this.#grow()
+    this.#place(key, hash)
+  }
+
+  #grow(): void {
+    const smaller = this.#slots
+    this.#slots = new Int32Array(smaller.length * 4)
+    for (const slot of smaller) {
+      if (slot !== 0) this.#place(slot - 1, this.#entries.hash(slot - 1))
+    }
+  }
+
+  #place(key: number, hash: number): void {
+    const slots = this.#slots
+    const mask = slots.length - 1
+    let slot = hash & mask
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = key + 1
+  }
+}
+
+/** A 32-bit hash of bytes[start, end), signed, the same within this process only. */
+export function hashOfKey(bytes: Uint8Array, start: number, end: number): number {
+  let hash = seed ^ (end - start)
+  let at = start
+  for (; at + 4 <= end; at += 4) {
+    const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+    hash = mixed(hash ^ word)
+  }
+  if (at < end) {
+    let word = 0
+    for (; at < end; at++) word = (word << 8) | bytes[at]!
+    hash = mixed(hash ^ word)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return hash ^ (hash >>> 13)
+}
+
+function mixed(word: number): number {
+  const product = Math.imul(word, firstFactor)
+  return Math.imul((product << 15) | (product >>> 17), secondFactor)
+}
+
+function randomWord(): number {
+  return Math.floor(Math.random() * 2 ** 32) | 0
+}

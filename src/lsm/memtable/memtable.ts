@@ -1,0 +1,137 @@
+/**
+ * The newest entries of the store, in memory: what is in the log and not yet in a table.
+ *
+ * Keys and values are the bytes of the log's records in the arena; the memtable holds where they are. A hash table
+ * answers gets; order is made when a cursor asks for it, in sorted runs.
+ *
+ * Invariants:
+ * 1. Sequence numbers ascend in the order of add().
+ * 2. Entries are never removed or changed: a cursor stays right while others add.
+ */
+import type { Cursor } from '../format/cursor.ts'
+import { compareRanges, EntryKind } from '../format/entry.ts'
+import type { Found } from '../format/found.ts'
+import { mergeCursors } from '../read/merging-cursor.ts'
+import type { Arena } from './arena.ts'
+import { EntryList, entryBytes, type MemtableEntry } from './entry-list.ts'
+import { hashOfKey, KeyTable } from './key-table.ts'
+import { RunCursor } from './run-cursor.ts'
+import { SortedRuns } from './sorted-runs.ts'
+
+export class Memtable {
+  /** Where to encode what is added. */
+  readonly arena: Arena
+  readonly #entries: EntryList
+  readonly #keys: KeyTable
+  readonly #runs: SortedRuns
+  #tombstones = 0
+  #smallestSequence = 0
+  #largestSequence = 0
+
+  constructor(arena: Arena) {
+    this.arena = arena
+    this.#entries = new EntryList(arena)
+    this.#keys = new KeyTable(this.#entries)
+    this.#runs = new SortedRuns(this.#entries)
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
+  /** Entries, all versions counted. */
+  get entryCount(): number {
+    return this.#entries.length
+  }
+
+  /** Different keys. */
+  get keyCount(): number {
+    return this.#keys.size
+  }
+
+  get tombstones(): number {
+    return this.#tombstones
+  }
+
+  /** Of the entries there are; 0 when empty. */
+  get smallestSequence(): number {
+    return this.#smallestSequence
+  }
+
+  get largestSequence(): number {
+    return this.#largestSequence
+  }
+
+  /** Bytes of keys, values and what finds them: what writeBufferSize limits. */
+  get bytes(): number {
+    return this.arena.usedBytes + this.#entries.length * entryBytes
+  }
+
+  /** Bytes of memory held, unused parts included. */
+  get memoryBytes(): number {
+    return this.arena.memoryBytes + this.#entries.memoryBytes + this.#keys.memoryBytes + this.#runs.memoryBytes
+  }
+
+  /**
+   * Adds a version whose key and value are ranges of the arena's chunk number `chunk`.
+   * @param sequence higher than every one before
+   */
+  add(
+    chunk: number,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+    sequence: number,
+    kind: EntryKind
+  ): void {
+    const bytes = this.arena.chunk(chunk)
+    const hash = hashOfKey(bytes, keyStart, keyEnd)
+    const known = this.#keys.find(bytes, keyStart, keyEnd, hash)
+    if (known >= 0) {
+      this.#entries.addVersion(known, chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
+    } else {
+      const key = this.#entries.addKey(chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind, hash)
+      this.#keys.add(key, hash)
+    }
+    if (kind === EntryKind.tombstone) this.#tombstones++
+    if (this.#entries.length === 1) this.#smallestSequence = sequence
+    this.#largestSequence = sequence
+  }
+
+  /** The newest version of the key with a sequence number ≤ maxSequence; false when there is none here. */
+  get(key: Uint8Array, maxSequence: number, into: Found): boolean {
+    const entries = this.#entries
+    const first = this.#keys.find(key, 0, key.length, hashOfKey(key, 0, key.length))
+    if (first < 0) return false
+    let version = entries.newest(first)
+    while (entries.sequence(version) > maxSequence) {
+      if (version === first) return false
+      version = entries.older(version)
+    }
+    entries.readVersion(version, into)
+    return true
+  }
+
+  /**
+   * All entries there are, in order. Entries added later may or may not appear; their sequence numbers are above
+   * `largestSequence` as it is now.
+   */
+  cursor(): Cursor {
+    return mergeCursors(this.#runs.current().map((run) => new RunCursor(this.#entries, run)))
+  }
+
+  /** Whether some key, deleted or not, is within [smallest, largest]. */
+  hasKeysIn(smallest: Uint8Array, largest: Uint8Array): boolean {
+    const cursor = this.cursor()
+    cursor.seek(smallest)
+    return (
+      cursor.isValid && compareRanges(cursor.keyBytes, cursor.keyStart, cursor.keyEnd, largest, 0, largest.length) <= 0
+    )
+  }
+
+  /** Reads out an entry by the order of adding, 0 ≤ number < entryCount. */
+  entryAt(number: number, into: MemtableEntry): void {
+    this.#entries.read(number, into)
+  }
+}

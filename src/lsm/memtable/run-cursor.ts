@@ -1,0 +1,83 @@
+/**
+ * A cursor over one sorted run of a memtable's keys, and all versions of each.
+ *
+ * Versions that are added to a key while the cursor is in use appear in it; they have higher sequence numbers than
+ * anything its reader may see.
+ */
+import type { Cursor } from '../format/cursor.ts'
+import { type EntryList, MemtableEntry } from './entry-list.ts'
+
+export class RunCursor extends MemtableEntry implements Cursor {
+  readonly #entries: EntryList
+  readonly #run: Uint32Array
+  /** Where in the run the key is. */
+  #index = -1
+  /** Which of the key's versions. */
+  #version = 0
+  isValid = false
+
+  constructor(entries: EntryList, run: Uint32Array) {
+    super()
+    this.#entries = entries
+    this.#run = run
+  }
+
+  seekToFirst(): void {
+    this.#toNewest(0)
+  }
+
+  seekToLast(): void {
+    this.#toOldest(this.#run.length - 1)
+  }
+
+  seek(target: Uint8Array): void {
+    this.#toNewest(this.#firstNotBelow(target))
+  }
+
+  seekBefore(target: Uint8Array): void {
+    this.#toOldest(this.#firstNotBelow(target) - 1)
+  }
+
+  next(): void {
+    if (this.#version === this.#run[this.#index]) this.#toNewest(this.#index + 1)
+    else this.#toVersion(this.#entries.older(this.#version))
+  }
+
+  previous(): void {
+    if (this.#version === this.#entries.newest(this.#run[this.#index]!)) this.#toOldest(this.#index - 1)
+    else this.#toVersion(this.#entries.newer(this.#version))
+  }
+
+  close(): void {
+    this.isValid = false
+  }
+
+  /** Index of the first key ≥ target, or the length. */
+  #firstNotBelow(target: Uint8Array): number {
+    let low = 0
+    let high = this.#run.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#entries.compareKeyWith(this.#run[middle]!, target, 0, target.length) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #toNewest(index: number): void {
+    this.#index = index
+    this.isValid = index < this.#run.length
+    if (this.isValid) this.#toVersion(this.#entries.newest(this.#run[index]!))
+  }
+
+  #toOldest(index: number): void {
+    this.#index = index
+    this.isValid = index >= 0
+    if (this.isValid) this.#toVersion(this.#run[index]!)
+  }
+
+  #toVersion(version: number): void {
+    this.#version = version
+    this.#entries.read(version, this)
+  }
+}

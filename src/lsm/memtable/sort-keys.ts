@@ -1,0 +1,109 @@
+/**
+ * Sorts keys of a memtable.
+ *
+ * Comparing keys one by one costs a walk through two keys each time. Instead: skip what all keys of a group have in
+ * common, make a number of the next bytes of each that orders as they do, pack it with the key's position into 64 bits,
+ * and let the engine sort those, which it does natively. Keys with equal numbers are the groups of the next round.
+ *
+ * The number's base is that of the bytes that occur there: twelve decimal digits fit into it, or five bytes of any
+ * kind. Digit zero means that the key has ended.
+ */
+import type { EntryList } from './entry-list.ts'
+
+/** Bits for the position of a key within its group; the rest are the number's. */
+const positionBits = 21
+const numberBits = 64 - positionBits
+const lowNumbers = 2 ** (32 - positionBits)
+
+/** Most keys that can be sorted at once. */
+export const maxSortedKeys = 2 ** positionBits
+
+/** Most bytes that a number is made of. */
+const maxNumberBytes = 12
+
+/** Groups up to this size are sorted by insertion. */
+const smallGroup = 16
+
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
+const lowWord = isLittleEndian ? 0 : 1
+const highWord = 1 - lowWord
+
+/** Sorts keys (first entries) ascending, in place. REQUIRES: at most maxSortedKeys, no two equal. */
+export function sortKeys(keys: Uint32Array, entries: EntryList): void {
+  // Keys that arrive in order are common.
+  if (!isSorted(keys, entries)) sortGroup(keys, 0, keys.length, 0, entries)
+}
+
+function isSorted(keys: Uint32Array, entries: EntryList): boolean {
+  for (let i = 1; i < keys.length; i++) {
+    if (entries.compareKeys(keys[i - 1]!, keys[i]!) > 0) return false
+  }
+  return true
+}
+
+/** Sorts keys[from, to), which are equal in their first `offset` bytes. */
+function sortGroup(keys: Uint32Array, from: number, to: number, offset: number, entries: EntryList): void {
+  if (to - from <= smallGroup) {
+    insertionSort(keys, from, to, entries)
+    return
+  }
+  const unsorted = keys.slice(from, to)
+  const start = sharedBytes(unsorted, offset, entries)
+  const digits = new Uint16Array(256)
+  for (const key of unsorted) entries.markBytes(key, start, maxNumberBytes, digits)
+  const base = numberDigits(digits)
+  const length = Math.min(maxNumberBytes, Math.floor((numberBits * Math.LN2) / Math.log(base)))
+
+  const packed = new BigUint64Array(unsorted.length)
+  const words = new Uint32Array(packed.buffer)
+  for (let i = 0; i < unsorted.length; i++) {
+    const number = entries.keyNumber(unsorted[i]!, start, length, digits, base)
+    words[2 * i + lowWord] = ((number % lowNumbers) << positionBits) | i
+    words[2 * i + highWord] = Math.floor(number / lowNumbers)
+  }
+  packed.sort()
+
+  let groupStart = 0
+  for (let i = 0; i < unsorted.length; i++) {
+    const low = words[2 * i + lowWord]!
+    keys[from + i] = unsorted[low & (maxSortedKeys - 1)]!
+    const groupLow = words[2 * groupStart + lowWord]!
+    if (
+      low >>> positionBits === groupLow >>> positionBits &&
+      words[2 * i + highWord] === words[2 * groupStart + highWord]
+    ) {
+      continue
+    }
+    if (i - groupStart > 1) sortGroup(keys, from + groupStart, from + i, start + length, entries)
+    groupStart = i
+  }
+  if (unsorted.length - groupStart > 1) sortGroup(keys, from + groupStart, to, start + length, entries)
+}
+
+/** How many bytes all keys have in common at their beginning; those before `offset` are equal. */
+function sharedBytes(keys: Uint32Array, offset: number, entries: EntryList): number {
+  const first = keys[0]!
+  let shared = entries.keyLength(first)
+  for (let i = 1; i < keys.length && shared > offset; i++) {
+    shared = entries.commonPrefix(first, keys[i]!, offset, shared)
+  }
+  return shared
+}
+
+/** Gives the marked bytes their digits, from 1 on in their order; returns the base. */
+function numberDigits(digits: Uint16Array): number {
+  let base = 1
+  for (let byte = 0; byte < 256; byte++) {
+    if (digits[byte] !== 0) digits[byte] = base++
+  }
+  return base
+}
+
+function insertionSort(keys: Uint32Array, from: number, to: number, entries: EntryList): void {
+  for (let i = from + 1; i < to; i++) {
+    const key = keys[i]!
+    let at = i
+    for (; at > from && entries.compareKeys(keys[at - 1]!, key) > 0; at--) keys[at] = keys[at - 1]!
+    keys[at] = key
+  }
+}

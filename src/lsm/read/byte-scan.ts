@@ -1,0 +1,61 @@
+/**
+ * A scan that shows entries where they lie: no buffer, no string and no pair is made of them.
+ *
+ * Invariants:
+ * 1. It sees one read view, and releases it when it is closed, or the database is.
+ * 2. The bytes it shows are not written to while it is open, but may be shared memory that grows behind them.
+ * 3. It runs on this thread: whoever calls next() looks at the clock.
+ */
+import { notOpen } from '../errors.ts'
+import type { ResourceOwner } from '../value/attached.ts'
+import { RangeScan, type ScanOptions } from './range-scan.ts'
+import type { ReadView } from './read-view.ts'
+
+/** Where the entry's key and value lie; meaningless before the first next() and after one that said false. */
+export interface EntryPlace {
+  readonly keyBytes: Uint8Array
+  readonly keyStart: number
+  readonly keyEnd: number
+  readonly valueBytes: Uint8Array
+  readonly valueStart: number
+  readonly valueEnd: number
+}
+
+export class ByteScan {
+  readonly #owner: ResourceOwner
+  readonly #scan: RangeScan
+  #isOpen = true
+
+  /** @param view released by close() */
+  constructor(owner: ResourceOwner, view: ReadView, options: ScanOptions) {
+    this.#owner = owner
+    this.#scan = new RangeScan(view, options)
+    owner.attachResource(this)
+  }
+
+  /**
+   * To the next entry; false at the end.
+   * @throws LEVEL_DATABASE_NOT_OPEN when it was closed, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  next(): boolean {
+    if (!this.#isOpen) throw notOpen()
+    return this.#scan.advance()
+  }
+
+  get entry(): EntryPlace {
+    return this.#scan.entry
+  }
+
+  /** The value as a string of UTF-8. */
+  valueText(): string {
+    return this.#scan.valueText()
+  }
+
+  /** Fine when called twice. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#owner.detachResource(this)
+    this.#scan.close()
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Goes through the tables of one sorted level, opening each when it gets there: at most one is open at a time.
+ *
+ * REQUIRES: tables do not overlap and ascend.
+ */
+import type { Cursor } from '../format/cursor.ts'
+import { compareRanges, EntryKind } from '../format/entry.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+
+const nothing = new Uint8Array(0)
+
+export class LevelCursor implements Cursor {
+  readonly #tables: readonly TableMeta[]
+  readonly #openTable: (table: TableMeta) => Cursor
+  /** Of the table that is open; outside the tables when none is. */
+  #index = -1
+  #table: Cursor | undefined
+
+  /** @param openTable gives a cursor over a table, which is closed when the level goes on to the next */
+  constructor(tables: readonly TableMeta[], openTable: (table: TableMeta) => Cursor) {
+    this.#tables = tables
+    this.#openTable = openTable
+  }
+
+  get isValid(): boolean {
+    return this.#table?.isValid ?? false
+  }
+
+  get keyBytes(): Uint8Array {
+    return this.#table?.keyBytes ?? nothing
+  }
+
+  get keyStart(): number {
+    return this.#table?.keyStart ?? 0
+  }
+
+  get keyEnd(): number {
+    return this.#table?.keyEnd ?? 0
+  }
+
+  get sequence(): number {
+    return this.#table?.sequence ?? 0
+  }
+
+  get kind(): EntryKind {
+    return this.#table?.kind ?? EntryKind.tombstone
+  }
+
+  get valueBytes(): Uint8Array {
+    return this.#table?.valueBytes ?? nothing
+  }
+
+  get valueStart(): number {
+    return this.#table?.valueStart ?? 0
+  }
+
+  get valueEnd(): number {
+    return this.#table?.valueEnd ?? 0
+  }
+
+  seekToFirst(): void {
+    this.#open(0)?.seekToFirst()
+    this.#skipForwards()
+  }
+
+  seekToLast(): void {
+    this.#open(this.#tables.length - 1)?.seekToLast()
+    this.#skipBackwards()
+  }
+
+  seek(target: Uint8Array): void {
+    this.#open(this.#firstReaching(target))?.seek(target)
+    this.#skipForwards()
+  }
+
+  seekBefore(target: Uint8Array): void {
+    const reaching = this.#firstReaching(target)
+    // When the table that reaches the target begins at it or beyond, the entry is the last of the table before.
+    const table = this.#tables[reaching]
+    const isWithin = table !== undefined && compareWhole(table.smallest, target) < 0
+    if (isWithin) this.#open(reaching)?.seekBefore(target)
+    else this.#open(reaching - 1)?.seekToLast()
+    this.#skipBackwards()
+  }
+
+  next(): void {
+    this.#table?.next()
+    this.#skipForwards()
+  }
+
+  previous(): void {
+    this.#table?.previous()
+    this.#skipBackwards()
+  }
+
+  close(): void {
+    this.#table?.close()
+    this.#table = undefined
+    this.#index = -1
+  }
+
+  /** Index of the first table with a key ≥ target, or the number of tables. */
+  #firstReaching(target: Uint8Array): number {
+    let low = 0
+    let high = this.#tables.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareWhole(this.#tables[middle]!.largest, target) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Makes a table the open one; none when there is no such table. */
+  #open(index: number): Cursor | undefined {
+    if (index === this.#index && this.#table !== undefined) return this.#table
+    this.close()
+    const table = this.#tables[index]
+    if (table === undefined) return undefined
+    this.#table = this.#openTable(table)
+    this.#index = index
+    return this.#table
+  }
+
+  #skipForwards(): void {
+    while (this.#table !== undefined && !this.#table.isValid) this.#open(this.#index + 1)?.seekToFirst()
+  }
+
+  #skipBackwards(): void {
+    while (this.#table !== undefined && !this.#table.isValid) this.#open(this.#index - 1)?.seekToLast()
+  }
+}
+
+function compareWhole(a: Uint8Array, b: Uint8Array): number {
+  return compareRanges(a, 0, a.length, b, 0, b.length)
+}

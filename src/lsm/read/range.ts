@@ -1,0 +1,38 @@
+/** Ranges of keys, half-open: what gt, gte, lt and lte mean, said one way. */
+import { compareKeys } from '../format/entry.ts'
+
+/** As abstract-level hands them on, encoded. */
+export interface RangeOptions {
+  readonly gt?: Uint8Array | undefined
+  /** Takes precedence over gt. */
+  readonly gte?: Uint8Array | undefined
+  readonly lt?: Uint8Array | undefined
+  /** Takes precedence over lt. */
+  readonly lte?: Uint8Array | undefined
+}
+
+/** The keys k with start ≤ k < end; undefined is unbounded. */
+export interface Range {
+  readonly start: Uint8Array | undefined
+  readonly end: Uint8Array | undefined
+}
+
+/** The bytes are copied: those of the options belong to the caller. */
+export function rangeOf({ gt, gte, lt, lte }: RangeOptions): Range {
+  return {
+    start: gte !== undefined ? Buffer.from(gte) : gt !== undefined ? successor(gt) : undefined,
+    end: lte !== undefined ? successor(lte) : lt !== undefined ? Buffer.from(lt) : undefined
+  }
+}
+
+export function isInRange(range: Range, key: Uint8Array): boolean {
+  if (range.start !== undefined && compareKeys(key, range.start) < 0) return false
+  return range.end === undefined || compareKeys(key, range.end) < 0
+}
+
+/** The smallest key above a key. */
+export function successor(key: Uint8Array): Buffer {
+  const next = Buffer.alloc(key.length + 1)
+  next.set(key)
+  return next
+}

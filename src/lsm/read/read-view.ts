@@ -1,0 +1,19 @@
+/** What a reader sees of the store: everything up to one sequence number, whatever is written or compacted meanwhile. */
+import type { Cursor } from '../format/cursor.ts'
+
+export interface CursorOptions {
+  /** Keeps the blocks that are read in the block cache. */
+  readonly fillCache: boolean
+  /** Reads several blocks at once: for scans. */
+  readonly readahead: boolean
+}
+
+/** Captured synchronously. Until it is released, the memtables, arenas and tables that it was captured with stay. */
+export interface ReadView {
+  /** Entries with higher sequence numbers are not seen. */
+  readonly sequence: number
+  /** All entries of the view, merged: also older versions, tombstones, and entries too new to be seen. */
+  cursor(options: CursorOptions): Cursor
+  /** Fine when called twice. Cursors must have been closed before. */
+  release(): void
+}

@@ -1,0 +1,151 @@
+/**
+ * What a snapshot sees of a merge: of every key the newest version that is not too new, unless that is a tombstone.
+ *
+ * Going forwards, the entries stand on the version that was found. Going backwards they stand before all versions of
+ * the key, because its newest version comes last: key and value are remembered as ranges of the entries' bytes.
+ */
+import type { Cursor } from '../format/cursor.ts'
+import { EntryKind } from '../format/entry.ts'
+
+const nothing = Buffer.alloc(0)
+
+export class VisibleCursor implements Cursor {
+  readonly #entries: Cursor
+  readonly #snapshot: number
+  #isForward = true
+
+  isValid = false
+  keyBytes: Uint8Array = nothing
+  keyStart = 0
+  keyEnd = 0
+  sequence = 0
+  readonly kind = EntryKind.put
+  valueBytes: Uint8Array = nothing
+  valueStart = 0
+  valueEnd = 0
+
+  /**
+   * @param entries all versions of all keys; closed with this cursor
+   * @param snapshot highest sequence number that is seen
+   */
+  constructor(entries: Cursor, snapshot: number) {
+    this.#entries = entries
+    this.#snapshot = snapshot
+  }
+
+  seekToFirst(): void {
+    this.#entries.seekToFirst()
+    this.#findForwards()
+  }
+
+  seekToLast(): void {
+    this.#entries.seekToLast()
+    this.#findBackwards()
+  }
+
+  seek(target: Uint8Array): void {
+    this.#entries.seek(target)
+    this.#findForwards()
+  }
+
+  seekBefore(target: Uint8Array): void {
+    this.#entries.seekBefore(target)
+    this.#findBackwards()
+  }
+
+  next(): void {
+    const entries = this.#entries
+    if (this.#isForward) entries.next()
+    else entries.seek(this.keyBytes.subarray(this.keyStart, this.keyEnd))
+    this.#skipKey()
+    this.#findForwards()
+  }
+
+  previous(): void {
+    if (this.#isForward) this.#entries.seekBefore(this.keyBytes.subarray(this.keyStart, this.keyEnd))
+    this.#findBackwards()
+  }
+
+  close(): void {
+    this.isValid = false
+    this.#entries.close()
+  }
+
+  /** From the newest version of a key that was not looked at yet, or one of its older versions. */
+  #findForwards(): void {
+    const entries = this.#entries
+    this.#isForward = true
+    while (entries.isValid) {
+      if (entries.sequence > this.#snapshot) {
+        entries.next()
+        continue
+      }
+      this.#takeKey()
+      if (entries.kind === EntryKind.put) {
+        this.#takeVersion()
+        this.isValid = true
+        return
+      }
+      entries.next()
+      this.#skipKey()
+    }
+    this.isValid = false
+  }
+
+  /** From the oldest version of a key that was not looked at yet. */
+  #findBackwards(): void {
+    const entries = this.#entries
+    this.#isForward = false
+    while (entries.isValid) {
+      this.#takeKey()
+      // Versions come oldest first: the last one that is not too new counts.
+      let isPut = false
+      do {
+        if (entries.sequence <= this.#snapshot) {
+          isPut = entries.kind === EntryKind.put
+          this.#takeVersion()
+        }
+        entries.previous()
+      } while (entries.isValid && this.#isSameKey())
+      if (isPut) {
+        this.isValid = true
+        return
+      }
+    }
+    this.isValid = false
+  }
+
+  /** Past all versions of the key. */
+  #skipKey(): void {
+    const entries = this.#entries
+    while (entries.isValid && this.#isSameKey()) entries.next()
+  }
+
+  #isSameKey(): boolean {
+    const { keyBytes, keyStart, keyEnd } = this.#entries
+    const length = keyEnd - keyStart
+    if (length !== this.keyEnd - this.keyStart) return false
+    const own = this.keyBytes
+    const ownStart = this.keyStart
+    // From the end: neighbours differ there.
+    for (let i = length - 1; i >= 0; i--) {
+      if (own[ownStart + i] !== keyBytes[keyStart + i]) return false
+    }
+    return true
+  }
+
+  #takeKey(): void {
+    const entries = this.#entries
+    this.keyBytes = entries.keyBytes
+    this.keyStart = entries.keyStart
+    this.keyEnd = entries.keyEnd
+  }
+
+  #takeVersion(): void {
+    const entries = this.#entries
+    this.sequence = entries.sequence
+    this.valueBytes = entries.valueBytes
+    this.valueStart = entries.valueStart
+    this.valueEnd = entries.valueEnd
+  }
+}

@@ -1,0 +1,109 @@
+/** Whether what the next open would read is there and sound: CURRENT, the manifest, the logs. */
+import { join } from 'node:path'
+import { ioError } from '../errors.ts'
+import { LogReader } from '../format/log-reader.ts'
+import { decodeBatches, readFirstSequence } from '../format/write-batch.ts'
+import { currentName, logName, manifestName, parseFileName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { readCurrent } from '../version/current-file.ts'
+import { readManifest } from '../version/manifest.ts'
+import { ProblemList } from './problems.ts'
+
+export function checkManifest(fileSystem: FileSystem, directory: string, problems: ProblemList): void {
+  const path = join(directory, currentName)
+  let number: number | undefined
+  try {
+    number = attempt(path, () => readCurrent(fileSystem, directory))
+    if (number === undefined) problems.add('manifest', path, 'the file is missing')
+  } catch (error) {
+    problems.addError('manifest', path, error)
+  }
+  if (number === undefined) return
+  const manifest = join(directory, manifestName(number))
+  try {
+    const found = number
+    attempt(manifest, () => readManifest(fileSystem, directory, found))
+  } catch (error) {
+    problems.addError('manifest', manifest, error)
+  }
+}
+
+/** What an open store knows of its logs, at one moment. */
+export interface LogsInUse {
+  /** The oldest log that holds what is not in tables yet. */
+  readonly logNumber: number
+  /** Of the last entry in tables: the log goes on behind it. */
+  readonly lastSequence: number
+  /** Of the last entry that was written. */
+  readonly sequence: number
+}
+
+/** A log may be left behind while it is read, and become another one; then all of them are read again. */
+const maxPasses = 3
+
+/** Yields between records. */
+export function* checkLogs(
+  fileSystem: FileSystem,
+  directory: string,
+  inUse: () => LogsInUse,
+  problems: ProblemList
+): Generator<void, void> {
+  for (let pass = 0; pass < maxPasses; pass++) {
+    const before = inUse()
+    const found = new ProblemList()
+    yield* readLogs(fileSystem, directory, before, found)
+    if (inUse().logNumber !== before.logNumber) continue
+    for (const { kind, path, what, offset } of found.problems) problems.add(kind, path, what, offset)
+    return
+  }
+}
+
+function* readLogs(
+  fileSystem: FileSystem,
+  directory: string,
+  { logNumber, lastSequence, sequence }: LogsInUse,
+  problems: ProblemList
+): Generator<void, void> {
+  let due = lastSequence + 1
+  let end = { path: join(directory, logName(logNumber)), offset: 0 }
+  for (const number of logNumbers(fileSystem, directory)) {
+    if (number < logNumber) continue
+    const path = join(directory, logName(number))
+    try {
+      const file = attempt(path, () => fileSystem.open(path, 'read'))
+      try {
+        const reader = new LogReader(file, number)
+        for (const { payload, offset } of reader.records()) {
+          const place = { path, offset }
+          const first = readFirstSequence(payload, 0, payload.length, place)
+          if (first !== due)
+            problems.add('log', end.path, `the next batch begins with ${first}, not ${due}`, end.offset)
+          due = decodeBatches(payload, 0, payload.length, place, () => undefined)
+          end = { path, offset: reader.end }
+          yield
+        }
+      } finally {
+        file.close()
+      }
+    } catch (error) {
+      problems.addError('log', path, error)
+      return
+    }
+  }
+  if (due > sequence) return
+  problems.add('log', end.path, `the logs end before sequence ${due}, though ${sequence} was written`, end.offset)
+}
+
+function logNumbers(fileSystem: FileSystem, directory: string): number[] {
+  const names = attempt(directory, () => fileSystem.list(directory)).map(parseFileName)
+  return names.flatMap((name) => (name?.kind === 'log' ? [name.number] : [])).sort((a, b) => a - b)
+}
+
+function attempt<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const { code } = error as { readonly code?: string }
+    throw code?.startsWith('LEVEL_') ? error : ioError(`Cannot read ${path}`, error, { path })
+  }
+}

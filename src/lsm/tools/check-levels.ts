@@ -1,0 +1,29 @@
+/** What must hold of a version by what the manifest says of its tables alone. Pure; see check-shadowing.ts for the rest. */
+import { join } from 'node:path'
+import { compareKeys } from '../format/entry.ts'
+import { tableName } from '../fs/file-names.ts'
+import { compareInLevel } from '../version/level.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { Levels } from '../version/version.ts'
+import type { ProblemList } from './problems.ts'
+
+export function checkLevels(levels: Levels, directory: string, problems: ProblemList): void {
+  const seen = new Map<number, number>()
+  for (const [level, tables] of levels.entries()) {
+    const add = (table: TableMeta, what: string) =>
+      problems.add('levels', join(directory, tableName(table.number)), `level ${level}: ${what}`)
+    for (const [at, table] of tables.entries()) {
+      const other = seen.get(table.number)
+      if (other !== undefined) add(table, `it is in level ${other}, too`)
+      seen.set(table.number, level)
+      if (compareKeys(table.smallest, table.largest) > 0) add(table, 'its largest key is before its smallest')
+      if (table.smallestSequence > table.largestSequence) add(table, 'its sequence numbers end before they begin')
+      const previous = tables[at - 1]
+      if (previous === undefined) continue
+      if (compareInLevel(level, previous, table) > 0) add(table, `it stands behind table ${previous.number}`)
+      else if (level > 0 && compareKeys(previous.largest, table.smallest) >= 0) {
+        add(table, `it overlaps table ${previous.number}`)
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Shows what is in a file of a database; nothing is changed, and nobody has to have it open or closed. */
+import { basename } from 'node:path'
+import { ioError, notSupported } from '../../errors.ts'
+import { parseFileName } from '../../fs/file-names.ts'
+import type { FileSystem, OpenFile } from '../../fs/file-system.ts'
+import { nodeFileSystem } from '../../fs/node-file-system.ts'
+import { dumpLog, dumpManifest } from './dump-log.ts'
+import { dumpTable } from './dump-table.ts'
+import { type DumpOptions, DumpText } from './text.ts'
+
+/**
+ * A table, log or manifest as lines of text. Lines that begin with `!` tell of damage, which ends nothing but the part
+ * that is damaged.
+ * @param path its name says what it is, and is part of its checksums
+ * @throws LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED for any other file, and for a later format
+ * @example
+ * for (const line of dumpFile('data/000014.sst', { limit: 10 })) console.log(line)
+ */
+export function* dumpFile(
+  path: string,
+  options: DumpOptions & { readonly fileSystem?: FileSystem | undefined } = {}
+): Generator<string, void> {
+  const { kind, number = 0 } = parseFileName(basename(path)) ?? {}
+  const dump = kind === 'table' ? dumpTable : kind === 'log' ? dumpLog : kind === 'manifest' ? dumpManifest : undefined
+  if (dump === undefined) throw notSupported(`${path} is not named as a table, log or manifest of petaldb`)
+  let file: OpenFile
+  try {
+    file = (options.fileSystem ?? nodeFileSystem).open(path, 'read')
+  } catch (error) {
+    throw ioError(`Cannot open ${path}`, error, { path })
+  }
+  try {
+    yield* dump(file, number, new DumpText(options))
+  } finally {
+    file.close()
+  }
+}

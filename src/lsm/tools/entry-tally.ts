@@ -1,0 +1,86 @@
+/** Counts the entries of a table as they go by, and tells whether they are in order: what the manifest says of it. */
+import type { Cursor } from '../format/cursor.ts'
+import { compareRanges, EntryKind } from '../format/entry.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+
+const noBytes = new Uint8Array(0)
+
+export class EntryTally {
+  entries = 0
+  tombstones = 0
+  rawBytes = 0
+  smallestSequence = Number.MAX_SAFE_INTEGER
+  largestSequence = 0
+  #smallest: Uint8Array = noBytes
+  #hasLast = false
+  /** The key of the last entry, as the cursor showed it: cursors over blocks never write over what they showed. */
+  #lastBytes: Uint8Array = noBytes
+  #lastStart = 0
+  #lastEnd = 0
+  #lastSequence = 0
+
+  /** @param before what the first entry has to be behind */
+  constructor(before?: EntryTally) {
+    if (before === undefined) return
+    this.#hasLast = before.#hasLast
+    this.#lastBytes = before.#lastBytes
+    this.#lastStart = before.#lastStart
+    this.#lastEnd = before.#lastEnd
+    this.#lastSequence = before.#lastSequence
+  }
+
+  /** Whether the cursor's key is another one than that of the last entry. */
+  isNewKey({ keyBytes, keyStart, keyEnd }: Cursor): boolean {
+    if (!this.#hasLast) return true
+    return compareRanges(keyBytes, keyStart, keyEnd, this.#lastBytes, this.#lastStart, this.#lastEnd) !== 0
+  }
+
+  /** Whether the cursor's entry may follow the last one: a greater key, or an older version of the same. */
+  isInOrder({ keyBytes, keyStart, keyEnd, sequence }: Cursor): boolean {
+    if (!this.#hasLast) return true
+    const order = compareRanges(keyBytes, keyStart, keyEnd, this.#lastBytes, this.#lastStart, this.#lastEnd)
+    return order > 0 || (order === 0 && sequence < this.#lastSequence)
+  }
+
+  add({ keyBytes, keyStart, keyEnd, sequence, kind, valueStart, valueEnd }: Cursor): void {
+    if (this.entries === 0) this.#smallest = Buffer.from(keyBytes.subarray(keyStart, keyEnd))
+    this.entries++
+    if (kind === EntryKind.tombstone) this.tombstones++
+    this.rawBytes += keyEnd - keyStart + valueEnd - valueStart
+    if (sequence < this.smallestSequence) this.smallestSequence = sequence
+    if (sequence > this.largestSequence) this.largestSequence = sequence
+    this.#hasLast = true
+    this.#lastBytes = keyBytes
+    this.#lastStart = keyStart
+    this.#lastEnd = keyEnd
+    this.#lastSequence = sequence
+  }
+
+  /** The greatest key so far; a view. */
+  get largest(): Uint8Array {
+    return this.#lastBytes.subarray(this.#lastStart, this.#lastEnd)
+  }
+
+  /** REQUIRES: at least one entry. */
+  meta(number: number, bytes: number): TableMeta {
+    const { entries, tombstones, rawBytes, smallestSequence, largestSequence } = this
+    const [smallest, largest] = [this.#smallest, Buffer.from(this.largest)]
+    return { number, bytes, smallest, largest, smallestSequence, largestSequence, entries, tombstones, rawBytes }
+  }
+}
+
+const counts = ['entries', 'tombstones', 'rawBytes', 'smallestSequence', 'largestSequence'] as const
+
+/** How a table differs from what was said of it, in words; keys are compared when both sides have them. */
+export function differences(
+  found: TableMeta,
+  said: Pick<TableMeta, (typeof counts)[number]> & Partial<Pick<TableMeta, 'smallest' | 'largest'>>
+): string[] {
+  const list: string[] = []
+  for (const name of counts) if (found[name] !== said[name]) list.push(`${name} ${found[name]}, not ${said[name]}`)
+  for (const name of ['smallest', 'largest'] as const) {
+    const key = said[name]
+    if (key !== undefined && Buffer.compare(found[name], key) !== 0) list.push(`another ${name} key`)
+  }
+  return list
+}

@@ -1,0 +1,101 @@
+/**
+ * Where repair puts damaged files: the directory `lost` inside the database's, under their names.
+ *
+ * Invariants:
+ * 1. Nothing is overwritten there: a name that is taken gets a number, `000014.sst.2`.
+ * 2. A file is durable there before it may go from its place; in between it is in both.
+ */
+import { join } from 'node:path'
+import { currentName, parseFileName } from '../../fs/file-names.ts'
+import type { FileSystem } from '../../fs/file-system.ts'
+import { hasSystemCode } from '../../fs/system-error.ts'
+
+export const lostName = 'lost'
+
+const copyBytes = 1 << 20
+
+/** The name that a file in the directory `lost` had; undefined when it is not one that repair put there. */
+export function lostFileName(name: string): string | undefined {
+  const original = /^(.+?)(?:\.[1-9]\d{0,8})?$/.exec(name)?.[1]
+  return original !== undefined && parseFileName(original) !== undefined ? original : undefined
+}
+
+export class LostFiles {
+  readonly #fileSystem: FileSystem
+  readonly #directory: string
+  readonly #kept: string[] = []
+
+  /** @param directory of the database */
+  constructor(fileSystem: FileSystem, directory: string) {
+    this.#fileSystem = fileSystem
+    this.#directory = directory
+  }
+
+  /** Makes files appear in `lost`, durably; they stay where they are. @throws Node's own errors */
+  async keep(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return
+    const fileSystem = this.#fileSystem
+    const lost = join(this.#directory, lostName)
+    fileSystem.makeDirectory(lost)
+    await fileSystem.syncDirectory(this.#directory)
+    for (const name of names) {
+      await this.#keepOne(name, lost)
+      this.#kept.push(name)
+    }
+    await fileSystem.syncDirectory(lost)
+  }
+
+  /** Removes what keep() was called with from its place. REQUIRES: the new CURRENT is durable. @returns their names */
+  finish(): readonly string[] {
+    for (const name of this.#kept) {
+      // The new one has its place.
+      if (name === currentName) continue
+      try {
+        this.#fileSystem.remove(join(this.#directory, name))
+      } catch {
+        // It is obsolete now, and removed at the next open.
+      }
+    }
+    return this.#kept
+  }
+
+  async #keepOne(name: string, lost: string): Promise<void> {
+    const from = join(this.#directory, name)
+    for (let attempt = 1; ; attempt++) {
+      const to = join(lost, attempt === 1 ? name : `${name}.${attempt}`)
+      try {
+        this.#fileSystem.link(from, to)
+        return
+      } catch (error) {
+        if (hasSystemCode(error, 'EEXIST')) continue
+        if (!hasSystemCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error
+      }
+      // Files have one name only here.
+      if (await this.#copy(from, to)) return
+    }
+  }
+
+  /** False when there is something of that name. */
+  async #copy(from: string, to: string): Promise<boolean> {
+    const source = this.#fileSystem.open(from, 'read')
+    try {
+      const target = this.#fileSystem.open(to, 'exclusive')
+      try {
+        const bytes = Buffer.alloc(copyBytes)
+        for (let at = 0, count = source.read(bytes, 0); count > 0; count = source.read(bytes, at)) {
+          target.write(bytes.subarray(0, count), at)
+          at += count
+        }
+        await target.sync()
+      } finally {
+        target.close()
+      }
+      return true
+    } catch (error) {
+      if (hasSystemCode(error, 'EEXIST')) return false
+      throw error
+    } finally {
+      source.close()
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Tables whose levels are unknown, put into an order: pure policy.
+ *
+ * Reads take the first place that knows a key for the one with its newest version. Between two tables that have keys in
+ * common that is so if all entries of the one are newer than all of the other: then they can stand one behind the other in
+ * level 0. Tables that overlap in keys and in sequence numbers have to be merged into one run first.
+ */
+import { compareKeys } from '../../format/entry.ts'
+import type { TableMeta } from '../../version/table-meta.ts'
+
+/** Tables that become one sorted run. One table alone is one already. */
+export interface TableGroup {
+  readonly tables: readonly TableMeta[]
+  readonly smallest: Uint8Array
+  readonly largest: Uint8Array
+  readonly smallestSequence: number
+  readonly largestSequence: number
+}
+
+/** Groups of which no two overlap in keys and in sequence numbers; as small as they can be. */
+export function groupTables(tables: readonly TableMeta[]): readonly TableGroup[] {
+  let groups: TableGroup[] = tables.map((table) => ({ ...table, tables: [table] }))
+  for (;;) {
+    const merged = mergeOnce(groups)
+    if (merged.length === groups.length) return merged
+    // A group is wider than its members: it may overlap what they did not.
+    groups = merged
+  }
+}
+
+/** As few runs as there can be: tables of each ascend and do not overlap. */
+export function runsOf(tables: readonly TableMeta[]): readonly (readonly TableMeta[])[] {
+  const runs: TableMeta[][] = []
+  for (const table of [...tables].sort(bySmallest)) {
+    const run = runs.find((members) => compareKeys(lastOf(members).largest, table.smallest) < 0)
+    if (run === undefined) runs.push([table])
+    else run.push(table)
+  }
+  return runs
+}
+
+/** Goes through the groups by key and joins each with those that it conflicts with among the ones it overlaps. */
+function mergeOnce(groups: readonly TableGroup[]): TableGroup[] {
+  const done: TableGroup[] = []
+  let open: TableGroup[] = []
+  for (const next of [...groups].sort(bySmallest)) {
+    const stillOpen: TableGroup[] = []
+    let joined = next
+    for (const group of open) {
+      if (compareKeys(group.largest, next.smallest) < 0) done.push(group)
+      else if (isSameTime(group, joined)) joined = join(group, joined)
+      else stillOpen.push(group)
+    }
+    open = [...stillOpen, joined]
+  }
+  return [...done, ...open]
+}
+
+function isSameTime(a: TableGroup, b: TableGroup): boolean {
+  return a.smallestSequence <= b.largestSequence && b.smallestSequence <= a.largestSequence
+}
+
+function join(a: TableGroup, b: TableGroup): TableGroup {
+  return {
+    tables: [...a.tables, ...b.tables],
+    smallest: compareKeys(a.smallest, b.smallest) <= 0 ? a.smallest : b.smallest,
+    largest: compareKeys(a.largest, b.largest) >= 0 ? a.largest : b.largest,
+    smallestSequence: Math.min(a.smallestSequence, b.smallestSequence),
+    largestSequence: Math.max(a.largestSequence, b.largestSequence)
+  }
+}
+
+function bySmallest(a: { readonly smallest: Uint8Array }, b: { readonly smallest: Uint8Array }): number {
+  return compareKeys(a.smallest, b.smallest)
+}
+
+function lastOf(tables: readonly TableMeta[]): TableMeta {
+  // Runs are made with one table.
+  return tables[tables.length - 1] as TableMeta
+}

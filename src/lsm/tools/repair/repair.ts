@@ -1,0 +1,222 @@
+/**
+ * Makes a database that cannot be opened one that can, with all that can still be read.
+ *
+ * With a manifest that can be read, tables stay where they are: damaged ones are replaced by new ones of their sound
+ * blocks, and what is in the logs becomes tables of level 0. Without one, all tables and logs in the directory are put in
+ * order by their sequence numbers (order-tables.ts) and end in level 0. Then tables and logs that were obsolete, but not
+ * yet removed, count too: entries that were deleted and forgotten may be there again.
+ *
+ * Invariants:
+ * 1. Nothing is changed in place. Until the new CURRENT is written the database is what it was, and can be repaired again.
+ * 2. A damaged file is in `lost` before CURRENT is written, and is never removed from there.
+ */
+import { join } from 'node:path'
+import { InlineRunner } from '../../compaction/inline-runner.ts'
+import { resolveOptions } from '../../engine/resolve-options.ts'
+import { ioError, notSupported } from '../../errors.ts'
+import { comparatorName } from '../../format/version-edit.ts'
+import { logName, parseFileName, tableName } from '../../fs/file-names.ts'
+import { acquireLock } from '../../fs/lock.ts'
+import { nodeFileSystem } from '../../fs/node-file-system.ts'
+import type { StoreOptions } from '../../options.ts'
+import { writeCurrent } from '../../version/current-file.ts'
+import { compareInLevel } from '../../version/level.ts'
+import { createLog } from '../../version/log-files.ts'
+import { createManifest } from '../../version/manifest.ts'
+import type { ManifestState } from '../../version/manifest-state.ts'
+import type { TableMeta } from '../../version/table-meta.ts'
+import { recogniseDirectory } from '../recognise.ts'
+import { type BaseState, readBaseState } from './base-state.ts'
+import { type Loss, Losses } from './losses.ts'
+import { LostFiles } from './lost-files.ts'
+import { groupTables, runsOf } from './order-tables.ts'
+import { saveLogs } from './save-logs.ts'
+import { saveTable } from './save-table.ts'
+import { FileNumbers, type RepairSettings, rewriteJob } from './settings.ts'
+
+export interface RepairReport {
+  /** What the new state was made of: the manifest, or the tables alone. */
+  readonly source: 'manifest' | 'tables'
+  /** Of the repaired database. */
+  readonly tables: number
+  readonly entries: number
+  /** Operations that came out of logs. */
+  readonly loggedOperations: number
+  /** What was damaged, and what could not be saved. */
+  readonly lost: readonly Loss[]
+  /** Names of the damaged files, now in the directory `lost`. */
+  readonly movedFiles: readonly string[]
+}
+
+/**
+ * @param options as the database is opened with: tables that are written anew get its filters
+ * @throws LEVEL_IO_ERROR, also when there is no database; LEVEL_LOCKED while somebody has it open; LEVEL_NOT_SUPPORTED
+ * for a directory that is not of petaldb, or of a later version of it. Nothing was changed then
+ */
+export async function repairStore(location: string, options: StoreOptions = {}): Promise<RepairReport> {
+  const resolved = resolveOptions(options)
+  const fileSystem = options.fileSystem ?? nodeFileSystem
+  try {
+    checkContents(recogniseDirectory(fileSystem, location), location)
+    const lock = acquireLock(fileSystem, location)
+    try {
+      const directory = fileSystem.realPath(location)
+      const names = fileSystem.list(directory)
+      const losses = new Losses()
+      const base = readBaseState(fileSystem, directory, names, losses)
+      const settings = {
+        fileSystem,
+        directory,
+        losses,
+        options: resolved,
+        runner: new InlineRunner(fileSystem),
+        numbers: new FileNumbers(firstFreeNumber(names, base.state))
+      }
+      return await new Repair(settings, base, names).run()
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    const { code } = error as { readonly code?: string }
+    throw code?.startsWith('LEVEL_') || error instanceof TypeError
+      ? error
+      : ioError(`Cannot repair ${location}`, error, { path: location })
+  }
+}
+
+function checkContents(contents: ReturnType<typeof recogniseDirectory>, location: string): void {
+  switch (contents.kind) {
+    case 'missing':
+      throw ioError(`Cannot repair ${location}`, new Error('it does not exist'), { path: location })
+    case 'empty':
+      throw ioError(`Cannot repair ${location}`, new Error('a database does not exist there'), { path: location })
+    case 'foreign':
+      throw notSupported(`${location} is not a database of petaldb but ${contents.found}: nothing was changed`)
+    case 'ours':
+  }
+}
+
+function firstFreeNumber(names: readonly string[], { nextFileNumber }: ManifestState): number {
+  return names.reduce((next, name) => Math.max(next, (parseFileName(name)?.number ?? 0) + 1), nextFileNumber)
+}
+
+class Repair {
+  readonly #settings: RepairSettings
+  readonly #base: BaseState
+  readonly #names: readonly string[]
+  /** Names of files that go to `lost`. */
+  readonly #damaged: string[]
+
+  constructor(settings: RepairSettings, base: BaseState, names: readonly string[]) {
+    this.#settings = settings
+    this.#base = base
+    this.#names = names
+    this.#damaged = [...base.discarded]
+  }
+
+  async run(): Promise<RepairReport> {
+    const { losses } = this.#settings
+    const { source, state } = this.#base
+    const levels = source === 'manifest' ? await this.#levelsOf(state) : [await this.#allTables()]
+    const lastFlushed = source === 'manifest' ? state.lastSequence : undefined
+    const logs = await saveLogs(this.#settings, this.#logsFrom(state.logNumber), lastFlushed)
+    this.#damaged.push(...logs.damaged.map(logName))
+    const [level0 = [], ...below] = levels
+    const ordered = [await this.#inOrder([...level0, ...logs.tables]), ...below]
+    const tables = ordered.flat()
+    const newest = Math.max(state.lastSequence, logs.lastSequence)
+    const lastSequence = tables.reduce((last, table) => Math.max(last, table.largestSequence), newest)
+    const movedFiles = await this.#install({ ...state, levels: ordered, lastSequence })
+    return {
+      source,
+      tables: tables.length,
+      entries: tables.reduce((entries, table) => entries + table.entries, 0),
+      loggedOperations: logs.operations,
+      lost: losses.list,
+      movedFiles
+    }
+  }
+
+  /** The tables of the manifest, level by level. */
+  async #levelsOf({ levels }: ManifestState): Promise<TableMeta[][]> {
+    const saved: TableMeta[][] = []
+    for (const tables of levels) {
+      const level: TableMeta[] = []
+      for (const table of tables) level.push(...(await this.#save(table.number, table)))
+      saved.push(level)
+    }
+    return saved
+  }
+
+  /** Every table in the directory. */
+  async #allTables(): Promise<TableMeta[]> {
+    const tables: TableMeta[] = []
+    for (const number of this.#numbersOf('table')) tables.push(...(await this.#save(number)))
+    return tables
+  }
+
+  /** None or one. */
+  async #save(number: number, said?: TableMeta): Promise<TableMeta[]> {
+    const name = tableName(number)
+    if (!this.#names.includes(name)) {
+      this.#settings.losses.add(
+        join(this.#settings.directory, name),
+        `the table is missing, with ${said?.entries} entries`
+      )
+      return []
+    }
+    const { meta, isSound } = await saveTable(this.#settings, number, said)
+    if (!isSound) this.#damaged.push(name)
+    return meta === undefined ? [] : [meta]
+  }
+
+  /** Tables of level 0, newest first; where the order of tables does not tell which entries are newer, merged. */
+  async #inOrder(tables: readonly TableMeta[]): Promise<readonly TableMeta[]> {
+    const ordered: TableMeta[] = []
+    for (const group of groupTables(tables)) {
+      if (group.tables.length === 1) ordered.push(...group.tables)
+      else ordered.push(...(await this.#settings.runner.run(rewriteJob(this.#settings, runsOf(group.tables)))).tables)
+    }
+    return ordered.sort((a, b) => compareInLevel(0, a, b))
+  }
+
+  /** Makes the state the current one. @returns names of the files that are in `lost` now */
+  async #install(state: Omit<ManifestState, 'logNumber' | 'nextFileNumber'>): Promise<readonly string[]> {
+    const { fileSystem, directory, numbers } = this.#settings
+    const lost = new LostFiles(fileSystem, directory)
+    await lost.keep(this.#damaged)
+    const logNumber = numbers.take()
+    const log = createLog(fileSystem, directory, logNumber)
+    try {
+      await log.sync()
+    } finally {
+      log.close()
+    }
+    await fileSystem.syncDirectory(directory)
+    const number = numbers.take()
+    const manifest = await createManifest(fileSystem, directory, number, {
+      ...state,
+      comparator: comparatorName,
+      logNumber,
+      nextFileNumber: numbers.next
+    })
+    manifest.close()
+    await writeCurrent(fileSystem, directory, number)
+    const moved = lost.finish()
+    await fileSystem.syncDirectory(directory)
+    return moved
+  }
+
+  /** Numbers of the logs that hold what is not in tables. @param first the oldest one; 0 when any may be */
+  #logsFrom(first: number): number[] {
+    const { directory, losses } = this.#settings
+    const numbers = this.#numbersOf('log').filter((number) => number >= first)
+    if (first > 0 && numbers[0] !== first) losses.add(join(directory, logName(first)), 'the log is missing')
+    return numbers
+  }
+
+  #numbersOf(kind: 'table' | 'log'): number[] {
+    const found = this.#names.flatMap((name) => parseFileName(name) ?? []).filter((file) => file.kind === kind)
+    return found.map(({ number }) => number).sort((a, b) => a - b)
+  }
+}

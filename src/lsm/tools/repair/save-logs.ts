@@ -1,0 +1,174 @@
+/**
+ * Turns logs into tables.
+ *
+ * Each log is read up to the first place where none of its records follows, or one that cannot be right; the next log is
+ * read all the same. Unlike an open, a repair does not stop at a hole between two logs: what is behind it is kept, and the
+ * hole is among the losses.
+ *
+ * Invariant: no sequence number comes twice. Where a log begins with one that an earlier log has, too, a recovery has
+ * dropped what the earlier log has from there on, and so does repair.
+ */
+import { join } from 'node:path'
+import { applyBatches } from '../../engine/apply-batches.ts'
+import { isTurnLong, nextTurn } from '../../engine/event-loop-turn.ts'
+import { flushJob } from '../../engine/table-jobs.ts'
+import { WriteBuffer } from '../../engine/write-buffer.ts'
+import { corruption, type Place } from '../../errors.ts'
+import { LogReader } from '../../format/log-reader.ts'
+import { logNumberOffset, readHeader, recordHeaderBytes } from '../../format/log-record.ts'
+import { decodeBatches, readFirstSequence } from '../../format/write-batch.ts'
+import { logName } from '../../fs/file-names.ts'
+import type { OpenFile } from '../../fs/file-system.ts'
+import { ArenaPool } from '../../memtable/arena.ts'
+import type { TableMeta } from '../../version/table-meta.ts'
+import { Version } from '../../version/version.ts'
+import { isDamage } from './losses.ts'
+import type { RepairSettings } from './settings.ts'
+
+export interface SavedLogs {
+  readonly tables: readonly TableMeta[]
+  /** Operations that were in the logs. */
+  readonly operations: number
+  /** Numbers of logs of which something is lost. */
+  readonly damaged: readonly number[]
+  /** Of the newest operation; 0 when there is none. */
+  readonly lastSequence: number
+}
+
+/**
+ * @param numbers of the logs, ascending
+ * @param lastSequence where the first of them goes on; undefined when that is unknown
+ * @throws LEVEL_IO_ERROR, Node's own errors
+ */
+export async function saveLogs(
+  settings: RepairSettings,
+  numbers: readonly number[],
+  lastSequence: number | undefined
+): Promise<SavedLogs> {
+  const saver = new LogSaver(settings, lastSequence)
+  const firsts = numbers.map((number) => firstSequence(settings, number))
+  for (const [i, number] of numbers.entries()) await saver.save(number, Math.min(...firsts.slice(i + 1)))
+  return saver.finish()
+}
+
+class LogSaver {
+  readonly #settings: RepairSettings
+  readonly #tables: TableMeta[] = []
+  readonly #damaged: number[] = []
+  #buffer = new WriteBuffer(new ArenaPool(0))
+  #operations = 0
+  #lastSequence = 0
+  /** What the next batch has to begin with. */
+  #due: number | undefined
+
+  constructor(settings: RepairSettings, lastSequence: number | undefined) {
+    this.#settings = settings
+    this.#due = lastSequence === undefined ? undefined : lastSequence + 1
+  }
+
+  /** @param limit the least sequence number in later logs */
+  async save(number: number, limit: number): Promise<void> {
+    const { losses } = this.#settings
+    const file = openLog(this.#settings, number)
+    try {
+      const reader = new LogReader(file, number)
+      for (const { payload, offset } of reader.records()) {
+        if (!this.#add(payload, { path: file.path, offset }, limit)) return
+        if (this.#buffer.fillBytes >= this.#settings.options.writeBufferSize) await this.#flush()
+        else if (isTurnLong()) await nextTurn()
+      }
+      if (!hasHeaderBehind(file, number, reader.end)) return
+      losses.add(file.path, 'a record that cannot be read', reader.end, reader.fileBytes - reader.end)
+      this.#damaged.push(number)
+    } catch (error) {
+      losses.addDamage(file.path, error)
+      this.#damaged.push(number)
+    } finally {
+      file.close()
+    }
+  }
+
+  async finish(): Promise<SavedLogs> {
+    await this.#flush()
+    return {
+      tables: this.#tables,
+      operations: this.#operations,
+      damaged: this.#damaged,
+      lastSequence: this.#lastSequence
+    }
+  }
+
+  /** False when the record is one that a recovery has dropped. @throws LEVEL_CORRUPTION for one that cannot be right */
+  #add(payload: Uint8Array, place: Place, limit: number): boolean {
+    const first = readFirstSequence(payload, 0, payload.length, place)
+    if (first >= limit) return false
+    const next = decodeBatches(payload, 0, payload.length, place, () => undefined)
+    const due = this.#due ?? first
+    if (first < due || (first > due && place.offset !== 0)) {
+      throw corruption(`a batch begins with sequence ${first}, due is ${due}`, place)
+    }
+    if (first > due)
+      this.#settings.losses.add(place.path, `the batches before it, from sequence ${due} to ${first - 1}`)
+    const { memtable } = this.#buffer
+    const { chunk, bytes, offset } = memtable.arena.reserve(payload.length)
+    bytes.set(payload, offset)
+    memtable.arena.commit(offset, offset + payload.length)
+    applyBatches(memtable, chunk, offset, offset + payload.length, place)
+    this.#operations += next - first
+    this.#lastSequence = next - 1
+    this.#due = next
+    return true
+  }
+
+  async #flush(): Promise<void> {
+    const { memtable } = this.#buffer
+    if (memtable.isEmpty) return
+    const { directory, options, numbers, runner } = this.#settings
+    const planned = flushJob(directory, [memtable], new Version(), [], options)
+    const { tables } = await runner.run({ ...planned, firstNumber: numbers.take(planned.reservedNumbers) })
+    this.#tables.push(...tables)
+    this.#buffer.release()
+    this.#buffer = new WriteBuffer(new ArenaPool(0))
+  }
+}
+
+/** What a log begins with; Infinity when its first record cannot be read, or there is none. */
+function firstSequence(settings: RepairSettings, number: number): number {
+  const file = openLog(settings, number)
+  try {
+    for (const { payload, offset } of new LogReader(file, number).records()) {
+      return readFirstSequence(payload, 0, payload.length, { path: file.path, offset })
+    }
+  } catch (error) {
+    // It is met again when the log is saved.
+    if (!isDamage(error)) throw error
+  } finally {
+    file.close()
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+function openLog({ fileSystem, directory }: RepairSettings, number: number): OpenFile {
+  return fileSystem.open(join(directory, logName(number)), 'read')
+}
+
+/** Bytes read at a time. */
+const windowBytes = 1 << 20
+
+/** Whether the header of a record of this log stands at `start` or behind it: then the log is damaged, not at its end. */
+function hasHeaderBehind(file: OpenFile, number: number, start: number): boolean {
+  const needle = Buffer.alloc(4)
+  needle.writeUInt32LE(number >>> 0)
+  const window = Buffer.alloc(windowBytes)
+  for (let offset = start; ; ) {
+    const bytes = window.subarray(0, file.read(window, offset))
+    if (bytes.length < recordHeaderBytes) return false
+    for (let found = bytes.indexOf(needle); found !== -1; found = bytes.indexOf(needle, found + 1)) {
+      const at = found - logNumberOffset
+      if (at < 0 || at + recordHeaderBytes > bytes.length) continue
+      if (readHeader(bytes, at, number, offset + at) !== undefined) return true
+    }
+    // Windows overlap, so that a header on the border is in one of them.
+    offset += bytes.length - recordHeaderBytes + 1
+  }
+}

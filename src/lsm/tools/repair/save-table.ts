@@ -1,0 +1,108 @@
+/**
+ * Looks at one table: sound ones are used as they are, what can be read of damaged ones is written into a new table.
+ *
+ * Invariant: a block is used whole or not at all: it has its checksum, its entries are in order, and behind those of the
+ * blocks before it.
+ */
+import { join } from 'node:path'
+import { TableOutputs } from '../../compaction/table-outputs.ts'
+import { isTurnLong, nextTurn } from '../../engine/event-loop-turn.ts'
+import { BlockCursor } from '../../format/block-cursor.ts'
+import { summarizeTable } from '../../format/table-summary.ts'
+import { tableName } from '../../fs/file-names.ts'
+import type { FileSystem, OpenFile } from '../../fs/file-system.ts'
+import { createSectionCollector } from '../../value/section-collector.ts'
+import type { TableMeta } from '../../version/table-meta.ts'
+import { TableCheck } from '../check-table.ts'
+import { EntryTally } from '../entry-tally.ts'
+import { ProblemList } from '../problems.ts'
+import { flawIn } from './block-flaws.ts'
+import { findBlocks } from './find-blocks.ts'
+import { isDamage } from './losses.ts'
+import { type RepairSettings, rewriteJob } from './settings.ts'
+
+export interface SavedTable {
+  /** The table to use; undefined when nothing of it could be read. */
+  readonly meta: TableMeta | undefined
+  /** False when it is a new one, and the old one is damaged. */
+  readonly isSound: boolean
+}
+
+/**
+ * @param said what the manifest says of it, where there is one
+ * @throws LEVEL_IO_ERROR, Node's own errors, LEVEL_NOT_SUPPORTED for a table of a later format
+ */
+export async function saveTable(settings: RepairSettings, number: number, said?: TableMeta): Promise<SavedTable> {
+  const { fileSystem, directory, losses } = settings
+  const path = join(directory, tableName(number))
+  const sound = await checkedTable(fileSystem, path, number, said)
+  if (sound !== undefined) return { meta: sound, isSound: true }
+  const file = fileSystem.open(path, 'read')
+  try {
+    const meta = await rewrite(settings, file, number)
+    const lost = (said?.entries ?? 0) - (meta?.entries ?? 0)
+    if (meta === undefined) losses.add(path, 'nothing of the table can be read')
+    else if (lost > 0) losses.add(path, `${lost} of ${said?.entries} entries`)
+    return { meta, isSound: false }
+  } finally {
+    file.close()
+  }
+}
+
+/** What the manifest should say of a table; undefined when anything but its value side is damaged. */
+async function checkedTable(fileSystem: FileSystem, path: string, number: number, said: TableMeta | undefined) {
+  const problems = new ProblemList()
+  let meta: TableMeta
+  try {
+    meta = said ?? summarizeTable(fileSystem.open(path, 'read'), number)
+  } catch (error) {
+    if (isDamage(error)) return undefined
+    throw error
+  }
+  const file = fileSystem.open(path, 'read')
+  try {
+    const check = TableCheck.open(file, meta, problems)
+    for (const _ of check?.run(undefined) ?? []) if (isTurnLong()) await nextTurn()
+  } finally {
+    file.close()
+  }
+  return problems.problems.every(({ kind }) => kind === 'values') ? meta : undefined
+}
+
+async function rewrite(settings: RepairSettings, file: OpenFile, number: number): Promise<TableMeta | undefined> {
+  const { fileSystem, losses } = settings
+  const job = { ...rewriteJob(settings, []), reservedNumbers: 1 }
+  const { values } = job.table
+  const collector = values && (await createSectionCollector(values))
+  const outputs = new TableOutputs(job, fileSystem, collector && (() => collector))
+  try {
+    let last = new EntryTally()
+    const cursor = new BlockCursor()
+    for (const { block, isGuess } of findBlocks(file, number, losses)) {
+      const tally = new EntryTally(last)
+      cursor.load(block)
+      const flaw = flawIn(block, cursor, tally)
+      if (flaw === undefined) {
+        last = tally
+        addAll(cursor, outputs)
+      } else if (isGuess) {
+        break
+      } else {
+        losses.add(block.path, flaw, block.offset)
+      }
+      if (isTurnLong()) await nextTurn()
+    }
+    const [meta] = await outputs.finish()
+    return meta
+  } catch (error) {
+    await outputs.discard()
+    throw error
+  }
+}
+
+function addAll(cursor: BlockCursor, outputs: TableOutputs): void {
+  for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
+    const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = cursor
+    outputs.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+  }
+}

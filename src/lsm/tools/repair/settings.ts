@@ -1,0 +1,69 @@
+/** What the steps of a repair share: where they work, how they write, and the numbers of the files they make. */
+import type { JobRunner, TableJob } from '../../compaction/job.ts'
+import { tableWriteOptions } from '../../engine/table-jobs.ts'
+import { levelCount } from '../../format/version-edit.ts'
+import type { FileSystem } from '../../fs/file-system.ts'
+import type { ResolvedOptions } from '../../options.ts'
+import type { TableMeta } from '../../version/table-meta.ts'
+import type { Losses } from './losses.ts'
+
+export interface RepairSettings {
+  readonly fileSystem: FileSystem
+  /** Real path. */
+  readonly directory: string
+  readonly options: ResolvedOptions
+  readonly runner: JobRunner
+  readonly losses: Losses
+  readonly numbers: FileNumbers
+}
+
+export class FileNumbers {
+  #next: number
+
+  /** @param first greater than every number in the directory */
+  constructor(first: number) {
+    this.#next = first
+  }
+
+  /** The one that is given next. */
+  get next(): number {
+    return this.#next
+  }
+
+  /** Reserves numbers; returns the first. */
+  take(count = 1): number {
+    const first = this.#next
+    this.#next += count
+    return first
+  }
+}
+
+/** Outputs a merge may have beyond what its bytes say. */
+const spareNumbers = 16
+
+/** A job that writes runs of tables anew as tables that do not overlap; tombstones stay. */
+export function rewriteJob(
+  { directory, options, numbers }: RepairSettings,
+  runs: readonly (readonly TableMeta[])[]
+): TableJob {
+  const { maxFileSize, partitionDepth } = options
+  const bytes = runs.flat().reduce((sum, table) => sum + Math.max(table.bytes, table.rawBytes), 0)
+  const reservedNumbers = spareNumbers + 2 * Math.ceil(bytes / maxFileSize)
+  return {
+    kind: 'compaction',
+    directory,
+    memtables: [],
+    runs,
+    snapshots: [],
+    deeper: undefined,
+    grandparents: [],
+    maxGrandparentBytes: Number.POSITIVE_INFINITY,
+    endAfter: [],
+    firstNumber: numbers.take(reservedNumbers),
+    reservedNumbers,
+    maxFileBytes: maxFileSize,
+    partitionDepth,
+    // What does not overlap is soon moved down to the last level as it is.
+    table: tableWriteOptions(options, levelCount - 1)
+  }
+}

@@ -1,0 +1,72 @@
+/** AbstractLevel as a base class whose methods take this store's options, too. Types only; the class is the same. */
+import {
+  type AbstractBatchOperation,
+  type AbstractBatchOptions,
+  type AbstractDelOptions,
+  type AbstractGetManyOptions,
+  type AbstractGetOptions,
+  type AbstractHasManyOptions,
+  type AbstractHasOptions,
+  type AbstractIterator,
+  type AbstractIteratorOptions,
+  type AbstractKeyIterator,
+  type AbstractKeyIteratorOptions,
+  AbstractLevel,
+  type AbstractPutOptions,
+  type AbstractValueIterator,
+  type AbstractValueIteratorOptions
+} from 'abstract-level'
+import type { LsmOptions, StoreOptions } from './options.ts'
+
+/** What reads take in addition. */
+export interface CacheOptions {
+  /** Keeps the blocks that are read in the block cache. Default true; of iterators and clear(), false. */
+  readonly fillCache?: boolean | undefined
+}
+
+/** What iterators take in addition. */
+export interface ScanCacheOptions extends CacheOptions {
+  /** nextv() returns once it has more bytes than this, with one entry at least. Default 16 KiB. */
+  readonly highWaterMarkBytes?: number | undefined
+}
+
+/** What writes take in addition. */
+export interface WriteOptions {
+  /**
+   * True: durable before the promise resolves, also when the power fails; costs one fdatasync for all that is written
+   * at the time. False: in the hands of the operating system, and safe when this process dies. Default false.
+   */
+  readonly sync?: boolean | undefined
+}
+
+interface TypedMethods<KDefault, VDefault> {
+  open(options?: StoreOptions): Promise<void>
+  get<K = KDefault, V = VDefault>(key: K, options: AbstractGetOptions<K, V> & CacheOptions): Promise<V | undefined>
+  getSync<K = KDefault, V = VDefault>(key: K, options: AbstractGetOptions<K, V> & CacheOptions): V | undefined
+  getMany<K = KDefault, V = VDefault>(
+    keys: K[],
+    options: AbstractGetManyOptions<K, V> & CacheOptions
+  ): Promise<(V | undefined)[]>
+  has<K = KDefault>(key: K, options: AbstractHasOptions<K> & CacheOptions): Promise<boolean>
+  hasMany<K = KDefault>(keys: K[], options: AbstractHasManyOptions<K> & CacheOptions): Promise<boolean[]>
+  put<K = KDefault, V = VDefault>(key: K, value: V, options: AbstractPutOptions<K, V> & WriteOptions): Promise<void>
+  del<K = KDefault>(key: K, options: AbstractDelOptions<K> & WriteOptions): Promise<void>
+  batch<K = KDefault, V = VDefault>(
+    operations: AbstractBatchOperation<this, K, V>[],
+    options: AbstractBatchOptions<K, V> & WriteOptions
+  ): Promise<void>
+  iterator<K = KDefault, V = VDefault>(
+    options: AbstractIteratorOptions<K, V> & ScanCacheOptions
+  ): AbstractIterator<this, K, V>
+  keys<K = KDefault>(options: AbstractKeyIteratorOptions<K> & ScanCacheOptions): AbstractKeyIterator<this, K>
+  values<K = KDefault, V = VDefault>(
+    options: AbstractValueIteratorOptions<K, V> & ScanCacheOptions
+  ): AbstractValueIterator<this, K, V>
+}
+
+type TypedLevelConstructor = new <K, V>(
+  manifest: object,
+  options: LsmOptions<K, V> | undefined
+) => AbstractLevel<Buffer, K, V> & TypedMethods<K, V>
+
+export const TypedLevel = AbstractLevel as unknown as TypedLevelConstructor

@@ -1,0 +1,52 @@
+/** Lookups as users of an abstract-level database see them: with encodings, snapshots and signals. */
+import type { AbstractSnapshot, Transcoder } from 'abstract-level'
+import type { Cancellation } from './attached.ts'
+import type { Entry, LookupOptions } from './lookup.ts'
+
+/** What keyRanges() and the lookups may say. */
+export interface ValueQueryOptions {
+  /** Only keys that begin with these bytes, or with the UTF-8 bytes of this string. Default: all keys. */
+  readonly prefix?: Uint8Array | string | undefined
+  readonly snapshot?: AbstractSnapshot | undefined
+  /** Ends it with LEVEL_ABORTED. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ValueLookupOptions<K, V> extends ValueQueryOptions {
+  /** Most entries to give. Default: all. */
+  readonly limit?: number | undefined
+  /** Oldest first. Default false. */
+  readonly reverse?: boolean | undefined
+  readonly keyEncoding?: string | Transcoder.PartialDecoder<K> | undefined
+  readonly valueEncoding?: string | Transcoder.PartialDecoder<V> | undefined
+}
+
+/** Encodings as abstract-level returns them: whatever they are, they take the bytes that this store gives. */
+export interface EntryDecoder {
+  readonly key: unknown
+  readonly value: unknown
+}
+
+export function lookupOptions(
+  { prefix, ...options }: ValueQueryOptions & Partial<Pick<ValueLookupOptions<never, never>, 'limit' | 'reverse'>>,
+  signal: Cancellation
+): LookupOptions {
+  const { limit, reverse } = options
+  return { limit, reverse, prefix: typeof prefix === 'string' ? Buffer.from(prefix) : prefix, signal }
+}
+
+/** Decodes entries; the snapshot stays open meanwhile. */
+export async function* decodeEntries<K, V>(
+  entries: AsyncGenerator<Entry, void>,
+  decoder: EntryDecoder,
+  snapshot: AbstractSnapshot | undefined
+): AsyncGenerator<[K, V], void> {
+  const keys = decoder.key as { decode(bytes: Buffer): K }
+  const values = decoder.value as { decode(bytes: Buffer): V }
+  snapshot?.ref()
+  try {
+    for await (const [key, value] of entries) yield [keys.decode(key), values.decode(value)]
+  } finally {
+    snapshot?.unref()
+  }
+}

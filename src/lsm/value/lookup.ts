@@ -1,0 +1,146 @@
+/**
+ * Entries by value: those that have a pair, or a value of a field in a range, newest first.
+ *
+ * The filter index names tables, block filters name blocks, the extractor confirms entries, and the shadow check drops
+ * what a newer version hides. Places are searched in the order of the newest entry they can hold: a hit is given out
+ * when no place left can hold a newer one, and the search ends with the K-th.
+ *
+ * @see Qader, Cheng and Hristidis, A comparative study of secondary indexing techniques in LSM-based NoSQL databases,
+ *   2018, for top-K lookups with embedded filters and zone maps
+ */
+
+import { isTurnLong, nextTurn } from '../engine/event-loop-turn.ts'
+import { aborted } from '../errors.ts'
+import type { Cancellation } from './attached.ts'
+import type { ZoneValue } from './extractor.ts'
+import { Hits } from './hits.ts'
+import { mayHavePrefix } from './key-prefix.ts'
+import { MemtablePlace } from './memtable-place.ts'
+import type { Place, Question } from './place.ts'
+import { TablePlace } from './table-place.ts'
+import type { ValueView } from './value-view.ts'
+import type { CandidateTable, Values } from './values.ts'
+import { encodeRange, isInRange } from './zone-maps.ts'
+
+export interface LookupOptions {
+  /** Most entries to give. Default: all. */
+  readonly limit?: number | undefined
+  /** Oldest first. Default false: newest first. */
+  readonly reverse?: boolean | undefined
+  /** Only keys that begin so: a sublevel's, say. Default: all keys. */
+  readonly prefix?: Uint8Array | undefined
+  /** Ends the lookup with LEVEL_ABORTED. */
+  readonly signal?: Cancellation | undefined
+}
+
+export type Entry = [key: Buffer, value: Buffer]
+
+/**
+ * Entries of the view that have the pair.
+ * @param view stays captured until the generator has ended
+ * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_ABORTED, and what the extractor throws
+ */
+export async function* lookup(
+  values: Values,
+  view: ValueView,
+  pair: unknown,
+  options: LookupOptions = {}
+): AsyncGenerator<Entry, void> {
+  const { extractor } = values
+  const hashes = values.hashesOf([pair])
+  const question: Question = { kind: 'pair', hashes, positions: values.positionsOf(hashes) }
+  yield* search(values, view, question, options, (key, value) => extractor.matches(pair, key, value))
+}
+
+/**
+ * Entries of the view that have a value of the field in [low, high]; an undefined end is open. Numbers order before
+ * strings.
+ * @throws as lookup()
+ */
+export async function* rangeLookup(
+  values: Values,
+  view: ValueView,
+  field: string,
+  low: ZoneValue | undefined,
+  high: ZoneValue | undefined,
+  options: LookupOptions = {}
+): AsyncGenerator<Entry, void> {
+  const { extractor } = values
+  const range = { low, high }
+  const question: Question = { kind: 'range', field, range, encoded: encodeRange(range) }
+  yield* search(values, view, question, options, (key, value) =>
+    extractor.zoneValues(field, key, value).some((found) => isInRange(found, range))
+  )
+}
+
+/** Brings in what is missing of the filters, turn by turn. */
+export async function loadFilters(values: Values, view: ValueView, signal?: Cancellation): Promise<void> {
+  while (!values.load(view, isTurnLong)) await turn(signal)
+}
+
+async function* search(
+  values: Values,
+  view: ValueView,
+  question: Question,
+  options: LookupOptions,
+  matches: (key: Uint8Array, value: Uint8Array) => boolean
+): AsyncGenerator<Entry, void> {
+  const { limit = Number.POSITIVE_INFINITY, reverse: isReverse = false, prefix = new Uint8Array(0), signal } = options
+  throwIfAborted(signal)
+  if (limit <= 0) return
+  values.follow(view)
+  if (!values.isLoaded(view)) await loadFilters(values, view, signal)
+
+  const hits = new Hits(view, { limit, isReverse, prefix, matches })
+  let taken = 0
+  for (const { place, bound } of ranked(placesOf(values, view, question, prefix), hits, isReverse)) {
+    for (let hit = hits.takeAbove(bound); hit !== undefined; hit = hits.takeAbove(bound)) {
+      yield [hit.key, hits.valueOf(hit)]
+      if (++taken >= limit) return
+      if (isTurnLong()) await turn(signal)
+    }
+    if (bound <= hits.threshold) break
+    for (const _ of place.search(hits)) if (isTurnLong()) await turn(signal)
+  }
+  for (let hit = hits.takeAbove(Number.NEGATIVE_INFINITY); hit !== undefined && taken < limit; taken++) {
+    yield [hit.key, hits.valueOf(hit)]
+    if (isTurnLong()) await turn(signal)
+    hit = hits.takeAbove(Number.NEGATIVE_INFINITY)
+  }
+}
+
+function placesOf(values: Values, view: ValueView, question: Question, prefix: Uint8Array): Place[] {
+  const places: Place[] = []
+  for (const { memtable } of view.buffers) {
+    if (!memtable.isEmpty) places.push(new MemtablePlace(memtable, values, question))
+  }
+  for (const candidate of candidatesFor(values, view, question)) {
+    const { meta } = candidate
+    if (meta.smallestSequence > view.sequence || !mayHavePrefix(meta.smallest, meta.largest, prefix)) continue
+    places.push(new TablePlace(candidate, values, view, question))
+  }
+  return places
+}
+
+function candidatesFor(values: Values, view: ValueView, question: Question): CandidateTable[] {
+  if (question.kind === 'pair') return values.candidates(view, question.positions)
+  return values
+    .allTables(view)
+    .filter(({ values: known }) => known?.mayHaveInRange(question.field, question.encoded) ?? true)
+}
+
+/** Places with the rank that their entries cannot exceed, best first. */
+function ranked(places: readonly Place[], hits: Hits, isReverse: boolean): { place: Place; bound: number }[] {
+  return places
+    .map((place) => ({ place, bound: hits.rankOf(isReverse ? place.smallestSequence : place.largestSequence) }))
+    .sort((a, b) => b.bound - a.bound)
+}
+
+async function turn(signal: Cancellation | undefined): Promise<void> {
+  await nextTurn()
+  throwIfAborted(signal)
+}
+
+function throwIfAborted(signal: Cancellation | undefined): void {
+  if (signal?.aborted === true) throw aborted(signal.reason)
+}

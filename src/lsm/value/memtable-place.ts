@@ -1,0 +1,50 @@
+/** A memtable, searched through its index. */
+import { MemtableEntry } from '../memtable/entry-list.ts'
+import type { Memtable } from '../memtable/memtable.ts'
+import type { Hits } from './hits.ts'
+import type { MemtableIndex } from './memtable-index.ts'
+import type { Place, Question } from './place.ts'
+import type { Values } from './values.ts'
+
+/** Entries offered without a break. */
+const stride = 64
+
+/** Milliseconds of indexing without a break. */
+const indexingSlice = 2
+
+export class MemtablePlace implements Place {
+  readonly smallestSequence: number
+  readonly largestSequence: number
+  readonly #memtable: Memtable
+  readonly #index: MemtableIndex
+  readonly #question: Question
+  /** Of the zone field; −1 when the field has no zones. */
+  readonly #fieldNumber: number
+
+  constructor(memtable: Memtable, values: Values, question: Question) {
+    this.smallestSequence = memtable.smallestSequence
+    this.largestSequence = memtable.largestSequence
+    this.#memtable = memtable
+    this.#index = values.memtableIndex(memtable)
+    this.#question = question
+    this.#fieldNumber = question.kind === 'range' ? values.extractor.zoneFields.indexOf(question.field) : -1
+  }
+
+  *search(hits: Hits): Generator<void, void> {
+    while (!this.#index.update(performance.now() + indexingSlice)) yield
+    const entry = new MemtableEntry()
+    let offered = 0
+    for (const number of this.#candidates()) {
+      this.#memtable.entryAt(number, entry)
+      hits.offer(entry)
+      if (++offered % stride === 0) yield
+    }
+  }
+
+  #candidates(): readonly number[] {
+    const question = this.#question
+    if (question.kind === 'pair') return this.#index.entriesWith(question.hashes[0]!, question.hashes[1]!)
+    if (this.#fieldNumber >= 0) return this.#index.entriesInRange(this.#fieldNumber, question.range)
+    return Array.from({ length: this.#memtable.entryCount }, (_, number) => number)
+  }
+}

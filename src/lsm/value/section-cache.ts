@@ -1,0 +1,46 @@
+/** Block filters and block zones of the tables used last, within a budget of bytes. */
+export class SectionCache {
+  /** Bytes. */
+  readonly budget: number
+  /** In the order of use. */
+  readonly #sections = new Map<string, Uint8Array>()
+  #bytes = 0
+
+  constructor(budget: number) {
+    this.budget = budget
+  }
+
+  get memoryBytes(): number {
+    return this.#bytes
+  }
+
+  /** A section, read when it is not here; undefined when there is none. */
+  section(table: number, name: string, read: () => Uint8Array | undefined): Uint8Array | undefined {
+    const key = `${table} ${name}`
+    const known = this.#sections.get(key)
+    if (known !== undefined) {
+      this.#sections.delete(key)
+      this.#sections.set(key, known)
+      return known
+    }
+    const bytes = read()
+    if (bytes === undefined || bytes.length > this.budget) return bytes
+    this.#sections.set(key, bytes)
+    this.#bytes += bytes.length
+    for (const [oldest, { length }] of this.#sections) {
+      if (this.#bytes <= this.budget) break
+      this.#sections.delete(oldest)
+      this.#bytes -= length
+    }
+    return bytes
+  }
+
+  /** The sections of a table are others now. */
+  forget(table: number): void {
+    for (const [key, { length }] of this.#sections) {
+      if (!key.startsWith(`${table} `)) continue
+      this.#sections.delete(key)
+      this.#bytes -= length
+    }
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Builds the value side of a table while the table is written: filter, block filters, zone maps.
+ *
+ * Invariants:
+ * 1. Everything covers every put of the table, older versions included; tombstones add nothing.
+ * 2. An entry that the extractor fails on leaves the table without any of it: then the table says "maybe".
+ */
+
+import { countBits } from '../../bloom/filter-index/slotted-index.ts'
+import { rowNumbers } from '../../bloom/hash.ts'
+import { EntryKind } from '../format/entry.ts'
+import type { Section, SectionCollector } from '../format/section-collector.ts'
+import type { ValueWriteOptions } from '../format/table-options.ts'
+import { BlockFilterCollector } from './block-filters.ts'
+import type { Extractor, PairSink, ZoneValue } from './extractor.ts'
+import { encodeHeader, sectionNames } from './header.ts'
+import { type ExtractorIdentity, identityOf, loadExtractor } from './load-extractor.ts'
+import { encodeBlockZones, type Zone, ZoneCollector } from './zone-maps.ts'
+
+/**
+ * A collector for one table. The extractor's module is loaded at the first call in a thread.
+ * @throws LEVEL_NOT_SUPPORTED when there is no such extractor
+ */
+export async function createSectionCollector(values: ValueWriteOptions): Promise<ValueCollector> {
+  return new ValueCollector(await loadExtractor(values.extractor), identityOf(values.extractor), values)
+}
+
+/** Bits per pair as files have them. */
+export function hundredthsOf(blockFilterBits: number): number {
+  return Math.round(blockFilterBits * 100)
+}
+
+export class ValueCollector implements SectionCollector, PairSink {
+  readonly #extractor: Extractor
+  readonly #identity: ExtractorIdentity
+  readonly #options: ValueWriteOptions
+  /** Undefined when the table is to have no filter. */
+  readonly #filter: Uint8Array | undefined
+  readonly #positions: Int32Array
+  readonly #blockFilters: BlockFilterCollector | undefined
+  readonly #blockFilterHundredths: number
+  readonly #fields: number
+  readonly #tableZones: ZoneCollector
+  readonly #blockZones: ZoneCollector
+  readonly #zonesOfBlocks: (readonly (Zone | undefined)[])[] = []
+  #pairs = 0
+  #hasFailed = false
+  #sideSections: readonly Section[] = []
+
+  constructor(extractor: Extractor, identity: ExtractorIdentity, options: ValueWriteOptions) {
+    this.#extractor = extractor
+    this.#identity = identity
+    this.#options = options
+    this.#filter = options.filterBits > 0 ? new Uint8Array(Math.ceil(options.filterBits / 8)) : undefined
+    this.#positions = new Int32Array(options.filterHashes)
+    this.#blockFilterHundredths = hundredthsOf(options.blockFilterBits)
+    const bitsPerPair = this.#blockFilterHundredths / 100
+    this.#blockFilters = bitsPerPair > 0 ? new BlockFilterCollector(bitsPerPair) : undefined
+    this.#fields = extractor.zoneFields.length
+    this.#tableZones = new ZoneCollector(this.#fields)
+    this.#blockZones = new ZoneCollector(this.#fields)
+  }
+
+  add(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    _sequence: number,
+    kind: EntryKind,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number
+  ): void {
+    if (kind === EntryKind.tombstone || this.#hasFailed) return
+    try {
+      this.#extractor.extract(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, this)
+    } catch {
+      // A user's module must not keep the store from writing its tables (2).
+      this.#hasFailed = true
+    }
+  }
+
+  endBlock(): void {
+    this.#blockFilters?.endBlock()
+    if (this.#fields === 0) return
+    this.#zonesOfBlocks.push(this.#blockZones.zones())
+    this.#tableZones.merge(this.#blockZones)
+    this.#blockZones.reset()
+  }
+
+  finish(): readonly Section[] {
+    const sections = this.#hasFailed ? [] : this.#sections()
+    if (this.#options.placement === 'table') return sections
+    this.#sideSections = sections
+    return []
+  }
+
+  /** With placement 'side-file': what finish() did not return, for writeSideFile(). */
+  get sideSections(): readonly Section[] {
+    return this.#sideSections
+  }
+
+  pair(lo: number, hi: number): void {
+    this.#pairs++
+    const filter = this.#filter
+    if (filter !== undefined) {
+      const positions = this.#positions
+      rowNumbers(lo, hi, this.#options.filterBits, positions.length, positions)
+      for (let i = 0; i < positions.length; i++) {
+        const position = positions[i]!
+        filter[position >>> 3]! |= 1 << (position & 7)
+      }
+    }
+    this.#blockFilters?.add(lo, hi)
+  }
+
+  zone(field: number, value: ZoneValue): void {
+    this.#blockZones.add(field, value)
+  }
+
+  #sections(): Section[] {
+    const filter = this.#filter
+    const zones = this.#tableZones.zones()
+    const bitsSet = filter === undefined ? 0 : countBits(filter)
+    const header = encodeHeader({
+      extractor: this.#identity,
+      filterBits: filter === undefined ? 0 : this.#options.filterBits,
+      filterHashes: filter === undefined ? 0 : this.#options.filterHashes,
+      bitsSet,
+      pairs: this.#pairs,
+      blockFilterHundredths: this.#blockFilterHundredths,
+      zones: this.#extractor.zoneFields.map((field, i) => ({ field, zone: zones[i] }))
+    })
+    const sections: Section[] = [{ name: sectionNames.header, bytes: header }]
+    // The header says all there is to say of a filter without a bit.
+    if (filter !== undefined && bitsSet > 0) sections.push({ name: sectionNames.filter, bytes: filter })
+    if (this.#blockFilters !== undefined) {
+      sections.push({ name: sectionNames.blockFilters, bytes: this.#blockFilters.finish() })
+    }
+    if (this.#fields > 0) {
+      const bytes = encodeBlockZones(this.#zonesOfBlocks, this.#fields)
+      sections.push({ name: sectionNames.blockZones, bytes })
+    }
+    return sections
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The value side of an open store: its questions, each asked of a view that is captured when the answer is begun and
+ * given back at its end.
+ */
+import type { Engine } from '../engine/engine.ts'
+import type { EngineReadView } from '../engine/engine-read-view.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import type { Cancellation } from './attached.ts'
+import type { ZoneValue } from './extractor.ts'
+import { type KeyRanges, type KeyRangesOptions, keyRanges } from './key-ranges.ts'
+import { type Entry, type LookupOptions, loadFilters, lookup, rangeLookup } from './lookup.ts'
+import { type RebuildResult, rebuildFilters } from './rebuild-filters.ts'
+import type { ValueStats } from './value-stats.ts'
+import { Values } from './values.ts'
+
+export class ValueQueries {
+  readonly #engine: Engine
+  readonly #values: Values
+
+  private constructor(engine: Engine, values: Values) {
+    this.#engine = engine
+    this.#values = values
+  }
+
+  /**
+   * Undefined for a store without a value side. With loading 'open', all filters are brought in.
+   * @throws LEVEL_NOT_SUPPORTED when there is no such extractor, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  static async open(engine: Engine, fileSystem: FileSystem): Promise<ValueQueries | undefined> {
+    const { options, directory } = engine
+    if (options.values === undefined) return undefined
+    const queries = new ValueQueries(engine, await Values.open(options.values, fileSystem, directory))
+    if (options.values.loading === 'open') {
+      await queries.#with(undefined, (view) => {
+        queries.#values.follow(view)
+        return loadFilters(queries.#values, view)
+      })
+    }
+    return queries
+  }
+
+  /** For verify(). */
+  get values(): Values {
+    return this.#values
+  }
+
+  /** @param sequence of a snapshot; undefined for the newest state */
+  async *lookup(pair: unknown, options: LookupOptions, sequence?: number): AsyncGenerator<Entry, void> {
+    const view = this.#engine.view(sequence)
+    try {
+      yield* lookup(this.#values, view, pair, options)
+    } finally {
+      view.release()
+    }
+  }
+
+  async *rangeLookup(
+    field: string,
+    low: ZoneValue | undefined,
+    high: ZoneValue | undefined,
+    options: LookupOptions,
+    sequence?: number
+  ): AsyncGenerator<Entry, void> {
+    const view = this.#engine.view(sequence)
+    try {
+      yield* rangeLookup(this.#values, view, field, low, high, options)
+    } finally {
+      view.release()
+    }
+  }
+
+  keyRanges(pairs: readonly unknown[], options: KeyRangesOptions, sequence?: number): Promise<KeyRanges> {
+    return this.#with(sequence, (view) => keyRanges(this.#values, view, pairs, options))
+  }
+
+  rebuildFilters(signal: Cancellation): Promise<RebuildResult> {
+    return this.#with(undefined, (view) => rebuildFilters(this.#values, view, signal))
+  }
+
+  stats(): ValueStats {
+    return this.#values.stats()
+  }
+
+  async #with<T>(sequence: number | undefined, ask: (view: EngineReadView) => Promise<T>): Promise<T> {
+    const view = this.#engine.view(sequence)
+    try {
+      return await ask(view)
+    } finally {
+      view.release()
+    }
+  }
+}

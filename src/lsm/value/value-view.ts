@@ -1,0 +1,33 @@
+/** What value lookups need of a read view; the engine's is one. */
+import type { Cursor } from '../format/cursor.ts'
+import type { Found } from '../format/found.ts'
+import type { Memtable } from '../memtable/memtable.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+
+export interface ValueView {
+  /** Entries with higher sequence numbers are not seen. */
+  readonly sequence: number
+  /** Newest first. */
+  readonly buffers: readonly { readonly memtable: Memtable }[]
+  readonly version: TableSet
+  readonly tables: {
+    /** An open table, good until the next call or until others run: what is wanted of it is fetched at once. */
+    table(meta: TableMeta): ValueTable
+  }
+  /** The newest version of the key that the view sees, a tombstone too; false when there is none. */
+  find(key: Uint8Array, into: Found): boolean
+}
+
+/** The part of a version that lookups use. Compared by identity: a set of tables never changes. */
+export interface TableSet {
+  readonly levels: readonly (readonly TableMeta[])[]
+}
+
+/** The part of a table that lookups use. */
+export interface ValueTable {
+  readonly blockCount: number
+  /** Over the entries of one data block, which is in memory: the table may be closed. */
+  blockCursor(block: number): Cursor
+  /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  section(name: string): Uint8Array | undefined
+}

@@ -1,0 +1,264 @@
+/**
+ * The value side of an open store: which tables may hold a pair, or a value in a range.
+ *
+ * Follows the versions by itself: whoever asks brings a view, and what changed since the last one is taken over first.
+ * Filters are brought in by load(), in slices of the event loop's turn.
+ *
+ * Invariants:
+ * 1. A table is ruled out only by what is known about that very table. Not loaded yet, without a filter, damaged, of
+ *    another extractor, of a version other than the index's: "maybe".
+ * 2. Filters in memory stay within filterMemory, the inner nodes of the tree aside; those beyond it are read from disk
+ *    when the index cannot do without.
+ */
+import { BitSet } from '../../bloom/bit-set.ts'
+import { createFilterIndex, type FilterIndex } from '../../bloom/filter-index/filter-index.ts'
+import { hasAll } from '../../bloom/filter-index/slotted-index.ts'
+import { rowNumbers } from '../../bloom/hash.ts'
+import type { ValueWriteOptions } from '../format/table-options.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import type { Memtable } from '../memtable/memtable.ts'
+import type { ValueOptions } from '../options.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { Extractor } from './extractor.ts'
+import { sectionNames } from './header.ts'
+import { identityOf, loadExtractor } from './load-extractor.ts'
+import { MemtableIndex } from './memtable-index.ts'
+import { SectionCache } from './section-cache.ts'
+import { hundredthsOf } from './section-collector.ts'
+import { TableSlots, type ValueSlot } from './table-slots.ts'
+import { TableValues, type ValueExpectation } from './table-values.ts'
+import { summarize, type ValueStats } from './value-stats.ts'
+import type { TableSet, ValueView } from './value-view.ts'
+
+/** A table that may hold what was asked for. */
+export interface CandidateTable {
+  readonly meta: TableMeta
+  /** Undefined while nothing is known about it. */
+  readonly values: TableValues | undefined
+  /** Its filter is on disk and has not been asked: see mayHold(). */
+  readonly isUnverified: boolean
+}
+
+export class Values {
+  readonly extractor: Extractor
+  readonly options: Required<ValueOptions>
+  /** Block filters and block zones. */
+  readonly sections: SectionCache
+  readonly expected: ValueExpectation
+  readonly #index: FilterIndex
+  readonly #slots = new TableSlots()
+  /** The tables that the index speaks of. */
+  #version: TableSet | undefined
+  readonly #followed = new WeakSet<TableSet>()
+  #toLoad: ValueSlot[] = []
+  readonly #memtables = new WeakMap<Memtable, MemtableIndex>()
+  /** Whose tables the tree may read leaves from, during a call. */
+  #view: ValueView | undefined
+
+  private constructor(
+    extractor: Extractor,
+    options: Required<ValueOptions>,
+    fileSystem: FileSystem,
+    directory: string
+  ) {
+    this.extractor = extractor
+    this.options = options
+    const { filterBits, filterHashes, filterMemory, blockFilterBits } = options
+    this.expected = { extractor: identityOf(options.extractor), filterBits, filterHashes, fileSystem, directory }
+    const sectionMemory = blockFilterBits > 0 || extractor.zoneFields.length > 0 ? filterMemory / 4 : 0
+    this.sections = new SectionCache(sectionMemory)
+    this.#index = createFilterIndex({
+      kind: options.index,
+      bits: filterBits,
+      order: options.treeOrder,
+      leafMemory: this.#indexMemory,
+      loadLeaf: (slot) => this.#leaf(slot)
+    })
+  }
+
+  /** @throws LEVEL_NOT_SUPPORTED when there is no such extractor */
+  static async open(options: Required<ValueOptions>, fileSystem: FileSystem, directory: string): Promise<Values> {
+    return new Values(await loadExtractor(options.extractor), options, fileSystem, directory)
+  }
+
+  /** Halves of the pairs' hashes. */
+  hashesOf(pairs: readonly unknown[]): Int32Array {
+    const hashes = new Int32Array(2 * pairs.length)
+    pairs.forEach((pair, i) => {
+      this.extractor.hash(pair, hashes.subarray(2 * i, 2 * i + 2))
+    })
+    return hashes
+  }
+
+  /** Bit positions of pairs in a table's filter. */
+  positionsOf(hashes: Int32Array): Int32Array {
+    const { filterBits, filterHashes } = this.options
+    const positions = new Int32Array((hashes.length / 2) * filterHashes)
+    for (let pair = 0; pair < hashes.length / 2; pair++) {
+      const one = positions.subarray(pair * filterHashes, (pair + 1) * filterHashes)
+      rowNumbers(hashes[2 * pair]!, hashes[2 * pair + 1]!, filterBits, filterHashes, one)
+    }
+    return positions
+  }
+
+  /**
+   * Takes over the tables of a view.
+   * REQUIRES: called when the view is captured; later calls with the same view change nothing.
+   */
+  follow(view: ValueView): void {
+    // A version that was followed before and is not the current one has been left behind.
+    if (this.#followed.has(view.version)) return
+    this.#followed.add(view.version)
+    this.#view = view
+    for (const slot of this.#slots.release(view.version)) this.#index.remove(slot.number)
+    const added = this.#slots.assign(view.version)
+    for (const slot of added) this.#index.insert(slot.number, undefined)
+    this.#toLoad = this.#toLoad.filter((slot) => this.#slots.isCurrent(slot)).concat(added)
+    this.#version = view.version
+    this.#view = undefined
+  }
+
+  /** Whether load() has nothing to do for this view. */
+  isLoaded(view: ValueView): boolean {
+    return this.#toLoad.length === 0 || this.#version !== view.version
+  }
+
+  /**
+   * Brings in filters until all are there or `shouldPause` says so; returns whether all are there. Tables of a view
+   * that is not the newest any more are left to that one.
+   */
+  load(view: ValueView, shouldPause: () => boolean): boolean {
+    while (!this.isLoaded(view)) {
+      const slot = this.#toLoad.pop()
+      if (slot !== undefined) this.#load(slot, view)
+      if (shouldPause()) return this.isLoaded(view)
+    }
+    return true
+  }
+
+  /** Tables of the view that may hold all of the pairs, in no order. */
+  candidates(view: ValueView, positions: Int32Array): CandidateTable[] {
+    const into = new BitSet(this.#index.capacity)
+    this.#view = view
+    this.#index.candidates(positions, into)
+    this.#view = undefined
+    const found: CandidateTable[] = []
+    if (this.#version !== view.version) {
+      for (const meta of tablesOf(view.version)) {
+        const slot = this.#slots.of(meta)
+        if (slot === undefined || into.get(slot.number)) found.push(candidateOf(meta, slot))
+      }
+      return found
+    }
+    into.forEach((number) => {
+      const slot = this.#slots.at(number)
+      if (slot !== undefined) found.push(candidateOf(slot.meta, slot))
+    })
+    return found
+  }
+
+  /** Tables of the view whatever they hold: for questions that filters do not answer. */
+  allTables(view: ValueView): CandidateTable[] {
+    return [...tablesOf(view.version)].map((meta) => candidateOf(meta, this.#slots.of(meta)))
+  }
+
+  /** Asks the filter of an unverified candidate, on disk. */
+  mayHold({ meta, values, isUnverified }: CandidateTable, view: ValueView, positions: Int32Array): boolean {
+    if (!isUnverified || values === undefined) return true
+    const filter = values.filter(view.tables.table(meta))
+    return filter === undefined || hasAll(filter, positions)
+  }
+
+  memtableIndex(memtable: Memtable): MemtableIndex {
+    const known = this.#memtables.get(memtable)
+    if (known !== undefined) return known
+    const index = new MemtableIndex(memtable, this.extractor)
+    this.#memtables.set(memtable, index)
+    return index
+  }
+
+  /** What a table of this level is written with; the last level may be without table filters. */
+  writeOptions(view: ValueView, level: number): ValueWriteOptions {
+    const { levels } = this.options
+    const isExempt = levels === 'not-last' && level === view.version.levels.length - 1
+    return isExempt ? { ...this.options, filterBits: 0 } : this.options
+  }
+
+  /** Whether a table has everything that it would be written with now. */
+  isComplete(meta: TableMeta, view: ValueView, { filterBits, blockFilterBits }: ValueWriteOptions): boolean {
+    const table = view.tables.table(meta)
+    const values = new TableValues(meta, table, this.expected)
+    if (values.header === undefined || values.damage !== undefined) return false
+    if (values.header.blockFilterHundredths !== hundredthsOf(blockFilterBits)) return false
+    return (
+      (filterBits === 0 || values.filter(table) !== undefined) &&
+      (values.header.blockFilterHundredths === 0 || values.section(sectionNames.blockFilters, table) !== undefined) &&
+      (this.extractor.zoneFields.length === 0 || values.section(sectionNames.blockZones, table) !== undefined)
+    )
+  }
+
+  /** The table's value side is another now: it is loaded anew. */
+  forget(meta: TableMeta): void {
+    this.sections.forget(meta.number)
+    const slot = this.#slots.of(meta)
+    if (slot === undefined) return
+    slot.values = undefined
+    slot.isOnDisk = false
+    slot.isDamaged = false
+    if (!this.#toLoad.includes(slot)) this.#toLoad.push(slot)
+  }
+
+  /** Share of set bits in a table's filter; undefined while it is not loaded, and when it has none. */
+  fillOf(meta: TableMeta): number | undefined {
+    const header = this.#slots.of(meta)?.values?.header
+    return header === undefined || header.filterBits === 0 ? undefined : header.bitsSet / header.filterBits
+  }
+
+  stats(): ValueStats {
+    return summarize(this.options, this.#index, this.sections, this.#slots, this.#toLoad.length)
+  }
+
+  get #indexMemory(): number {
+    const { filterMemory } = this.options
+    return this.sections.budget > 0 ? (filterMemory * 3) / 4 : filterMemory
+  }
+
+  #load(slot: ValueSlot, view: ValueView): void {
+    const table = view.tables.table(slot.meta)
+    const values = new TableValues(slot.meta, table, this.expected)
+    slot.values = values
+    if (!values.hasFilter) return
+    const grown = this.#index.memoryBytes + this.#index.growthOf(slot.number)
+    // The tree leaves leaves on disk by itself, and can rule them out by their parents.
+    if (grown > this.#indexMemory && this.options.index !== 'tree') {
+      slot.isOnDisk = true
+      return
+    }
+    const filter = values.filter(table)
+    if (filter === undefined) {
+      slot.isDamaged = true
+      return
+    }
+    this.#view = view
+    this.#index.remove(slot.number)
+    this.#index.insert(slot.number, filter)
+    this.#view = undefined
+  }
+
+  /** A leaf of the tree that is on disk. */
+  #leaf(number: number): Uint8Array | undefined {
+    const slot = this.#slots.at(number)
+    // A table that is about to leave the tree as well: its bits would only keep its parents full.
+    if (slot === undefined) return new Uint8Array(Math.ceil(this.options.filterBits / 8))
+    if (this.#view === undefined) return undefined
+    return slot.values?.filter(this.#view.tables.table(slot.meta))
+  }
+}
+
+function candidateOf(meta: TableMeta, slot: ValueSlot | undefined): CandidateTable {
+  return { meta, values: slot?.values, isUnverified: slot?.isOnDisk ?? false }
+}
+
+function* tablesOf(version: TableSet): Generator<TableMeta, void> {
+  for (const tables of version.levels) yield* tables
+}

@@ -1,0 +1,86 @@
+/**
+ * CURRENT: which directory this is, and which manifest holds its state.
+ *
+ * Invariants:
+ * 1. CURRENT is replaced as a whole: write, sync, rename, sync of the directory. After a crash it names the manifest
+ *    from before or the one from after.
+ * 2. Its first line is ours. LevelDB and those after it put the name of a manifest there, so none of us takes the
+ *    other's directory for its own.
+ * 3. Looking changes nothing on disk.
+ */
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { corruption, notSupported } from '../errors.ts'
+import { currentName, manifestName, parseFileName, temporaryName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { hasSystemCode } from '../fs/system-error.ts'
+
+const magic = 'petaldb-lsm'
+const currentFormat = 1
+const maxBytes = 256
+
+/**
+ * The number of the manifest; undefined when there is no database here.
+ * @throws LEVEL_NOT_SUPPORTED for another engine's directory or a newer format; LEVEL_CORRUPTION; Node's own errors
+ */
+export function readCurrent(fileSystem: FileSystem, directory: string): number | undefined {
+  const path = join(directory, currentName)
+  const text = readText(fileSystem, path)
+  if (text === undefined) return undefined
+  if (/^MANIFEST-\d+\n?$/.test(text)) {
+    throw notSupported(`${directory} is a database of LevelDB, or of an engine that came from it, not of petaldb`)
+  }
+  const match = /^petaldb-lsm (\d{1,9})\n([^\n]+)\n([0-9a-f]{8})\n$/.exec(text)
+  if (match === null) throw corruption('not what petaldb writes there', { path })
+  const [, format = '', name = '', checksum] = match
+  if (checksum !== checksumOf(bodyOf(format, name))) throw corruption('wrong checksum', { path })
+  if (Number(format) > currentFormat) {
+    const both = `${format}; this version of petaldb reads formats up to ${currentFormat}`
+    throw notSupported(`${path} has format ${both}`)
+  }
+  const manifest = parseFileName(name)
+  if (manifest?.kind !== 'manifest') throw corruption(`names ${name}, which is no manifest`, { path })
+  return manifest.number
+}
+
+/**
+ * Makes a manifest the current one, durably.
+ * REQUIRES: the manifest and its name are durable.
+ * @throws Node's own errors; which manifest is current is then unknown
+ */
+export async function writeCurrent(fileSystem: FileSystem, directory: string, manifestNumber: number): Promise<void> {
+  const body = bodyOf(String(currentFormat), manifestName(manifestNumber))
+  const temporary = join(directory, temporaryName(manifestNumber))
+  const file = fileSystem.open(temporary, 'create')
+  try {
+    file.write(Buffer.from(`${body}${checksumOf(body)}\n`), 0)
+    await file.sync()
+  } finally {
+    file.close()
+  }
+  fileSystem.rename(temporary, join(directory, currentName))
+  await fileSystem.syncDirectory(directory)
+}
+
+function bodyOf(format: string, name: string): string {
+  return `${magic} ${format}\n${name}\n`
+}
+
+function checksumOf(body: string): string {
+  return crc32(body).toString(16).padStart(8, '0')
+}
+
+function readText(fileSystem: FileSystem, path: string): string | undefined {
+  try {
+    const file = fileSystem.open(path, 'read')
+    try {
+      const bytes = Buffer.alloc(maxBytes)
+      return bytes.toString('latin1', 0, file.read(bytes, 0))
+    } finally {
+      file.close()
+    }
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,48 @@
+/** Finding tables in a level below 0: they ascend and do not overlap. */
+import { compareKeys } from '../format/entry.ts'
+import type { TableMeta } from './table-meta.ts'
+
+/** Index of the first table that ends at or behind `key`; the number of tables when there is none. */
+export function firstEndingAt(tables: readonly TableMeta[], key: Uint8Array): number {
+  let low = 0
+  let high = tables.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareKeys(tables[middle]!.largest, key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Index of the first table that begins behind `key`; the number of tables when there is none. */
+export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Array): number {
+  let low = 0
+  let high = tables.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareKeys(tables[middle]!.smallest, key) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The one table that may hold `key`. */
+export function tableHolding(tables: readonly TableMeta[], key: Uint8Array): TableMeta | undefined {
+  const table = tables[firstEndingAt(tables, key)]
+  return table !== undefined && compareKeys(table.smallest, key) <= 0 ? table : undefined
+}
+
+/** Order of tables in a level: newest first in level 0, by key below. */
+export function compareInLevel(level: number, a: TableMeta, b: TableMeta): number {
+  if (level > 0) return compareKeys(a.smallest, b.smallest)
+  return b.largestSequence - a.largestSequence || b.number - a.number
+}
+
+/** The first two neighbours that overlap, undefined when the level is in order. */
+export function findOverlap(tables: readonly TableMeta[]): readonly [TableMeta, TableMeta] | undefined {
+  for (let i = 1; i < tables.length; i++) {
+    const [before, table] = [tables[i - 1]!, tables[i]!]
+    if (compareKeys(before.largest, table.smallest) >= 0) return [before, table]
+  }
+  return undefined
+}

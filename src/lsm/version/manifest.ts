@@ -1,0 +1,123 @@
+/**
+ * The manifest: a log of version edits that begins with a snapshot of the whole state.
+ *
+ * Invariants:
+ * 1. Every edit but the last one was durable before the next was written, and says so. What is torn is therefore an
+ *    edit whose install() never resolved; anything else that is wrong is corruption.
+ * 2. A mark behind each durable edit lets damage to that edit be told from a torn tail.
+ */
+import { join } from 'node:path'
+import { corruption } from '../errors.ts'
+import { LogReader } from '../format/log-reader.ts'
+import { LogWriter } from '../format/log-writer.ts'
+import { decodeEdit, encodeEdit, type VersionEdit } from '../format/version-edit.ts'
+import { manifestName } from '../fs/file-names.ts'
+import type { FileSystem, OpenFile } from '../fs/file-system.ts'
+import { hasSystemCode } from '../fs/system-error.ts'
+import { type ManifestState, StateBuilder, snapshotEdit } from './manifest-state.ts'
+
+/** Bytes written again at a time. */
+const maxChunkBytes = 2 ** 20
+
+export interface ManifestContents {
+  readonly state: ManifestState
+  /** Offset behind the last edit or mark. */
+  readonly end: number
+  /** False when the tail is torn: nothing may be appended. */
+  readonly isClean: boolean
+}
+
+/** @throws LEVEL_CORRUPTION, LEVEL_NOT_SUPPORTED, LEVEL_IO_ERROR, Node's own errors */
+export function readManifest(fileSystem: FileSystem, directory: string, number: number): ManifestContents {
+  const path = join(directory, manifestName(number))
+  const file = openManifest(fileSystem, path)
+  try {
+    const reader = new LogReader(file, number)
+    const builder = new StateBuilder()
+    let edits = 0
+    for (const { payload, offset } of reader.records()) {
+      const place = { path, offset }
+      const edit = decodeEdit(payload, place)
+      if (edits++ === 0 && edit.formatVersion === undefined) throw corruption('no format version', place)
+      builder.apply(edit, place)
+    }
+    // CURRENT names a manifest only after its snapshot is durable.
+    if (edits === 0) throw corruption('no snapshot', { path, offset: 0 })
+    return { state: builder.build({ path }), end: reader.end, isClean: reader.end === reader.fileBytes }
+  } finally {
+    file.close()
+  }
+}
+
+/**
+ * Writes a manifest of one edit, durably with its name. It is not the current one yet.
+ * @throws LEVEL_IO_ERROR, Node's own errors
+ */
+export async function createManifest(
+  fileSystem: FileSystem,
+  directory: string,
+  number: number,
+  state: ManifestState
+): Promise<LogWriter> {
+  const file = fileSystem.open(join(directory, manifestName(number)), 'create')
+  const writer = new LogWriter(file, number, { syncName: () => fileSystem.syncDirectory(directory) })
+  try {
+    await appendEdit(writer, snapshotEdit(state))
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  return writer
+}
+
+/**
+ * Opens a manifest that ended cleanly, to go on with it, and makes durable what was read.
+ * @throws LEVEL_IO_ERROR, Node's own errors
+ */
+export async function continueManifest(
+  fileSystem: FileSystem,
+  directory: string,
+  number: number,
+  end: number
+): Promise<LogWriter> {
+  const file = fileSystem.open(join(directory, manifestName(number)), 'update')
+  const writer = new LogWriter(file, number, { offset: end })
+  try {
+    writeAgain(file, end)
+    await writer.sync()
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  return writer
+}
+
+/**
+ * Writes bytes of a file over themselves. When a sync of them failed before, the system has them in its cache, takes
+ * them for clean, and a sync alone would report success for what is not on the device.
+ */
+function writeAgain(file: OpenFile, bytes: number): void {
+  const chunk = new Uint8Array(Math.min(bytes, maxChunkBytes))
+  for (let at = 0; at < bytes; ) {
+    const count = file.read(chunk.subarray(0, bytes - at), at)
+    if (count === 0) throw corruption(`ends before offset ${bytes}`, { path: file.path, offset: at })
+    file.write(chunk.subarray(0, count), at)
+    at += count
+  }
+}
+
+/** Resolves when the edit is durable. @throws LEVEL_IO_ERROR */
+export async function appendEdit(writer: LogWriter, edit: VersionEdit): Promise<void> {
+  writer.append(encodeEdit(edit))
+  await writer.sync()
+  writer.mark()
+}
+
+function openManifest(fileSystem: FileSystem, path: string): OpenFile {
+  try {
+    return fileSystem.open(path, 'read')
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) throw corruption('CURRENT names it, but there is none', { path }, error)
+    throw error
+  }
+}

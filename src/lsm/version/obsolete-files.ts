@@ -1,0 +1,60 @@
+/** Which files of a directory nobody needs. Pure policy: the caller lists and deletes. */
+import { type ParsedName, parseFileName } from '../fs/file-names.ts'
+
+export interface FilesInUse {
+  /** Numbers of the tables that some live version names. */
+  readonly liveTables: ReadonlySet<number>
+  /** The oldest log that recovery has to read, once that is durable. */
+  readonly logNumber: number
+  /** The current manifest. A newer one may be on its way. */
+  readonly manifestNumber: number
+  /** Whether a table with this number may be being written, by a job or for one. */
+  readonly isPending: (number: number) => boolean
+}
+
+export interface ObsoleteFiles {
+  /** Names to delete. */
+  readonly names: readonly string[]
+  /** The newest of the logs that are not needed: it may become the next log, see log-files.ts. Not among the names. */
+  readonly spareLog: number | undefined
+}
+
+/**
+ * REQUIRES: no failed write of the manifest: what it names is then unknown, and every file has to stay.
+ * @param listing names in the directory
+ */
+export function obsoleteFiles(listing: readonly string[], inUse: FilesInUse): ObsoleteFiles {
+  const names: string[] = []
+  let spare: { readonly number: number; readonly name: string } | undefined
+  for (const name of listing) {
+    const file = parseFileName(name)
+    if (file === undefined || !isObsolete(file, inUse)) continue
+    if (file.kind !== 'log' || (spare !== undefined && spare.number > file.number)) {
+      names.push(name)
+      continue
+    }
+    if (spare !== undefined) names.push(spare.name)
+    spare = { number: file.number, name }
+  }
+  return { names, spareLog: spare?.number }
+}
+
+function isObsolete({ kind, number }: ParsedName, inUse: FilesInUse): boolean {
+  switch (kind) {
+    case 'table':
+    case 'side':
+      return !inUse.liveTables.has(number) && !inUse.isPending(number)
+    case 'log':
+      return number < inUse.logNumber
+    case 'manifest':
+      return number < inUse.manifestNumber
+    case 'temporary':
+      // CURRENT is prepared under the number of the manifest it will name. Records of locks are the lock's own.
+      return number > 0 && number <= inUse.manifestNumber && !inUse.isPending(number)
+    case 'current':
+    case 'lock':
+      return false
+    default:
+      return kind satisfies never
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * Owns the manifest: which version is current, which versions are alive, and the numbers of files.
+ *
+ * Invariants:
+ * 1. Edits are installed one at a time: names of new files durable → edit in the manifest → manifest durable → current
+ *    version swapped. What a reader sees has survived a power loss.
+ * 2. After a failure of any of these steps nothing is installed until the database is opened again: whether the edit
+ *    is on disk is unknown. No file may be deleted either (see `failure`).
+ * 3. Recovery leaves on disk, durably, what it has read, before anybody deletes a file because of it.
+ * 4. A file number is handed out once, also across crashes: no number of a file in the directory is given again.
+ */
+import { join } from 'node:path'
+import { corruption, hasCode, ioError, type Place } from '../errors.ts'
+import type { LogWriter } from '../format/log-writer.ts'
+import {
+  type CompactionPointer,
+  comparatorName,
+  type ExtractorIdentity,
+  encodeEdit,
+  type VersionEdit
+} from '../format/version-edit.ts'
+import { parseFileName, tableName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { readCurrent, writeCurrent } from './current-file.ts'
+import { appendEdit, continueManifest, createManifest, readManifest } from './manifest.ts'
+import { emptyState, type ManifestState, pointerName, StateBuilder, snapshotEdit } from './manifest-state.ts'
+import type { TableMeta } from './table-meta.ts'
+import { Version } from './version.ts'
+
+export interface VersionSetOptions {
+  /** Called when nobody uses a version any more; its tables may be obsolete. */
+  readonly onVersionUnused?: () => void
+  /** A manifest larger than this many times its snapshot is written anew. Default 4. */
+  readonly rotationFactor?: number
+  /** … but not below this size. Default 64 KiB. */
+  readonly minRotationBytes?: number
+}
+
+/** Larger numbers of files in the directory are not ours, and would leave us none. */
+const maxFileNumber = 2 ** 48
+
+export class VersionSet {
+  readonly #fileSystem: FileSystem
+  readonly #directory: string
+  readonly #options: VersionSetOptions
+  readonly #live = new Set<Version>()
+  #state: ManifestState
+  #current: Version
+  #nextFileNumber: number
+  #manifestNumber: number
+  /** Undefined when the manifest on disk has a torn tail: the next edit begins a new one. */
+  #manifest: LogWriter | undefined
+  #snapshotBytes: number
+  #queue: Promise<void> = Promise.resolve()
+  #failure: unknown
+
+  private constructor(
+    fileSystem: FileSystem,
+    directory: string,
+    options: VersionSetOptions,
+    manifestNumber: number,
+    manifest: LogWriter | undefined,
+    state: ManifestState
+  ) {
+    this.#fileSystem = fileSystem
+    this.#directory = directory
+    this.#options = options
+    this.#manifestNumber = manifestNumber
+    this.#manifest = manifest
+    this.#snapshotBytes = encodeEdit(snapshotEdit(state)).length
+    this.#state = state
+    this.#nextFileNumber = Math.max(state.nextFileNumber, manifestNumber + 1)
+    this.#current = this.#newVersion(state)
+  }
+
+  /**
+   * A new database.
+   * REQUIRES: the directory exists, and its name is durable.
+   * @throws LEVEL_CORRUPTION when there are tables or logs but no CURRENT; LEVEL_IO_ERROR
+   */
+  static create(fileSystem: FileSystem, directory: string, options: VersionSetOptions = {}): Promise<VersionSet> {
+    return wrapErrors(`Cannot create a database in ${directory}`, async () => {
+      const orphan = fileSystem.list(directory).find((name) => /^(table|log)$/.test(parseFileName(name)?.kind ?? ''))
+      if (orphan !== undefined) throw corruption(`there is ${orphan} but no CURRENT`, { path: directory })
+      const number = 1
+      const state = { ...emptyState, comparator: comparatorName, nextFileNumber: number + 1 }
+      const manifest = await createManifest(fileSystem, directory, number, state)
+      try {
+        await writeCurrent(fileSystem, directory, number)
+      } catch (error) {
+        manifest.close()
+        throw error
+      }
+      return new VersionSet(fileSystem, directory, options, number, manifest, state)
+    })
+  }
+
+  /**
+   * The database as its manifest describes it; logs are the caller's (see format/log-recovery.ts).
+   * @throws LEVEL_CORRUPTION, LEVEL_NOT_SUPPORTED, LEVEL_IO_ERROR
+   */
+  static recover(fileSystem: FileSystem, directory: string, options: VersionSetOptions = {}): Promise<VersionSet> {
+    return wrapErrors(`Cannot open the database in ${directory}`, async () => {
+      const number = readCurrent(fileSystem, directory)
+      if (number === undefined) throw corruption('CURRENT is missing', { path: directory })
+      const contents = readManifest(fileSystem, directory, number)
+      checkTables(fileSystem, directory, contents.state)
+      const names = fileSystem.list(directory)
+      // A crash may have come between a rename or an edit and its sync: (3).
+      await fileSystem.syncDirectory(directory)
+      const manifest = await continueManifest(fileSystem, directory, number, contents.end)
+      if (!contents.isClean) manifest.close()
+      const writer = contents.isClean ? manifest : undefined
+      const versions = new VersionSet(fileSystem, directory, options, number, writer, contents.state)
+      versions.#reserveNumbersIn(names)
+      return versions
+    })
+  }
+
+  /** The newest version. Retain it to keep it beyond the next install(). */
+  get current(): Version {
+    return this.#current
+  }
+
+  /** The oldest log that recovery has to read. */
+  get logNumber(): number {
+    return this.#state.logNumber
+  }
+
+  /** Everything up to this sequence number is in tables; the log `logNumber` goes on behind it. */
+  get lastSequence(): number {
+    return this.#state.lastSequence
+  }
+
+  get manifestNumber(): number {
+    return this.#manifestNumber
+  }
+
+  get extractor(): ExtractorIdentity | undefined {
+    return this.#state.extractor
+  }
+
+  /** Why nothing can be installed any more, and no file may be deleted; undefined while all is well. */
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  get liveVersions(): ReadonlySet<Version> {
+    return this.#live
+  }
+
+  /** Where the next compaction of a level within a partition goes on. */
+  compactionPointer(level: number, partition: Uint8Array): Uint8Array | undefined {
+    return this.#state.pointers.get(pointerName(level, partition))?.key
+  }
+
+  get compactionPointers(): ReadonlyMap<string, CompactionPointer> {
+    return this.#state.pointers
+  }
+
+  /** Numbers of all tables that some live version names. */
+  liveTables(): Set<number> {
+    const numbers = new Set<number>()
+    for (const version of this.#live) for (const table of version.allTables()) numbers.add(table.number)
+    return numbers
+  }
+
+  /** Reserves file numbers; returns the first. */
+  takeFileNumbers(count: number): number {
+    const first = this.#nextFileNumber
+    this.#nextFileNumber += count
+    return first
+  }
+
+  /**
+   * Makes the edit durable, then current. Calls queue.
+   * REQUIRES: new tables, and the log that `logNumber` names, exist; the tables' bytes are durable. A flush gives
+   * `logNumber`, the oldest log that is still needed, together with `lastSequence`, the last one in tables then.
+   * @throws LEVEL_IO_ERROR, and this set is of no use for writing any more; LEVEL_CORRUPTION for an edit that does not
+   * fit the current version, without harm
+   */
+  install(edit: VersionEdit): Promise<void> {
+    const installed = this.#queue.then(() => this.#install(edit))
+    // The caller hears of the failure; here it only has to let the next one have its turn.
+    this.#queue = installed.catch(() => undefined)
+    return installed
+  }
+
+  /** Waits for edits on their way. Fine when called twice. @throws LEVEL_IO_ERROR */
+  async close(): Promise<void> {
+    await this.#queue
+    this.#manifest?.close()
+    this.#manifest = undefined
+    this.#failure ??= new Error('The database is closed')
+  }
+
+  async #install(edit: VersionEdit): Promise<void> {
+    if (this.#failure !== undefined) throw ioError('The manifest is not written after a failure', this.#failure)
+    const place = { path: this.#manifest?.path ?? this.#directory }
+    checkLogPosition(edit, this.#state, place)
+    const complete = { ...edit, nextFileNumber: this.#nextFileNumber }
+    const builder = new StateBuilder(this.#state)
+    builder.apply(complete, place)
+    const state = builder.build(place)
+    try {
+      await this.#fileSystem.syncDirectory(this.#directory)
+      if (this.#manifest === undefined || this.#isTooLong(this.#manifest)) await this.#rotate(state)
+      else await appendEdit(this.#manifest, complete)
+    } catch (error) {
+      this.#failure = error
+      throw ioError('Cannot write the manifest', error, place)
+    }
+    const old = this.#current
+    this.#state = state
+    this.#current = this.#newVersion(state)
+    old.release()
+  }
+
+  /** Begins a new manifest with this state. It counts from the moment that CURRENT names it. */
+  async #rotate(state: ManifestState): Promise<void> {
+    const number = this.takeFileNumbers(1)
+    const manifest = await createManifest(this.#fileSystem, this.#directory, number, {
+      ...state,
+      nextFileNumber: this.#nextFileNumber
+    })
+    try {
+      await writeCurrent(this.#fileSystem, this.#directory, number)
+    } catch (error) {
+      manifest.close()
+      throw error
+    }
+    const old = this.#manifest
+    this.#manifest = manifest
+    this.#manifestNumber = number
+    this.#snapshotBytes = manifest.bytes
+    old?.close()
+  }
+
+  #isTooLong(manifest: LogWriter): boolean {
+    const { rotationFactor = 4, minRotationBytes = 64 * 1024 } = this.#options
+    return manifest.bytes > Math.max(minRotationBytes, rotationFactor * this.#snapshotBytes)
+  }
+
+  #newVersion(state: ManifestState): Version {
+    const version = new Version(state.levels, (unused) => {
+      this.#live.delete(unused)
+      this.#options.onVersionUnused?.()
+    })
+    this.#live.add(version)
+    return version
+  }
+
+  #reserveNumbersIn(names: readonly string[]): void {
+    for (const name of names) {
+      const number = parseFileName(name)?.number ?? 0
+      if (number < maxFileNumber) this.#nextFileNumber = Math.max(this.#nextFileNumber, number + 1)
+    }
+  }
+}
+
+/** A log is left behind together with the sequence numbers in it: recovery finds holes between the two. */
+function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place): void {
+  if ((edit.logNumber === undefined) !== (edit.lastSequence === undefined)) {
+    throw corruption('a log number and the last sequence number in front of that log go together', place)
+  }
+  const lastSequence = edit.lastSequence ?? state.lastSequence
+  if (lastSequence < state.lastSequence) {
+    throw corruption(`last sequence ${lastSequence} after ${state.lastSequence}`, place)
+  }
+  const newer = edit.newTables?.find(({ table }) => table.largestSequence > lastSequence)
+  if (newer === undefined) return
+  throw corruption(
+    `table ${newer.table.number} has entries beyond sequence ${lastSequence}, the last one in tables`,
+    place
+  )
+}
+
+function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
+  const missing = state.levels.flat().filter((table) => !hasTable(fileSystem, directory, table))
+  const [first] = missing
+  if (first === undefined) return
+  const what = missing.length === 1 ? '1 missing file' : `${missing.length} missing files`
+  throw corruption(`${what}; e.g. ${tableName(first.number)} of ${first.bytes} bytes`, { path: directory })
+}
+
+function hasTable(fileSystem: FileSystem, directory: string, table: TableMeta): boolean {
+  return fileSystem.size(join(directory, tableName(table.number))) === table.bytes
+}
+
+/** What has no LEVEL code comes from the operating system. */
+async function wrapErrors<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    const isOurs = ['LEVEL_CORRUPTION', 'LEVEL_NOT_SUPPORTED', 'LEVEL_IO_ERROR'].some((code) => hasCode(error, code))
+    throw isOurs ? error : ioError(what, error)
+  }
+}

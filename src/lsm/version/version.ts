@@ -1,0 +1,104 @@
+/**
+ * The tables of the store at one moment, by level.
+ *
+ * Invariants:
+ * 1. A version never changes.
+ * 2. Tables of level 0 are ordered newest first and may overlap; those of a deeper level ascend by key and do not.
+ * 3. What a key's newest version is, is decided by level: entries in a lower-numbered level, and in an earlier table of
+ *    level 0, are newer.
+ * 4. The files of a version's tables exist as long as somebody retains it.
+ */
+import { compareKeys } from '../format/entry.ts'
+import { levelCount } from '../format/version-edit.ts'
+import { firstBeginningBehind, firstEndingAt, tableHolding } from './level.ts'
+import type { TableMeta } from './table-meta.ts'
+
+export type Levels = readonly (readonly TableMeta[])[]
+
+export class Version {
+  /** Seven; missing ones are empty. */
+  readonly levels: Levels
+  /** Bytes of all tables of each level. */
+  readonly levelBytes: readonly number[]
+  #references = 1
+  readonly #onUnused: ((version: Version) => void) | undefined
+
+  /**
+   * Retained once, for the caller.
+   * @param onUnused called at the last release
+   */
+  constructor(levels: Levels = [], onUnused?: (version: Version) => void) {
+    this.levels = Array.from({ length: levelCount }, (_, level) => levels[level] ?? [])
+    this.levelBytes = this.levels.map((tables) => tables.reduce((bytes, table) => bytes + table.bytes, 0))
+    this.#onUnused = onUnused
+  }
+
+  get tableCount(): number {
+    return this.levels.reduce((count, tables) => count + tables.length, 0)
+  }
+
+  get bytes(): number {
+    return this.levelBytes.reduce((sum, bytes) => sum + bytes, 0)
+  }
+
+  get isUsed(): boolean {
+    return this.#references > 0
+  }
+
+  /** Tables of a level, in its order. */
+  tables(level: number): readonly TableMeta[] {
+    return this.levels[level] ?? []
+  }
+
+  /**
+   * Tables of a level that may hold keys in [smallest, largest], in the order of the level.
+   * @param smallest undefined: from the first key on
+   * @param largest undefined: to the last key
+   */
+  overlapping(level: number, smallest?: Uint8Array, largest?: Uint8Array): readonly TableMeta[] {
+    const tables = this.tables(level)
+    if (level > 0) {
+      const from = smallest === undefined ? 0 : firstEndingAt(tables, smallest)
+      const to = largest === undefined ? tables.length : firstBeginningBehind(tables, largest)
+      return tables.slice(from, Math.max(from, to))
+    }
+    return tables.filter(
+      (table) =>
+        (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
+        (largest === undefined || compareKeys(table.smallest, largest) <= 0)
+    )
+  }
+
+  /**
+   * The one table of a level that may hold `key`.
+   * REQUIRES: level > 0.
+   */
+  tableFor(level: number, key: Uint8Array): TableMeta | undefined {
+    return tableHolding(this.tables(level), key)
+  }
+
+  /** Whether no table of a level deeper than `level` may hold `key`. */
+  isBaseLevelFor(level: number, key: Uint8Array): boolean {
+    for (let deeper = Math.max(1, level + 1); deeper < levelCount; deeper++) {
+      if (this.tableFor(deeper, key) !== undefined) return false
+    }
+    return true
+  }
+
+  /** Every table, from level 0 down. */
+  *allTables(): Generator<TableMeta, void> {
+    for (const tables of this.levels) yield* tables
+  }
+
+  /** Keeps the files until release(). REQUIRES: isUsed. Returns this. */
+  retain(): this {
+    this.#references++
+    return this
+  }
+
+  /** REQUIRES: once per retain(), and once by who made it. */
+  release(): void {
+    this.#references--
+    if (this.#references === 0) this.#onUnused?.(this)
+  }
+}

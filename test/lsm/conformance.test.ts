@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const suite = fileURLToPath(new URL('./conformance.tape.ts', import.meta.url))
+
+test('the published suite of abstract-level passes whole, on the store and on a sublevel', async () => {
+  const { status, output } = await run()
+  const failures = output.split('\n').filter((line) => line.startsWith('not ok'))
+  for (const line of failures) console.log(line)
+  const passed = Number(/^# pass\s+(\d+)/m.exec(output)?.[1] ?? 0)
+  assert.is(failures.length, 0)
+  assert.is(status, 0, output.slice(-2000))
+  assert.ok(passed >= 5100, `only ${passed} assertions passed`)
+})
+
+/** The suite leaves hundreds of instances open: that the process ends by itself is part of what is tested. */
+function run(): Promise<{ readonly status: number | null; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', suite], { timeout: 120_000 })
+    let output = ''
+    const keep = (part: Buffer): void => {
+      output += part.toString()
+    }
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    child.on('error', reject)
+    child.on('close', (status) => resolve({ status, output }))
+  })
+}
+
+test.run()

@@ -1,0 +1,116 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  mayRotate,
+  nextFlushRate,
+  type PressureLimits,
+  WritePacer,
+  writeRate
+} from '../../src/lsm/engine/back-pressure.ts'
+import { resolveOptions } from '../../src/lsm/engine/resolve-options.ts'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const limits: PressureLimits = { maxPendingMemtables: 2, level0SlowdownTrigger: 20, level0StopTrigger: 36 }
+
+test('a full memtable is set aside while fewer than two wait and level 0 is below its stop', () => {
+  const cases: [pendingMemtables: number, level0Tables: number, expected: boolean][] = [
+    [0, 0, true],
+    [1, 35, true],
+    [2, 0, false],
+    [0, 36, false]
+  ]
+  for (const [pendingMemtables, level0Tables, expected] of cases) {
+    assert.is(
+      mayRotate({ pendingMemtables, level0Tables, flushRate: 1 }, limits),
+      expected,
+      `${pendingMemtables}, ${level0Tables}`
+    )
+  }
+})
+
+test('writers are slowed down step by step on the way to the stop, never at a stroke', () => {
+  const rates = Array.from({ length: 40 }, (_, level0Tables) =>
+    writeRate({ pendingMemtables: 0, level0Tables, flushRate: 1 }, limits)
+  )
+  assert.ok(rates.slice(0, 20).every((rate) => rate === Number.POSITIVE_INFINITY))
+  assert.ok(rates[20]! < Number.POSITIVE_INFINITY)
+  for (let i = 21; i < 40; i++) assert.ok(rates[i]! <= rates[i - 1]! && rates[i]! > 0)
+  assert.ok(rates[21]! > rates[20]! * 0.8)
+})
+
+test('while the memtables that may wait are waiting, writers are as fast as flushes', () => {
+  const load = { pendingMemtables: 2, level0Tables: 0, flushRate: 1234 }
+  assert.is(writeRate(load, limits), 1234)
+  assert.is(writeRate({ ...load, pendingMemtables: 1 }, limits), Number.POSITIVE_INFINITY)
+  assert.ok(writeRate({ ...load, level0Tables: 35 }, limits) <= 1234)
+  assert.is(nextFlushRate(Number.POSITIVE_INFINITY, 1000, 10), 100)
+  assert.is(nextFlushRate(100, 2000, 10), 130)
+})
+
+test('paced writes take as long as the rate says, whatever their size', () => {
+  for (const bytes of [100, 5_000, 1_000_000]) {
+    const pacer = new WritePacer()
+    let now = 1000
+    let written = 0
+    while (written < 10_000_000) {
+      now += pacer.delay(bytes, 10_000, now)
+      written += bytes
+    }
+    const expected = written / 10_000
+    assert.ok(Math.abs(now - 1000 - expected) <= 6 + 1e-6, `${bytes}: ${now - 1000} of ${expected} ms`)
+  }
+})
+
+test('a pacer forgets what was owed once there is no limit', () => {
+  const pacer = new WritePacer()
+  assert.ok(pacer.delay(1_000_000, 1000, 0) > 0)
+  assert.is(pacer.delay(1_000_000, Number.POSITIVE_INFINITY, 1), 0)
+  assert.is(pacer.delay(10, 1000, 2), 0)
+})
+
+for (const [name, fileSystem] of [
+  ['in memory', new MemoryFileSystem()],
+  ['on disk', undefined]
+] as const) {
+  test(`all that was handed in before close() is acknowledged and kept, ${name}`, async () => {
+    const location = temporaryDirectory()
+    const options = {
+      writeBufferSize: 20_000,
+      level0CompactionTrigger: 2,
+      level0SlowdownTrigger: 3,
+      level0StopTrigger: 4,
+      ...(fileSystem === undefined ? {} : { fileSystem })
+    }
+    const db = new LsmLevel<string, string>(location, options)
+    await db.open()
+    const writes = Array.from({ length: 3000 }, (_, i) => db.put(`k${(i * 7919) % 3000}`, 'x'.repeat(200)))
+    const closed = db.close()
+    await Promise.all(writes)
+    await closed
+    const again = new LsmLevel<string, string>(location, options)
+    assert.is((await again.keys().all()).length, 3000)
+    assert.ok(db !== again)
+    await again.close()
+  })
+}
+
+test('writers are never stopped where no merge is due', () => {
+  const options = resolveOptions({ level0CompactionTrigger: 10, level0SlowdownTrigger: 2, level0StopTrigger: 3 })
+  assert.is(options.level0StopTrigger, 30)
+  assert.is(resolveOptions({ level0StopTrigger: 14 }).level0SlowdownTrigger, 14)
+})
+
+test('writers that outrun flushes wait, and memory stays bounded', async () => {
+  const db = new LsmLevel<string, string>('/db', { writeBufferSize: 50_000, fileSystem: new MemoryFileSystem() })
+  await db.open()
+  let most = 0
+  for (let i = 0; i < 2000; i++) {
+    await db.put(`k${i}`, 'x'.repeat(1000))
+    most = Math.max(most, db.stats().memtables.pending)
+  }
+  assert.ok(most <= 2, `${most} memtables were waiting`)
+  await db.close()
+})
+
+test.run()

@@ -1,0 +1,334 @@
+/** One process at a time has a directory, whatever order things happen in and whoever is killed. */
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { hasCode } from '../../src/lsm/errors.ts'
+import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { lockBreakName, parseFileName } from '../../src/lsm/fs/file-names.ts'
+import { acquireLock, type Lock } from '../../src/lsm/fs/lock.ts'
+import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
+import { mayBeAlive, ownIdentity } from '../../src/lsm/fs/process-identity.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { get, put } from './file-system-cases.ts'
+import type { Order } from './lock-contender.ts'
+
+/** A process number that cannot be: Linux has 2²² at most. */
+const noPid = 0x7fffffff
+const staleNonce = 'a'.repeat(32)
+
+function deadRecord(nonce = staleNonce): string {
+  return JSON.stringify({ pid: noPid, nonce })
+}
+
+/** A memory file system as if other processes had it too: a record of this process counts. */
+class SharedMemory extends FaultyFileSystem {
+  override readonly isShared = true
+}
+
+class WithoutLinks extends SharedMemory {
+  override link(from: string): void {
+    throw systemError('EPERM', 'link', from)
+  }
+}
+
+function memoryWith(files: Readonly<Record<string, string>>): MemoryFileSystem {
+  const memory = new MemoryFileSystem()
+  memory.makeDirectory('/db')
+  for (const [name, text] of Object.entries(files)) put(memory, `/db/${name}`, text)
+  return memory
+}
+
+/** @returns undefined when it is locked */
+function attempt(fileSystem: FaultyFileSystem | typeof nodeFileSystem, location: string): Lock | undefined {
+  try {
+    return acquireLock(fileSystem, location)
+  } catch (error) {
+    assert.ok(hasCode(error, 'LEVEL_LOCKED'), String(error))
+    return undefined
+  }
+}
+
+const children: ChildProcess[] = []
+test.after(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+async function contender(): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL('lock-contender.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
+  children.push(child)
+  await once(child, 'message')
+  return child
+}
+
+async function tell(child: ChildProcess, order: Order): Promise<string> {
+  const answer = once(child, 'message')
+  child.send(order)
+  return String((await answer)[0])
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
+}
+
+test('the second instance in a process is refused, by whichever name, until the first is released', () => {
+  const directory = temporaryDirectory()
+  const other = join(temporaryDirectory(), 'link')
+  symlinkSync(directory, other)
+  const lock = acquireLock(nodeFileSystem, directory)
+  for (const location of [directory, `${directory}/.`, other]) {
+    assert.throws(
+      () => acquireLock(nodeFileSystem, location),
+      (error: unknown) => hasCode(error, 'LEVEL_LOCKED') && /locked by this process/.test(String(error))
+    )
+  }
+  lock.release()
+  lock.release()
+  assert.equal(readdirSync(directory), [])
+  acquireLock(nodeFileSystem, other).release()
+})
+
+test('another thread of the process is refused', async () => {
+  const directory = temporaryDirectory()
+  const lock = acquireLock(nodeFileSystem, directory)
+  const url = (path: string) => JSON.stringify(new URL(`../../src/lsm/fs/${path}.ts`, import.meta.url).href)
+  // A worker reads TypeScript only when it is told how.
+  const script = `
+    const { parentPort } = require('node:worker_threads')
+    const run = async () => {
+      const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})
+      register()
+      const { acquireLock } = await import(${url('lock')})
+      const { nodeFileSystem } = await import(${url('node-file-system')})
+      acquireLock(nodeFileSystem, ${JSON.stringify(directory)})
+    }
+    run().then(() => 'acquired', (error) => error.code).then((result) => parentPort.postMessage(result))`
+  const worker = new Worker(script, { eval: true })
+  assert.equal(await once(worker, 'message'), ['LEVEL_LOCKED'])
+  await worker.terminate()
+  lock.release()
+})
+
+test('a directory that is not there, or cannot be written, is an I/O error', () => {
+  assert.throws(
+    () => acquireLock(nodeFileSystem, join(temporaryDirectory(), 'none')),
+    (error: unknown) => hasCode(error, 'LEVEL_IO_ERROR') && hasCode((error as Error).cause, 'ENOENT')
+  )
+})
+
+test('a release leaves the lock that another process took after ours was removed by hand', () => {
+  const directory = temporaryDirectory()
+  const lock = acquireLock(nodeFileSystem, directory)
+  writeFileSync(join(directory, 'LOCK'), deadRecord())
+  lock.release()
+  assert.equal(readdirSync(directory), ['LOCK'])
+})
+
+test('whether a process is alive: its number, its start and its boot must be the same', () => {
+  const own = ownIdentity()
+  assert.ok(mayBeAlive(own))
+  assert.ok(mayBeAlive({ pid: own.pid }), 'what the system does not say is not held against it')
+  assert.not.ok(mayBeAlive({ pid: noPid }))
+  if (own.bootId !== undefined) assert.not.ok(mayBeAlive({ ...own, bootId: 'another' }))
+  if (own.startTime !== undefined) assert.not.ok(mayBeAlive({ ...own, startTime: own.startTime - 1 }))
+})
+
+test('a zombie is dead: nobody may ever ask for its exit status', async () => {
+  if (process.platform !== 'linux') return
+  // The shell becomes `sleep`, which does not wait for the child that the shell started.
+  const script = `"${process.execPath}" -e "setInterval(() => {}, 1000)" & echo $!; exec sleep 60`
+  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
+  children.push(parent)
+  const pid = Number(String((await once(parent.stdout, 'data'))[0]))
+  assert.ok(mayBeAlive({ pid }))
+  process.kill(pid, 'SIGKILL')
+  const deadline = Date.now() + 5000
+  while (mayBeAlive({ pid }) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.not.ok(mayBeAlive({ pid }))
+  process.kill(pid, 0)
+  parent.kill('SIGKILL')
+})
+
+test('locks of the dead are broken: one, one being broken by a process that died, and so on', () => {
+  const [b, c] = ['b'.repeat(32), 'c'.repeat(32)]
+  const chain = {
+    LOCK: deadRecord(),
+    [lockBreakName(staleNonce)]: deadRecord(b),
+    [lockBreakName(b)]: deadRecord(c)
+  }
+  for (let length = 1; length <= 3; length++) {
+    const memory = memoryWith(Object.fromEntries(Object.entries(chain).slice(0, length)))
+    const lock = acquireLock(new SharedMemory(memory), '/db')
+    assert.is(attempt(new SharedMemory(memory), '/db'), undefined)
+    assert.equal(memory.list('/db'), ['LOCK'])
+    lock.release()
+    assert.equal(memory.list('/db'), [])
+  }
+})
+
+test('what is no record of ours is held: an empty file is the lock of another engine', () => {
+  const records = ['', '{"pid":', 'null', '[]', '7', JSON.stringify({ pid: noPid }), 'x'.repeat(10_000)]
+  records.push(JSON.stringify({ pid: 0, nonce: staleNonce }), JSON.stringify({ pid: -1, nonce: staleNonce }))
+  records.push(JSON.stringify({ pid: 1.5, nonce: staleNonce }), JSON.stringify({ pid: noPid, nonce: '../x' }))
+  for (const text of records) {
+    const memory = memoryWith({ LOCK: text })
+    assert.is(attempt(new SharedMemory(memory), '/db'), undefined, text.slice(0, 50))
+    assert.is(get(memory, '/db/LOCK'), text)
+    assert.equal(memory.list('/db'), ['LOCK'])
+  }
+})
+
+test('in a file system of this thread alone, a crash that was only played leaves the lock free', () => {
+  const memory = memoryWith({})
+  const lock = acquireLock(memory, '/db')
+  assert.throws(
+    () => acquireLock(memory, '/db'),
+    (error: unknown) => hasCode(error, 'LEVEL_LOCKED')
+  )
+  const clone = memory.snapshot()
+  assert.ok(clone.list('/db').includes('LOCK'))
+  acquireLock(clone, '/db').release()
+  lock.release()
+})
+
+test('a record is whole in every state a crash may leave', async () => {
+  const memory = memoryWith({})
+  await memory.syncDirectory('/')
+  acquireLock(memory, '/db')
+  let found = 0
+  for (const state of memory.crashStates()) {
+    const text = get(state, '/db/LOCK')
+    if (text === undefined) continue
+    found++
+    assert.is(JSON.parse(text).pid, process.pid, state.origin)
+  }
+  assert.ok(found > 0)
+})
+
+for (const [situation, files] of Object.entries({
+  'a free directory': {},
+  'a stale lock': { LOCK: deadRecord() },
+  'a stale lock whose breaker died': { LOCK: deadRecord(), [lockBreakName(staleNonce)]: deadRecord('b'.repeat(32)) }
+})) {
+  for (const FileSystem of [SharedMemory, WithoutLinks]) {
+    const title = `${situation}${FileSystem === WithoutLinks ? ', no hard links' : ''}`
+
+    test(`${title}: three that come between each other's calls at any place never have it together`, () => {
+      let runs = 0
+      /** Runs `then` once, before the Nth call. */
+      const interrupted = (memory: MemoryFileSystem, at: number, then: () => void) => {
+        let calls = 0
+        return new FileSystem(memory, { before: () => void (++calls === at && then()) })
+      }
+      const run = (first: number, second: number, isReleased: boolean): boolean => {
+        const memory = memoryWith(files)
+        const locks: (Lock | undefined)[] = []
+        let reached = 0
+        const third = () => {
+          reached++
+          locks.push(attempt(new FileSystem(memory), '/db'))
+        }
+        const secondStarts = () => {
+          reached++
+          const lock = attempt(interrupted(memory, second, third), '/db')
+          if (isReleased) lock?.release()
+          else locks.push(lock)
+        }
+        locks.push(attempt(interrupted(memory, first, secondStarts), '/db'))
+        runs++
+        const holders = locks.filter((lock) => lock !== undefined)
+        assert.ok(holders.length <= 1, `${holders.length} holders after ${first}, ${second}`)
+        if (!isReleased) assert.is(holders.length, 1, `nobody after ${first}, ${second}`)
+        if (holders.length === 1) assert.is(attempt(new FileSystem(memory), '/db'), undefined)
+        for (const lock of holders) lock?.release()
+        acquireLock(new FileSystem(memory), '/db').release()
+        assert.equal(
+          memory.list('/db').filter((name) => parseFileName(name)?.kind !== 'temporary'),
+          []
+        )
+        return reached === 2
+      }
+      for (const isReleased of [false, true]) {
+        for (let first = 1; run(first, 1, isReleased); first++) {
+          for (let second = 2; run(first, second, isReleased); second++);
+        }
+      }
+      assert.ok(runs > 100, String(runs))
+    })
+
+    test(`${title}: whichever call fails, the next attempt succeeds and no file stays open`, () => {
+      for (const isPersistent of [false, true]) {
+        for (let at = 1; ; at++) {
+          const fileSystem = new FileSystem(memoryWith(files))
+          fileSystem.fail({ at, isPersistent, code: 'EIO' })
+          try {
+            acquireLock(fileSystem, '/db').release()
+          } catch (error) {
+            assert.ok(hasCode(error, 'LEVEL_IO_ERROR'), String(error))
+          }
+          assert.equal(fileSystem.openFiles, [])
+          const isOver = fileSystem.matches < at
+          fileSystem.heal()
+          if (FileSystem === SharedMemory || !isPersistent) acquireLock(fileSystem, '/db').release()
+          if (isOver) break
+        }
+      }
+    })
+  }
+}
+
+test('after kill -9 the next open succeeds at once', async () => {
+  const directory = temporaryDirectory()
+  for (let round = 0; round < 3; round++) {
+    const child = await contender()
+    assert.is(await tell(child, { kind: 'acquire', directory, at: 0 }), 'acquired')
+    assert.throws(
+      () => acquireLock(nodeFileSystem, directory),
+      (error: unknown) => hasCode(error, 'LEVEL_LOCKED') && String(error).includes(`process ${child.pid}`)
+    )
+    await kill(child)
+    acquireLock(nodeFileSystem, directory).release()
+    assert.equal(readdirSync(directory), [])
+  }
+})
+
+test('a process killed while it takes or leaves the lock does not keep it', async () => {
+  const directory = temporaryDirectory()
+  for (let round = 0; round < 6; round++) {
+    const child = await contender()
+    assert.is(await tell(child, { kind: 'loop', directory }), 'looping')
+    await new Promise((resolve) => setTimeout(resolve, 10 + 7 * round))
+    await kill(child)
+    acquireLock(nodeFileSystem, directory).release()
+    assert.equal(
+      readdirSync(directory).filter((name) => parseFileName(name)?.kind !== 'temporary'),
+      []
+    )
+  }
+})
+
+test('of three processes that break a stale lock at the same time exactly one gets it, 150 times', async () => {
+  const directory = temporaryDirectory()
+  const contenders = await Promise.all([contender(), contender(), contender()])
+  for (let round = 0; round < 150; round++) {
+    const nonce = round.toString(16).padStart(32, '0')
+    writeFileSync(join(directory, 'LOCK'), deadRecord(nonce))
+    const at = Date.now() + 4
+    const answers = await Promise.all(contenders.map((child) => tell(child, { kind: 'acquire', directory, at })))
+    assert.equal(answers.sort(), ['acquired', 'locked', 'locked'], `round ${round}`)
+    assert.equal(readdirSync(directory), ['LOCK'])
+    await Promise.all(contenders.map((child) => tell(child, { kind: 'release' })))
+    assert.equal(readdirSync(directory), [])
+  }
+  await Promise.all(contenders.map(kill))
+})
+
+test.run()

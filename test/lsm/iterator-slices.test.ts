@@ -1,0 +1,145 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { EntryKind } from '../../src/lsm/format/entry.ts'
+import { ArrayCursor, type TestEntry } from './cursor-cases.ts'
+import { levelWith, MemtableLevel } from './iterator-level.ts'
+
+const pairs = Array.from({ length: 100_000 }, (_, i) => [`key ${String(i).padStart(6, '0')}`, `value ${i}`] as const)
+const kib = pairs.slice(0, 200).map(([key]) => [key, 'x'.repeat(1024)] as const)
+
+/** Mean time the processor works from one turn of the event loop to the next while `work` runs, in milliseconds. */
+async function meanTurn(work: () => Promise<unknown>): Promise<number> {
+  let turns = 1
+  let isDone = false
+  const turn = (): void => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const startedAt = process.cpuUsage()
+  await work()
+  isDone = true
+  const { user, system } = process.cpuUsage(startedAt)
+  return (user + system) / 1000 / turns
+}
+
+const reads: Record<string, (level: MemtableLevel) => Promise<number>> = {
+  // As buffers, because abstract-level decodes what all() gathered in one go.
+  'all()': async (level) => (await level.iterator({ keyEncoding: 'buffer', valueEncoding: 'buffer' }).all()).length,
+  'for await': async (level) => {
+    let count = 0
+    for await (const _ of level.iterator()) count++
+    return count
+  },
+  'nextv() of everything': async (level) => {
+    let count = 0
+    const iterator = level.iterator({ highWaterMarkBytes: Number.POSITIVE_INFINITY } as object)
+    for (let got = await iterator.nextv(1e9); got.length > 0; got = await iterator.nextv(1e9)) count += got.length
+    await iterator.close()
+    return count
+  }
+}
+
+for (const [name, read] of Object.entries(reads)) {
+  test(`${name} lets the event loop turn`, async () => {
+    const level = await levelWith(pairs)
+    let count = 0
+    const turn = await meanTurn(async () => {
+      for (let i = 0; i < 3; i++) count += await read(level)
+    })
+    assert.is(count, 3 * pairs.length)
+    assert.ok(turn < 15, `${turn} ms to a turn`)
+  })
+}
+
+test('nextv() stops after the high-water mark, 16 KiB by default, with one entry at least', async () => {
+  const level = await levelWith(kib)
+  const lengths = async (options: object): Promise<number> => {
+    const iterator = level.iterator(options)
+    const { length } = await iterator.nextv(1000)
+    await iterator.close()
+    return length
+  }
+  assert.is(await lengths({}), 16)
+  assert.is(await lengths({ highWaterMarkBytes: 0 }), 1)
+  assert.is(await lengths({ highWaterMarkBytes: 3000 }), 3)
+  assert.is(await lengths({ highWaterMarkBytes: 1 << 30 }), 200)
+})
+
+test('an iterator reads no further than asked for', async () => {
+  const level = new MemtableLevel()
+  await level.open()
+  for (let i = 0; i < 10; i++) level.filled.put(String(i), '')
+  const moves: string[] = []
+  class Watched extends ArrayCursor {
+    override seekToFirst(): void {
+      moves.push('first')
+      super.seekToFirst()
+    }
+    override next(): void {
+      moves.push('next')
+      super.next()
+    }
+  }
+  level.cursorOf = () => new Watched(level.filled.sorted)
+  const iterator = level.iterator()
+  assert.equal(moves, [])
+  await iterator.next()
+  assert.equal(moves, ['first'])
+  await iterator.nextv(2)
+  assert.equal(moves, ['first', 'next', 'next'])
+  await iterator.close()
+})
+
+test('long scans read ahead; only those that ask for it fill the cache', async () => {
+  const level = await levelWith([['a', '']])
+  for (const options of [{}, { reverse: true }, { limit: 10 }, { limit: 1000, fillCache: true }]) {
+    await level.iterator(options).all()
+  }
+  assert.equal(level.cursorOptions, [
+    { fillCache: false, readahead: true },
+    { fillCache: false, readahead: true },
+    { fillCache: false, readahead: false },
+    { fillCache: true, readahead: true }
+  ])
+})
+
+test('a signal ends all() between slices', async () => {
+  const level = await levelWith(pairs)
+  const controller = new AbortController()
+  const all = level.iterator({ signal: controller.signal }).all()
+  setImmediate(() => controller.abort(new Error('enough')))
+  let error: unknown
+  await all.catch((caught: unknown) => {
+    error = caught
+  })
+  assert.is((error as { code?: string } | undefined)?.code, 'LEVEL_ABORTED')
+  assert.is(level.openViews, 0)
+})
+
+test('an error of the store rejects the read, and closing still releases the view', async () => {
+  const level = await levelWith([['a', '']])
+  class Failing extends ArrayCursor {
+    override next(): void {
+      throw new Error('bad block')
+    }
+  }
+  const entry = (key: string): TestEntry => ({
+    key: Buffer.from(key),
+    sequence: 1,
+    kind: EntryKind.put,
+    value: Buffer.alloc(0)
+  })
+  level.cursorOf = () => new Failing([entry('a'), entry('b')])
+  const iterator = level.iterator()
+  assert.equal(await iterator.next(), ['a', ''])
+  let message = ''
+  await iterator.next().catch((error: Error) => {
+    message = error.message
+  })
+  assert.is(message, 'bad block')
+  await iterator.close()
+  assert.is(level.openViews, 0)
+})
+
+test.run()

@@ -1,0 +1,104 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { LogWriter } from '../../src/lsm/format/log-writer.ts'
+import { type Fault, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { createLog } from '../../src/lsm/version/log-files.ts'
+import { codeOf, readLog, recordOfPut, rejectionCode, sequencesOf } from './log-helpers.ts'
+
+function faulty(): { readonly fileSystem: FaultyFileSystem; readonly memory: MemoryFileSystem } {
+  const memory = new MemoryFileSystem()
+  return { fileSystem: new FaultyFileSystem(memory), memory }
+}
+
+for (const fault of [
+  { at: 1, operations: ['write'], code: 'EIO' },
+  { at: 1, operations: ['write'], code: 'ENOSPC', isPartial: true }
+] satisfies Fault[]) {
+  test(`after a write that failed with ${fault.code} nothing is written or synced`, async () => {
+    const { fileSystem, memory } = faulty()
+    const log = new LogWriter(fileSystem.open('log', 'create'), 7)
+    log.append(recordOfPut(1))
+    fileSystem.fail(fault)
+    assert.is(
+      codeOf(() => log.append(recordOfPut(2))),
+      'LEVEL_IO_ERROR'
+    )
+    fileSystem.heal()
+    const { calls } = fileSystem
+    assert.is(
+      codeOf(() => log.append(recordOfPut(3))),
+      'LEVEL_IO_ERROR'
+    )
+    assert.is(await rejectionCode(log.sync()), 'LEVEL_IO_ERROR')
+    assert.is(fileSystem.calls, calls)
+    assert.is((log.failure?.cause as NodeJS.ErrnoException | undefined)?.code, fault.code)
+    assert.equal(
+      readLog(memory, 'log', 7).flatMap(({ payload }) => sequencesOf(payload)),
+      [1]
+    )
+  })
+}
+
+test('a sync that failed is not tried again', async () => {
+  const { fileSystem } = faulty()
+  const log = new LogWriter(fileSystem.open('log', 'create'), 7)
+  log.append(recordOfPut(1))
+  fileSystem.fail({ at: 1, operations: ['sync'], code: 'EIO' })
+  assert.is(await rejectionCode(log.sync()), 'LEVEL_IO_ERROR')
+  assert.is(await rejectionCode(log.sync()), 'LEVEL_IO_ERROR')
+  assert.is(
+    codeOf(() => log.append(recordOfPut(2))),
+    'LEVEL_IO_ERROR'
+  )
+  assert.is(fileSystem.matches, 1)
+  assert.is(log.syncedOffset, 0)
+})
+
+test('a sync makes the log before it and the name of the file durable, once', async () => {
+  const memory = new MemoryFileSystem()
+  const fileSystem = new FaultyFileSystem(memory, { isTraced: true })
+  const first = createLog(fileSystem, '/', 1)
+  first.append(recordOfPut(1))
+  const second = createLog(fileSystem, '/', 2, first)
+  second.append(recordOfPut(2))
+  await second.sync()
+  second.append(recordOfPut(3))
+  await second.sync()
+  const syncs = fileSystem.trace.filter(({ operation }) => /^sync/.test(operation)).map(({ path }) => path)
+  assert.equal(syncs.sort(), ['/', '/', '/000001.wal', '/000002.wal', '/000002.wal'])
+  const [crashed] = memory.crashStates()
+  assert.ok(crashed !== undefined)
+  assert.is(readLog(crashed, '/000001.wal', 1).length, 1)
+  assert.is(readLog(crashed, '/000002.wal', 2).length, 2)
+})
+
+test('a failure to sync the log before is a failure of this one', async () => {
+  const { fileSystem } = faulty()
+  const first = createLog(fileSystem, '/', 1)
+  first.append(recordOfPut(1))
+  const second = createLog(fileSystem, '/', 2, first)
+  second.append(recordOfPut(2))
+  fileSystem.fail({ at: 1, operations: ['sync'], path: /000001/, code: 'EIO' })
+  assert.is(await rejectionCode(second.sync()), 'LEVEL_IO_ERROR')
+  assert.is(
+    codeOf(() => second.append(recordOfPut(3))),
+    'LEVEL_IO_ERROR'
+  )
+  assert.is(second.syncedOffset, 0)
+})
+
+test('a log before that is closed is not waited for', async () => {
+  const { fileSystem } = faulty()
+  const first = createLog(fileSystem, '/', 1)
+  first.append(recordOfPut(1))
+  const second = createLog(fileSystem, '/', 2, first)
+  first.close()
+  first.close()
+  second.append(recordOfPut(2))
+  await second.sync()
+  second.close()
+  assert.equal(fileSystem.openFiles, [])
+})
+
+test.run()

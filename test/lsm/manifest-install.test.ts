@@ -1,0 +1,249 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { tableName } from '../../src/lsm/fs/file-names.ts'
+import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
+import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { readCurrent } from '../../src/lsm/version/current-file.ts'
+import { VersionSet } from '../../src/lsm/version/version-set.ts'
+import { createRandom } from '../bloom/random.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { rejectionCode, writeFile } from './log-helpers.ts'
+import { numbersOf, tableOf } from './version-helpers.ts'
+
+const directory = '/db'
+const generator = createRandom(testSeed())
+const random = (): number => generator.below(2 ** 32) / 2 ** 32
+/** A new manifest every few edits. */
+const options = { minRotationBytes: 150, rotationFactor: 1 }
+
+async function newDirectory(fileSystem: FileSystem): Promise<void> {
+  fileSystem.makeDirectory(directory)
+  await fileSystem.syncDirectory('/')
+}
+
+/** Writes and syncs a table's file, as a job does, and installs it at level 0. */
+async function installTable(fileSystem: FileSystem, versions: VersionSet): Promise<number> {
+  const number = versions.takeFileNumbers(1)
+  const table = tableOf(number, 'a', 'z')
+  const file = fileSystem.open(`${directory}/${tableName(number)}`, 'create')
+  try {
+    file.write(Buffer.alloc(table.bytes, 1), 0)
+    await file.sync()
+  } finally {
+    file.close()
+  }
+  await versions.install({
+    newTables: [{ level: 0, table }],
+    logNumber: versions.logNumber,
+    lastSequence: table.largestSequence
+  })
+  return number
+}
+
+async function recoveredTables(fileSystem: FileSystem): Promise<number[]> {
+  const versions = await VersionSet.recover(fileSystem, directory, options)
+  const tables = numbersOf(versions.current.levels[0]).reverse()
+  await versions.close()
+  return tables
+}
+
+test('after a crash at any call every installed edit is there, and none in part', async () => {
+  const memory = new MemoryFileSystem()
+  const states: { readonly crashed: MemoryFileSystem; readonly installed: number; readonly begun: number }[] = []
+  const tables: number[] = []
+  let isCreated = false
+  let begun = 0
+  const crash = (): void => {
+    const clones = Array.from({ length: 10 }, () => memory.crashClone({ random }))
+    for (const crashed of [...memory.crashStates(), ...clones]) {
+      if (!isCreated && !crashed.list('/').includes('db')) continue
+      states.push({ crashed, installed: isCreated ? tables.length : -1, begun })
+    }
+  }
+  const fileSystem = new FaultyFileSystem(memory, { before: crash, after: crash })
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory, options)
+  isCreated = true
+  for (begun = 1; begun <= 8; begun++) {
+    tables.push(await installTable(fileSystem, versions))
+  }
+  assert.ok(versions.manifestNumber > 1, 'the manifest was replaced')
+  for (const { crashed, installed, begun } of states) {
+    if (readCurrent(crashed, directory) === undefined) {
+      assert.is(installed, -1, crashed.origin)
+      const created = await VersionSet.create(crashed, directory)
+      await created.close()
+      continue
+    }
+    const found = await recoveredTables(crashed)
+    assert.ok(found.length >= installed && found.length <= begun, `${crashed.origin}: ${found.length} of ${installed}`)
+    assert.equal(
+      found,
+      found.map((_, i) => tables[i] ?? found[i])
+    )
+    // What recovery returned is durable: the worst crash right after it changes nothing.
+    const [worst] = crashed.crashStates()
+    assert.equal(await recoveredTables(worst ?? crashed), found, crashed.origin)
+  }
+  assert.ok(states.length > 1000)
+  console.log(`${states.length} crash states`)
+})
+
+test('what recovery returns is durable, also after a kill that lost nothing but came before a sync', async () => {
+  const memory = new MemoryFileSystem()
+  const killed: MemoryFileSystem[] = []
+  const fileSystem = new FaultyFileSystem(memory, { after: () => void killed.push(memory.snapshot()) })
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory, options)
+  killed.length = 0
+  for (let i = 0; i < 6; i++) await installTable(fileSystem, versions)
+  for (const survivor of killed) {
+    const manifest = readCurrent(survivor, directory)
+    const found = await recoveredTables(survivor)
+    for (const crashed of survivor.crashStates()) {
+      assert.is(readCurrent(crashed, directory), manifest, crashed.origin)
+      assert.equal(await recoveredTables(crashed), found, crashed.origin)
+    }
+  }
+})
+
+test('an edit whose nth call fails rejects, stops all later ones, and is there or not after a reopen', async () => {
+  let outcomes = 0
+  for (let at = 1; ; at++) {
+    const memory = new MemoryFileSystem()
+    const fileSystem = new FaultyFileSystem(memory)
+    await newDirectory(fileSystem)
+    const versions = await VersionSet.create(fileSystem, directory, options)
+    const tables = [await installTable(fileSystem, versions), await installTable(fileSystem, versions)]
+    const before = versions.current
+    fileSystem.fail({ at, code: at % 2 === 0 ? 'EIO' : 'ENOSPC', isPartial: at % 3 === 0 })
+    const installs = [{}, {}, {}].map((edit) => rejectionCode(versions.install(edit)))
+    const codes = await Promise.all(installs)
+    const hasFailed = fileSystem.matches >= at
+    fileSystem.heal()
+    const failed = codes.filter((code) => code !== undefined)
+    if (!hasFailed) {
+      assert.equal(failed, [])
+      await versions.close()
+      break
+    }
+    outcomes++
+    if (failed.length > 0) {
+      assert.ok(failed.every((code) => code === 'LEVEL_IO_ERROR'))
+      assert.ok(versions.failure !== undefined)
+      assert.is(codes.indexOf('LEVEL_IO_ERROR') + failed.length, 3, 'nothing is installed after a failure')
+      assert.is(await rejectionCode(versions.install({})), 'LEVEL_IO_ERROR')
+      if (failed.length === 3) assert.is(versions.current, before)
+    }
+    await versions.close()
+    assert.equal(fileSystem.openFiles, [], `call ${at}`)
+    assert.equal(await recoveredTables(memory), tables)
+    assert.equal(await recoveredTables(memory.crashClone({ random })), tables)
+  }
+  assert.ok(outcomes > 10, `${outcomes} calls`)
+})
+
+test('creating and recovering whose nth call fails reject, leak no file, and work the next time', async () => {
+  for (const recovers of [false, true]) {
+    for (let at = 1; ; at++) {
+      const fileSystem = new FaultyFileSystem(new MemoryFileSystem())
+      await newDirectory(fileSystem)
+      if (recovers) await (await VersionSet.create(fileSystem, directory)).close()
+      fileSystem.fail({ at, code: 'EIO' })
+      const opening = recovers ? VersionSet.recover(fileSystem, directory) : VersionSet.create(fileSystem, directory)
+      const code = await rejectionCode(opening.then((versions) => versions.close()))
+      const hasFailed = fileSystem.matches >= at
+      fileSystem.heal()
+      assert.equal(fileSystem.openFiles, [], `call ${at}`)
+      if (!hasFailed) {
+        assert.is(code, undefined)
+        break
+      }
+      assert.ok(code === 'LEVEL_IO_ERROR' || code === undefined, code)
+      const exists = readCurrent(fileSystem, directory) !== undefined
+      const again = exists ? VersionSet.recover(fileSystem, directory) : VersionSet.create(fileSystem, directory)
+      await (await again).close()
+    }
+  }
+})
+
+test('edits are installed in the order of their calls, each after the one before', async () => {
+  const fileSystem = new MemoryFileSystem()
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory)
+  const done: number[] = []
+  const all = [1, 2, 3, 4].map(async (i) => {
+    await versions.install({
+      newTables: [{ level: 1, table: tableOf(90 + i, `${i}a`, `${i}b`, { largestSequence: 0, smallestSequence: 0 }) }]
+    })
+    assert.is(versions.current.tableCount, i)
+    done.push(i)
+  })
+  assert.is(versions.current.tableCount, 0, 'nothing is current before it is durable')
+  await Promise.all(all)
+  assert.equal(done, [1, 2, 3, 4])
+  await versions.close()
+  await versions.close()
+})
+
+test('an edit that does not fit is refused without harm', async () => {
+  const fileSystem = new MemoryFileSystem()
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory)
+  const wrong = [
+    { deletedTables: [{ level: 0, number: 5 }] },
+    { logNumber: 5 },
+    { lastSequence: 5 },
+    { newTables: [{ level: 0, table: tableOf(3, 'a', 'b') }] },
+    { newTables: [{ level: 0, table: tableOf(3, 'a', 'b') }], logNumber: 5, lastSequence: 7 }
+  ]
+  for (const edit of wrong) assert.is(await rejectionCode(versions.install(edit)), 'LEVEL_CORRUPTION')
+  assert.is(versions.failure, undefined)
+  await installTable(fileSystem, versions)
+  assert.is(versions.current.tableCount, 1)
+  await versions.close()
+})
+
+test('old versions stay alive while they are retained, and their tables with them', async () => {
+  const fileSystem = new MemoryFileSystem()
+  await newDirectory(fileSystem)
+  let unused = 0
+  const versions = await VersionSet.create(fileSystem, directory, { onVersionUnused: () => unused++ })
+  const number = await installTable(fileSystem, versions)
+  assert.is(unused, 1, 'the empty version')
+  const reader = versions.current.retain()
+  await versions.install({ deletedTables: [{ level: 0, number }] })
+  assert.equal([...versions.liveTables()], [number])
+  assert.is(versions.liveVersions.size, 2)
+  assert.is(unused, 1)
+  reader.release()
+  assert.equal([...versions.liveTables()], [])
+  assert.is(unused, 2)
+  await versions.close()
+})
+
+test('a directory with tables or logs but no CURRENT is not taken for a new one', async () => {
+  for (const name of ['000005.sst', '000007.wal']) {
+    const fileSystem = new MemoryFileSystem()
+    await newDirectory(fileSystem)
+    writeFile(fileSystem, `${directory}/${name}`, Buffer.alloc(3))
+    assert.is(await rejectionCode(VersionSet.create(fileSystem, directory)), 'LEVEL_CORRUPTION')
+    assert.equal(fileSystem.list(directory), [name])
+  }
+})
+
+test('numbers of files that are there are not given again, whoever left them', async () => {
+  const fileSystem = new MemoryFileSystem()
+  await newDirectory(fileSystem)
+  await (await VersionSet.create(fileSystem, directory)).close()
+  for (const name of ['000041.wal', '000052.tmp', '000063.vf', '9007199254740991.sst', '000099.txt']) {
+    writeFile(fileSystem, `${directory}/${name}`, Buffer.alloc(3))
+  }
+  const versions = await VersionSet.recover(fileSystem, directory)
+  assert.is(versions.takeFileNumbers(3), 64)
+  assert.is(versions.takeFileNumbers(1), 67)
+  await versions.close()
+})
+
+test.run()

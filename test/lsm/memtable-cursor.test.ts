@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { EntryKind } from '../../src/lsm/format/entry.ts'
+import { Found } from '../../src/lsm/format/found.ts'
+import { Arena } from '../../src/lsm/memtable/arena.ts'
+import { MemtableEntry } from '../../src/lsm/memtable/entry-list.ts'
+import { Memtable } from '../../src/lsm/memtable/memtable.ts'
+import { seedOfRun } from '../support/values.ts'
+import { allOf, assertSameWalk, compareEntries, keys, operations, steps } from './cursor-cases.ts'
+import { FilledMemtable } from './memtable-filling.ts'
+
+const seed = seedOfRun()
+
+test('a cursor walks all versions of all keys in order, in any direction', () => {
+  fc.assert(
+    fc.property(operations, steps, (added, walk) => {
+      const filled = new FilledMemtable()
+      for (const operation of added) filled.add(operation)
+      assertSameWalk(filled.memtable.cursor(), filled.sorted, walk)
+    }),
+    { seed, numRuns: 1000 }
+  )
+})
+
+test('cursors made between inserts see what was there, and later entries have higher sequence numbers', () => {
+  fc.assert(
+    fc.property(fc.array(operations, { maxLength: 8 }), (batches) => {
+      const filled = new FilledMemtable()
+      const made = batches.map((batch) => {
+        for (const operation of batch) filled.add(operation)
+        const { largestSequence } = filled.memtable
+        return { cursor: filled.memtable.cursor(), sorted: filled.sorted, largestSequence }
+      })
+      for (const { cursor, sorted, largestSequence } of made) {
+        assert.equal(
+          allOf(cursor).filter((entry) => entry.sequence <= largestSequence),
+          sorted
+        )
+      }
+    }),
+    { seed, numRuns: 300 }
+  )
+})
+
+test('a cursor stays right while entries are added under it', () => {
+  const filled = new FilledMemtable()
+  for (const key of ['a', 'c', 'e']) filled.put(key, 'old')
+  const cursor = filled.memtable.cursor()
+  const seen: string[] = []
+  for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
+    if (cursor.sequence <= 3) seen.push(String.fromCharCode(cursor.keyBytes[cursor.keyStart] ?? 0))
+    if (filled.entries.length < 2000) for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) filled.put(key, 'new')
+  }
+  assert.equal(seen, ['a', 'c', 'e'])
+})
+
+test('get finds the newest version that is not too new', () => {
+  fc.assert(
+    fc.property(operations, keys, fc.nat(45), (added, key, maxSequence) => {
+      const filled = new FilledMemtable()
+      for (const operation of added) filled.add(operation)
+      const found = new Found()
+      const [expected] = filled.sorted.filter((entry) => entry.key.equals(key) && entry.sequence <= maxSequence)
+      assert.is(filled.memtable.get(key, maxSequence, found), expected !== undefined)
+      if (expected === undefined) return
+      assert.is(found.sequence, expected.sequence)
+      assert.is(found.kind, expected.kind)
+      assert.equal(Buffer.from(found.valueBytes.subarray(found.valueStart, found.valueEnd)), expected.value)
+    }),
+    { seed, numRuns: 1000 }
+  )
+})
+
+test('entries are read out in the order they were added', () => {
+  const filled = new FilledMemtable()
+  filled.put('b', '1')
+  filled.put('a', '2')
+  filled.delete('b')
+  const entry = new MemtableEntry()
+  const read = Array.from({ length: filled.memtable.entryCount }, (_, number) => {
+    filled.memtable.entryAt(number, entry)
+    const key = Buffer.from(entry.keyBytes.subarray(entry.keyStart, entry.keyEnd)).toString()
+    const value = Buffer.from(entry.valueBytes.subarray(entry.valueStart, entry.valueEnd)).toString()
+    return [key, value, entry.sequence, entry.kind]
+  })
+  assert.equal(read, [
+    ['b', '1', 1, EntryKind.put],
+    ['a', '2', 2, EntryKind.put],
+    ['b', '', 3, EntryKind.tombstone]
+  ])
+})
+
+test('counts entries, keys, tombstones, bytes and sequence numbers', () => {
+  const filled = new FilledMemtable()
+  assert.ok(filled.memtable.isEmpty)
+  assert.is(filled.memtable.bytes, 0)
+  filled.add({ key: Buffer.from('a'), value: Buffer.from('12'), kind: EntryKind.put }, 2 ** 50)
+  filled.delete('a')
+  filled.put('b', '')
+  const { memtable } = filled
+  assert.not.ok(memtable.isEmpty)
+  assert.is(memtable.entryCount, 3)
+  assert.is(memtable.keyCount, 2)
+  assert.is(memtable.tombstones, 1)
+  assert.is(memtable.smallestSequence, 2 ** 50)
+  assert.is(memtable.largestSequence, 2 ** 50 + 2)
+  assert.ok(memtable.bytes >= 5)
+  assert.ok(memtable.memoryBytes >= memtable.bytes)
+  assert.is(allOf(memtable.cursor())[0]?.sequence, 2 ** 50 + 1)
+})
+
+test('knows whether it has keys in a range, both ends included', () => {
+  const filled = new FilledMemtable()
+  for (const key of ['b', 'd']) filled.put(key, '')
+  const has = (smallest: string, largest: string) =>
+    filled.memtable.hasKeysIn(Buffer.from(smallest), Buffer.from(largest))
+  assert.ok(has('a', 'b'))
+  assert.ok(has('b', 'b'))
+  assert.ok(has('d', 'z'))
+  assert.not.ok(has('c', 'c'))
+  assert.not.ok(has('e', 'z'))
+  assert.not.ok(new Memtable(new Arena()).hasKeysIn(Buffer.from(''), Buffer.from('z')))
+})
+
+test('an iterator after every write sees everything, however many runs there are', () => {
+  const filled = new FilledMemtable()
+  for (let i = 0; i < 700; i++) {
+    filled.put(`key ${(i * 389) % 701}`, String(i))
+    if (i % 7 === 0) filled.put('hot', String(i))
+    const cursor = filled.memtable.cursor()
+    if (i % 50 === 0) assert.equal(allOf(cursor), [...filled.entries].sort(compareEntries))
+  }
+})
+
+test.run()

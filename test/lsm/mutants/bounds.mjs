@@ -1,0 +1,42 @@
+/** Bounds are sound. */
+import { edit, mutant } from './mutant.mjs'
+
+export const bounds = [
+  mutant(
+    'NOT is taken of the same bound',
+    edit('sharded-bloom/evaluate', "side === 'upper' ? 'lower' : 'upper'", 'side'),
+    'sharded-bloom/soundness',
+    'docstore/answers'
+  ),
+  mutant(
+    'the live bitmap is ignored',
+    edit('sharded-bloom/evaluate', 'if (live !== undefined) {', 'if (live !== undefined && documents < 0) {'),
+    'sharded-bloom/random-life',
+    'docstore/random-writes'
+  ),
+  mutant(
+    'a hashed row is taken for a proof',
+    edit(
+      'sharded-bloom/evaluate',
+      "if (pair.kind !== 'private') return NOTHING",
+      "if (pair.kind !== 'private') return this.#upperOfPair(leaf)"
+    ),
+    'sharded-bloom/soundness',
+    'docstore/answers'
+  ),
+  mutant(
+    'an irregular document is taken for proved',
+    edit('sharded-bloom/evaluate', "if (irregular.kind === 'absent') return row", 'return row'),
+    'sharded-bloom/soundness',
+    'docstore/answers'
+  ),
+  mutant(
+    'a document whose pairs are not all known is left out',
+    edit(
+      'sharded-bloom/evaluate',
+      "if (side === 'upper') u8[out + (position >>> 3)]! |= 1",
+      "if (side === 'upper') u8[out + (position >>> 3)]! |= 0"
+    ),
+    'docstore/overfull'
+  )
+]

@@ -1,0 +1,82 @@
+/** What is merged reads as before. */
+import { edit, mutant } from './mutant.mjs'
+
+export const compaction = [
+  mutant(
+    'a tombstone is dropped above its base level',
+    edit(
+      'lsm/compaction/drop-rules',
+      'era === 0 &&\n      this.#deeper !== undefined &&\n      !this.#deeper.mayContain(keyBytes, keyStart, keyEnd)',
+      'era === 0 &&\n      this.#deeper !== undefined'
+    ),
+    'lsm/compaction-drop-rules',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'a tombstone is dropped over runs of level 0 that stay behind',
+    edit('lsm/engine/table-jobs', 'deeper: outputLevel === 0 ? undefined : rangesBelow', 'deeper: rangesBelow'),
+    'lsm/engine-table-jobs',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'the smallest snapshot is ignored',
+    edit(
+      'lsm/compaction/drop-rules',
+      '    let era = this.#snapshots.length\n',
+      '    let era = Math.min(0, this.#snapshots.length)\n'
+    ),
+    'lsm/compaction-drop-rules',
+    'lsm/engine-snapshots',
+    'lsm/model-sizes'
+  ),
+  mutant(
+    'merges do not hear of snapshots',
+    edit(
+      'lsm/engine/background',
+      'mergeJob(directory, merge, version, snapshots.live(), options)',
+      'mergeJob(directory, merge, version, [], options)'
+    ),
+    'lsm/engine-snapshots',
+    'lsm/model-sizes'
+  ),
+  mutant(
+    'a table moves below older ones that it overlaps',
+    edit(
+      'lsm/compaction/level0-policy',
+      '      if (runs.some((other, at) => at !== index && overlapping(other, table).length > 0)) continue\n',
+      '      if (index < 0) continue\n'
+    ),
+    'lsm/picker-cases',
+    'lsm/picker-model',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'a merge leaves out what its widened range reaches',
+    edit('lsm/compaction/level0-policy', '    if (taken.length === known) break\n', '    if (known < 0) break\n'),
+    'lsm/picker-cases',
+    'lsm/picker-model',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'a table ends between two versions of a key',
+    edit('lsm/compaction/job-merge', ' && this.#isFirstKept && !outputs.isLast', ' && !outputs.isLast'),
+    'lsm/compaction-job',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'partitions are compacted apart though a table spans them',
+    edit('lsm/compaction/level0-runs', '  if (depth === 0) return new Map()\n', '  if (depth >= 0) return new Map()\n'),
+    'lsm/regression-001-partitions-of-an-older-depth',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'files are removed while a reader has their version',
+    edit(
+      'lsm/engine/garbage',
+      'if (dropped.holders.some((version) => version.isUsed)) kept',
+      'if (dropped.holders.length < 0) kept'
+    ),
+    'lsm/engine-snapshots',
+    'lsm/model-sizes'
+  )
+]

@@ -1,0 +1,121 @@
+/** What is acknowledged is kept. */
+import { edit, mutant } from './mutant.mjs'
+
+export const durability = [
+  mutant(
+    'no fsync of the directory after CURRENT is renamed',
+    edit(
+      'lsm/version/current-file',
+      'fileSystem.rename(temporary, join(directory, currentName))\n  await fileSystem.syncDirectory(directory)',
+      'fileSystem.rename(temporary, join(directory, currentName))'
+    ),
+    'lsm/manifest-current',
+    'lsm/manifest-install',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'CURRENT is written in place',
+    edit('lsm/version/current-file', 'join(directory, temporaryName(manifestNumber))', 'join(directory, currentName)'),
+    'lsm/manifest-current',
+    'lsm/manifest-install'
+  ),
+  mutant(
+    'CURRENT is renamed before it is synced',
+    edit('lsm/version/current-file', '    await file.sync()\n', ''),
+    'lsm/manifest-current',
+    'lsm/manifest-install'
+  ),
+  mutant(
+    'tables are installed before they are synced',
+    edit('lsm/compaction/table-outputs', '    await Promise.all(this.#pendingSyncs)\n', ''),
+    'lsm/compaction-job',
+    'lsm/compaction-failures',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'tables are installed before their names are durable',
+    edit(
+      'lsm/version/version-set',
+      'await this.#fileSystem.syncDirectory(this.#directory)\n      if (this.#manifest',
+      'if (this.#manifest'
+    ),
+    'lsm/manifest-install',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'a version is swapped in before its edit is durable',
+    edit('lsm/version/manifest', '  await writer.sync()\n  writer.mark()', '  writer.mark()'),
+    'lsm/manifest-install',
+    'lsm/manifest-edits',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'sync: true does not sync',
+    edit('lsm/engine/write-queue', 'if (group.sync) {', 'if (group.lastSequence < 0) {'),
+    'lsm/engine-write',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'a sync leaves out the logs before',
+    edit('lsm/format/log-writer', '[previous?.sync(), syncName?.(), ', '[syncName?.(), '),
+    'lsm/log-writer',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'a sync leaves out the name of the log',
+    edit('lsm/format/log-writer', '[previous?.sync(), syncName?.(), ', '[previous?.sync(), '),
+    'lsm/log-writer',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'writes are acknowledged without a log',
+    edit('lsm/engine/write-queue', 'if (!group.isEmpty) this.#host.append(group.record)\n', ''),
+    'lsm/engine-write',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'a batch is split over several log records',
+    edit(
+      'lsm/engine/write-queue',
+      '    const group = this.#room(WriteGroup.batchBytes(operations))\n',
+      `    if (operations.length > 1) {
+      return Promise.all(
+        operations.map((one) => {
+          const done = this.batch([one], sync)
+          this.#groups.at(-1)?.close()
+          return done
+        })
+      ).then(() => undefined)
+    }
+    const group = this.#room(WriteGroup.batchBytes(operations))
+`
+    ),
+    'lsm/crash-logs',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'installing goes on after the manifest failed',
+    edit(
+      'lsm/version/version-set',
+      "      this.#failure = error\n      throw ioError('Cannot write",
+      "      throw ioError('Cannot write"
+    ),
+    'lsm/manifest-install',
+    'lsm/faults-once',
+    'lsm/faults-lasting'
+  ),
+  mutant(
+    'logs go on being written after a write failed',
+    [
+      edit('lsm/format/log-writer', '    this.#failure ??= error\n', ''),
+      edit(
+        'lsm/engine/write-queue',
+        '      this.fail(error as Error)\n      return false',
+        '      group.reject(error as Error)\n      this.#groups.shift()\n      return this.#groups.length > 0'
+      )
+    ],
+    'lsm/log-writer',
+    'lsm/engine-failures',
+    'lsm/faults-once'
+  )
+]

@@ -1,0 +1,16 @@
+/** Mutants by the promise they break; scripts/mutants.mjs makes and runs them. */
+import { bounds } from './bounds.mjs'
+import { compaction } from './compaction.mjs'
+import { durability } from './durability.mjs'
+import { reading } from './reading.mjs'
+import { recovery } from './recovery.mjs'
+import { values } from './values.mjs'
+
+export const mutants = {
+  'What is acknowledged is kept': durability,
+  'What is read back is what was written': recovery,
+  'What is merged reads as before': compaction,
+  'What is read is of one moment': reading,
+  'Lookups are full scans': values,
+  'Bounds are sound': bounds
+}

@@ -1,0 +1,56 @@
+/** What is read is of one moment. */
+import { edit, mutant } from './mutant.mjs'
+
+export const reading = [
+  mutant(
+    'an iterator sees what is written after its creation',
+    edit(
+      'lsm/read/range-scan',
+      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence)',
+      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), Number.MAX_SAFE_INTEGER)'
+    ),
+    'lsm/engine-snapshots',
+    'lsm/model-sizes'
+  ),
+  mutant(
+    'an arena is used again while a view reads it',
+    edit('lsm/engine/write-buffer', 'if (this.#users === 0) this.memtable', 'this.memtable'),
+    'lsm/engine-snapshots',
+    'lsm/model-sizes'
+  ),
+  mutant(
+    'older tables of level 0 are asked first',
+    edit(
+      'lsm/version/level',
+      'b.largestSequence - a.largestSequence || b.number - a.number',
+      'a.largestSequence - b.largestSequence || a.number - b.number'
+    ),
+    'lsm/version-levels',
+    'lsm/model-sizes'
+  ),
+  mutant(
+    'a key filter is asked with another seed than it was made with',
+    edit(
+      'lsm/format/key-filter',
+      '    const bits = this.#bits\n    const step = stepOf(hash)\n',
+      '    const bits = this.#bits\n    const step = Math.imul(stepOf(hash), 3)\n'
+    ),
+    'lsm/table-key-filter',
+    'lsm/model-sizes'
+  ),
+  mutant(
+    'a block of the cache is handed out',
+    edit(
+      'lsm/engine/point-reads',
+      '  const value = Buffer.allocUnsafe(valueEnd - valueStart)\n  value.set(valueBytes.subarray(valueStart, valueEnd))\n',
+      '  const value = Buffer.from(valueBytes.buffer, valueBytes.byteOffset + valueStart, valueEnd - valueStart)\n'
+    ),
+    'lsm/engine-own-bytes'
+  ),
+  mutant(
+    'a seek out of range is a seek to the range',
+    edit('lsm/read/range-scan', 'isInRange(this.#range, this.#target) ? atTarget : ended', 'atTarget'),
+    'lsm/iterator-range',
+    'lsm/model-sizes'
+  )
+]

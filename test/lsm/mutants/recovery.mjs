@@ -1,0 +1,106 @@
+/** What is read back is what was written. */
+import { edit, mutant } from './mutant.mjs'
+
+export const recovery = [
+  mutant(
+    'a block with a wrong checksum is accepted',
+    edit('lsm/format/codec', 'if (found !== expected) {', 'if (found < 0) {'),
+    'lsm/table-damage',
+    'lsm/corruption-flips'
+  ),
+  mutant(
+    'a block is accepted wherever it stands',
+    edit('lsm/format/checksum', 'return (h ^ (h >>> 15)) >>> 0', 'return (h & 0) >>> 0'),
+    'lsm/table-damage',
+    'lsm/corruption-flips'
+  ),
+  mutant(
+    'a log record with a wrong checksum is accepted',
+    edit('lsm/format/log-record', ' && crc32(payload) === header.payloadCrc', ''),
+    'lsm/log-reader',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'records of another log are accepted in a recycled file',
+    edit(
+      'lsm/format/log-record',
+      '  if (readU32(bytes, at + logNumberOffset) !== logNumber >>> 0) return undefined\n',
+      ''
+    ),
+    'lsm/log-reader',
+    'lsm/log-recovery',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'a hole between logs is ignored',
+    edit(
+      'lsm/format/log-recovery',
+      `      if (first > due && offset === 0) {
+        this.#lostFrom = previousEnd
+        return
+      }
+      if (first !== due) throw`,
+      '      if (first < due) throw'
+    ),
+    'lsm/log-recovery',
+    'lsm/crash-logs'
+  ),
+  mutant(
+    'synced offsets are not looked at within a log',
+    edit('lsm/format/log-reader', 'if (synced > this.#end) {', 'if (synced < 0) {'),
+    'lsm/log-reader',
+    'lsm/corruption-flips'
+  ),
+  mutant(
+    'synced offsets of later logs are not looked at',
+    edit('lsm/format/log-recovery', 'if (synced === 0) return', 'if (synced >= 0) return'),
+    'lsm/log-recovery',
+    'lsm/corruption-flips'
+  ),
+  mutant(
+    'a manifest with a torn tail is appended to',
+    [
+      edit('lsm/version/version-set', '      if (!contents.isClean) manifest.close()\n', ''),
+      edit('lsm/version/version-set', 'contents.isClean ? manifest : undefined', 'manifest')
+    ],
+    'lsm/manifest-recovery',
+    'lsm/crash-recovery',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'numbers of files in the directory are given again',
+    edit('lsm/version/version-set', '      versions.#reserveNumbersIn(names)\n', ''),
+    'lsm/manifest-recovery',
+    'lsm/crash-recovery',
+    'lsm/crash-tables'
+  ),
+  mutant(
+    'what recovery read is not made durable',
+    edit('lsm/version/manifest', '    writeAgain(file, end)\n    await writer.sync()\n', ''),
+    'lsm/manifest-recovery',
+    'lsm/faults-reopened',
+    'lsm/crash-recovery'
+  ),
+  mutant(
+    'logs are given up before their entries are in tables',
+    edit('lsm/engine/recovery', 'await versions.install({ newTables,', 'await versions.install({ newTables: [],'),
+    'lsm/engine-write',
+    'lsm/crash-recovery'
+  ),
+  mutant(
+    'the lock of a living process is not respected',
+    edit('lsm/fs/lock', 'if (isHeld(fileSystem, found)) throw', 'if (found.pid < 0) throw'),
+    'lsm/fs-lock'
+  ),
+  mutant(
+    'the lock of a dead process is respected',
+    edit('lsm/fs/lock', '  return mayBeAlive(record)\n', '  return mayBeAlive(record) || true\n'),
+    'lsm/fs-lock',
+    'lsm/kill-rounds'
+  ),
+  mutant(
+    'a directory can be opened twice by one process',
+    edit('lsm/fs/lock', "    if (paths.has(place.directory)) throw locked(location, 'this process')\n", ''),
+    'lsm/fs-lock'
+  )
+]

@@ -1,0 +1,144 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
+import { Block } from '../../src/lsm/format/block.ts'
+import { EntryKind } from '../../src/lsm/format/entry.ts'
+import { Found } from '../../src/lsm/format/found.ts'
+import { keyHash } from '../../src/lsm/format/key-filter.ts'
+import { allOf } from './cursor-cases.ts'
+import { buildTable, openTable, usualOptions } from './table-filling.ts'
+
+/** A block of one entry that takes this many bytes. */
+function blockOf(bytes: number): Block {
+  const payload = Buffer.alloc(bytes)
+  payload[bytes - 4] = 1
+  return new Block(payload, 0, bytes, 'x', 0)
+}
+
+const overhead = (() => {
+  const cache = new BlockCache(1e6)
+  cache.forTable(1).add(0, blockOf(1000))
+  return cache.usedBytes - 1000
+})()
+
+test('a block that was added is found, by its table and number', () => {
+  const cache = new BlockCache(1e6)
+  const [first, second] = [cache.forTable(3), cache.forTable(3)]
+  const block = blockOf(100)
+  first.add(1, block)
+  assert.is(first.get(1), block)
+  assert.is(first.get(0), undefined)
+  assert.is(second.get(1), undefined)
+  assert.equal([cache.hits, cache.misses], [1, 2])
+})
+
+test('the budget is never exceeded, whatever is added', () => {
+  const cache = new BlockCache(50_000)
+  const tables = Array.from({ length: 4 }, () => cache.forTable(100))
+  let added = 0
+  for (let i = 0, x = 1; i < 5000; i++) {
+    x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0
+    const table = tables[x % 4]!
+    const index = (x >>> 8) % 100
+    if (table.get(index) === undefined) {
+      table.add(index, blockOf(50 + ((x >>> 16) % 9000)))
+      added++
+    }
+    assert.ok(cache.usedBytes <= 50_000)
+  }
+  assert.ok(added > 1000 && cache.blocks > 2 && cache.usedBytes > 30_000)
+  for (const table of tables) table.clear()
+  assert.equal([cache.usedBytes, cache.blocks], [0, 0])
+})
+
+test('what is asked for again and again comes in, though others were there first', () => {
+  const cache = new BlockCache(100 * (1000 + overhead))
+  const [before, now] = [cache.forTable(100), cache.forTable(50)]
+  for (let i = 0; i < 100; i++) before.add(i, blockOf(1000))
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 50; i++) if (now.get(i) === undefined) now.add(i, blockOf(1000))
+  }
+  for (let i = 0; i < 50; i++) assert.ok(now.get(i) !== undefined, `block ${i}`)
+})
+
+test('blocks that are asked for stay while others come and go', () => {
+  const cache = new BlockCache(20 * (1000 + overhead))
+  const [wanted, scanned] = [cache.forTable(5), cache.forTable(1000)]
+  for (let i = 0; i < 5; i++) wanted.add(i, blockOf(1000))
+  for (let i = 0; i < 1000; i++) {
+    for (let j = 0; j < 5; j++) assert.ok(wanted.get(j) !== undefined, `after ${i} others`)
+    scanned.add(i, blockOf(1000))
+  }
+})
+
+test('a budget of nothing keeps nothing, and a block of more than a quarter is not kept', () => {
+  for (const budget of [0, 1, 3000]) {
+    const cache = new BlockCache(budget)
+    const table = cache.forTable(1)
+    table.add(0, blockOf(1000))
+    assert.is(table.get(0), undefined)
+    assert.is(cache.usedBytes, 0)
+  }
+})
+
+const entries = Array.from({ length: 400 }, (_, i) => ({
+  key: Buffer.from(String(i).padStart(6, '0')),
+  sequence: i,
+  kind: EntryKind.put,
+  value: Buffer.alloc(100, i)
+}))
+const built = buildTable(entries, { ...usualOptions, blockBytes: 1000 })
+
+test('a scan neither fills the cache nor asks more of the file than a few reads', () => {
+  const cache = new BlockCache(1e6)
+  const table = openTable(built, cache)
+  built.file.reads = 0
+  assert.is(allOf(table.cursor({ fillCache: false, readahead: true })).length, 400)
+  assert.is(cache.blocks, 0)
+  assert.ok(built.file.reads <= 4, `${built.file.reads} reads`)
+})
+
+test('a get costs one read, the same again none', () => {
+  const cache = new BlockCache(1e6)
+  const table = openTable(built, cache)
+  const found = new Found()
+  const key = Buffer.from('000123')
+  const readsOf = (fillCache: boolean) => {
+    const before = built.file.reads
+    assert.ok(table.get(key, keyHash(key, 0, 6), 1000, found, fillCache))
+    return built.file.reads - before
+  }
+  assert.equal([readsOf(false), readsOf(true), readsOf(true)], [1, 1, 0])
+  assert.is(cache.blocks, 1)
+  table.close()
+  assert.is(cache.blocks, 0)
+})
+
+test('what a cursor shows is not what the cache keeps: writing into it harms nobody', () => {
+  const table = openTable(built)
+  for (const readahead of [false, true]) {
+    for (let round = 0; round < 3; round++) {
+      const cursor = table.cursor({ fillCache: true, readahead })
+      for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
+        assert.is(cursor.valueBytes[cursor.valueStart], cursor.sequence & 255)
+        cursor.valueBytes.fill(0xee, cursor.valueStart, cursor.valueEnd)
+      }
+    }
+  }
+})
+
+test('what a cursor showed stays as it was when the cursor moves on', () => {
+  const table = openTable(built)
+  const cursor = table.cursor({ fillCache: false, readahead: true })
+  const shown: [Uint8Array, Uint8Array][] = []
+  for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
+    const key = cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd)
+    shown.push([key, cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd)])
+  }
+  assert.equal(
+    shown.map(([key, value]) => [Buffer.from(key), Buffer.from(value)]),
+    entries.map(({ key, value }) => [key, value])
+  )
+})
+
+test.run()

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { falsePositiveRate, optimalHashes } from '../../src/bloom/sizing.ts'
+import { KeyFilter, KeyFilterBuilder, keyHash } from '../../src/lsm/format/key-filter.ts'
+import { seedOfRun } from '../support/values.ts'
+
+const seed = seedOfRun()
+
+function hashOf(key: Uint8Array): number {
+  return keyHash(key, 0, key.length)
+}
+
+function filterOf(keys: readonly Uint8Array[], bitsPerKey: number): KeyFilter {
+  const builder = new KeyFilterBuilder(bitsPerKey)
+  for (const key of keys) builder.add(hashOf(key))
+  const section = builder.finish()
+  assert.ok(section !== undefined && section.length === builder.bytes)
+  const filter = KeyFilter.read(section)
+  assert.ok(filter !== undefined)
+  return filter
+}
+
+test('a key that was added is never denied', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 40 })),
+      fc.double({ min: 0.1, max: 30, noNaN: true }),
+      (keys, bits) => {
+        const filter = filterOf(keys, bits)
+        for (const key of keys) assert.ok(filter.mayContain(hashOf(key)))
+      }
+    ),
+    { seed, numRuns: 1000 }
+  )
+})
+
+test('the hash of a range does not depend on what is around it', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.uint8Array(), fc.uint8Array(), (before, key, after) => {
+      const bytes = Buffer.concat([before, key, after])
+      const hash = keyHash(bytes, before.length, before.length + key.length)
+      assert.is(hash, hashOf(key))
+      assert.ok(Number.isSafeInteger(hash) && hash >= 0)
+    }),
+    { seed, numRuns: 1000 }
+  )
+})
+
+/** Kinds of keys that people have, each by a number. */
+const kinds: Record<string, (number: number) => Buffer> = {
+  decimal: (number) => Buffer.from(String(number).padStart(16, '0')),
+  binary: (number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeUInt32BE(number, 4)
+    return bytes
+  },
+  'one word': (number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32LE(number)
+    return bytes
+  },
+  prefixed: (number) => Buffer.from(`!users!${number}:name`)
+}
+
+for (const [kind, keyOf] of Object.entries(kinds)) {
+  test(`false positives of ${kind} keys are as rare as theory says`, () => {
+    const added = 20_000
+    const asked = 100_000
+    for (const bits of [5, 9.5, 14.3]) {
+      const filter = filterOf(
+        Array.from({ length: added }, (_, i) => keyOf(i)),
+        bits
+      )
+      let falsePositives = 0
+      for (let i = 0; i < asked; i++) if (filter.mayContain(hashOf(keyOf(added + i)))) falsePositives++
+      const expected = asked * falsePositiveRate(Math.ceil(added * bits), optimalHashes(bits), added)
+      // Five standard deviations, and a tenth for double hashing.
+      const most = expected * 1.1 + 5 * Math.sqrt(expected)
+      assert.ok(
+        falsePositives <= most,
+        `${bits} bits: ${falsePositives} false positives, ${expected.toFixed(0)} expected`
+      )
+    }
+  })
+}
+
+test('no bits per key make no filter, and a filter of another kind says "maybe"', () => {
+  const builder = new KeyFilterBuilder(0)
+  builder.add(1)
+  assert.is(builder.finish(), undefined)
+  assert.is(builder.bytes, 0)
+  assert.is(KeyFilter.read(Buffer.from([2, 7, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])), undefined)
+  assert.is(KeyFilter.read(Buffer.from([1, 7, 0, 0, 0, 0])), undefined)
+})
+
+test.run()

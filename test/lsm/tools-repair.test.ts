@@ -1,0 +1,251 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import {
+  contentOf,
+  documentOf,
+  filledStore,
+  fillLevel,
+  flip,
+  keyOf,
+  location,
+  namesOf,
+  openLevel,
+  readBytes,
+  rejection,
+  smallOptions,
+  tablesAlone,
+  truncate,
+  valueOptions
+} from './tools-helpers.ts'
+
+function repair(fileSystem: MemoryFileSystem, options = smallOptions) {
+  return LsmLevel.repair(location, { ...options, fileSystem })
+}
+
+async function assertSound(fileSystem: MemoryFileSystem, options = smallOptions): Promise<void> {
+  const db = await openLevel(fileSystem, options)
+  assert.equal((await db.verify()).problems, [])
+  await db.put('later', 'value')
+  await db.compactRange('', '~')
+  assert.equal((await db.verify()).problems, [])
+  await db.close()
+}
+
+for (const [what, pattern] of [
+  ['CURRENT', /^CURRENT$/],
+  ['the manifest', /^MANIFEST/],
+  ['CURRENT and the manifest', /^(CURRENT|MANIFEST)/]
+] as const) {
+  test(`without ${what} everything is found again`, async () => {
+    const { fileSystem, content } = await filledStore()
+    for (const name of namesOf(fileSystem, pattern)) fileSystem.remove(`${location}/${name}`)
+    await rejection(openLevel(fileSystem))
+    const report = await repair(fileSystem)
+    assert.ok(report.lost.length > 0)
+    assert.equal(await contentOf(fileSystem), content)
+    await assertSound(fileSystem)
+  })
+}
+
+test('a database that is sound stays what it is', async () => {
+  const { fileSystem, content } = await filledStore(valueOptions)
+  const report = await repair(fileSystem, valueOptions)
+  assert.is(report.source, 'manifest')
+  assert.equal(report.lost, [])
+  assert.equal(report.movedFiles, [])
+  assert.is(report.loggedOperations, 10)
+  assert.equal(await contentOf(fileSystem, valueOptions), content)
+  await assertSound(fileSystem, valueOptions)
+})
+test('flipped bytes in a table lose the entries of that block and no others', async () => {
+  const { fileSystem, content } = await filledStore()
+  const [name = ''] = namesOf(fileSystem, /\.sst$/)
+  flip(fileSystem, name, 40)
+  const report = await repair(fileSystem)
+  assert.is(report.source, 'manifest')
+  assert.equal(report.movedFiles, [name])
+  assert.ok(report.lost.some(({ path, offset }) => path.endsWith(name) && offset === 0))
+  const found = await contentOf(fileSystem)
+  assert.ok(countDifferences(found, content) < 30, `${countDifferences(found, content)} entries`)
+  assert.equal(namesOf(fileSystem, /./, `${location}/lost`), [name])
+  await assertSound(fileSystem)
+})
+
+test('a table with a damaged key filter, index, metaindex or footer gives back all of its entries', async () => {
+  for (const offset of [-1, -20, -64, -80, -120, -200, -400]) {
+    const { fileSystem, content } = await filledStore()
+    const [name = ''] = namesOf(fileSystem, /\.sst$/)
+    flip(fileSystem, name, offset)
+    const report = await repair(fileSystem)
+    assert.equal(report.movedFiles, [name], `offset ${offset}`)
+    assert.equal(await contentOf(fileSystem), content, `offset ${offset}`)
+    await assertSound(fileSystem)
+  }
+})
+
+test('a table that is cut off gives back its beginning', async () => {
+  const { fileSystem, content } = await filledStore()
+  const [name = ''] = namesOf(fileSystem, /\.sst$/)
+  truncate(fileSystem, name, readBytes(fileSystem, name).length >> 1)
+  const report = await repair(fileSystem)
+  assert.ok(report.lost.some(({ what }) => /\d+ of \d+ entries/.test(what)))
+  const found = await contentOf(fileSystem)
+  const differences = countDifferences(found, content)
+  assert.ok(differences > 0 && differences < 100, `${differences} entries`)
+  await assertSound(fileSystem)
+})
+
+test('a table that is missing or empty is named, and nothing else is lost', async () => {
+  for (const damage of ['missing', 'empty'] as const) {
+    const { fileSystem } = await filledStore()
+    const [name = ''] = namesOf(fileSystem, /\.sst$/)
+    if (damage === 'missing') fileSystem.remove(`${location}/${name}`)
+    else truncate(fileSystem, name, 0)
+    const report = await repair(fileSystem)
+    assert.ok(report.lost.some(({ path }) => path.endsWith(name)))
+    await assertSound(fileSystem)
+  }
+})
+
+test('a log is used up to the damage', async () => {
+  const { fileSystem, content } = await filledStore()
+  const log = namesOf(fileSystem, /\.wal$/).at(-1) ?? ''
+  const bytes = readBytes(fileSystem, log)
+  flip(fileSystem, log, bytes.indexOf(keyOf(305)))
+  const report = await repair(fileSystem)
+  assert.is(report.loggedOperations, 5)
+  assert.equal(report.movedFiles, [log])
+  assert.is(report.lost.length, 1)
+  for (let i = 305; i < 310; i++) content.delete(keyOf(i))
+  assert.equal(await contentOf(fileSystem), content)
+})
+
+test('several logs: what is behind the damage in one of them is lost, the next one is not', async () => {
+  const fileSystem = new MemoryFileSystem()
+  const db = await openLevel(fileSystem, { writeBufferSize: 1000 })
+  const file = fileSystem.open.bind(fileSystem)
+  // Flushes cannot write: their logs stay.
+  fileSystem.open = (path, mode) => {
+    if (mode === 'create' && path.endsWith('.sst')) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+    return file(path, mode)
+  }
+  for (let i = 0; i < 10; i++) await db.put(keyOf(i), documentOf(i))
+  const crashed = fileSystem.snapshot()
+  await db.close()
+  const logs = namesOf(crashed, /\.wal$/)
+  const [first = '', second = ''] = logs.filter((name) => readBytes(crashed, name).length > 0)
+  assert.ok(second !== '', `logs ${logs}`)
+  flip(crashed, first, 30)
+  const report = await repair(crashed)
+  assert.ok(report.movedFiles.includes(first))
+  assert.ok(report.loggedOperations > 0)
+  assert.ok(
+    report.lost.some(({ what }) => /the batches before it, from sequence 1/.test(what)),
+    JSON.stringify(report.lost)
+  )
+  await assertSound(crashed)
+})
+
+test('without a manifest, the newest version of a key is shown whatever else is in its table', async () => {
+  const lower = [
+    { key: 'a', sequence: 5, value: 'old' },
+    { key: 'c', sequence: 6, value: 'old' },
+    { key: 'z', sequence: 100, value: 'new' }
+  ]
+  const upper = [
+    { key: 'a', sequence: 50, value: 'new' },
+    { key: 'c', sequence: 51, value: undefined }
+  ]
+  for (const tables of [
+    [lower, upper],
+    [upper, lower]
+  ]) {
+    const { fileSystem } = tablesAlone(...tables)
+    const report = await repair(fileSystem)
+    assert.is(report.source, 'tables')
+    assert.equal(
+      [...(await contentOf(fileSystem))],
+      [
+        ['a', 'new'],
+        ['z', 'new']
+      ]
+    )
+    await assertSound(fileSystem)
+  }
+})
+
+test('entries that are in several tables, inputs and outputs of one merge, count once', async () => {
+  const older = { key: 'a', sequence: 5, value: '5' }
+  const newer = { key: 'a', sequence: 9, value: '9' }
+  const other = { key: 'b', sequence: 7, value: '7' }
+  const { fileSystem } = tablesAlone([older, other], [newer], [newer, other])
+  assert.is((await repair(fileSystem)).entries, 2)
+  assert.equal(
+    [...(await contentOf(fileSystem))],
+    [
+      ['a', '9'],
+      ['b', '7']
+    ]
+  )
+  await assertSound(fileSystem)
+})
+
+test('tables that follow each other in time or by key are not written again', async () => {
+  const { fileSystem } = tablesAlone(
+    [
+      { key: 'a', sequence: 1, value: '1' },
+      { key: 'b', sequence: 2, value: '2' }
+    ],
+    [{ key: 'a', sequence: 3, value: '3' }],
+    [{ key: 'x', sequence: 1, value: '1' }]
+  )
+  await repair(fileSystem)
+  assert.equal(namesOf(fileSystem, /\.sst$/), ['000001.sst', '000002.sst', '000003.sst'])
+  assert.equal([...(await contentOf(fileSystem)).values()], ['3', '2', '1'])
+})
+
+test('a log that is missing is named', async () => {
+  const { fileSystem, content } = await filledStore()
+  const log = namesOf(fileSystem, /\.wal$/).at(-1) ?? ''
+  fileSystem.remove(`${location}/${log}`)
+  await rejection(openLevel(fileSystem))
+  const report = await repair(fileSystem)
+  assert.equal(report.lost, [
+    { path: `${location}/${log}`, offset: undefined, bytes: undefined, what: 'the log is missing' }
+  ])
+  for (let i = 300; i < 310; i++) content.delete(keyOf(i))
+  assert.equal(await contentOf(fileSystem), content)
+})
+
+test('real files: what is damaged is put aside, the rest can be read and written', async () => {
+  const path = join(temporaryDirectory(), 'db')
+  const db = new LsmLevel<string, string>(path, smallOptions)
+  const content = await fillLevel(db)
+  await db.close()
+  rmSync(join(path, 'CURRENT'))
+  const table = readdirSync(path).find((name) => name.endsWith('.sst')) ?? ''
+  const bytes = readFileSync(join(path, table))
+  writeFileSync(join(path, table), bytes.fill(0, bytes.length - 64))
+  await rejection(new LsmLevel(path).open())
+  const report = await LsmLevel.repair(path, smallOptions)
+  assert.equal(report.movedFiles, [table])
+  assert.equal(readFileSync(join(path, 'lost', table)), bytes)
+  const again = new LsmLevel<string, string>(path, smallOptions)
+  assert.equal(new Map(await again.iterator().all()), content)
+  await again.put('k', 'v', { sync: true })
+  assert.equal((await again.verify()).problems, [])
+  await again.close()
+  await LsmLevel.destroy(path)
+  assert.not(existsSync(path))
+})
+
+function countDifferences(found: ReadonlyMap<string, string>, content: ReadonlyMap<string, string>): number {
+  const keys = new Set([...found.keys(), ...content.keys()])
+  return [...keys].filter((key) => found.get(key) !== content.get(key)).length
+}
+
+test.run()

@@ -1,0 +1,227 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { sideFileName } from '../../src/lsm/fs/file-names.ts'
+import type { ValueOptions } from '../../src/lsm/options.ts'
+import { collectSections } from '../../src/lsm/value/collect-sections.ts'
+import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
+import { rebuildFilters } from '../../src/lsm/value/rebuild-filters.ts'
+import { writeSideFile } from '../../src/lsm/value/side-file.ts'
+import { verifyFilters } from '../../src/lsm/value/verify-filters.ts'
+import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
+import { hasPair, ValueStore, valuesAt } from './value-store.ts'
+
+/** Tables whose values say which they are. */
+async function storeOf(tables: number, options: Partial<ValueOptions> = {}): Promise<ValueStore> {
+  const store = await ValueStore.create(options)
+  for (let table = 0; table < tables; table++) {
+    for (let i = 0; i < 20; i++) store.put(`key ${table} ${i}`, { color: `color ${table}`, n: table * 100 + i })
+    await store.flush()
+  }
+  return store
+}
+
+/** A view that counts the blocks read of each table. */
+function counted(store: ValueStore): { readonly view: ReturnType<ValueStore['view']>; readonly read: Set<number> } {
+  const view = store.view()
+  const read = new Set<number>()
+  const tables = {
+    table: (meta: (typeof store.metas)[number]) => {
+      const table = store.tables.table(meta)
+      return {
+        blockCount: table.blockCount,
+        section: (name: string) => table.section(name),
+        blockCursor: (block: number) => {
+          read.add(meta.number)
+          return table.blockCursor(block)
+        }
+      }
+    }
+  }
+  return { view: { ...view, tables }, read }
+}
+
+async function tablesRead(store: ValueStore, color: string): Promise<number> {
+  const { view, read } = counted(store)
+  const found = await store.lookup(['color', color], {}, view)
+  assert.equal(
+    found,
+    store.scan((value) => hasPair(value, ['color', color]))
+  )
+  return read.size
+}
+
+for (const index of ['sliced', 'linear', 'tree'] as const) {
+  test(`filters name the tables to read, in memory or beyond the budget (${index})`, async () => {
+    for (const filterMemory of [1 << 20, 3000, 0]) {
+      const store = await storeOf(40, { index, filterMemory })
+      assert.is(await tablesRead(store, 'color 7'), 1)
+      assert.is(await tablesRead(store, 'color 1000'), 0)
+      const stats = store.values.stats()
+      assert.is(stats.tables, 40)
+      assert.is(stats.pending, 0)
+      assert.is(stats.withoutFilter, 0)
+      // The tree's inner nodes and samples are what keeps its leaves on disk worth anything: they are not bounded.
+      if (index !== 'tree') assert.ok(stats.filterMemoryBytes <= filterMemory, `${stats.filterMemoryBytes} bytes`)
+      if (index !== 'tree') assert.is(stats.filtered + stats.onDisk, 40)
+      if (filterMemory === 0 && index !== 'tree') assert.is(stats.onDisk, 40)
+      if (filterMemory === 1 << 20) assert.is(stats.filtered, 40)
+    }
+  })
+}
+
+test('tables that came are asked, tables that went are forgotten', async () => {
+  const store = await storeOf(10)
+  assert.is(await tablesRead(store, 'color 3'), 1)
+  await store.merge([1, 2, 3, 4, 5], store.sequence)
+  assert.is(store.values.stats().tables, 10)
+  assert.is(await tablesRead(store, 'color 3'), 1)
+  const { tables, pending, filtered } = store.values.stats()
+  assert.equal([tables, pending, filtered], [6, 0, 6])
+})
+
+test('a view that others have left behind is answered from its own tables', async () => {
+  const store = await storeOf(6)
+  const old = store.view()
+  await store.lookup(['color', 'color 2'], {}, old)
+  // The merge drops what is overwritten: only the old tables have it.
+  for (let i = 0; i < 5; i++) store.put(`key 2 ${i}`, { color: 'green' })
+  await store.flush()
+  await store.merge([1, 2, 3, 4, 7], store.sequence, true)
+  assert.is((await store.lookup(['color', 'color 2'])).length, 15)
+  assert.is((await store.lookup(['color', 'color 2'], {}, old)).length, 20)
+  assert.is((await store.lookup(['color', 'color 5'], {}, old)).length, 20)
+  assert.is(store.values.stats().tables, 3)
+})
+
+test('another extractor, version, options, m or k: every table says "maybe", and nothing is missed', async () => {
+  const { extractor } = { extractor: jsonExtractor({ fields: ['color', 'tags', 'n'], zones: ['n', 'color'] }) }
+  const changes: readonly Partial<ValueOptions>[] = [
+    { extractor: { ...extractor, version: 2 } },
+    { extractor: { ...extractor, name: 'another' } },
+    { extractor: jsonExtractor({ fields: ['color'], zones: [] }) },
+    { filterBits: 1 << 13 },
+    { filterHashes: 5 }
+  ]
+  for (const change of changes) {
+    const store = await storeOf(5)
+    await store.reopen(change)
+    assert.is(await tablesRead(store, 'color 3'), 5)
+    assert.is(store.values.stats().withoutFilter, 5)
+
+    const { tables, rebuilt } = await rebuildFilters(store.values, store.view())
+    assert.equal([tables, rebuilt], [5, 5])
+    assert.is(await tablesRead(store, 'color 3'), 1)
+    assert.equal(await rebuildFilters(store.values, store.view()), { tables: 5, rebuilt: 0 })
+    // … and found again after opening, beside tables that were not rewritten.
+    await store.reopen()
+    assert.is(await tablesRead(store, 'color 3'), 1)
+    assert.is(store.fileSystem.list('/store').filter((name) => name.endsWith('.vf')).length, 5)
+  }
+})
+
+test('a table written without filters gets them beside it', async () => {
+  const store = await storeOf(3, { placement: 'side-file' })
+  for (const { number } of store.metas) store.fileSystem.remove(`/store/${sideFileName(number)}`)
+  assert.is(await tablesRead(store, 'color 1'), 3)
+  assert.is((await rebuildFilters(store.values, store.view())).rebuilt, 3)
+  assert.is(await tablesRead(store, 'color 1'), 1)
+})
+
+test('a damaged side file is reported and made anew', async () => {
+  const store = await storeOf(3, { placement: 'side-file' })
+  const path = `/store/${sideFileName(2)}`
+  const file = store.fileSystem.open(path, 'update')
+  file.write(new Uint8Array(file.size() - 20).fill(7), 20)
+  file.close()
+  assert.is(await tablesRead(store, 'color 2'), 2)
+  assert.is(store.values.stats().damaged, 1)
+  assert.is((await rebuildFilters(store.values, store.view())).rebuilt, 1)
+  assert.is(await tablesRead(store, 'color 2'), 1)
+  assert.is(store.values.stats().damaged, 0)
+})
+
+test('filters that are overfull are counted, those that are full are not asked', async () => {
+  const store = await storeOf(4, { filterBits: 64, filterHashes: 4 })
+  await tablesRead(store, 'color 1')
+  const { overfull, filtered, meanFill } = store.values.stats()
+  assert.is(overfull, 4)
+  assert.ok(meanFill > 0.6)
+  assert.ok(filtered <= 4)
+})
+
+test('zone maps name the tables and blocks to read', async () => {
+  const store = await storeOf(10)
+  const { view, read } = counted(store)
+  const found = await store.rangeLookup('n', 305, 307, {}, view)
+  assert.equal(
+    found,
+    store.scan((value) => valuesAt(value, 'n').some((n) => Number(n) >= 305 && Number(n) <= 307))
+  )
+  assert.equal([...read], [4])
+  read.clear()
+  assert.equal(await store.rangeLookup('n', 350, 360, {}, view), [])
+  assert.is(read.size, 0)
+})
+
+test('a range over a field without zone maps reads everything and finds it', async () => {
+  const store = await storeOf(3)
+  store.put('here', { tags: [5] })
+  assert.equal(await store.rangeLookup('tags', 5, 5), [['here', '{"tags":[5]}']])
+})
+
+test('verifying finds filters that are not those of their table', async () => {
+  const store = await storeOf(4, { placement: 'side-file', blockFilterBits: 9.5 })
+  const verify = () => verifyFilters(store.values, store.view())
+  assert.equal(await verify(), [])
+  await store.reopen({ blockFilterBits: 4 })
+  assert.equal(await verify(), [])
+  assert.is((await rebuildFilters(store.values, store.view())).rebuilt, 4)
+  assert.equal(await verify(), [])
+
+  const [meta] = store.metas
+  const [, other] = store.metas
+  const sections = await collectSections(store.values, store.view(), other as TableMeta, store.options, undefined)
+  await writeSideFile(store.fileSystem, '/store', meta as TableMeta, sections)
+  const problems = await verify()
+  assert.ok(problems.length > 0)
+  assert.ok(problems.every(({ table, path }) => table === meta && path.endsWith(sideFileName(table.number))))
+})
+
+test('a table without a pair has no filter to store, and is ruled out for every pair', async () => {
+  const store = await storeOf(3)
+  for (let i = 0; i < 20; i++) store.put(`other ${i}`, 'not an object')
+  await store.flush()
+  const { tables, filtered } = store.values.stats()
+  assert.is(tables, filtered)
+  assert.is(await tablesRead(store, 'color 1'), 1)
+  assert.is(await tablesRead(store, 'color 1000'), 0)
+  const withoutFilter = store.metas.filter((meta) => store.tables.table(meta).section('values.filter') === undefined)
+  assert.is(withoutFilter.length, 1)
+  assert.equal(await verifyFilters(store.values, store.view()), [])
+})
+
+test('the last level may be without table filters; zone maps and block filters it has', async () => {
+  const store = await storeOf(2, { placement: 'side-file', blockFilterBits: 10 })
+  await store.merge([1, 2], store.sequence)
+  for (const { number } of store.metas) store.fileSystem.remove(`/store/${sideFileName(number)}`)
+  await store.reopen({ levels: 'not-last' })
+  assert.is((await rebuildFilters(store.values, store.view())).rebuilt, 1)
+  assert.is(await tablesRead(store, 'color 0'), 1)
+  assert.is(await tablesRead(store, 'nobody'), 0)
+  const { withoutFilter, tables } = store.values.stats()
+  assert.equal([tables, withoutFilter], [1, 1])
+  assert.is((await rebuildFilters(store.values, store.view())).rebuilt, 0)
+})
+
+test('rebuilding stops when it is told to', async () => {
+  const store = await storeOf(3)
+  await store.reopen({ filterHashes: 5 })
+  try {
+    await rebuildFilters(store.values, store.view(), AbortSignal.abort())
+    assert.unreachable()
+  } catch (error) {
+    assert.is((error as { code?: string }).code, 'LEVEL_ABORTED')
+  }
+})
+
+test.run()

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compareKeys } from '../../src/lsm/format/entry.ts'
+import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
+import { Version } from '../../src/lsm/version/version.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { numbersOf, tableOf } from './version-helpers.ts'
+
+const seed = testSeed()
+
+/** Keys of one or two letters of a small alphabet: they meet borders of tables often. */
+const key = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'e'), maxLength: 2 })
+
+/** A level of tables that ascend and do not overlap. */
+const sortedLevel = fc.uniqueArray(key, { maxLength: 16 }).map((keys) => {
+  const sorted = [...keys].sort()
+  const tables: TableMeta[] = []
+  // A table of one key now and then.
+  for (let i = 0; i < sorted.length; ) {
+    const first = sorted[i] ?? ''
+    const last = sorted[i + 1]
+    const isSingle = last === undefined || sorted.length % 3 === tables.length % 3
+    tables.push(tableOf(i + 1, first, isSingle ? first : last))
+    i += isSingle ? 1 : 2
+  }
+  return tables
+})
+
+function holds(table: TableMeta, wanted: Uint8Array): boolean {
+  return compareKeys(table.smallest, wanted) <= 0 && compareKeys(wanted, table.largest) <= 0
+}
+
+test('the table for a key is the one whose range holds it', () => {
+  fc.assert(
+    fc.property(sortedLevel, key, (tables, text) => {
+      const version = new Version([[], tables])
+      const wanted = Buffer.from(text)
+      assert.is(
+        version.tableFor(1, wanted),
+        tables.find((table) => holds(table, wanted))
+      )
+      assert.is(version.tableFor(2, wanted), undefined)
+      assert.is(version.isBaseLevelFor(1, wanted), true)
+      assert.is(version.isBaseLevelFor(0, wanted), version.tableFor(1, wanted) === undefined)
+    }),
+    { seed, numRuns: 500 }
+  )
+})
+
+test('tables that overlap a range are found, in sorted levels and in level 0', () => {
+  const bound = fc.option(key, { nil: undefined })
+  fc.assert(
+    fc.property(sortedLevel, bound, bound, (tables, from, to) => {
+      const version = new Version([tables, tables])
+      const smallest = from === undefined ? undefined : Buffer.from(from)
+      const largest = to === undefined ? undefined : Buffer.from(to)
+      // Nothing is in a range that ends before it begins.
+      if (smallest !== undefined && largest !== undefined && compareKeys(smallest, largest) > 0) return
+      const expected = tables.filter(
+        (table) =>
+          (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
+          (largest === undefined || compareKeys(table.smallest, largest) <= 0)
+      )
+      assert.equal(numbersOf(version.overlapping(0, smallest, largest)), numbersOf(expected))
+      assert.equal(numbersOf(version.overlapping(1, smallest, largest)), numbersOf(expected))
+    }),
+    { seed, numRuns: 500 }
+  )
+})
+
+test('a range that ends before it begins overlaps nothing', () => {
+  const version = new Version([[], [tableOf(1, 'a', 'c'), tableOf(2, 'd', 'f'), tableOf(3, 'g', 'i')]])
+  assert.equal(version.overlapping(1, Buffer.from('h'), Buffer.from('b')), [])
+})
+
+test('a version has seven levels, and counts their bytes and tables', () => {
+  const version = new Version([[tableOf(3, 'a', 'z')], [tableOf(1, 'a', 'c'), tableOf(2, 'd', 'f')]])
+  assert.is(version.levels.length, 7)
+  assert.equal(version.levelBytes, [103, 203, 0, 0, 0, 0, 0])
+  assert.is(version.bytes, 306)
+  assert.is(version.tableCount, 3)
+  assert.equal(numbersOf([...version.allTables()]), [3, 1, 2])
+})
+
+test('a version is unused after its last release, and says so once', () => {
+  const unused: Version[] = []
+  const version = new Version([], (which) => unused.push(which))
+  assert.is(version.retain(), version)
+  version.release()
+  assert.ok(version.isUsed)
+  assert.equal(unused, [])
+  version.release()
+  assert.not.ok(version.isUsed)
+  assert.is(unused.length, 1)
+  assert.is(unused[0], version)
+})
+
+test.run()
