@@ -8,6 +8,7 @@
  * | ----------------- | -------------------------- | ------------------------- |
  * | `all`, `none`     | everything, nothing        | everything, nothing       |
  * | `pair`            | the documents proved to match by it, if the index can prove it | those that may have it |
+ * | `range`           | those known to have one value of the type on the path, which lies within | those in which some value may |
  * | `and`, `or`       | lane by lane               | lane by lane              |
  * | `not x`           | complement of upper(x)     | complement of lower(x)    |
  * | `bounds l u`      | lower(l)                   | upper(u)                  |
@@ -15,7 +16,7 @@
  * Negation only ever swaps and complements bounds, so that a Bloom filter's "maybe" is never negated.
  */
 import type { Scalar } from './scalar.ts'
-import type { TypeCode } from './types.ts'
+import type { Type, TypeCode } from './types.ts'
 
 /** One fact about a document. Paths are index paths (see path.ts). */
 export type Pair =
@@ -28,10 +29,29 @@ export type Pair =
   /** Some array on the path has this length. */
   | { readonly kind: 'size'; readonly path: string; readonly length: number }
 
+/** Types whose ranges an index may know: their keys are doubles, or texts ordered by code point. */
+export type RangeType = typeof Type.number | typeof Type.date | typeof Type.string
+
+/** Some value of the type on the path, an array element at any depth included, lies between the ends. */
+export interface Range {
+  readonly path: string
+  readonly type: RangeType
+  /** undefined: as low, or as high, as values of the type go. NaN lies in no range. */
+  readonly low: RangeEnd | undefined
+  readonly high: RangeEnd | undefined
+}
+
+/** A scalar's key (see scalar.ts); the scalar is exact. */
+export interface RangeEnd {
+  readonly key: number | string
+  readonly isInclusive: boolean
+}
+
 export type PairExpression =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
   | { readonly kind: 'pair'; readonly pair: Pair }
+  | { readonly kind: 'range'; readonly range: Range }
   | { readonly kind: 'and'; readonly children: readonly PairExpression[] }
   | { readonly kind: 'or'; readonly children: readonly PairExpression[] }
   | { readonly kind: 'not'; readonly child: PairExpression }
@@ -45,6 +65,11 @@ export const unknown: PairExpression = { kind: 'bounds', lower: none, upper: all
 /** A pair whose presence proves the match wherever the index knows it exactly. */
 export function pairOf(pair: Pair): PairExpression {
   return { kind: 'pair', pair }
+}
+
+/** A range proves the match wherever the index knows the document's only value of the type. */
+export function rangeOf(range: Range): PairExpression {
+  return { kind: 'range', range }
 }
 
 /** Bounds from above only: whatever the expression finds has to be confirmed. */

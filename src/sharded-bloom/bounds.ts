@@ -1,7 +1,7 @@
 /**
  * A PairExpression prepared for one index: every pair tagged and hashed once, whatever the number of segments.
  */
-import type { PairExpression } from '../model/pairs.ts'
+import type { PairExpression, Range } from '../model/pairs.ts'
 import { topLevelKey } from '../model/path.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
@@ -14,10 +14,18 @@ export interface BoundsLeaf {
   readonly irregular: HashedPair
 }
 
+export interface RangeLeaf {
+  readonly kind: 'range'
+  readonly range: Range
+  /** All that is known of it in a segment that keeps no column of the values. */
+  readonly type: BoundsLeaf
+}
+
 export type BoundsNode =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
   | BoundsLeaf
+  | RangeLeaf
   | { readonly kind: 'and'; readonly children: readonly BoundsNode[] }
   | { readonly kind: 'or'; readonly children: readonly BoundsNode[] }
   | { readonly kind: 'not'; readonly child: BoundsNode }
@@ -26,20 +34,29 @@ export type BoundsNode =
 export interface PreparedBounds {
   readonly root: BoundsNode
   /** Every leaf once per occurrence: what has to be loaded before a segment can be evaluated. */
-  readonly leaves: readonly BoundsLeaf[]
+  readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
 }
 
 export function prepareBounds(expression: PairExpression, pairHash: PairHash): PreparedBounds {
-  const leaves: BoundsLeaf[] = []
+  const leaves: (BoundsLeaf | RangeLeaf)[] = []
+  const leafOf = (pair: HashedPair): BoundsLeaf => {
+    const irregular = pairHash.hash({ path: topLevelKey(pair.path), tag: Tag.irregular, key: 0 })
+    return { kind: 'pair', pair, irregular }
+  }
   const prepare = (node: PairExpression): BoundsNode => {
     switch (node.kind) {
       case 'all':
       case 'none':
         return node
       case 'pair': {
-        const pair = pairHash.hashPair(node.pair)
-        const irregular = pairHash.hash({ path: topLevelKey(pair.path), tag: Tag.irregular, key: 0 })
-        const leaf: BoundsLeaf = { kind: 'pair', pair, irregular }
+        const leaf = leafOf(pairHash.hashPair(node.pair))
+        leaves.push(leaf)
+        return leaf
+      }
+      case 'range': {
+        const { range } = node
+        const type = leafOf(pairHash.hashPair({ kind: 'type', path: range.path, type: range.type }))
+        const leaf: RangeLeaf = { kind: 'range', range, type }
         leaves.push(leaf)
         return leaf
       }

@@ -11,6 +11,7 @@ import { framesPerChunk, type Geometry } from './geometry.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from './index-keys.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { PairHash } from './pair-hash.ts'
+import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from './ranges/column-chunk.ts'
 import { frameBytes } from './row-cache.ts'
 import { decodeRow } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
@@ -25,13 +26,19 @@ export function* chunkWrites(
   const first = segment.firstOrdinal
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     let frame = 0
-    for (const value of segment.chunkFrames(chunk)) {
+    for (const value of segment.rows.chunkFrames(chunk)) {
       yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value }
     }
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
       value: encodePrivateRows(segment, geometry, chunk, documents)
+    }
+    if (segment.columnSpecs.length > 0) {
+      yield {
+        key: indexKey(IndexArea.chunkColumns, first, chunk),
+        value: encodeColumnChunk(segment.columns.columns, placeOf(geometry, chunk, documents))
+      }
     }
   }
 }
@@ -46,6 +53,8 @@ export function openSegmentRecord(
   return {
     firstOrdinal: segment.firstOrdinal,
     documents,
+    span: documents,
+    storedAt: segment.firstOrdinal,
     isSealed: false,
     shards: segment.shards,
     rowsPerPair: segment.rowsPerPair,
@@ -55,6 +64,9 @@ export function openSegmentRecord(
     alwaysCandidates: segment.alwaysCandidates.filter((position) => position < documents),
     pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
     rowOfSlot: [],
+    columnSpecs: segment.columnSpecs,
+    columns: [],
+    upper: segment.upper.record,
     bytes
   }
 }
@@ -70,7 +82,9 @@ export async function restoreOpenSegment(
   const segment = new OpenSegment(memory, geometry, pairHash, record.firstOrdinal, {
     shards: record.shards,
     rowsPerPair: record.rowsPerPair,
-    privatePairs: record.pairs.map((pair) => pairHash.hash(pair))
+    privatePairs: record.pairs.map((pair) => pairHash.hash(pair)),
+    columns: record.columnSpecs,
+    upperFrames: record.upper.frames
   })
   try {
     const chunks = Math.ceil(record.documents / geometry.chunkDocuments)
@@ -83,12 +97,32 @@ export async function restoreOpenSegment(
       if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
       const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
       decodePrivateRows(bytes, segment, memory, geometry, chunk, documents, record)
+      await readColumns(record, store, memory, segment, placeOf(geometry, chunk, documents))
     }
     return segment
   } catch (error) {
     segment.free()
     throw error
   }
+}
+
+async function readColumns(
+  record: SegmentRecord,
+  store: IndexStore,
+  memory: RowMemory,
+  segment: OpenSegment,
+  place: ChunkPlace
+): Promise<void> {
+  if (segment.columnSpecs.length === 0) return
+  const chunk = place.first / (place.rowBytes * 8)
+  const bytes = await store.get(indexKey(IndexArea.chunkColumns, record.firstOrdinal, chunk))
+  if (bytes === undefined || !decodeColumnChunk(bytes, segment.columns.columns, place, memory)) {
+    throw damaged(record, `the columns of chunk ${chunk} are missing or not readable`)
+  }
+}
+
+function placeOf({ chunkDocuments, chunkRowBytes }: Geometry, chunk: number, documents: number): ChunkPlace {
+  return { first: chunk * chunkDocuments, documents, rowBytes: chunkRowBytes }
 }
 
 async function readFrames(

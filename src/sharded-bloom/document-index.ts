@@ -10,10 +10,13 @@
  * 3. A view sees exactly the ordinals below its limit that were live when it was captured.
  */
 
+import type { HashName } from '../bloom/hash.ts'
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './flatten.ts'
+import type { StoredChoice } from './tune/stored-choice.ts'
+import type { TuningOptions } from './tuning.ts'
 
 /** The part of a key-value store that an index keeps its records in; keys are relative to the index. */
 export interface IndexStore {
@@ -35,6 +38,38 @@ export interface IndexWrite {
 /** Where the index re-reads documents: after a crash, and when it chooses new parameters. Ascending by ordinal. */
 export interface DocumentSource {
   read(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly [ordinal: number, document: Document]>
+
+  /** As read(), in runs, documents as they are stored: for those who read all of them. */
+  readStored?(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly StoredDocument[]>
+}
+
+export interface StoredDocument {
+  readonly ordinal: number
+  /** The document's JSON; undefined when only the document itself tells what it holds. */
+  readonly json: string | undefined
+  /** How the JSON has to be read; 'json' unless told otherwise. */
+  readonly form?: JsonForm
+  document(): Document
+}
+
+export interface RebuildProgress {
+  /** Indexed again. */
+  readonly documents: number
+  /** Live in the segments that are built again, when that began. */
+  readonly total: number
+}
+
+/** Segments being built again; see rebuild/rebuild.ts. end() is called whatever happens. */
+export interface IndexRebuild {
+  /**
+   * Builds, in slices, beside writes and reads; nothing of it is visible.
+   * @throws AbortedError
+   */
+  build(signal?: AbortSignal, onProgress?: (progress: RebuildProgress) => void): Promise<void>
+  /** Makes what was built the index, in one batch. REQUIRES: build() has ended, and nobody writes. */
+  publish(): Promise<void>
+  /** Deletes what was built and is not the index. */
+  end(): Promise<void>
 }
 
 export interface DocumentIndex {
@@ -89,6 +124,31 @@ export interface DocumentIndex {
   liveCount(limit: number): number
 
   stats(): IndexStats
+
+  /**
+   * Begins to build all segments again, dead documents left out, small ones together, parameters chosen anew. Every
+   * added ordinal below `limit` must be committed, and nobody write until it resolves. An index without segments has none.
+   * @throws PetalError IllegalOperation while it is being built again
+   */
+  beginRebuild?(limit: number): Promise<IndexRebuild>
+
+  /** What parameters are chosen by; an index without parameters has none. */
+  readonly tuning?: IndexTuning
+
+  /** Changes what the parameters of segments to come, and of the next rebuild, are chosen by; persisted. */
+  retune?(choice: StoredChoice): Promise<void>
+}
+
+export interface IndexTuning extends TuningOptions {
+  /** M. */
+  readonly segmentDocuments: number
+  readonly hash: HashName
+}
+
+/** Ordinals from ≤ o < to. */
+export interface OrdinalRange {
+  readonly from: number
+  readonly to: number
 }
 
 export interface IndexView {
@@ -97,6 +157,8 @@ export interface IndexView {
   readonly segmentCount: number
   /** Bounds of one segment; a promise only when rows have to be read asynchronously. */
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates>
+  /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */
+  evaluateWithin?(segment: number, expression: PairExpression, ranges: readonly OrdinalRange[]): SegmentCandidates
   close(): void
 }
 
@@ -121,7 +183,7 @@ export interface SegmentCandidates {
 }
 
 export interface IndexStats {
-  readonly kind: 'sharded' | 'none'
+  readonly kind: 'sharded' | 'embedded' | 'none'
   readonly segments: number
   readonly documents: number
   readonly dead: number
@@ -133,6 +195,7 @@ export interface IndexStats {
   readonly bytes: {
     readonly hashedRows: number
     readonly privateRows: number
+    readonly rangeCodes: number
     readonly upperLevel: number
     readonly live: number
     readonly directory: number
@@ -151,6 +214,8 @@ export interface IndexStats {
     readonly shards: number
     readonly rowsPerPair: number
     readonly privatePairs: number
+    /** Paths whose values have range codes. */
+    readonly columns: number
     readonly density: number
   }[]
 }

@@ -4,12 +4,14 @@
  * Invariants:
  * 1. Negation swaps the bounds: upper(¬x) = ¬lower(x) and lower(¬x) = ¬upper(x). Nothing else negates, so a hashed
  *    row's "maybe" is never read as "no".
- * 2. Only private rows feed lower, less the irregular documents of their top-level key.
+ * 2. Only private rows and columns feed lower: rows less the irregular documents of their top-level key, columns hold none.
  * 3. Documents of which the segment does not know every pair are in upper and not in lower, whatever the expression.
  * 4. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
-import type { BoundsLeaf, BoundsNode, PreparedBounds } from './bounds.ts'
+import type { BoundsLeaf, BoundsNode, PreparedBounds, RangeLeaf } from './bounds.ts'
+import type { Side } from './ranges/interval.ts'
+import type { Selection } from './ranges/range-column.ts'
 import { frameBytes } from './row-cache.ts'
 import type { Location, Segment } from './segment.ts'
 
@@ -18,16 +20,13 @@ type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
 
-type Side = 'upper' | 'lower'
-
 export interface Evaluation {
   /** Positions in upper, live and below the limit, ascending. */
   readonly upper: Uint16Array
   readonly lowerCount: number
-  /** Bits of upper and lower as a view of their own; lower is undefined when it is empty, or equal to upper. */
-  readonly upperBits: Uint32Array
-  readonly lowerBits: Uint32Array | undefined
   readonly isLowerUpper: boolean
+  /** Which positions of `upper` are in lower, one bit each; undefined when none, or all of them are. */
+  readonly certain: Uint8Array | undefined
   readonly rowsRead: number
   readonly bytesTouched: number
 }
@@ -90,6 +89,8 @@ class SegmentEvaluation {
         return NOTHING
       case 'pair':
         return side === 'upper' ? this.#upperOfPair(node) : this.#lowerOfPair(node)
+      case 'range':
+        return this.#boundOfRange(node, side)
       case 'and':
         return this.#and(node.children, side)
       case 'or':
@@ -112,8 +113,8 @@ class SegmentEvaluation {
         return this.#privateRow(location.slot) ?? EVERYTHING
       case 'hashed': {
         const out = this.#frame()
-        this.#rowsRead += location.rows.length
-        const isAnySet = this.#segment.andHashed(location.rows, out)
+        this.#rowsRead += this.#segment.rowsPerPair
+        const isAnySet = this.#segment.andHashed(location, out)
         if (isAnySet === undefined) return EVERYTHING
         return isAnySet ? out : NOTHING
       }
@@ -131,6 +132,29 @@ class SegmentEvaluation {
     const out = this.#frame()
     this.#memory.kernels.andNot(row, exceptions, out, this.#bytes)
     return out
+  }
+
+  #boundOfRange({ range, type }: RangeLeaf, side: Side): Bits {
+    const column = this.#segment.rangeColumn(range.path, range.type)
+    if (column === undefined) return side === 'upper' ? this.#upperOfPair(type) : NOTHING
+    const inside = this.#selected(side, (out) => column.select(range, side, out, this.#bytes))
+    this.#rowsRead += column.rowsRead
+    if (side === 'lower' || inside === EVERYTHING) return inside
+    const outside = this.#selected(side, (out) => column.outsiders(out, this.#bytes))
+    if (outside === NOTHING || outside === EVERYTHING) return outside === NOTHING ? inside : outside
+    this.#rowsRead++
+    if (inside === NOTHING) return outside
+    this.#memory.kernels.or(inside, outside, outside, this.#bytes)
+    return outside
+  }
+
+  #selected(side: Side, select: (out: number) => Selection): Bits {
+    const out = this.#frame()
+    const selection = select(out)
+    if (selection === 'bits') return out
+    this.#giveBack(out)
+    if (selection === 'unknown') return side === 'upper' ? EVERYTHING : NOTHING
+    return selection === 'all' ? EVERYTHING : NOTHING
   }
 
   #privateRow(slot: number): number | undefined {
@@ -216,21 +240,31 @@ class SegmentEvaluation {
 
   #result(upper: number, lower: number): Evaluation {
     const { kernels, u32 } = this.#memory
-    const words = this.#bytes / 4
     const count = kernels.popcount(upper, this.#bytes)
     const lowerCount = kernels.popcount(lower, this.#bytes)
     const list = this.#memory.push(count * 4)
     kernels.enumerate(upper, this.#bytes, list, count)
     const isLowerUpper = lowerCount === count
+    const positions = new Uint16Array(u32.subarray(list >>> 2, (list >>> 2) + count))
     return {
-      upper: new Uint16Array(u32.subarray(list >>> 2, (list >>> 2) + count)),
+      upper: positions,
       lowerCount,
-      upperBits: u32.slice(upper >>> 2, (upper >>> 2) + words),
-      lowerBits: lowerCount === 0 || isLowerUpper ? undefined : u32.slice(lower >>> 2, (lower >>> 2) + words),
       isLowerUpper,
+      certain: lowerCount === 0 || isLowerUpper ? undefined : this.#membersOf(lower, positions),
       rowsRead: this.#rowsRead,
       bytesTouched: this.#rowsRead * this.#bytes
     }
+  }
+
+  /** Bit i: positions[i] is set in the row. */
+  #membersOf(row: number, positions: Uint16Array): Uint8Array {
+    const { u8 } = this.#memory
+    const members = new Uint8Array((positions.length + 7) >>> 3)
+    for (let i = 0; i < positions.length; i++) {
+      const position = positions[i]!
+      members[i >>> 3]! |= ((u8[row + (position >>> 3)]! >>> (position & 7)) & 1) << (i & 7)
+    }
+    return members
   }
 
   /** 8 KiB that belong to this evaluation. */

@@ -4,7 +4,7 @@
 import type { HashName } from '../bloom/hash.ts'
 import { PetalError } from '../model/errors.ts'
 
-export const indexFormat = 1
+export const indexFormat = 2
 
 export interface IndexHeader {
   readonly format: number

@@ -7,20 +7,37 @@
  * | `s` first(8)                          | segment record (see segment-record.ts)          |
  * | `r` first(8) frame(4)                 | hashed rows of a sealed segment, one frame      |
  * | `p` first(8) record(4)                | private row of a sealed segment                 |
+ * | `k` first(8) record(4)                | keys of a sealed segment's columns              |
+ * | `u` first(8) frame(4)                 | upper level of a sealed segment, one frame      |
  * | `c` first(8) chunk(4) frame(4)        | hashed rows of an open segment's chunk, a frame |
  * | `g` first(8) chunk(4)                 | private rows of an open segment's chunk         |
+ * | `v` first(8) chunk(4)                 | columns of an open segment's chunk              |
  * | `l` first(8)                          | live bitmap                                     |
+ * | `m` first(8)                          | position map of a segment that was built again  |
+ * | `o`                                   | leftovers (see rebuild/leftovers.ts)            |
  * | `d` ordinal(8)                        | dead mark of one document                       |
+ * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index clears |
+ *
+ * `first` is the segment's first ordinal. A segment that was built again has another number in its place, `s` aside, so
+ * that its records stand beside those of the segments before it: from 2^52 on, where no ordinal comes.
  */
+
+/** Numbers of segments that were built again. */
+export const firstRebuilt = 2 ** 52
 
 export const IndexArea = {
   header: 0x68,
   segment: 0x73,
   hashedRows: 0x72,
   privateRow: 0x70,
+  columnKeys: 0x6b,
+  upperLevel: 0x75,
   chunkRows: 0x63,
   chunkPrivate: 0x67,
+  chunkColumns: 0x76,
   live: 0x6c,
+  positions: 0x6d,
+  leftovers: 0x6f,
   dead: 0x64
 } as const
 

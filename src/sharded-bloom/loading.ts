@@ -10,7 +10,7 @@ import type { DocumentSource, IndexStore } from './document-index.ts'
 import type { Geometry } from './geometry.ts'
 import { IndexArea, indexRange, ordinalOf } from './index-keys.ts'
 import { type SealedContext, SealedSegment } from './sealed-segment.ts'
-import { readLive, SegmentHandle } from './segment-handle.ts'
+import { readLive, readPositions, SegmentHandle } from './segment-handle.ts'
 import { decodeSegmentRecord } from './segment-record.ts'
 
 export interface LoadContext {
@@ -30,11 +30,12 @@ export async function* loadSegments({ documents, geometry, sealed }: LoadContext
       throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
     }
     await assertNoDocuments(documents, end, record.firstOrdinal)
-    const live = await readLive(store, record.firstOrdinal, record.documents, geometry)
+    const live = await readLive(store, record, geometry)
+    const positions = await readPositions(store, record)
     const segment = record.isSealed
       ? new SealedSegment(sealed, record)
       : await restoreOpenSegment(record, store, memory, geometry, pairHash)
-    const handle = new SegmentHandle(segment, live)
+    const handle = new SegmentHandle(segment, live, positions)
     handle.checkpointed = record.documents
     handle.tunings = record.tunings
     handle.bytes = record.bytes

@@ -14,7 +14,7 @@ import { chunkWrites, openSegmentRecord } from './checkpoint.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './flatten.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
-import { IndexArea, indexKey, indexRange } from './index-keys.ts'
+import { firstRebuilt, IndexArea, indexKey, indexRange } from './index-keys.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { frameBytes } from './row-cache.ts'
 import { Sampler } from './sampler.ts'
@@ -22,7 +22,7 @@ import { sealSegment } from './seal.ts'
 import { type SealedContext, SealedSegment } from './sealed-segment.ts'
 import type { SegmentParameters } from './segment.ts'
 import type { SegmentHandle } from './segment-handle.ts'
-import { encodeSegmentRecord } from './segment-record.ts'
+import { encodeSegmentRecord, noBytes } from './segment-record.ts'
 import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } from './tuning.ts'
 
 /** Documents after which the very first segment is built again with parameters that fit them. */
@@ -39,7 +39,8 @@ export interface MaintenanceContext {
   readonly documents: DocumentSource
   readonly memory: RowMemory
   readonly geometry: Geometry
-  readonly tuning: TuningOptions
+  /** Asked anew for each segment: it may be chosen again at any time. */
+  readonly tuning: () => TuningOptions
   /** Shared with the index, in ordinal order. */
   readonly handles: readonly SegmentHandle[]
   readonly flatten: (document: Document) => FlatDocument
@@ -107,9 +108,9 @@ export class Maintenance {
   nextParameters(previous: SegmentHandle): SegmentParameters {
     const parameters =
       this.#sampler.size >= minSample
-        ? chooseParameters(this.#sampler, this.#context.tuning)
-        : parametersAfter(previous.segment, this.#context.tuning)
-    this.#sampler = new Sampler(this.#strideOfSegment)
+        ? chooseParameters(this.#sampler, this.#context.tuning(), this.#context.geometry.segmentDocuments)
+        : parametersAfter(previous.segment, this.#context.tuning())
+    this.#sampler = this.#isYoung(this.#context.handles.length) ? new Sampler() : new Sampler(this.#strideOfSegment)
     this.#windowStart = { documents: 0, hashedPairs: 0 }
     return parameters
   }
@@ -153,10 +154,20 @@ export class Maintenance {
   }
 
   #isTuningDue(handle: SegmentHandle): boolean {
-    const size = this.#context.handles.length === 1 ? tuningSizes[handle.tunings] : undefined
+    const size = this.#isYoung(this.#context.handles.length - 1) ? tuningSizes[handle.tunings] : undefined
     if (size === undefined || handle.open === undefined || handle.open.documents < size) return false
     // After a reopen there are only the documents added since to choose from: wait until they are a sample.
     return this.#sampler.size >= minSample && !this.isComplete(handle)
+  }
+
+  /** The segments before the n-th have not shown what documents are like: they were built again when they were few. */
+  #isYoung(n: number): boolean {
+    let documents = 0
+    for (let i = 0; i < n && documents < tuningSizes.at(-1)!; i++) {
+      const { segment, storedAt } = this.#context.handles[i]!
+      documents += storedAt < firstRebuilt ? Number.POSITIVE_INFINITY : segment.documents
+    }
+    return documents < tuningSizes.at(-1)!
   }
 
   async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
@@ -166,19 +177,27 @@ export class Maintenance {
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
     const writes: IndexWrite[] = []
-    let { hashedRows, privateRows } = handle.bytes
+    let { hashedRows, privateRows, rangeCodes } = handle.bytes
     if (from < handle.checkpointed) {
       // The chunk that was incomplete when the index was closed is written anew.
-      const replaced = await store.get(indexKey(IndexArea.chunkPrivate, handle.firstOrdinal, from / chunkDocuments))
+      const replaced = async (area: IndexArea): Promise<number> =>
+        (await store.get(indexKey(area, handle.firstOrdinal, from / chunkDocuments)))?.length ?? 0
       hashedRows -= framesPerChunk(open.shards, geometry) * frameBytes
-      privateRows -= replaced?.length ?? 0
+      privateRows -= await replaced(IndexArea.chunkPrivate)
+      rangeCodes -= await replaced(IndexArea.chunkColumns)
     }
     for (const write of chunkWrites(open, geometry, from, documents)) {
       if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
-      else privateRows += write.value.length
+      else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
+      else rangeCodes += write.value.length
       writes.push(write)
     }
-    const record = openSegmentRecord(open, documents, handle.tunings, { hashedRows, privateRows })
+    const record = openSegmentRecord(open, documents, handle.tunings, {
+      ...handle.bytes,
+      hashedRows,
+      privateRows,
+      rangeCodes
+    })
     const value = encodeSegmentRecord(record)
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.#writeWithLive(writes, [handle])
@@ -203,10 +222,10 @@ export class Maintenance {
 
   /** Builds the segment again from its documents, with parameters chosen from the sample. */
   async #tune(handle: SegmentHandle): Promise<void> {
-    const { documents, tuning, createOpen, flatten, store } = this.#context
+    const { documents, tuning, createOpen, flatten, store, geometry } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
-    const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning))
+    const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning(), geometry.segmentDocuments))
     try {
       let sliceStart = performance.now()
       for await (const [ordinal, document] of documents.read(handle.firstOrdinal, end)) {
@@ -218,7 +237,7 @@ export class Maintenance {
       // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.
       await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: undefined }])
       handle.checkpointed = 0
-      handle.bytes = { hashedRows: 0, privateRows: 0 }
+      handle.bytes = noBytes
       handle.directoryBytes = 0
       await this.#clearChunks(handle)
     } catch (error) {
@@ -238,6 +257,7 @@ export class Maintenance {
     const { store } = this.#context
     await store.clear(...indexRange(IndexArea.chunkRows, handle.firstOrdinal))
     await store.clear(...indexRange(IndexArea.chunkPrivate, handle.firstOrdinal))
+    await store.clear(...indexRange(IndexArea.chunkColumns, handle.firstOrdinal))
   }
 
   /** Live bitmaps in place of the marks that deletions left. */

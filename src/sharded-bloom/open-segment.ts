@@ -13,13 +13,17 @@ import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { FlatDocument } from './flatten.ts'
 import type { Geometry } from './geometry.ts'
 import { GrowingRow } from './growing-row.ts'
+import { HashedRows } from './hashed-rows.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
 import { blockPositions, PrivateBlock } from './private-block.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
-import { frameBytes } from './row-cache.ts'
-import type { Location, Segment, SegmentParameters } from './segment.ts'
+import type { ColumnSpec } from './ranges/column-spec.ts'
+import type { OpenColumn } from './ranges/open-column.ts'
+import { OpenColumns } from './ranges/open-columns.ts'
+import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
 import type { Shape } from './shapes.ts'
+import { allGroups, UpperLevelBuilder } from './upper-level.ts'
 
 /** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
 const maxPrivateRows = 8192
@@ -32,6 +36,24 @@ interface PreparedShape {
   readonly hashedPairs: number
 }
 
+/** A document's pairs and values as a scan of its bytes finds them (see byte-scan/). */
+export interface ScannedDocument {
+  /** The first `slotCount` are those of its private pairs, some more than once. */
+  readonly slots: Int32Array
+  readonly slotCount: number
+  /** P bits, the rows of its hashed pairs. */
+  readonly signature: Uint32Array
+  readonly hashedPairs: number
+  /** The hashes of those that are values or sizes, lo and hi in turn: the first `hashCount`. */
+  readonly hashes: Int32Array
+  readonly hashCount: number
+  /** Per column: the key met last, and how many there were, 2 for any number beyond. */
+  readonly columnKeys: Float64Array
+  readonly columnCounts: Uint8Array
+  /** Top-level keys below which pairs do not mean what they say. */
+  readonly irregularKeys: readonly string[]
+}
+
 export class OpenSegment implements Segment {
   readonly firstOrdinal: number
   readonly shards: number
@@ -39,21 +61,19 @@ export class OpenSegment implements Segment {
   readonly table: PrivateTable
   readonly alwaysCandidates: number[] = []
   isShapeComplete = true
+  readonly columnSpecs: readonly ColumnSpec[]
+  readonly rows: HashedRows
+  readonly columns: OpenColumns
+  readonly upper: UpperLevelBuilder
   readonly #memory: RowMemory
   readonly #geometry: Geometry
   readonly #pairHash: PairHash
-  /** Addresses of the frames of each chunk. */
-  readonly #chunks: Uint32Array[] = []
-  /** Signatures of the block being filled, 64 × P bits. */
-  readonly #signatures: Uint32Array
-  readonly #signatureWords: number
   readonly #rowNumbers: Int32Array
   readonly #privateRows: GrowingRow[]
   /** Positions that are not in the private rows yet. */
   readonly #privateBlock: PrivateBlock
   readonly #dynamicLimit: number
   #documents = 0
-  #transposed = 0
   #hashedPairs = 0
 
   constructor(
@@ -73,9 +93,11 @@ export class OpenSegment implements Segment {
     this.#privateRows = parameters.privatePairs.map(() => new GrowingRow(geometry.segmentDocuments))
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
     this.#privateBlock = new PrivateBlock(Math.max(this.#dynamicLimit, parameters.privatePairs.length))
-    this.#signatureWords = this.shards / 32
-    this.#signatures = new Uint32Array(64 * this.#signatureWords)
+    this.rows = new HashedRows(memory, geometry, parameters.shards)
     this.#rowNumbers = new Int32Array(this.rowsPerPair)
+    this.columnSpecs = parameters.columns
+    this.upper = new UpperLevelBuilder(memory, geometry.segmentDocuments, parameters.upperFrames)
+    this.columns = new OpenColumns(memory, geometry.segmentDocuments, parameters.columns)
   }
 
   get documents(): number {
@@ -87,7 +109,7 @@ export class OpenSegment implements Segment {
   }
 
   get rowBytes(): number {
-    return Math.max(1, this.#chunks.length) * this.#geometry.chunkRowBytes
+    return this.rows.rowBytes
   }
 
   /** The row of each slot. */
@@ -104,12 +126,11 @@ export class OpenSegment implements Segment {
   /** Adds the document at the next position. */
   add(flat: FlatDocument): void {
     const position = this.#documents
-    this.#beginDocument(position)
-    const base = (position & 63) * this.#signatureWords
+    this.rows.beginDocument()
     const prepared = this.#prepare(flat.shape)
     const { slots, rows } = prepared
     for (let i = 0; i < slots.length; i++) this.#privateBlock.add(slots[i]!, position)
-    for (let i = 0; i < rows.length; i++) this.#set(base, rows[i]!)
+    for (let i = 0; i < rows.length; i++) this.rows.set(rows[i]!)
     let hashed = prepared.hashedPairs
     const rowNumbers = this.#rowNumbers
     const { nodes, tags, keys, lo, hi } = flat
@@ -120,8 +141,9 @@ export class OpenSegment implements Segment {
         continue
       }
       hashed++
+      this.upper.add(position, lo[i]!, hi[i]!)
       this.#pairHash.rows(lo[i]!, hi[i]!, this.shards, rowNumbers)
-      for (let j = 0; j < rowNumbers.length; j++) this.#set(base, rowNumbers[j]!)
+      for (let j = 0; j < rowNumbers.length; j++) this.rows.set(rowNumbers[j]!)
     }
     this.#hashedPairs += hashed
     let isAlwaysCandidate = flat.isOverfull
@@ -131,26 +153,25 @@ export class OpenSegment implements Segment {
       else isAlwaysCandidate = true
     }
     if (isAlwaysCandidate) this.alwaysCandidates.push(position)
+    this.columns.add(position, flat)
     this.#endDocument()
   }
 
-  /**
-   * Adds the document at the next position as a scan of its bytes has it (see byte-scan/).
-   * @param slots the first `count` are those of its private pairs, some more than once
-   * @param signature P bits, the rows of its hashed pairs
-   */
-  addScanned(slots: Int32Array, count: number, signature: Uint32Array, hashedPairs: number): void {
+  /** Adds the document at the next position as a scan of its bytes has it. */
+  addScanned(scanned: ScannedDocument): void {
     const position = this.#documents
-    this.#beginDocument(position)
-    this.#signatures.set(signature, (position & 63) * this.#signatureWords)
-    this.#privateBlock.addAll(slots, count, position)
-    this.#hashedPairs += hashedPairs
+    this.rows.beginDocument()
+    this.rows.setSignature(scanned.signature)
+    this.#privateBlock.addAll(scanned.slots, scanned.slotCount, position)
+    this.#hashedPairs += scanned.hashedPairs
+    this.upper.addAll(position, scanned.hashes, scanned.hashCount)
+    this.columns.addKeys(position, scanned.columnKeys, scanned.columnCounts, scanned.irregularKeys)
     this.#endDocument()
   }
 
   /** Leaves a position without a document; whoever calls it marks the position dead. */
   skip(): void {
-    this.#beginDocument(this.#documents)
+    this.rows.beginDocument()
     this.#endDocument()
   }
 
@@ -164,14 +185,27 @@ export class OpenSegment implements Segment {
     return this.table.pairs
   }
 
+  rangeColumn(path: string, type: number): OpenColumn | undefined {
+    return this.columns.find(path, type)
+  }
+
   locate(pair: HashedPair): Location {
     const slot = this.table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
     if (slot >= 0) return { kind: 'private', slot }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }
     if (this.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
-    const rows = new Int32Array(this.rowsPerPair)
-    this.#pairHash.rows(pair.lo, pair.hi, this.shards, rows)
-    return { kind: 'hashed', rows }
+    return { kind: 'hashed', pair }
+  }
+
+  get upperFrames(): number {
+    return this.upper.frames
+  }
+
+  loadGroups(): void {}
+
+  /** Its rows are in memory, and asked at once. */
+  groups(): number {
+    return allGroups
   }
 
   load(): void {}
@@ -184,40 +218,10 @@ export class OpenSegment implements Segment {
     return scratch
   }
 
-  andHashed(rows: Int32Array, out: number): boolean {
-    this.flush()
-    const { kernels, u32 } = this.#memory
-    const { chunkRowBytes } = this.#geometry
-    const pointers = this.#memory.push(rows.length * 4)
-    let isAnySet = 0
-    this.#chunks.forEach((_, chunk) => {
-      for (let i = 0; i < rows.length; i++) u32[(pointers >>> 2) + i] = this.#rowAddress(chunk, rows[i]!)
-      isAnySet |= kernels.andRows(pointers, rows.length, out + chunk * chunkRowBytes, chunkRowBytes)
-    })
-    this.#memory.pop(pointers)
-    if (this.#chunks.length === 0) kernels.fill(out, 0, this.rowBytes)
-    return isAnySet !== 0
-  }
-
-  /** Brings the signatures that were not transposed yet into the rows. */
-  flush(): void {
-    if (this.#transposed === this.#documents) return
-    this.#transpose((this.#documents - 1) >>> 6)
-  }
-
-  /** Copies the hashed row over all chunks to `out`, `rowBytes` long. */
-  copyHashedRow(row: number, out: number): void {
-    this.flush()
-    const { chunkRowBytes } = this.#geometry
-    for (let chunk = 0; chunk < this.#chunks.length; chunk++) {
-      this.#memory.kernels.copy(this.#rowAddress(chunk, row), out + chunk * chunkRowBytes, chunkRowBytes)
-    }
-  }
-
-  /** The frames of a chunk, in order: what a checkpoint writes. Copies. */
-  *chunkFrames(chunk: number): Generator<Uint8Array> {
-    this.flush()
-    for (const address of this.#chunks[chunk]!) yield this.#memory.u8.slice(address, address + frameBytes)
+  andHashed({ pair }: HashedLocation, out: number): boolean {
+    const rows = new Int32Array(this.rowsPerPair)
+    this.#pairHash.rows(pair.lo, pair.hi, this.shards, rows)
+    return this.rows.and(rows, out)
   }
 
   /**
@@ -225,86 +229,24 @@ export class OpenSegment implements Segment {
    * @param frames per chunk, in order, 8 KiB each
    */
   restore(documents: number, hashedPairs: number, frames: readonly (readonly Uint8Array[])[]): void {
-    for (const chunk of frames) {
-      const addresses = this.#addChunk()
-      chunk.forEach((bytes, i) => {
-        this.#memory.u8.set(bytes, addresses[i]!)
-      })
-    }
+    this.rows.restore(documents, frames)
     this.#documents = documents
-    this.#transposed = documents
     this.#hashedPairs = hashedPairs
-    this.#restoreSignatures()
+    this.upper.skipTo(documents)
   }
 
   /** Gives the memory back. The segment must not be used afterwards. */
   free(): void {
-    for (const chunk of this.#chunks) for (const address of chunk) this.#memory.free(address)
-    this.#chunks.length = 0
-  }
-
-  #set(base: number, row: number): void {
-    this.#signatures[base + (row >>> 5)]! |= 1 << (row & 31)
-  }
-
-  #beginDocument(position: number): void {
-    if (position % this.#geometry.chunkDocuments === 0) this.#addChunk()
-    if ((position & 63) === 0) this.#signatures.fill(0)
+    this.rows.free()
+    this.columns.free()
+    this.upper.free()
   }
 
   #endDocument(): void {
+    this.upper.endDocument(this.#documents)
     this.#documents++
-    if ((this.#documents & 63) === 0) this.#transpose((this.#documents >>> 6) - 1)
+    this.rows.endDocument()
     if (this.#documents % blockPositions === 0) this.#privateBlock.flushTo(this.#privateRows)
-  }
-
-  #addChunk(): Uint32Array {
-    const addresses = new Uint32Array(Math.ceil(this.shards / this.#geometry.rowsPerFrame))
-    for (let i = 0; i < addresses.length; i++) {
-      addresses[i] = this.#memory.allocate()
-      this.#memory.kernels.fill(addresses[i]!, 0, frameBytes)
-    }
-    this.#chunks.push(addresses)
-    return addresses
-  }
-
-  #rowAddress(chunk: number, row: number): number {
-    const { rowsPerFrame, chunkRowBytes } = this.#geometry
-    return this.#chunks[chunk]![Math.floor(row / rowsPerFrame)]! + (row % rowsPerFrame) * chunkRowBytes
-  }
-
-  /** Block numbers count from the segment's first document. */
-  #transpose(block: number): void {
-    const { chunkDocuments, rowsPerFrame } = this.#geometry
-    const chunk = Math.floor((block * 64) / chunkDocuments)
-    const frames = this.#chunks[chunk]!
-    const memory = this.#memory
-    const framesAt = memory.push(frames.byteLength)
-    const signaturesAt = memory.push(this.#signatures.byteLength)
-    memory.u32.set(frames, framesAt >>> 2)
-    memory.u32.set(this.#signatures, signaturesAt >>> 2)
-    const blockInChunk = block - (chunk * chunkDocuments) / 64
-    memory.kernels.transposeBlock(signaturesAt, this.shards / 8, framesAt, rowsPerFrame, blockInChunk)
-    memory.pop(framesAt)
-    this.#transposed = this.#documents
-  }
-
-  /** The block that was being filled, read back from the rows: the next document joins it. */
-  #restoreSignatures(): void {
-    const filled = this.#documents & 63
-    if (filled === 0) return
-    const start = this.#documents - filled
-    const chunk = Math.floor(start / this.#geometry.chunkDocuments)
-    const offset = (start % this.#geometry.chunkDocuments) / 8
-    this.#signatures.fill(0)
-    for (let row = 0; row < this.shards; row++) {
-      const address = this.#rowAddress(chunk, row) + offset
-      for (let d = 0; d < filled; d++) {
-        if ((this.#memory.u8[address + (d >>> 3)]! & (1 << (d & 7))) !== 0) {
-          this.#signatures[d * this.#signatureWords + (row >>> 5)]! |= 1 << (row & 31)
-        }
-      }
-    }
   }
 
   #prepare(shape: Shape): PreparedShape {

@@ -28,6 +28,9 @@ export interface PathNode {
   /** The document in whose flattening this node was met last, and the types met in it, one bit each. */
   stamp: number
   types: number
+  /** For each tag the column that an open segment keeps the values in; it belongs to `columnsOf`. */
+  columns: Int8Array | undefined
+  columnsOf: object | undefined
 }
 
 export class PathTable {
@@ -101,7 +104,9 @@ export class PathTable {
       lastKey: undefined,
       lastChild: undefined,
       stamp: 0,
-      types: 0
+      types: 0,
+      columns: undefined,
+      columnsOf: undefined
     }
   }
 }

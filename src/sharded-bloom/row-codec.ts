@@ -15,6 +15,10 @@ import type { RowMemory } from '../bloom/kernels/index.ts'
 
 export const RowShape = { none: 0, all: 1, dense: 2, list: 3, complement: 4 } as const
 
+/** In place of a stored row's number: rows of which nothing needs to be stored. */
+export const NO_DOCUMENT = -1
+export const ALL_DOCUMENTS = -2
+
 /**
  * @param words bits of the row, at least `documents` of them
  * @param documents positions in use; bits beyond are ignored

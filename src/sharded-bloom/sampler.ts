@@ -83,6 +83,11 @@ export class Sampler {
     return [...this.#pairs.values()].filter((pair) => pair.count >= minCount).sort((a, b) => b.count - a.count)
   }
 
+  /** The pairs of each sampled document, in the order of ordinals. */
+  documents(): readonly (readonly SampledPair[])[] {
+    return this.#documents.map(({ pairs }) => pairs)
+  }
+
   /** For each sampled document, how many of its value pairs are not in `privatePairs`. */
   hashedPairsPerDocument(privatePairs: ReadonlySet<HashedPair>): number[] {
     return this.#documents.map(({ pairs, uncounted }) => {

@@ -10,24 +10,33 @@ import type { IndexStore, IndexWrite } from './document-index.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import type { OpenSegment } from './open-segment.ts'
+import type { StoredColumn } from './ranges/column-record.ts'
+import { sealColumn } from './ranges/seal-column.ts'
 import { frameBytes } from './row-cache.ts'
-import { RowShape } from './row-codec.ts'
-import { ALL_DOCUMENTS, NO_DOCUMENT, type SegmentRecord } from './segment-record.ts'
+import { ALL_DOCUMENTS, encodeRow, NO_DOCUMENT, RowShape } from './row-codec.ts'
+import type { SegmentRecord } from './segment-record.ts'
 
 const framesPerBatch = 32
 const privateRowsPerBatch = 128
 
+/** @param storedAt what stands for the segment in the keys of its records */
 export async function sealSegment(
   segment: OpenSegment,
   store: IndexStore,
   memory: RowMemory,
-  tunings: number
+  tunings: number,
+  storedAt = segment.firstOrdinal
 ): Promise<SegmentRecord> {
-  const hashedRows = await writeHashedRows(segment, store, memory)
-  const { rowOfSlot, bytes } = await writePrivateRows(segment, store)
+  const hashedRows = await writeHashedRows(segment, store, memory, storedAt)
+  const upperLevel = await writeUpperLevel(segment, store, storedAt)
+  const rows = new StoredRows()
+  const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
+  const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
   return {
     firstOrdinal: segment.firstOrdinal,
     documents: segment.documents,
+    span: segment.documents,
+    storedAt,
     isSealed: true,
     shards: segment.shards,
     rowsPerPair: segment.rowsPerPair,
@@ -37,11 +46,19 @@ export async function sealSegment(
     alwaysCandidates: segment.alwaysCandidates,
     pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
     rowOfSlot,
-    bytes: { hashedRows, privateRows: bytes }
+    columnSpecs: [],
+    columns,
+    upper: segment.upper.record,
+    bytes: { hashedRows, privateRows, rangeCodes, upperLevel }
   }
 }
 
-async function writeHashedRows(segment: OpenSegment, store: IndexStore, memory: RowMemory): Promise<number> {
+async function writeHashedRows(
+  segment: OpenSegment,
+  store: IndexStore,
+  memory: RowMemory,
+  storedAt: number
+): Promise<number> {
   const rowBytes = sealedRowBytes(segment.documents)
   const rowsPerFrame = sealedRowsPerFrame(segment.documents)
   const frames = Math.ceil(segment.shards / rowsPerFrame)
@@ -53,52 +70,102 @@ async function writeHashedRows(segment: OpenSegment, store: IndexStore, memory: 
       const value = new Uint8Array(rows * rowBytes)
       const scratch = memory.push(frameBytes)
       for (let i = 0; i < rows; i++) {
-        segment.copyHashedRow(frame * rowsPerFrame + i, scratch)
+        segment.rows.copyRow(frame * rowsPerFrame + i, scratch)
         value.set(memory.u8.subarray(scratch, scratch + rowBytes), i * rowBytes)
       }
       memory.pop(scratch)
       bytes += value.length
-      writes.push({ key: indexKey(IndexArea.hashedRows, segment.firstOrdinal, frame), value })
+      writes.push({ key: indexKey(IndexArea.hashedRows, storedAt, frame), value })
     }
     await store.write(writes)
   }
   return bytes
 }
 
+async function writeUpperLevel(segment: OpenSegment, store: IndexStore, storedAt: number): Promise<number> {
+  let writes: IndexWrite[] = []
+  let frame = 0
+  for (const value of segment.upper.contents(segment.documents)) {
+    writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value })
+    if (writes.length < framesPerBatch) continue
+    await store.write(writes)
+    writes = []
+  }
+  if (writes.length > 0) await store.write(writes)
+  return frame * frameBytes
+}
+
 async function writePrivateRows(
   segment: OpenSegment,
-  store: IndexStore
+  store: IndexStore,
+  stored: StoredRows,
+  storedAt: number
 ): Promise<{ readonly rowOfSlot: readonly number[]; readonly bytes: number }> {
   const { documents, privateRows } = segment
   const rowBytes = sealedRowBytes(documents)
   const rowOfSlot: number[] = []
-  const identical = new IdenticalRows()
   let bytes = 0
   for (let begin = 0; begin < privateRows.length; begin += privateRowsPerBatch) {
     const writes: IndexWrite[] = []
     for (const row of privateRows.slice(begin, begin + privateRowsPerBatch)) {
       const value = row.encode(0, documents, rowBytes)
-      if (value[0] === RowShape.none) rowOfSlot.push(NO_DOCUMENT)
-      else if (value[0] === RowShape.all) rowOfSlot.push(ALL_DOCUMENTS)
-      else {
-        const { index, isNew } = identical.add(value)
-        rowOfSlot.push(index)
-        if (!isNew) continue
-        bytes += value.length
-        writes.push({ key: indexKey(IndexArea.privateRow, segment.firstOrdinal, index), value })
-      }
+      const { index, isNew } = stored.add(value)
+      rowOfSlot.push(index)
+      if (!isNew) continue
+      bytes += value.length
+      writes.push({ key: indexKey(IndexArea.privateRow, storedAt, index), value })
     }
     if (writes.length > 0) await store.write(writes)
   }
   return { rowOfSlot, bytes }
 }
 
-/** Numbers distinct rows; many paths occur in exactly the same documents. */
-class IdenticalRows {
+/** One column after the other: each takes about a millisecond. */
+async function writeColumns(
+  segment: OpenSegment,
+  store: IndexStore,
+  memory: RowMemory,
+  stored: StoredRows,
+  storedAt: number
+): Promise<{ readonly columns: readonly StoredColumn[]; readonly bytes: number }> {
+  const { documents } = segment
+  const rowBytes = sealedRowBytes(documents)
+  const columns: StoredColumn[] = []
+  let bytes = 0
+  let firstKeys = 0
+  for (const column of segment.columns.columns) {
+    const writes: IndexWrite[] = []
+    const write = (key: Uint8Array, value: Uint8Array): void => {
+      bytes += value.length
+      writes.push({ key, value })
+    }
+    const place = (row: Uint8Array): number => {
+      const { index, isNew } = stored.add(row)
+      if (isNew) write(indexKey(IndexArea.privateRow, storedAt, index), row)
+      return index
+    }
+    const { kind, rows, keys } = sealColumn(column, documents, memory)
+    const { min, max, count, spec } = column
+    const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes)))
+    const outside = place(column.outside.encode(0, documents, rowBytes))
+    columns.push({ ...spec, kind, count, min, max, rows: numbers, outside, keys: keys.length, firstKeys })
+    const all = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength)
+    for (let offset = 0; offset < all.length; offset += frameBytes) {
+      write(indexKey(IndexArea.columnKeys, storedAt, firstKeys++), all.slice(offset, offset + frameBytes))
+    }
+    await store.write(writes)
+  }
+  return { columns, bytes }
+}
+
+/** Numbers distinct rows; many paths occur in exactly the same documents. Rows that are none or all have no number. */
+class StoredRows {
   readonly #rows: Uint8Array[] = []
   readonly #byHash = new Map<number, number[]>()
 
   add(row: Uint8Array): { readonly index: number; readonly isNew: boolean } {
+    if (row[0] === RowShape.none) return { index: NO_DOCUMENT, isNew: false }
+    if (row[0] === RowShape.all) return { index: ALL_DOCUMENTS, isNew: false }
     const hash = hashBytes(row)
     const candidates = this.#byHash.get(hash)
     const known = candidates?.find((index) => equalBytes(this.#rows[index]!, row))
@@ -111,10 +178,11 @@ class IdenticalRows {
   }
 }
 
-/** FNV-1a; rows with one hash are compared. */
+/** FNV-1a of the length and some of the bytes; rows with one hash are compared. */
 function hashBytes(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
+  let hash = 0x811c9dc5 ^ bytes.length
+  const stride = 1 + (bytes.length >>> 9)
+  for (let i = 0; i < bytes.length; i += stride) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   return hash
 }
 

@@ -4,6 +4,7 @@
  * A frame that is missing or has the wrong size is damage. It never hides a document: its rows say nothing (`unknown`),
  * queries confirm more, and `isDamaged` has the index built again at the next open.
  */
+import { popcount32 } from '../bloom/bit-set.ts'
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
 import type { IndexStore } from './document-index.ts'
@@ -12,10 +13,18 @@ import { IndexArea, indexKey } from './index-keys.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
+import type { ColumnSpec } from './ranges/column-spec.ts'
+import { framesOfKeys, SealedColumn } from './ranges/sealed-column.ts'
 import { type FrameOwner, frameBytes, type RowCache } from './row-cache.ts'
-import { decodeRow } from './row-codec.ts'
-import type { Location, Segment } from './segment.ts'
-import { ALL_DOCUMENTS, NO_DOCUMENT, type SegmentRecord } from './segment-record.ts'
+import { ALL_DOCUMENTS, decodeRow, NO_DOCUMENT } from './row-codec.ts'
+import type { HashedLocation, Location, Segment } from './segment.ts'
+import type { SegmentRecord } from './segment-record.ts'
+import { allGroups, frameOfPair, groupsOfPair } from './upper-level.ts'
+
+/** Of fewer groups it pays to read the parts of rows that are theirs. */
+const maxSparseGroups = 8
+/** Kernels work on 16 bytes at least. */
+const kernelDocuments = 128
 
 export interface SealedContext {
   readonly memory: RowMemory
@@ -29,12 +38,15 @@ export interface SealedContext {
 export class SealedSegment implements Segment, FrameOwner {
   readonly record: SegmentRecord
   readonly rowBytes: number
-  /** Slots of hashed frames first, then one per stored private row. */
+  /** Slots of hashed frames first, then one per stored row, then the frames of column keys and of the upper level. */
   readonly slots: Uint32Array
   readonly #context: SealedContext
   readonly #table: PrivateTable
   readonly #rowsPerFrame: number
   readonly #hashedFrames: number
+  readonly #storedRows: number
+  readonly #upperStart: number
+  readonly #columns: readonly SealedColumn[]
   readonly #damaged = new Set<number>()
   #isFreed = false
 
@@ -45,8 +57,15 @@ export class SealedSegment implements Segment, FrameOwner {
     this.#rowsPerFrame = sealedRowsPerFrame(record.documents)
     this.#hashedFrames = Math.ceil(record.shards / this.#rowsPerFrame)
     this.#table = new PrivateTable(record.pairs.map((pair) => context.pairHash.hash(pair)))
-    const storedRows = record.rowOfSlot.reduce((most, row) => Math.max(most, row + 1), 0)
-    this.slots = new Uint32Array(this.#hashedFrames + storedRows)
+    this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record.documents, column))
+    const rows = [...record.rowOfSlot, ...record.columns.flatMap((column) => [...column.rows, column.outside])]
+    this.#storedRows = rows.reduce((most, row) => Math.max(most, row + 1), 0)
+    const keyFrames = record.columns.reduce(
+      (most, { firstKeys, keys }) => Math.max(most, firstKeys + framesOfKeys(keys)),
+      0
+    )
+    this.#upperStart = this.#hashedFrames + this.#storedRows + keyFrames
+    this.slots = new Uint32Array(this.#upperStart + record.upper.frames)
   }
 
   get firstOrdinal(): number {
@@ -77,6 +96,14 @@ export class SealedSegment implements Segment, FrameOwner {
     return this.#table.pairs
   }
 
+  get columnSpecs(): readonly ColumnSpec[] {
+    return this.record.columns
+  }
+
+  rangeColumn(path: string, type: number): SealedColumn | undefined {
+    return this.#columns.find(({ record }) => record.type === type && record.path === path)
+  }
+
   locate(pair: HashedPair): Location {
     const slot = this.#table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
     if (slot >= 0) {
@@ -84,19 +111,45 @@ export class SealedSegment implements Segment, FrameOwner {
     }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }
     if (this.record.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
+    return { kind: 'hashed', pair }
+  }
+
+  get upperFrames(): number {
+    return this.record.upper.frames
+  }
+
+  loadGroups(location: Location): void | Promise<void> {
+    const frame = this.#upperFrame(location)
+    return frame === undefined ? undefined : this.#loadFrame(frame)
+  }
+
+  groups(location: Location): number {
+    const frame = this.#upperFrame(location)
+    if (frame === undefined || location.kind !== 'hashed') return location.kind === 'absent' ? 0 : allGroups
+    if (this.#damaged.has(frame)) return allGroups
+    const { memory, cache } = this.#context
+    const { lo, hi } = location.pair
+    return groupsOfPair(memory.u32, cache.lookup(this, frame), lo, hi) | this.record.upper.unknownGroups
+  }
+
+  #rowsOf({ pair }: HashedLocation): Int32Array {
     const rows = new Int32Array(this.rowsPerPair)
     this.#context.pairHash.rows(pair.lo, pair.hi, this.shards, rows)
-    return { kind: 'hashed', rows }
+    return rows
+  }
+
+  /** Where the pair's words are; only values and sizes are in the upper level. */
+  #upperFrame(location: Location): number | undefined {
+    const { frames } = this.record.upper
+    if (location.kind !== 'hashed' || frames === 0 || location.pair.tag > Tag.size) return undefined
+    return this.#upperStart + frameOfPair(location.pair.lo, location.pair.hi, frames)
   }
 
   load(location: Location): void | Promise<void> {
-    if (location.kind === 'private') {
-      const row = this.record.rowOfSlot[location.slot]!
-      return row === ALL_DOCUMENTS ? undefined : this.#loadFrame(this.#hashedFrames + row)
-    }
-    if (location.kind !== 'hashed') return undefined
+    if (location.kind === 'private') return this.loadRow(this.record.rowOfSlot[location.slot]!)
+    if (location.kind !== 'hashed' || this.groups(location) === 0) return undefined
     let pending: Promise<void>[] | undefined
-    for (const row of location.rows) {
+    for (const row of this.#rowsOf(location)) {
       const loading = this.#loadFrame(Math.floor(row / this.#rowsPerFrame))
       if (loading !== undefined) {
         pending ??= []
@@ -107,8 +160,15 @@ export class SealedSegment implements Segment, FrameOwner {
   }
 
   privateRow(slot: number, scratch: number): number | undefined {
+    return this.row(this.record.rowOfSlot[slot]!, scratch)
+  }
+
+  loadRow(row: number): void | Promise<void> {
+    return row < 0 ? undefined : this.#loadFrame(this.#hashedFrames + row)
+  }
+
+  row(row: number, scratch: number): number | undefined {
     const { memory, cache } = this.#context
-    const row = this.record.rowOfSlot[slot]!
     if (row === ALL_DOCUMENTS || row === NO_DOCUMENT) {
       memory.kernels.fill(scratch, row === ALL_DOCUMENTS ? 0xff : 0, this.rowBytes)
       memory.kernels.clearFrom(scratch, this.documents, this.rowBytes)
@@ -118,8 +178,20 @@ export class SealedSegment implements Segment, FrameOwner {
     return this.#damaged.has(frame) ? undefined : cache.lookup(this, frame)
   }
 
-  andHashed(rows: Int32Array, out: number): boolean | undefined {
+  loadKeys(frame: number): void | Promise<void> {
+    return this.#loadFrame(this.#hashedFrames + this.#storedRows + frame)
+  }
+
+  keys(frame: number): number | undefined {
+    const number = this.#hashedFrames + this.#storedRows + frame
+    return this.#damaged.has(number) ? undefined : this.#context.cache.lookup(this, number)
+  }
+
+  andHashed(location: HashedLocation, out: number): boolean | undefined {
     const { memory, cache } = this.#context
+    const groups = this.groups(location)
+    if (groups === 0) return false
+    const rows = this.#rowsOf(location)
     const pointers = memory.push(rows.length * 4)
     let count = 0
     for (const row of rows) {
@@ -128,9 +200,31 @@ export class SealedSegment implements Segment, FrameOwner {
       const address = cache.lookup(this, frame) + (row % this.#rowsPerFrame) * this.rowBytes
       memory.u32[(pointers >>> 2) + count++] = address
     }
-    const isAnySet = memory.kernels.andRows(pointers, count, out, this.rowBytes)
+    const isAnySet =
+      popcount32(groups) <= maxSparseGroups && this.record.upper.groupDocuments % kernelDocuments === 0
+        ? this.#andGroups(groups, pointers, count, out)
+        : memory.kernels.andRows(pointers, count, out, this.rowBytes)
     memory.pop(pointers)
     return count === 0 ? undefined : isAnySet !== 0
+  }
+
+  /** Reads of every row only what belongs to the groups. The pointers are moved along. */
+  #andGroups(groups: number, pointers: number, count: number, out: number): number {
+    const { kernels, u32 } = this.#context.memory
+    const bytes = this.record.upper.groupDocuments / 8
+    kernels.fill(out, 0, this.rowBytes)
+    let isAnySet = 0
+    let at = 0
+    for (let rest = groups; rest !== 0; rest &= rest - 1) {
+      const offset = (31 - Math.clz32(rest & -rest)) * bytes
+      // The last group may be shorter.
+      const length = Math.min(bytes, this.rowBytes - offset)
+      if (length <= 0) break
+      for (let i = 0; i < count; i++) u32[(pointers >>> 2) + i]! += offset - at
+      at = offset
+      isAnySet |= kernels.andRows(pointers, count, out + offset, length)
+    }
+    return isAnySet
   }
 
   /** Drops the segment's frames from the cache; it takes no others. */
@@ -142,11 +236,7 @@ export class SealedSegment implements Segment, FrameOwner {
   #loadFrame(frame: number): void | Promise<void> {
     const { cache, store } = this.#context
     if (cache.lookup(this, frame) !== 0 || this.#damaged.has(frame)) return undefined
-    const key =
-      frame < this.#hashedFrames
-        ? indexKey(IndexArea.hashedRows, this.firstOrdinal, frame)
-        : indexKey(IndexArea.privateRow, this.firstOrdinal, frame - this.#hashedFrames)
-    const bytes = store.get(key)
+    const bytes = store.get(this.#keyOf(frame))
     if (bytes instanceof Promise) return bytes.then((value) => this.#place(frame, value))
     this.#place(frame, bytes)
     return undefined
@@ -159,7 +249,18 @@ export class SealedSegment implements Segment, FrameOwner {
     if (this.slots[frame] !== 0) return
     if (bytes !== undefined) {
       const address = cache.insert(this, frame)
-      if (frame >= this.#hashedFrames) {
+      if (frame >= this.#upperStart) {
+        if (bytes.length === frameBytes) {
+          memory.u8.set(bytes, address)
+          return
+        }
+      } else if (frame >= this.#hashedFrames + this.#storedRows) {
+        if (bytes.length <= frameBytes && bytes.length % 8 === 0) {
+          memory.kernels.fill(address, 0, frameBytes)
+          memory.u8.set(bytes, address)
+          return
+        }
+      } else if (frame >= this.#hashedFrames) {
         if (decodeRow(bytes, memory, address, this.documents, this.rowBytes)) return
       } else if (bytes.length <= frameBytes && bytes.length === this.#frameLength(frame)) {
         memory.u8.set(bytes, address)
@@ -168,6 +269,15 @@ export class SealedSegment implements Segment, FrameOwner {
     }
     this.#damaged.add(frame)
     onDamage(`frame ${frame} of the segment at ordinal ${this.firstOrdinal} is ${bytes ? 'damaged' : 'missing'}`)
+  }
+
+  #keyOf(frame: number): Uint8Array {
+    const { storedAt } = this.record
+    const row = frame - this.#hashedFrames
+    if (row < 0) return indexKey(IndexArea.hashedRows, storedAt, frame)
+    if (frame >= this.#upperStart) return indexKey(IndexArea.upperLevel, storedAt, frame - this.#upperStart)
+    if (row < this.#storedRows) return indexKey(IndexArea.privateRow, storedAt, row)
+    return indexKey(IndexArea.columnKeys, storedAt, row - this.#storedRows)
   }
 
   #frameLength(frame: number): number {

@@ -2,7 +2,8 @@
  * One segment through its life. What stands for it changes (open, tuned again, sealed); views keep the handle.
  *
  * Invariant: whatever stands for the segment is sound for every ordinal that was live at any time since the oldest open
- * view: documents that could not be read again are eternal candidates, and liveness is the view's own.
+ * view: documents that could not be read again are eternal candidates, and liveness is the view's own. When others take
+ * its place (see rebuild/), it is retired and stays as it is until the last view that holds it closes.
  */
 import { PetalError } from '../model/errors.ts'
 import type { IndexStore, IndexWrite } from './document-index.ts'
@@ -10,36 +11,51 @@ import type { Geometry } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import { LiveBitmap } from './live.ts'
 import { OpenSegment } from './open-segment.ts'
+import { consecutive, decodeOffsets, ofOffsets, type PositionMap } from './position-map.ts'
 import type { SealedSegment } from './sealed-segment.ts'
+import { noBytes, type SegmentBytes, type SegmentRecord } from './segment-record.ts'
 
 export class SegmentHandle {
   readonly firstOrdinal: number
   segment: OpenSegment | SealedSegment
   readonly live: LiveBitmap
+  readonly positions: PositionMap
   /** Documents whose rows are in chunk records. */
   checkpointed: number
   /** How often its parameters were chosen again. */
   tunings: number
   /** Bytes stored for rows. */
-  bytes: { readonly hashedRows: number; readonly privateRows: number }
+  bytes: SegmentBytes
   directoryBytes = 0
   liveBytes = 0
   /** Takes no more documents though it is not full: its rows were too dense, or ordinals were left out. */
   isClosed = false
   /** False while the live bitmap is not stored as it is now. */
   isLiveStored = false
+  #views = 0
+  #onUnused: (() => void) | undefined
 
-  constructor(segment: OpenSegment | SealedSegment, live: LiveBitmap) {
+  constructor(
+    segment: OpenSegment | SealedSegment,
+    live: LiveBitmap,
+    positions: PositionMap = consecutive(segment.firstOrdinal)
+  ) {
+    this.positions = positions
     this.firstOrdinal = segment.firstOrdinal
     this.segment = segment
     this.live = live
     this.checkpointed = 0
     this.tunings = 0
-    this.bytes = { hashedRows: 0, privateRows: 0 }
+    this.bytes = noBytes
   }
 
   get endOrdinal(): number {
-    return this.firstOrdinal + this.segment.documents
+    return this.firstOrdinal + (this.segment instanceof OpenSegment ? this.segment.documents : this.segment.record.span)
+  }
+
+  /** What stands for the segment in the keys of its records. */
+  get storedAt(): number {
+    return this.segment instanceof OpenSegment ? this.firstOrdinal : this.segment.record.storedAt
   }
 
   /** The open segment, or undefined when it is sealed. */
@@ -47,13 +63,29 @@ export class SegmentHandle {
     return this.segment instanceof OpenSegment ? this.segment : undefined
   }
 
+  /** A view reads it until it lets it go. */
+  hold(): void {
+    this.#views++
+  }
+
+  letGo(): void {
+    if (--this.#views === 0) this.#onUnused?.()
+  }
+
+  /** No view will hold it from now on. @param onUnused called once, when none does any more */
+  retire(onUnused: () => void): void {
+    if (this.#views === 0) onUnused()
+    else this.#onUnused = onUnused
+  }
+
   remove(ordinal: number): void {
-    if (this.live.remove(ordinal - this.firstOrdinal)) this.isLiveStored = false
+    const position = this.positions.positionOf(ordinal)
+    if (position >= 0 && this.live.remove(position)) this.isLiveStored = false
   }
 
   /** Live documents below `limit`. */
   liveCount(limit: number): number {
-    const documents = Math.max(0, Math.min(limit - this.firstOrdinal, this.segment.documents))
+    const documents = this.positions.positionsBelow(limit, this.segment.documents)
     return this.live.dead === 0 ? documents : documents - this.live.deadBelow(documents)
   }
 
@@ -63,7 +95,7 @@ export class SegmentHandle {
     const value =
       words === undefined ? new Uint8Array(0) : new Uint8Array(words.buffer, words.byteOffset, words.byteLength).slice()
     this.liveBytes = value.length
-    return { key: indexKey(IndexArea.live, this.firstOrdinal), value }
+    return { key: indexKey(IndexArea.live, this.storedAt), value }
   }
 }
 
@@ -75,11 +107,10 @@ export class SegmentHandle {
  */
 export async function readLive(
   store: IndexStore,
-  firstOrdinal: number,
-  documents: number,
+  { firstOrdinal, storedAt, documents }: SegmentRecord,
   { segmentDocuments }: Geometry
 ): Promise<LiveBitmap> {
-  const bytes = await store.get(indexKey(IndexArea.live, firstOrdinal))
+  const bytes = await store.get(indexKey(IndexArea.live, storedAt))
   if (bytes?.length === 0) return new LiveBitmap(segmentDocuments)
   if (bytes?.length !== segmentDocuments / 8) {
     throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable live bitmap`, {
@@ -90,4 +121,19 @@ export async function readLive(
   if ((documents & 31) !== 0) words[documents >>> 5]! |= -1 << (documents & 31)
   words.fill(0xffff_ffff, Math.ceil(documents / 32))
   return new LiveBitmap(segmentDocuments, words)
+}
+
+/**
+ * The ordinals of a stored segment.
+ * @throws PetalError IndexDamaged without a readable map where there has to be one
+ */
+export async function readPositions(store: IndexStore, record: SegmentRecord): Promise<PositionMap> {
+  const { firstOrdinal, storedAt, documents, span } = record
+  if (span === documents) return consecutive(firstOrdinal)
+  const bytes = await store.get(indexKey(IndexArea.positions, storedAt))
+  const offsets = bytes && decodeOffsets(bytes, documents, span)
+  if (offsets !== undefined) return ofOffsets(firstOrdinal, offsets)
+  throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable position map`, {
+    details: { firstOrdinal }
+  })
 }

@@ -6,12 +6,23 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { maxSegmentDocuments } from './geometry.ts'
+import { firstRebuilt } from './index-keys.ts'
 import type { TaggedPair } from './pair-tags.ts'
+import { maxSpan } from './position-map.ts'
+import { decodeColumns, decodeSpecs, encodeColumns, encodeSpecs, type StoredColumn } from './ranges/column-record.ts'
+import type { ColumnSpec } from './ranges/column-spec.ts'
+import { decodeDouble, encodeDouble, type StoredDouble } from './ranges/stored-double.ts'
+import { ALL_DOCUMENTS } from './row-codec.ts'
+import type { UpperLevelRecord } from './upper-level.ts'
 
 export interface SegmentRecord {
   readonly firstOrdinal: number
   /** Positions covered by what is stored. */
   readonly documents: number
+  /** Ordinals covered, from the first on: more than `documents` where a position map leaves dead ones out. */
+  readonly span: number
+  /** What stands for the segment in the keys of its records: the first ordinal, unless it was built again. */
+  readonly storedAt: number
   readonly isSealed: boolean
   readonly shards: number
   readonly rowsPerPair: number
@@ -24,22 +35,41 @@ export interface SegmentRecord {
   readonly pairs: readonly TaggedPair[]
   /** Sealed segments: which stored row each slot reads; −1 for no document, −2 for all documents. */
   readonly rowOfSlot: readonly number[]
-  /** Bytes stored for this segment, by part. */
-  readonly bytes: { readonly hashedRows: number; readonly privateRows: number }
+  /** Which values are kept as columns (see ranges/): of an open segment. */
+  readonly columnSpecs: readonly ColumnSpec[]
+  /** The columns of a sealed segment. */
+  readonly columns: readonly StoredColumn[]
+  readonly upper: UpperLevelRecord
+  readonly bytes: SegmentBytes
 }
 
-export const NO_DOCUMENT = -1
-export const ALL_DOCUMENTS = -2
+/** Bytes stored for a segment, by part. */
+export interface SegmentBytes {
+  readonly hashedRows: number
+  readonly privateRows: number
+  readonly rangeCodes: number
+  readonly upperLevel: number
+}
+
+export const noBytes: SegmentBytes = { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0 }
 
 const maxShards = 65_536
 const maxPairs = 65_536
 
-type StoredKey = number | string
-type StoredPair = readonly [path: string, tag: number, key: StoredKey]
+type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
 
 export function encodeSegmentRecord(record: SegmentRecord): Uint8Array {
-  const pairs: StoredPair[] = record.pairs.map(({ path, tag, key }) => [path, tag, storedKey(key)])
-  return new TextEncoder().encode(JSON.stringify({ ...record, pairs }))
+  const pairs: StoredPair[] = record.pairs.map(({ path, tag, key }) => [
+    path,
+    tag,
+    typeof key === 'string' ? key : encodeDouble(key)
+  ])
+  const columnSpecs = encodeSpecs(record.columnSpecs)
+  const columns = encodeColumns(record.columns)
+  // Most segments have neither: they stand where they are stored, and every position is an ordinal.
+  const storedAt = record.storedAt === record.firstOrdinal ? undefined : record.storedAt
+  const span = record.span === record.documents ? undefined : record.span
+  return new TextEncoder().encode(JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns }))
 }
 
 /** @throws PetalError IndexDamaged */
@@ -71,11 +101,24 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     return row as number
   })
   const isSealed = value.isSealed === true
+  const firstOrdinal = integer('firstOrdinal', 0, Number.MAX_SAFE_INTEGER)
+  const span = value.span === undefined ? documents : integer('span', documents, maxSpan)
+  const storedAt =
+    value.storedAt === undefined ? firstOrdinal : integer('storedAt', firstRebuilt, Number.MAX_SAFE_INTEGER)
+  if (!isSealed && (span !== documents || storedAt !== firstOrdinal)) throw damaged('span')
   if (isSealed && rowOfSlot.length !== pairs.length) throw damaged('rowOfSlot')
-  const bytesByPart = value.bytes as { hashedRows?: unknown; privateRows?: unknown } | undefined
+  const columnSpecs = decodeSpecs(value.columnSpecs)
+  const columns = decodeColumns(value.columns, documents)
+  if (columnSpecs === undefined) throw damaged('columnSpecs')
+  if (columns === undefined) throw damaged('columns')
+  const upper = decodeUpper(value.upper)
+  if (upper === undefined) throw damaged('upper')
+  const parts = value.bytes as { readonly [Part in keyof SegmentBytes]?: unknown } | undefined
   return {
-    firstOrdinal: integer('firstOrdinal', 0, Number.MAX_SAFE_INTEGER),
+    firstOrdinal,
     documents,
+    span,
+    storedAt,
     isSealed,
     shards,
     rowsPerPair: integer('rowsPerPair', 1, 32),
@@ -90,7 +133,26 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     }),
     pairs,
     rowOfSlot,
-    bytes: { hashedRows: Number(bytesByPart?.hashedRows ?? 0), privateRows: Number(bytesByPart?.privateRows ?? 0) }
+    columnSpecs,
+    columns,
+    upper,
+    bytes: {
+      hashedRows: Number(parts?.hashedRows ?? 0),
+      privateRows: Number(parts?.privateRows ?? 0),
+      rangeCodes: Number(parts?.rangeCodes ?? 0),
+      upperLevel: Number(parts?.upperLevel ?? 0)
+    }
+  }
+}
+
+function decodeUpper(value: unknown): UpperLevelRecord | undefined {
+  const { frames, groupDocuments, unknownGroups } = (value ?? {}) as Partial<Record<keyof UpperLevelRecord, unknown>>
+  if (!Number.isInteger(frames) || (frames as number) < 0 || (frames as number) > maxShards) return undefined
+  if (!Number.isInteger(groupDocuments) || (groupDocuments as number) < 1) return undefined
+  return {
+    frames: frames as number,
+    groupDocuments: groupDocuments as number,
+    unknownGroups: Number(unknownGroups) | 0
   }
 }
 
@@ -98,22 +160,9 @@ function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
   const [path, tag, key] = value as unknown[]
   if (typeof path !== 'string' || !Number.isInteger(tag)) throw damaged('pairs')
-  if (typeof key === 'string' || typeof key === 'number') return { path, tag: tag as number, key }
-  const number = Array.isArray(key) ? specialNumbers.get(String(key[0])) : undefined
-  if (number === undefined) throw damaged('pairs')
-  return { path, tag: tag as number, key: number }
-}
-
-/** Doubles that JSON has no text for are written as a list of one name. */
-const specialNumbers = new Map([
-  ['NaN', Number.NaN],
-  ['Infinity', Number.POSITIVE_INFINITY],
-  ['-Infinity', Number.NEGATIVE_INFINITY]
-])
-
-function storedKey(key: StoredKey): StoredKey {
-  if (typeof key === 'string' || Number.isFinite(key)) return key
-  return [String(key)] as unknown as StoredKey
+  const decoded = typeof key === 'string' ? key : decodeDouble(key)
+  if (decoded === undefined) throw damaged('pairs')
+  return { path, tag: tag as number, key: decoded }
 }
 
 function damaged(field: string): PetalError {

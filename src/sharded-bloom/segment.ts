@@ -2,6 +2,8 @@
  * What a segment is to the evaluation of bounds, open or sealed: a set of positions, and rows over them.
  */
 import type { HashedPair } from './private-table.ts'
+import type { ColumnSpec } from './ranges/column-spec.ts'
+import type { RangeColumn } from './ranges/range-column.ts'
 
 /** P, r and the pairs that get a row of their own. Chosen before the first document of the segment is added. */
 export interface SegmentParameters {
@@ -10,6 +12,10 @@ export interface SegmentParameters {
   /** r: hashed rows that every pair sets. */
   readonly rowsPerPair: number
   readonly privatePairs: readonly HashedPair[]
+  /** Values that are kept as columns, for ranges. */
+  readonly columns: readonly ColumnSpec[]
+  /** Frames of the upper level; 0 for none. */
+  readonly upperFrames: number
 }
 
 /** Where a segment keeps what it knows of a pair. */
@@ -18,10 +24,15 @@ export type Location =
   | { readonly kind: 'absent' }
   /** Exactly the documents of this private row have it. */
   | { readonly kind: 'private'; readonly slot: number }
-  /** Documents that have it are in all of these rows, among others. */
-  | { readonly kind: 'hashed'; readonly rows: Int32Array }
+  | HashedLocation
   /** Nothing can be said: the rows are damaged. */
   | { readonly kind: 'unknown' }
+
+/** Documents that have the pair are in all of its hashed rows, among others. */
+export interface HashedLocation {
+  readonly kind: 'hashed'
+  readonly pair: HashedPair
+}
 
 export interface Segment {
   readonly firstOrdinal: number
@@ -40,9 +51,23 @@ export interface Segment {
   /** The pairs that have a row of their own. */
   privatePairs(): readonly HashedPair[]
 
+  /** What is kept as columns. */
+  readonly columnSpecs: readonly ColumnSpec[]
+
+  /** The column of the values of a type on a path; without one, type rows are all that bounds a range. */
+  rangeColumn(path: string, type: number): RangeColumn | undefined
+
+  readonly upperFrames: number
+
   locate(pair: HashedPair): Location
 
-  /** Brings the rows of a location into memory; a promise only where the store cannot answer at once. */
+  /** Brings what groups() needs into memory; a promise only where the store cannot answer at once. */
+  loadGroups(location: Location): void | Promise<void>
+
+  /** The groups that may have documents of the location, one bit each (see upper-level.ts). */
+  groups(location: Location): number
+
+  /** Brings the rows of a location into memory; REQUIRES loadGroups(). */
   load(location: Location): void | Promise<void>
 
   /**
@@ -55,5 +80,5 @@ export interface Segment {
    * Writes the AND of hashed rows to `out`; returns false when all of it is zero, undefined when a row turned out
    * damaged.
    */
-  andHashed(rows: Int32Array, out: number): boolean | undefined
+  andHashed(location: HashedLocation, out: number): boolean | undefined
 }

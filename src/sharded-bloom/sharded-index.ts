@@ -16,7 +16,16 @@ import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import { ByteIngest } from './byte-scan/byte-ingest.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import { CheckedStore } from './checked-store.ts'
-import type { DocumentIndex, DocumentSource, IndexStats, IndexStore, IndexView, IndexWrite } from './document-index.ts'
+import type {
+  DocumentIndex,
+  DocumentSource,
+  IndexRebuild,
+  IndexStats,
+  IndexStore,
+  IndexTuning,
+  IndexView,
+  IndexWrite
+} from './document-index.ts'
 import { type FlatDocument, Flattener } from './flatten.ts'
 import { type Geometry, geometryOf } from './geometry.ts'
 import { createHeader, decodeHeader, encodeHeader, type IndexHeader, type IndexSeed } from './index-header.ts'
@@ -26,11 +35,15 @@ import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import { Maintenance } from './maintenance.ts'
 import { OpenSegment } from './open-segment.ts'
 import { PairHash } from './pair-hash.ts'
+import type { RangeCodes } from './ranges/choose-columns.ts'
+import { Rebuilds } from './rebuild/rebuilds.ts'
+import { storedDocuments } from './rebuild/stored-documents.ts'
 import { RowCache } from './row-cache.ts'
 import type { SealedContext } from './sealed-segment.ts'
 import type { SegmentParameters } from './segment.ts'
 import { SegmentHandle } from './segment-handle.ts'
 import { indexStats } from './stats.ts'
+import { readChoice, type StoredChoice, withChoice, writeChoice } from './tune/stored-choice.ts'
 import { checkTuning, initialParameters, type TuningOptions } from './tuning.ts'
 import { ShardedView } from './view.ts'
 
@@ -43,6 +56,8 @@ export interface ShardedIndexOptions {
   readonly rowsPerPair?: number | 'auto' | undefined
   /** Default 24. */
   readonly bitsPerPosting?: number | undefined
+  /** Which values get range codes; default 'auto'. */
+  readonly rangeCodes?: RangeCodes | undefined
   readonly hash?: HashName | undefined
   /** Seed of an index that is created now: random unless given, so that nobody can craft documents that collide. */
   readonly seed?: IndexSeed | undefined
@@ -62,7 +77,7 @@ class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
   readonly #store: IndexStore
   readonly #geometry: Geometry
-  readonly #tuning: TuningOptions
+  #tuning: TuningOptions
   readonly #memory: RowMemory
   readonly #cache: RowCache
   readonly #handles: SegmentHandle[] = []
@@ -75,10 +90,12 @@ class ShardedIndex implements DocumentIndex {
   /** The header says that the next open has to build the index again. */
   #isDamaged = false
   readonly #damage: string[] = []
+  readonly #rebuilds: Rebuilds
 
   constructor(options: ShardedIndexOptions) {
     this.#options = options
     this.#store = new CheckedStore(options.store)
+    this.#rebuilds = new Rebuilds(this.#store, this.#handles)
     this.#geometry = geometryOf(options.segmentDocuments ?? 65_536)
     this.#tuning = checkTuning(options)
     this.#memory = rowMemory()
@@ -92,6 +109,7 @@ class ShardedIndex implements DocumentIndex {
   async open(nextOrdinal: number, documents: number): Promise<void> {
     const hash = this.#options.hash ?? 'murmur'
     const hasher = await loadHasher(hash)
+    this.#tuning = checkTuning(withChoice(this.#options, await readChoice(this.#store)))
     try {
       await this.#load(hasher, hash)
       await this.#recover(nextOrdinal)
@@ -137,6 +155,7 @@ class ShardedIndex implements DocumentIndex {
   remove(ordinal: number): void {
     this.#handleOf(ordinal)?.remove(ordinal)
     this.#maintenance!.noteDead(ordinal)
+    this.#rebuilds.noteRemoved(ordinal)
   }
 
   maintain(limit: number): Promise<void> {
@@ -146,6 +165,7 @@ class ShardedIndex implements DocumentIndex {
   async close(limit: number): Promise<void> {
     try {
       this.#byteIngest?.close()
+      await this.#rebuilds.settle()
       if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
     } finally {
       this.#freeSegments()
@@ -161,6 +181,36 @@ class ShardedIndex implements DocumentIndex {
     let count = 0
     for (const handle of this.#handles) count += handle.liveCount(limit)
     return count
+  }
+
+  get tuning(): IndexTuning {
+    return { ...this.#tuning, segmentDocuments: this.#geometry.segmentDocuments, hash: this.#options.hash ?? 'murmur' }
+  }
+
+  async retune(choice: StoredChoice): Promise<void> {
+    await writeChoice(this.#store, choice)
+    this.#tuning = checkTuning(withChoice(this.#options, choice))
+  }
+
+  async beginRebuild(limit: number): Promise<IndexRebuild> {
+    this.#rebuilds.assertNone()
+    const last = this.#handles.at(-1)
+    if (last?.open !== undefined) {
+      last.isClosed = true
+      await this.#maintenance!.run(limit)
+    }
+    const { documents } = this.#options
+    const { flattener, pairHash } = this.#tools!
+    return this.#rebuilds.begin({
+      documents,
+      readStored: (from, to) => storedDocuments(documents, from, to),
+      sealed: this.#sealedContext(pairHash),
+      geometry: this.#geometry,
+      tuning: () => this.#tuning,
+      flatten: (document) => flattener.flatten(document),
+      scannerSeed: this.#byteIngest && ((path) => flattener.seedOf(path)),
+      createOpen: (firstOrdinal, parameters) => this.#createOpen(firstOrdinal, parameters)
+    })
   }
 
   stats(): IndexStats {
@@ -193,7 +243,7 @@ class ShardedIndex implements DocumentIndex {
       documents: this.#options.documents,
       memory: this.#memory,
       geometry: this.#geometry,
-      tuning: this.#tuning,
+      tuning: () => this.#tuning,
       handles: this.#handles,
       flatten: (document) => flattener.flatten(document),
       createOpen: (firstOrdinal, parameters) => this.#createOpen(firstOrdinal, parameters),
@@ -244,6 +294,7 @@ class ShardedIndex implements DocumentIndex {
       try {
         await this.#loadSegments()
         this.#maintenance!.resume()
+        await this.#rebuilds.clearLeftovers()
         return
       } catch (error) {
         if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
@@ -312,6 +363,7 @@ class ShardedIndex implements DocumentIndex {
   }
 
   #freeSegments(): void {
+    this.#rebuilds.free()
     for (const handle of this.#handles) handle.segment.free()
     this.#handles.length = 0
   }

@@ -13,6 +13,8 @@ export function indexStats(
     handles.reduce((total, handle) => total + part(handle), 0)
   const hashedRows = sum((handle) => handle.bytes.hashedRows)
   const privateRows = sum((handle) => handle.bytes.privateRows)
+  const rangeCodes = sum((handle) => handle.bytes.rangeCodes)
+  const upperLevel = sum((handle) => handle.bytes.upperLevel)
   const live = sum((handle) => handle.liveBytes)
   const directory = sum((handle) => handle.directoryBytes)
   return {
@@ -25,10 +27,11 @@ export function indexStats(
     bytes: {
       hashedRows,
       privateRows,
-      upperLevel: 0,
+      rangeCodes,
+      upperLevel,
       live,
       directory,
-      total: hashedRows + privateRows + live + directory
+      total: hashedRows + privateRows + rangeCodes + upperLevel + live + directory
     },
     cache: { budgetBytes: cache.budgetBytes, usedBytes: cache.usedBytes, hits: cache.hits, misses: cache.misses },
     parameters: handles.map(({ firstOrdinal, segment, open }) => ({
@@ -38,6 +41,7 @@ export function indexStats(
       shards: segment.shards,
       rowsPerPair: segment.rowsPerPair,
       privatePairs: segment.privatePairs().length,
+      columns: segment.columnSpecs.length,
       density: densityOf(segment.hashedPairs, segment.documents, segment.shards, segment.rowsPerPair)
     }))
   }

@@ -8,8 +8,10 @@ import { rowFalsePositiveRate } from '../bloom/sizing.ts'
 import { PetalError } from '../model/errors.ts'
 import { Tag } from './pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
+import { chooseColumns, type RangeCodes } from './ranges/choose-columns.ts'
 import type { Sampler } from './sampler.ts'
 import type { Segment, SegmentParameters } from './segment.ts'
+import { upperFramesFor } from './upper-level.ts'
 
 export interface TuningOptions {
   /** P, or 'auto'. */
@@ -18,13 +20,20 @@ export interface TuningOptions {
   readonly rowsPerPair: number | 'auto'
   /** Row bits spent on each hashed pair of a document. */
   readonly bitsPerPosting: number
+  /** Which values are kept as columns. */
+  readonly rangeCodes: RangeCodes
+  /** A pair in at least this share of the documents gets a private row. */
+  readonly privateShare: number
+  /** False leaves the upper level out. */
+  readonly upperLevel: boolean
 }
 
 /** As a caller gives them. */
 export type TuningChoices = { readonly [K in keyof TuningOptions]?: TuningOptions[K] | undefined }
 
-const defaultRowsPerPair = 8
-const privateShare = 1 / 1024
+const rangeChoices: readonly RangeCodes[] = ['auto', 'numbers', 'all', 'none']
+export const defaultRowsPerPair = 8
+const defaultPrivateShare = 1 / 1024
 const maxPrivateValues = 4096
 const minShards = 64
 const maxShards = 8192
@@ -33,7 +42,8 @@ const targetFalsePositiveRate = 3e-5
 
 /** Fills in defaults. @throws PetalError InvalidOptions naming the option and its limits */
 export function checkTuning(options: TuningChoices): TuningOptions {
-  const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24 } = options
+  const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24, rangeCodes = 'auto' } = options
+  const { privateShare = defaultPrivateShare, upperLevel = true } = options
   if (shards !== 'auto' && (!Number.isInteger(shards) || shards % 64 !== 0 || shards < 64 || shards > 8192)) {
     throw new PetalError('InvalidOptions', `shards must be a multiple of 64 from 64 to 8192 or 'auto', not ${shards}`)
   }
@@ -43,22 +53,39 @@ export function checkTuning(options: TuningChoices): TuningOptions {
   if (!(bitsPerPosting >= 1 && bitsPerPosting <= 256)) {
     throw new PetalError('InvalidOptions', `bitsPerPosting must be from 1 to 256, not ${bitsPerPosting}`)
   }
-  return { shards, rowsPerPair, bitsPerPosting }
+  if (!rangeChoices.includes(rangeCodes)) {
+    throw new PetalError('InvalidOptions', `rangeCodes must be one of ${rangeChoices.join(', ')}, not ${rangeCodes}`)
+  }
+  if (!(privateShare > 0 && privateShare <= 1)) {
+    throw new PetalError('InvalidOptions', `privateShare must be above 0 and at most 1, not ${privateShare}`)
+  }
+  if (typeof upperLevel !== 'boolean') {
+    throw new PetalError('InvalidOptions', `upperLevel must be true or false, not ${upperLevel}`)
+  }
+  return { shards, rowsPerPair, bitsPerPosting, rangeCodes, privateShare, upperLevel }
 }
 
 /** For the first documents of a collection, of which nothing is known. */
-export function initialParameters(options: TuningOptions): SegmentParameters {
+export function initialParameters(choices: TuningChoices): SegmentParameters {
+  const { shards, rowsPerPair } = checkTuning(choices)
   return {
-    shards: options.shards === 'auto' ? 512 : options.shards,
-    rowsPerPair: options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair,
-    privatePairs: []
+    shards: shards === 'auto' ? 512 : shards,
+    rowsPerPair: rowsPerPair === 'auto' ? defaultRowsPerPair : rowsPerPair,
+    privatePairs: [],
+    columns: [],
+    upperFrames: 0
   }
 }
 
-/** For documents like those of the sample. */
-export function chooseParameters(sampler: Sampler, options: TuningOptions): SegmentParameters {
+/** For documents like those of the sample. @param segmentDocuments M */
+export function chooseParameters(
+  sampler: Sampler,
+  choices: TuningChoices,
+  segmentDocuments: number
+): SegmentParameters {
+  const options = checkTuning(choices)
   // Fewer than four occurrences say nothing about frequency.
-  const minCount = Math.max(4, Math.ceil(sampler.size * privateShare))
+  const minCount = Math.max(4, Math.ceil(sampler.size * options.privateShare))
   const privatePairs: readonly HashedPair[] = sampler.frequent(minCount).slice(0, maxPrivateValues)
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
   const perDocument = sampler.hashedPairsPerDocument(new Set(privatePairs))
@@ -67,14 +94,15 @@ export function chooseParameters(sampler: Sampler, options: TuningOptions): Segm
   return {
     shards,
     rowsPerPair,
-    privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi }))
+    privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi })),
+    columns: chooseColumns(sampler.documents(), options.rangeCodes),
+    upperFrames: options.upperLevel ? upperFramesFor(meanOf(perDocument), segmentDocuments) : 0
   }
 }
 
-/** @param perDocument hashed pairs of each sampled document */
-function chooseShards(perDocument: readonly number[], rowsPerPair: number, bitsPerPosting: number): number {
-  const mean = perDocument.reduce((sum, count) => sum + count, 0) / Math.max(1, perDocument.length)
-  let shards = roundShards(bitsPerPosting * mean)
+/** P for documents like those counted. @param perDocument hashed pairs of each */
+export function chooseShards(perDocument: readonly number[], rowsPerPair: number, bitsPerPosting: number): number {
+  let shards = roundShards(bitsPerPosting * meanOf(perDocument))
   const limit = Math.min(maxShards, shards * 1.5)
   const meanRate = (): number => {
     const sum = perDocument.reduce((total, count) => total + rowFalsePositiveRate(count, shards, rowsPerPair), 0)
@@ -82,6 +110,10 @@ function chooseShards(perDocument: readonly number[], rowsPerPair: number, bitsP
   }
   while (shards + 64 <= limit && meanRate() > targetFalsePositiveRate) shards += 64
   return shards
+}
+
+function meanOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0) / Math.max(1, counts.length)
 }
 
 function roundShards(shards: number): number {
@@ -95,7 +127,9 @@ export function parametersAfter(previous: Segment, options: TuningOptions): Segm
   return {
     shards: options.shards === 'auto' ? previous.shards : initial.shards,
     rowsPerPair: options.rowsPerPair === 'auto' ? previous.rowsPerPair : initial.rowsPerPair,
-    privatePairs: values.slice(0, maxPrivateValues)
+    privatePairs: values.slice(0, maxPrivateValues),
+    columns: previous.columnSpecs.map(({ path, type, prefix }) => ({ path, type, prefix })),
+    upperFrames: options.upperLevel ? previous.upperFrames : 0
   }
 }
 

@@ -6,6 +6,8 @@ import type { PairExpression } from '../model/pairs.ts'
 import type { BoundsLeaf, PreparedBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { type Evaluation, evaluateSegment, type LeafLocation } from './evaluate.ts'
+import { columnOf, groupsOf } from './groups.ts'
+import type { PositionMap } from './position-map.ts'
 import type { RowCache } from './row-cache.ts'
 import type { SegmentHandle } from './segment-handle.ts'
 
@@ -27,6 +29,9 @@ export class ShardedView implements IndexView {
   readonly limit: number
   readonly #context: ViewContext
   readonly #segments: readonly CapturedSegment[]
+  /** Evaluations that wait for rows: a closed view keeps its segments until they end. */
+  #waiting = 0
+  #isOpen = true
 
   constructor(context: ViewContext, handles: readonly SegmentHandle[], limit: number) {
     this.limit = limit
@@ -36,8 +41,9 @@ export class ShardedView implements IndexView {
       .map((handle) => ({
         handle,
         live: handle.live.capture(),
-        documents: Math.min(limit - handle.firstOrdinal, handle.segment.documents)
+        documents: handle.positions.positionsBelow(limit, handle.segment.documents)
       }))
+    for (const { handle } of this.#segments) handle.hold()
   }
 
   get segmentCount(): number {
@@ -48,10 +54,25 @@ export class ShardedView implements IndexView {
     const captured = this.#segments[segment]!
     const bounds = this.#context.prepare(expression)
     const locations = new Map<BoundsLeaf, LeafLocation>()
-    return this.#load(captured, bounds, locations) ?? this.#evaluate(captured, bounds, locations)
+    const loading = this.#load(captured, bounds, locations)
+    if (loading === undefined) return this.#evaluate(captured, bounds, locations)
+    this.#waiting++
+    return loading.finally(() => {
+      this.#waiting--
+      this.#letGoIfUnused()
+    })
   }
 
-  close(): void {}
+  close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#letGoIfUnused()
+  }
+
+  #letGoIfUnused(): void {
+    if (this.#isOpen || this.#waiting > 0) return
+    for (const { handle } of this.#segments) handle.letGo()
+  }
 
   /** Loads the rows of all leaves; a promise of the result when some have to be waited for. */
   #load(
@@ -63,11 +84,23 @@ export class ShardedView implements IndexView {
     this.#context.cache.beginEvaluation()
     locations.clear()
     const pending: Promise<void>[] = []
+    const wait = (loading: void | Promise<void>): void => {
+      if (loading !== undefined) pending.push(loading)
+    }
     for (const leaf of bounds.leaves) {
-      const location = { pair: segment.locate(leaf.pair), irregular: segment.locate(leaf.irregular) }
-      locations.set(leaf, location)
-      const loading = [segment.load(location.pair), segment.load(location.irregular)]
-      for (const promise of loading) if (promise !== undefined) pending.push(promise)
+      if (columnOf(segment, leaf) !== undefined) continue
+      const pairLeaf = leaf.kind === 'range' ? leaf.type : leaf
+      const location = { pair: segment.locate(pairLeaf.pair), irregular: segment.locate(pairLeaf.irregular) }
+      locations.set(pairLeaf, location)
+      wait(segment.loadGroups(location.pair))
+    }
+    // Rows are read where the upper level leaves a group in which a document may match.
+    if (pending.length === 0 && groupsOf(segment, bounds.root, locations) !== 0) {
+      for (const leaf of bounds.leaves) if (leaf.kind === 'range') wait(columnOf(segment, leaf)?.load(leaf.range))
+      for (const { pair, irregular } of locations.values()) {
+        wait(segment.load(pair))
+        wait(segment.load(irregular))
+      }
     }
     if (pending.length === 0) return undefined
     // While the rows were on their way, others may have been evicted or the segment sealed: look again until all of
@@ -83,20 +116,37 @@ export class ShardedView implements IndexView {
     locations: ReadonlyMap<BoundsLeaf, LeafLocation>
   ): SegmentCandidates {
     const { memory } = this.#context
-    const evaluation = evaluateSegment(memory, handle.segment, bounds, locations, live, documents)
-    return new Candidates(evaluation, handle.firstOrdinal, documents)
+    const { segment } = handle
+    const isExcluded = groupsOf(segment, bounds.root, locations) === 0
+    if (isExcluded && segment.alwaysCandidates.length === 0) return new Candidates(nothing, handle, documents)
+    const evaluated = isExcluded ? excluded : bounds
+    const evaluation = evaluateSegment(memory, segment, evaluated, locations, live, documents)
+    return new Candidates(evaluation, handle, documents)
   }
+}
+
+const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [] }
+
+const nothing: Evaluation = {
+  upper: new Uint16Array(0),
+  lowerCount: 0,
+  isLowerUpper: true,
+  certain: undefined,
+  rowsRead: 0,
+  bytesTouched: 0
 }
 
 class Candidates implements SegmentCandidates {
   readonly firstOrdinal: number
   readonly endOrdinal: number
+  readonly #positions: PositionMap
   readonly #evaluation: Evaluation
 
-  constructor(evaluation: Evaluation, firstOrdinal: number, visible: number) {
+  constructor(evaluation: Evaluation, { firstOrdinal, positions }: SegmentHandle, visible: number) {
     this.#evaluation = evaluation
+    this.#positions = positions
     this.firstOrdinal = firstOrdinal
-    this.endOrdinal = firstOrdinal + visible
+    this.endOrdinal = visible === 0 ? firstOrdinal : positions.ordinalAt(visible - 1) + 1
   }
 
   get upperCount(): number {
@@ -116,20 +166,26 @@ class Candidates implements SegmentCandidates {
   }
 
   ordinal(i: number): number {
-    return this.firstOrdinal + this.#evaluation.upper[i]!
+    return this.#positions.ordinalAt(this.#evaluation.upper[i]!)
   }
 
   isCertain(i: number): boolean {
-    const { isLowerUpper, lowerBits, upper } = this.#evaluation
-    if (lowerBits === undefined) return isLowerUpper
-    const position = upper[i]!
-    return (lowerBits[position >>> 5]! & (1 << (position & 31))) !== 0
+    const { isLowerUpper, certain } = this.#evaluation
+    return certain === undefined ? isLowerUpper : (certain[i >>> 3]! & (1 << (i & 7))) !== 0
   }
 
   has(ordinal: number): boolean {
     if (ordinal < this.firstOrdinal || ordinal >= this.endOrdinal) return false
-    const position = ordinal - this.firstOrdinal
-    const word = this.#evaluation.upperBits[position >>> 5]
-    return word !== undefined && (word & (1 << (position & 31))) !== 0
+    const position = this.#positions.positionOf(ordinal)
+    if (position < 0) return false
+    const { upper } = this.#evaluation
+    let low = 0
+    let high = upper.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (upper[middle]! < position) low = middle + 1
+      else high = middle
+    }
+    return upper[low] === position
   }
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { isPlainObject } from '../../src/model/types.ts'
-import { initialParameters } from '../../src/sharded-bloom/tuning.ts'
+import { checkTuning, initialParameters } from '../../src/sharded-bloom/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { documents, plain, testSeed } from '../support/arbitraries.ts'
 import { encodeJson, SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
@@ -14,11 +14,7 @@ import { encodeJson, SegmentPair, SegmentTools } from '../support/scanned-segmen
 const seed = testSeed()
 const tools = new SegmentTools(seed)
 const ingest = tools.ingest()
-const pair = new SegmentPair(
-  tools,
-  ingest,
-  initialParameters({ shards: 'auto', rowsPerPair: 'auto', bitsPerPosting: 24 })
-)
+const pair = new SegmentPair(tools, ingest, initialParameters(checkTuning({ rangeCodes: 'all' })))
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const texts = [
   ...fc.sample(documents(plain), { numRuns: 200, seed }),

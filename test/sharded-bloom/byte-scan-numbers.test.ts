@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonForm } from '../../src/sharded-bloom/byte-scan/scanner.ts'
-import { initialParameters } from '../../src/sharded-bloom/tuning.ts'
+import { checkTuning, initialParameters } from '../../src/sharded-bloom/tuning.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 
@@ -16,11 +16,7 @@ const encoder = new TextEncoder()
 /** Feeds each numeral as a document; returns the share that was scanned. A wrong double has other rows. */
 function feed(numerals: readonly string[], form: JsonForm = 'json'): number {
   const ingest = tools.ingest()
-  const pair = new SegmentPair(
-    tools,
-    ingest,
-    initialParameters({ shards: 'auto', rowsPerPair: 'auto', bitsPerPosting: 24 })
-  )
+  const pair = new SegmentPair(tools, ingest, initialParameters(checkTuning({ rangeCodes: 'all' })))
   // The second one is scanned: the first has told of the path.
   pair.add({ n: 0 })
   let scanned = 0
@@ -125,7 +121,13 @@ test('−0, and what JSON does not allow, is refused', () => {
     '--1'
   ]) {
     const ingest = tools.ingest()
-    const pair = new SegmentPair(tools, ingest, { shards: 64, rowsPerPair: 4, privatePairs: [] })
+    const pair = new SegmentPair(tools, ingest, {
+      shards: 64,
+      rowsPerPair: 4,
+      privatePairs: [],
+      columns: [],
+      upperFrames: 0
+    })
     pair.add({ n: 0 })
     assert.ok(pair.add({ n: 1 }))
     const bytes = encoder.encode(`{"n":${numeral}}`)

@@ -7,7 +7,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Document, Type } from '../../src/model/types.ts'
 import { Tag } from '../../src/sharded-bloom/pair-tags.ts'
-import { initialParameters } from '../../src/sharded-bloom/tuning.ts'
+import { checkTuning, initialParameters } from '../../src/sharded-bloom/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
 import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
@@ -15,7 +15,7 @@ import { anyString } from '../support/values.ts'
 
 const seed = testSeed()
 const tools = new SegmentTools(seed)
-const initial = initialParameters({ shards: 'auto', rowsPerPair: 'auto', bitsPerPosting: 24 })
+const initial = initialParameters(checkTuning({ rangeCodes: 'all' }))
 
 function sample<T>(arbitrary: fc.Arbitrary<T>, count: number, offset = 0): T[] {
   return fc.sample(arbitrary, { numRuns: count, seed: seed + offset })
@@ -104,7 +104,13 @@ test('a scanner goes from segment to segment and back', () => {
   const first = new SegmentPair(tools, ingest, tools.parametersFor(tweets))
   const second = new SegmentPair(tools, ingest, tools.parametersFor(others, 128, 3))
   // Fewer rows than a pair wants.
-  const third = new SegmentPair(tools, ingest, { shards: 64, rowsPerPair: 80, privatePairs: [] })
+  const third = new SegmentPair(tools, ingest, {
+    shards: 64,
+    rowsPerPair: 80,
+    privatePairs: [],
+    columns: [],
+    upperFrames: 0
+  })
   tweets.forEach((tweet, i) => {
     const pairs = [first, second, third]
     const turn = Math.floor(i / 100)

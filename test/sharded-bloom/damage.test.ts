@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { checksum } from '../../src/sharded-bloom/checksum.ts'
+import { indexFormat } from '../../src/sharded-bloom/index-header.ts'
 import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
@@ -54,9 +55,17 @@ const kinds: readonly (readonly [name: string, change: (bytes: Uint8Array) => Ui
 
 async function build(): Promise<IndexHarness> {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })
-  await harness.insert(tweets.slice(0, 1300))
+  await harness.insert(tweets.slice(0, 1200))
   await harness.remove(Array.from({ length: 200 }, (_, i) => i * 6))
+  await harness.rebuild()
+  await harness.insert(tweets.slice(1200, 1300))
   await harness.reopen()
+  // What a rebuild leaves that comes to nothing, and cannot tidy up.
+  const unpublished = harness.rebuild(() => {
+    harness.records.failAfterWrites = 0
+  })
+  await unpublished.catch(() => undefined)
+  harness.records.failAfterWrites = Number.POSITIVE_INFINITY
   await harness.insert(tweets.slice(1300))
   await harness.close()
   return harness
@@ -85,8 +94,8 @@ for (const [name, area] of areas) {
   test(`damage to a record of the area '${name}' is harmless`, async () => {
     const keys = pristine.records.keysOf(area)
     assert.ok(keys.length > 0, 'there are records')
-    for (let i = 0; i < Math.min(3, keys.length); i++) {
-      const key = keys[keys.length <= 3 ? i : random(keys.length)]!
+    for (let i = 0; i < Math.min(2, keys.length); i++) {
+      const key = keys[keys.length <= 2 ? i : random(keys.length)]!
       for (const [kind, change] of kinds) {
         const original = pristine.records.records.get(key)!
         try {
@@ -117,10 +126,11 @@ test('an index that was damaged gives its memory back', () => {
 
 test('damage that opening finds is reported', async () => {
   for (const [name, area] of areas) {
-    // Rows of sealed segments are read when a query asks for them.
-    if (area === IndexArea.hashedRows || area === IndexArea.privateRow) continue
+    // Rows of sealed segments are read when a query asks for them; what is to be deleted is never asked for.
+    const { hashedRows, privateRow, columnKeys, upperLevel, leftovers } = IndexArea
+    if ([hashedRows, privateRow, columnKeys, upperLevel, leftovers].some((late) => late === area)) continue
     const harness = pristine.crashed()
-    const key = harness.records.keysOf(area).at(-1)!
+    const [key] = harness.records.keysOf(area) as [string]
     harness.records.records.set(key, new Uint8Array(5))
     await harness.open()
     assert.is(harness.damage.length, 1, name)
@@ -176,7 +186,7 @@ test('an index of a later format is refused and left as it is', async () => {
   const [key] = harness.records.keysOf(IndexArea.header)
   const stored = harness.records.records.get(key!)!
   const header = JSON.parse(Buffer.from(stored.subarray(0, -4)).toString())
-  const later = Buffer.from(JSON.stringify({ ...header, format: 2, more: true }))
+  const later = Buffer.from(JSON.stringify({ ...header, format: indexFormat + 1, more: true }))
   const framed = Buffer.alloc(later.length + 4)
   later.copy(framed)
   framed.writeUInt32LE(checksum(later, checksum(Buffer.from(key!, 'hex'), 0)), later.length)

@@ -29,7 +29,7 @@ function documentAt(i: number): Document {
   }
 }
 
-const harness = await IndexHarness.open({ segmentDocuments: 512, shards: 64, rowsPerPair: 2, seed })
+const harness = await IndexHarness.open({ segmentDocuments: 512, shards: 64, rowsPerPair: 2, seed, rangeCodes: 'none' })
 await harness.insert(Array.from({ length: 515 }, (_, i) => documentAt(i)))
 await harness.remove([513])
 const marked = harness.records.keysOf(IndexArea.dead)
@@ -62,17 +62,17 @@ test('the records of an index are these', () => {
 })
 
 test('header', () => {
-  assert.is(indexFormat, 1)
+  assert.is(indexFormat, 2)
   assert.is(
     contentOf('68').toString(),
-    '{"format":1,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":2,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    'c5e0004f'
+    '44a88de6'
   )
 })
 
@@ -98,7 +98,10 @@ test('segment record of a sealed segment', () => {
       ['few', 18, 0]
     ],
     rowOfSlot: [0, 0, -2, -2, 1, 1, 2, 2],
-    bytes: { hashedRows: 4096, privateRows: 71 }
+    columnSpecs: [],
+    columns: [],
+    upper: { frames: 0, groupDocuments: 16, unknownGroups: 0 },
+    bytes: { hashedRows: 4096, privateRows: 71, rangeCodes: 0, upperLevel: 0 }
   })
 })
 
@@ -123,7 +126,10 @@ test('segment record of an open segment', () => {
       ['b', 18, 0]
     ],
     rowOfSlot: [],
-    bytes: { hashedRows: 8192, privateRows: 28 }
+    columnSpecs: [],
+    columns: [],
+    upper: { frames: 1, groupDocuments: 16, unknownGroups: 0 },
+    bytes: { hashedRows: 8192, privateRows: 28, rangeCodes: 0, upperLevel: 0 }
   })
 })
 
@@ -131,6 +137,8 @@ test('a segment record is what was encoded, whatever the keys', () => {
   const record: SegmentRecord = {
     firstOrdinal: 2 ** 40,
     documents: 100,
+    span: 1234,
+    storedAt: 2 ** 52 + 7,
     isSealed: true,
     shards: 128,
     rowsPerPair: 3,
@@ -146,7 +154,37 @@ test('a segment record is what was encoded, whatever the keys', () => {
       })
     ),
     rowOfSlot: [0, 1, 2, -1, -2, 3, 4, 5],
-    bytes: { hashedRows: 1, privateRows: 2 }
+    columnSpecs: [{ path: 'd', type: Type.date, prefix: '' }],
+    columns: [
+      {
+        path: 's',
+        type: Type.string,
+        prefix: '20',
+        kind: 'codes',
+        count: 3,
+        min: Number.NEGATIVE_INFINITY,
+        max: 2.5e-300,
+        rows: [-1, 6, -2],
+        outside: 7,
+        keys: 8,
+        firstKeys: 0
+      },
+      {
+        path: 'n',
+        type: Type.number,
+        prefix: '',
+        kind: 'growing',
+        count: 100,
+        min: 1,
+        max: 7,
+        rows: [-2],
+        outside: -1,
+        keys: 4,
+        firstKeys: 1
+      }
+    ],
+    upper: { frames: 7, groupDocuments: 2048, unknownGroups: -2 },
+    bytes: { hashedRows: 1, privateRows: 2, rangeCodes: 3, upperLevel: 4 }
   }
   assert.equal(decodeSegmentRecord(encodeSegmentRecord(record)), record)
   assert.ok(new TextDecoder().decode(encodeSegmentRecord(record)).includes('[["a.\\udc00",2,["NaN"]],'))

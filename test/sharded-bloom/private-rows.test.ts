@@ -53,7 +53,7 @@ test('a private row holds exactly its documents when all pairs collide', () => {
   const flattener = new Flattener(hasher, { lo: 0, hi: 0 })
   const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
   const privatePair: HashedPair = pairHash.hash({ path: 'a', tag: Type.string, key: 'x' })
-  const parameters = { shards: 64, rowsPerPair: 4, privatePairs: [privatePair] }
+  const parameters = { shards: 64, rowsPerPair: 4, privatePairs: [privatePair], columns: [], upperFrames: 0 }
   const segment = new OpenSegment(memory, geometryOf(512), pairHash, 0, parameters)
   for (let i = 0; i < 200; i++) segment.add(flattener.flatten(i % 3 === 0 ? { a: 'x' } : { a: 'y', b: 'x' }))
   const positions = (pair: TaggedPair): number[] => {

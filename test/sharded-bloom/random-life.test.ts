@@ -21,7 +21,8 @@ const asked = [
 type Step =
   | { readonly kind: 'insert' | 'insertUnmaintained' | 'failBatch' | 'skip'; readonly count: number }
   | { readonly kind: 'remove'; readonly every: number; readonly start: number }
-  | { readonly kind: 'failWrites'; readonly after: number }
+  | { readonly kind: 'failWrites' | 'failRebuild'; readonly after: number }
+  | { readonly kind: 'rebuild'; readonly count: number; readonly every: number }
   | { readonly kind: 'capture' | 'reopen' | 'crash' | 'maintain' }
 
 const count = fc.oneof(fc.integer({ min: 1, max: 70 }), fc.integer({ min: 1, max: 700 }))
@@ -38,6 +39,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     })
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('failWrites' as const), after: fc.nat(6) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('failRebuild' as const), after: fc.nat(40) })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('rebuild' as const),
+      count: fc.nat(300),
+      every: fc.integer({ min: 1, max: 9 })
+    })
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -82,6 +95,16 @@ class Life {
         await harness.maintain().catch(() => undefined)
         harness.records.failAfterWrites = Number.POSITIVE_INFINITY
         return
+      case 'failRebuild':
+        harness.records.failAfterWrites = each.after
+        await harness.rebuild().catch(() => undefined)
+        harness.records.failAfterWrites = Number.POSITIVE_INFINITY
+        return
+      case 'rebuild':
+        return harness.rebuild(async () => {
+          await harness.insert(this.#documents(each.count), 90)
+          await harness.remove([...harness.documents.keys()].filter((ordinal) => ordinal % each.every === 0))
+        })
       case 'capture':
         this.#views.push(harness.snapshot())
         return

@@ -133,7 +133,8 @@ test('lower bounds decide most matches of plain documents once pairs are known',
 test('more than 100,000 pairs of documents and filters were tried', () => {
   console.log(`seed ${seed}: ${total.pairs} pairs, ${total.matches} match, ${total.certain} certain`)
   assert.ok(total.pairs >= 100_000)
-  assert.ok(total.matches > 0.05 * total.pairs)
+  // Twenty-four filters decide the share of matches: 3 to 40 % from seed to seed. What must not be is next to none.
+  assert.ok(total.matches >= 10_000)
 })
 
 test.run()

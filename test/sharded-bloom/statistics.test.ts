@@ -17,10 +17,16 @@ function storedBytes(harness: IndexHarness, ...areas: number[]): number {
 function checkBytes(harness: IndexHarness): void {
   const { bytes } = harness.index.stats()
   assert.is(bytes.hashedRows, storedBytes(harness, IndexArea.hashedRows, IndexArea.chunkRows), 'hashed rows')
-  assert.is(bytes.privateRows, storedBytes(harness, IndexArea.privateRow, IndexArea.chunkPrivate), 'private rows')
+  const { privateRow, chunkPrivate, columnKeys, chunkColumns } = IndexArea
+  const rows = storedBytes(harness, privateRow, chunkPrivate, columnKeys, chunkColumns)
+  // Codes of columns are stored among the private rows of sealed segments.
+  assert.is(bytes.privateRows + bytes.rangeCodes, rows, 'private rows and range codes')
+  assert.ok(bytes.rangeCodes >= storedBytes(harness, columnKeys, chunkColumns), 'range codes')
   assert.is(bytes.directory, storedBytes(harness, IndexArea.segment), 'directory')
   assert.is(bytes.live, storedBytes(harness, IndexArea.live), 'live')
-  assert.is(bytes.total, bytes.hashedRows + bytes.privateRows + bytes.directory + bytes.live)
+  assert.is(bytes.upperLevel, storedBytes(harness, IndexArea.upperLevel), 'upper level')
+  const { hashedRows, privateRows, rangeCodes, upperLevel, directory, live } = bytes
+  assert.is(bytes.total, hashedRows + privateRows + rangeCodes + upperLevel + directory + live)
 }
 
 for (const segmentDocuments of [512, 2048, 16_384]) {

@@ -174,6 +174,18 @@ export class IndexHarness {
     if (this.index.isMaintenanceDue) await this.index.maintain(this.limit)
   }
 
+  /** Builds the index again; `meanwhile` runs after building and before the exchange. */
+  async rebuild(meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {
+    const rebuild = await this.index.beginRebuild!(this.limit)
+    try {
+      await rebuild.build()
+      await meanwhile()
+      await rebuild.publish()
+    } finally {
+      await rebuild.end()
+    }
+  }
+
   async close(): Promise<void> {
     await this.index.close(this.limit)
     this.#index = undefined

@@ -6,12 +6,15 @@
  * bound now and then withholds what it could prove (hashed pairs), and an irregular document proves nothing under the
  * keys concerned.
  */
-import type { Pair, PairExpression } from '../../src/model/pairs.ts'
+import { compareValues } from '../../src/model/compare.ts'
+import type { Pair, PairExpression, Range } from '../../src/model/pairs.ts'
 import { toScalar } from '../../src/model/scalar.ts'
 import { type Document, Type, typeOf } from '../../src/model/types.ts'
 
 export interface ReferencePairs {
   readonly pairs: ReadonlySet<string>
+  /** Keys of the scalars of a type on a path, by `type path`. */
+  readonly keys: ReadonlyMap<string, readonly (number | string)[]>
   /** First components of index paths under which pairs prove nothing. */
   readonly irregularKeys: ReadonlySet<string>
 }
@@ -37,6 +40,7 @@ export function randomMischief(seed: number): Mischief {
 
 export function referencePairs(document: Document): ReferencePairs {
   const pairs = new Set<string>()
+  const keys = new Map<string, (number | string)[]>()
   const irregularKeys = new Set<string>()
 
   const visitFields = (object: Document, parents: readonly string[], isIrregular: boolean): void => {
@@ -57,6 +61,10 @@ export function referencePairs(document: Document): ReferencePairs {
     note(`type ${typeOf(value)} ${path}`, isIrregular)
     const scalar = toScalar(value)
     if (scalar !== undefined) note(`value ${scalar.type} ${scalar.key} ${path}`, isIrregular || !scalar.exact)
+    if (scalar !== undefined) {
+      const name = `${scalar.type} ${path}`
+      keys.set(name, [...(keys.get(name) ?? []), scalar.key])
+    }
     if (Array.isArray(value)) {
       note(`size ${value.length} ${path}`, isIrregular)
       for (const element of value) visit(element ?? null, components, isIrregular || Array.isArray(element))
@@ -64,7 +72,7 @@ export function referencePairs(document: Document): ReferencePairs {
   }
 
   visitFields(document, [], false)
-  return { pairs, irregularKeys }
+  return { pairs, keys, irregularKeys }
 }
 
 export interface Verdict {
@@ -82,6 +90,15 @@ export function evaluate(expression: PairExpression, document: ReferencePairs, m
       const has = document.pairs.has(textOf(expression.pair))
       const isIrregular = document.irregularKeys.has(expression.pair.path.split('.')[0] ?? '')
       return { lower: has && !isIrregular && !mischief.withholds(), upper: has || mischief.lies() }
+    }
+    case 'range': {
+      const { range } = expression
+      const keys = document.keys.get(`${range.type} ${range.path}`) ?? []
+      const isKnown = keys.length === 1 && !document.irregularKeys.has(range.path.split('.')[0] ?? '')
+      const isWithin = keys.some((key) => isBetween(key, range))
+      // Of values that are not known a real index says yes as soon as there are any.
+      const upper = isWithin || (keys.length > 0 && mischief.lies())
+      return { lower: isKnown && isWithin && !mischief.withholds(), upper: upper || mischief.lies() }
     }
     case 'and': {
       const verdicts = expression.children.map((child) => evaluate(child, document, mischief))
@@ -101,6 +118,16 @@ export function evaluate(expression: PairExpression, document: ReferencePairs, m
         upper: evaluate(expression.upper, document, mischief).upper
       }
   }
+}
+
+function isBetween(key: number | string, { low, high }: Range): boolean {
+  if (Number.isNaN(key)) return false
+  const fromLow = low === undefined ? 1 : compareValues(key, low.key)
+  const toHigh = high === undefined ? 1 : compareValues(high.key, key)
+  return (
+    (fromLow > 0 || (fromLow === 0 && low?.isInclusive === true)) &&
+    (toHigh > 0 || (toHigh === 0 && high?.isInclusive === true))
+  )
 }
 
 function textOf(pair: Pair): string {

@@ -15,7 +15,7 @@ import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
 import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
 import { Sampler } from '../../src/sharded-bloom/sampler.ts'
 import type { Segment, SegmentParameters } from '../../src/sharded-bloom/segment.ts'
-import { chooseParameters } from '../../src/sharded-bloom/tuning.ts'
+import { checkTuning, chooseParameters } from '../../src/sharded-bloom/tuning.ts'
 
 const encoder = new TextEncoder()
 const hasher = await loadHasher('murmur')
@@ -47,7 +47,7 @@ export class SegmentTools {
   parametersFor(documents: Iterable<Document>, shards: number | 'auto' = 'auto', rowsPerPair = 8): SegmentParameters {
     const sampler = new Sampler()
     for (const document of documents) sampler.observe(this.flattener.flatten(document))
-    return chooseParameters(sampler, { shards, rowsPerPair, bitsPerPosting: 24 })
+    return chooseParameters(sampler, checkTuning({ shards, rowsPerPair, rangeCodes: 'all' }), 65_536)
   }
 }
 
@@ -102,6 +102,9 @@ export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment)
   assert.is(scanned.isShapeComplete, flattened.isShapeComplete)
   assert.equal(scanned.alwaysCandidates, flattened.alwaysCandidates)
   assertSameHashedRows(scanned, flattened)
+  assertSameColumns(scanned, flattened)
+  const upper = [...flattened.upper.contents(flattened.documents)]
+  assert.equal([...scanned.upper.contents(scanned.documents)], upper, 'upper level')
   const slots = slotsByPair(flattened)
   assert.is(scanned.privatePairs().length, slots.size, 'private pairs')
   for (const [name, slot] of slotsByPair(scanned)) {
@@ -116,13 +119,27 @@ export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment)
   }
 }
 
+function assertSameColumns(scanned: OpenSegment, flattened: OpenSegment): void {
+  flattened.columns.columns.forEach((expected, i) => {
+    const column = scanned.columns.columns[i]!
+    const from = new Float64Array(scanned.documents)
+    const to = new Float64Array(scanned.documents)
+    column.read(0, from)
+    expected.read(0, to)
+    const { path, type } = column.spec
+    const difference = from.findIndex((key, position) => !Object.is(key, to[position]))
+    if (difference >= 0) assert.unreachable(`type ${type} at ${path}: ${from[difference]} and ${to[difference]}`)
+    assert.equal(column.outside.words(0, 65_536), expected.outside.words(0, 65_536), `outsiders of ${path}`)
+  })
+}
+
 function assertSameHashedRows(scanned: OpenSegment, flattened: OpenSegment): void {
   const memory = rowMemory()
   const a = memory.push(8192)
   const b = memory.push(8192)
   for (let row = 0; row < scanned.shards; row++) {
-    scanned.copyHashedRow(row, a)
-    flattened.copyHashedRow(row, b)
+    scanned.rows.copyRow(row, a)
+    flattened.rows.copyRow(row, b)
     if (!memory.kernels.equal(a, b, scanned.rowBytes)) assert.unreachable(`row ${row} differs`)
   }
   memory.pop(a)

@@ -45,7 +45,7 @@ export class ByteIngest implements ScannerOwner {
     if (scanner === undefined) return false
     const result = scanner.scan(segment, bytes, offset, length, form)
     if (result === 'scanned') {
-      segment.addScanned(scanner.slots, scanner.slotCount, scanner.signature, scanner.hashedPairs)
+      segment.addScanned(scanner)
       if (this.#refusals > 0) this.#refusals--
       return true
     }

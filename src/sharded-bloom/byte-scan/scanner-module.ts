@@ -22,6 +22,13 @@ const constantNames = [
   'TEXTS',
   'MAX_TEXT_BYTES',
   'MAX_PAIRS',
+  'HASHES',
+  'MAX_HASHES',
+  'COLUMN_KEYS',
+  'COLUMN_COUNTS',
+  'MAX_COLUMNS',
+  'COLUMN_PREFIXES',
+  'COLUMN_PREFIX_BYTES',
   /** Offset in a node of two u32 per type & 7: the slots of TYPE and EXISTS, all ones for none. */
   'FACTS',
   /** Offset in a node of the slot for irregular documents, u32, all ones for none. */
@@ -57,12 +64,22 @@ export interface ScannerFunctions {
   addTextPair(lo: number, hi: number, node: number, tag: number, slot: number, text: number, length: number): void
 
   /**
+   * The texts, or the numbers, on the node's path are a column.
+   * @param prefixLength bytes at COLUMN_PREFIXES + column · COLUMN_PREFIX_BYTES
+   */
+  addColumn(node: number, isText: boolean, column: number, prefixLength: number): void
+
+  /**
    * Scans the document of `length` bytes at INPUT + offset; leaves its signature at SIGNATURE and its slots at SLOTS.
    * @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN
    */
   scan(offset: number, length: number, flags: number): number
   /** Slots of the last document, some more than once. */
   slotCount(): number
+  /** Hashes of the last document's hashed values and sizes. */
+  hashesLeft(): number
+  /** Whether slots of irregular keys are among them. */
+  isIrregular(): number
 }
 
 export interface ScannerModule {
@@ -72,8 +89,8 @@ export interface ScannerModule {
   readonly u32: Uint32Array<ArrayBuffer>
 }
 
-/** 4 MiB: everything in assembly/layout.ts ends below. */
-const memoryPages = 64
+/** Everything in assembly/layout.ts ends below. */
+const memoryPages = 67
 
 let compiled: object | undefined
 

@@ -9,9 +9,10 @@
  */
 import { isDigits } from '../../model/path.ts'
 import { Type } from '../../model/types.ts'
-import type { OpenSegment } from '../open-segment.ts'
+import type { OpenSegment, ScannedDocument } from '../open-segment.ts'
 import { Tag } from '../pair-tags.ts'
 import type { HashedPair } from '../private-table.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
 
 export type SeedOf = (path: string) => { readonly lo: number; readonly hi: number }
@@ -49,8 +50,9 @@ const pairsPerBucket = 16
 const maxMarkBytes = 16
 
 const encoder = new TextEncoder()
+const none: readonly string[] = []
 
-export class Scanner {
+export class Scanner implements ScannedDocument {
   readonly #functions: ScannerFunctions
   readonly #constants: ScannerConstants
   readonly #u8: Uint8Array<ArrayBuffer>
@@ -72,6 +74,11 @@ export class Scanner {
   signature: Uint32Array
   slotCount = 0
   hashedPairs = 0
+  readonly hashes: Int32Array
+  hashCount = 0
+  readonly columnKeys: Float64Array
+  readonly columnCounts: Uint8Array
+  irregularKeys: readonly string[] = []
 
   constructor({ functions, constants, u8, u32 }: ScannerModule, seedOf: SeedOf) {
     this.#functions = functions
@@ -81,6 +88,9 @@ export class Scanner {
     this.#seedOf = seedOf
     this.slots = new Int32Array(u8.buffer, constants.SLOTS, constants.MAX_SLOTS)
     this.signature = u32.subarray(0, 0)
+    this.hashes = new Int32Array(u8.buffer, constants.HASHES, 2 * constants.MAX_HASHES)
+    this.columnKeys = new Float64Array(u8.buffer, constants.COLUMN_KEYS, constants.MAX_COLUMNS)
+    this.columnCounts = new Uint8Array(u8.buffer, constants.COLUMN_COUNTS, constants.MAX_COLUMNS)
     this.#resetNodes()
   }
 
@@ -95,6 +105,8 @@ export class Scanner {
     if (result < 0) return result === constants.UNKNOWN ? 'unknown' : 'refused'
     this.hashedPairs = result
     this.slotCount = this.#functions.slotCount()
+    this.hashCount = this.#functions.hashesLeft()
+    this.irregularKeys = this.#functions.isIrregular() === 0 ? none : this.#irregularKeysOf(segment)
     return 'scanned'
   }
 
@@ -142,6 +154,29 @@ export class Scanner {
     this.#functions.resetPairs(segment.shards, segment.rowsPerPair, buckets)
     this.#functions.resetFacts()
     this.signature = words(this.#u32, SIGNATURE, segment.shards / 32)
+    segment.columnSpecs.forEach((spec, column) => {
+      this.#addColumn(spec, column)
+    })
+  }
+
+  #addColumn({ path, type, prefix }: ColumnSpec, column: number): void {
+    // JSON has no dates.
+    if (type === Type.date) return
+    const { COLUMN_PREFIXES, COLUMN_PREFIX_BYTES } = this.#constants
+    const node = this.#nodeOf(path)
+    if (node === 0) return
+    this.#u8.set(encoder.encode(prefix), COLUMN_PREFIXES + column * COLUMN_PREFIX_BYTES)
+    this.#functions.addColumn(node, type === Type.string, column, prefix.length)
+  }
+
+  #irregularKeysOf(segment: OpenSegment): readonly string[] {
+    const pairs = segment.privatePairs()
+    const keys: string[] = []
+    for (let i = 0; i < this.slotCount; i++) {
+      const pair = pairs[this.slots[i]!]
+      if (pair?.tag === Tag.irregular) keys.push(pair.path)
+    }
+    return keys
   }
 
   #resetNodes(): void {
@@ -161,7 +196,8 @@ export class Scanner {
     if (node === 0) return true
     const facts = (node + this.#constants.FACTS) >>> 2
     if (tag === Tag.exists) {
-      for (let type = 0; type < 8; type++) this.#u32[facts + 2 * type + 1] = slot
+      // The place of a type that JSON has not is taken by other things.
+      for (const type of jsonTypes) this.#u32[facts + 2 * (type & 7) + 1] = slot
     } else if (tag === Tag.irregular) this.#u32[(node + this.#constants.IRREGULAR) >>> 2] = slot
     else if (tag === Tag.type) {
       if (jsonTypes.has(Number(key))) this.#u32[facts + 2 * (Number(key) & 7)] = slot

@@ -6,6 +6,7 @@
  *    exactly from its bytes.
  * 2. Nothing is read beyond the input and its padding, whatever the bytes are: every loop ends at a zero byte.
  */
+import { noteNumber } from './columns'
 import { INPUT, MAX_DEPTH, STACK } from './layout'
 import {
   endOfKey,
@@ -32,9 +33,10 @@ import {
 } from './pairs'
 import { scanText } from './text'
 
+export { addColumn } from './columns'
 export * from './layout'
 export { addNode, FACTS, IRREGULAR, resetFacts, resetNodes, rootNode } from './nodes'
-export { addDoublePair, addTextPair, resetPairs, setHashesFacts, slotCount, WIDE } from './pairs'
+export { addDoublePair, addTextPair, hashesLeft, isIrregular, resetPairs, setHashesFacts, slotCount, WIDE } from './pairs'
 
 /** What the scan cannot tell: the document takes the way of objects. */
 export const NOT_HANDLED: i32 = -1
@@ -145,6 +147,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
         if (p == 0) return NOT_HANDLED
         addFact(child, NUMBER_TYPE)
         addDouble(child, NUMBER_TYPE, scannedNumber())
+        noteNumber(child, scannedNumber())
       } else if (byte == 0x7b || byte == 0x5b) {
         const isArray = byte == 0x5b
         if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES) return NOT_HANDLED

@@ -26,6 +26,17 @@ export const SIGNATURE: usize = 8192
 export const SLOTS: usize = 16384
 export const MAX_SLOTS: usize = 16384
 
+/**
+ * Out: of the document's values, for each column the key met last (a double) and how many there were, 2 for any number
+ * beyond. In: what each column's texts begin with, and its length, u32.
+ */
+export const COLUMN_KEYS: usize = 0x14000
+export const COLUMN_COUNTS: usize = 0x14200
+export const MAX_COLUMNS: usize = 64
+export const COLUMN_PREFIXES: usize = 0x14400
+export const COLUMN_PREFIX_BYTES: usize = 64
+export const COLUMN_PREFIX_LENGTHS: usize = 0x15400
+
 /** UTF-16 units of a text with escapes or of more than ASCII. */
 export const UNITS: usize = 0x20000
 export const MAX_UNITS: usize = 0x8000
@@ -61,3 +72,7 @@ export const MAX_PAIRS: usize = 16384
 /** Texts of private pairs: ASCII bytes, or UTF-16 units where there is more than ASCII. */
 export const TEXTS: usize = 0x300000
 export const MAX_TEXT_BYTES: usize = 0x100000
+
+/** Out: hashes of the document's hashed values and sizes, u32 lo and hi in turn. There are no more in a document. */
+export const HASHES: usize = 0x400000
+export const MAX_HASHES: u32 = 20_000

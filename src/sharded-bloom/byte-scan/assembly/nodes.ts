@@ -34,6 +34,9 @@ export const CONSTANTS: usize = 56
 export const FACTS: usize = 64
 /** Of a node below the root, in the place of a type that JSON has not: the slot for irregular documents. */
 export const IRREGULAR: usize = FACTS + 48
+/** In the same place: the columns of the numbers and of the texts on the path, u16 each, all ones for none. */
+export const NUMBER_COLUMN: usize = FACTS + 52
+export const TEXT_COLUMN: usize = FACTS + 54
 
 const QUOTE: v128 = i8x16.splat(0x22)
 const BACKSLASH: v128 = i8x16.splat(0x5c)

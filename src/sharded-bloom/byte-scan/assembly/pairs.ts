@@ -3,8 +3,9 @@
  *
  * Invariant: a private pair is compared by node, tag and key after its hash, as in private-table.ts.
  */
+import { resetCounts } from './columns'
 import { finish, hashDouble } from './hash'
-import { MAX_SLOTS, PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS, SIGNATURE, SLOTS } from './layout'
+import { HASHES, MAX_HASHES, MAX_SLOTS, PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS, SIGNATURE, SLOTS } from './layout'
 import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
 
 /** Of a pair: its node, tag (with WIDE for a text of UTF-16 units), slot, and the text's place and length or the double. */
@@ -43,6 +44,8 @@ let valueCount: u32 = 0
 let factCount: u32 = 0
 let document: u32 = 0
 let isUnknown: bool = false
+let hashCount: u32 = 0
+let hasIrregularKey: bool = false
 
 /** Begins another segment, without pairs. `buckets`, a power of two, have room for twice the pairs it will get. */
 export function resetPairs(P: u32, r: u32, buckets: u32): void {
@@ -91,6 +94,9 @@ export function beginDocument(stamp: u32): void {
   valueCount = 0
   factCount = 0
   isUnknown = false
+  hasIrregularKey = false
+  hashCount = 0
+  resetCounts()
   for (let i: usize = 0; i < <usize>(shards >>> 3); i += 16) v128.store(SIGNATURE + i, i64x2.splat(0))
 }
 
@@ -118,6 +124,11 @@ export function hasUnknownFact(): bool {
 @inline
 export function areSlotsFull(): bool {
   return slotsEnd > SLOTS + ((MAX_SLOTS - 8) << 2)
+}
+
+/** Hashes left at HASHES. */
+export function hashesLeft(): u32 {
+  return hashCount
 }
 
 /** True when the document has more pairs than are indexed. */
@@ -153,13 +164,19 @@ function addRareFact(node: usize, type: u32, slots: u64): void {
     return
   }
   if (<u32>slots != NO_SLOT) addSlot(<u32>slots)
-  else addHashed(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_TYPE, type))
+  else setRows(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_TYPE, type))
   if (<u32>(slots >>> 32) != NO_SLOT) addSlot(<u32>(slots >>> 32))
-  else addHashed(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
+  else setRows(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
+}
+
+/** True when there are slots of irregular keys among those of the document. */
+export function isIrregular(): bool {
+  return hasIrregularKey
 }
 
 /** The pairs below the top-level key do not mean what they say: an array stands in an array. */
 export function addIrregular(topLevel: usize): void {
+  hasIrregularKey = true
   const slot = load<u32>(topLevel, IRREGULAR)
   if (slot == NO_SLOT) isUnknown = true
   else addSlot(slot)
@@ -259,8 +276,15 @@ function equalBytes(a: usize, b: usize, length: usize): bool {
   return load<u64>(a + last) == load<u64>(b + last)
 }
 
-/** Sets the rows of bloom/row-numbers.ts in the signature. */
+/** A value or a size. */
 function addHashed(hash: u64): void {
+  if (hashCount < MAX_HASHES) store<u64>(HASHES + (<usize>hashCount << 3), hash)
+  hashCount++
+  setRows(hash)
+}
+
+/** Sets the rows of bloom/row-numbers.ts in the signature. */
+function setRows(hash: u64): void {
   hashedCount++
   if (stratum == 0) return addCramped(hash)
   const hi = <u32>(hash >>> 32)

@@ -4,11 +4,13 @@
  * ASCII without escapes is hashed where it stands, 16 bytes looked at in one go. Everything else is turned into units
  * first. What is not UTF-8, or not a JSON string, is refused.
  */
+import { noteText, noteUnits } from './columns'
 import { laneA, mixA, mixB } from './hash'
 import { MAX_UNITS, UNITS } from './layout'
 import { SEED_HI, SEED_LO } from './nodes'
 import { addText, WIDE } from './pairs'
 
+const STRING_TYPE: u32 = 3
 const QUOTE: u32 = 0x22
 const BACKSLASH: u32 = 0x5c
 
@@ -46,6 +48,7 @@ export function scanText(start: usize, node: usize, tag: u32): usize {
   a ^= (a ^ mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))) & -<u32>(rest != 0)
   b ^= (b ^ mixB(a, b, three >>> 16)) & -<u32>(rest == 3)
   addText(node, tag, a, b, start, length)
+  if (tag == STRING_TYPE) noteText(node, start, length)
   return end + 1
 }
 
@@ -153,6 +156,7 @@ function addUnits(node: usize, tag: u32, length: u32, isAscii: bool): void {
     a = mixA(a, b, load<u32>(p))
     b = mixB(a, b, load<u32>(p, 4))
   }
+  if (tag == STRING_TYPE) noteUnits(node, UNITS, length)
   const rest = <u32>(end - p) >>> 1
   if (rest == 1) a = mixA(a, b, load<u16>(p))
   else if (rest > 1) a = mixA(a, b, load<u32>(p))

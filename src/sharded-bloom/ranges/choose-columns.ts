@@ -1,0 +1,152 @@
+/**
+ * Pure policy: which values of the next segment's documents are kept as columns, from a sample of the last one's.
+ *
+ * A column is worth its bytes where documents have one value each and values are many. One whose values grow with the
+ * ordinal costs a quarter of a byte per document and answers best, and is always taken.
+ */
+import { compareStrings } from '../../model/compare.ts'
+import { Type } from '../../model/types.ts'
+import { bitsOfCodes, maxBins } from './bins.ts'
+import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
+
+/**
+ * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
+ * such as ISO dates. `'none'`: ranges are bounded by types alone.
+ */
+export type RangeCodes = 'auto' | 'numbers' | 'all' | 'none'
+
+/** A sampled document's values: at most one object of each pair. */
+export interface SampledValue {
+  readonly path: string
+  readonly tag: number
+  readonly key: number | string
+}
+
+/** Documents that are looked at, about: spread over all, so that growing texts show what grows. */
+const maxSampled = 512
+/** Documents that must have the value, of the sample. */
+const minShare = 1 / 64
+const minDistinct = 4
+/** Texts of fewer distinct values than this share of their documents are names and labels, which nobody cuts ranges of. */
+const minTextShare = 1 / 8
+/** Bytes per document. */
+const numberBudget = 12
+const textBudget = 15
+/** Characters of what growing texts have in common that may change in the segment to come: the days of a month, say. */
+const prefixSlack = 3
+
+/** @param documents in the order of ordinals */
+export function chooseColumns(documents: readonly (readonly SampledValue[])[], choice: RangeCodes): ColumnSpec[] {
+  if (choice === 'none') return []
+  const stride = Math.max(1, Math.floor(documents.length / maxSampled))
+  const sample = documents.filter((_, i) => i % stride === 0)
+  const candidates = [...candidatesOf(sample, choice !== 'numbers').values()].filter(
+    (candidate) =>
+      isWorthIt(candidate, sample.length) && (candidate.isText ? choice === 'all' || candidate.isGrowing : true)
+  )
+  candidates.sort((a, b) => Number(b.isGrowing) - Number(a.isGrowing) || b.single - a.single)
+  const left = { numbers: numberBudget, texts: textBudget }
+  const chosen: ColumnSpec[] = []
+  for (const candidate of candidates) {
+    const part = candidate.isText ? 'texts' : 'numbers'
+    const cost = bytesPerDocument(candidate, sample.length)
+    if (chosen.length === maxColumns || left[part] < cost) continue
+    left[part] -= cost
+    chosen.push(specOf(candidate))
+  }
+  return chosen
+}
+
+interface Candidate {
+  readonly spec: ColumnSpec
+  readonly isText: boolean
+  readonly values: Set<number | string>
+  /** Documents with any, and with exactly one value. */
+  documents: number
+  single: number
+  isGrowing: boolean
+  last: number | string | undefined
+  first: number | string | undefined
+  /** Of the document being looked at. */
+  document: number
+  count: number
+}
+
+function candidatesOf(sample: readonly (readonly SampledValue[])[], withTexts: boolean): Map<string, Candidate> {
+  const candidates = new Map<string, Candidate>()
+  sample.forEach((values, document) => {
+    for (const { path, tag, key } of values) {
+      if (!isRangeType(tag) || (tag === Type.string && !withTexts)) continue
+      const name = `${tag}${path}`
+      let candidate = candidates.get(name)
+      if (candidate === undefined) {
+        candidate = newCandidate({ path, type: tag, prefix: '' })
+        candidates.set(name, candidate)
+      }
+      note(candidate, document, key)
+    }
+  })
+  return candidates
+}
+
+function newCandidate(spec: ColumnSpec): Candidate {
+  return {
+    spec,
+    isText: spec.type === Type.string,
+    values: new Set(),
+    documents: 0,
+    single: 0,
+    isGrowing: true,
+    first: undefined,
+    last: undefined,
+    document: -1,
+    count: 0
+  }
+}
+
+function note(candidate: Candidate, document: number, key: number | string): void {
+  if (candidate.document !== document) {
+    candidate.document = document
+    candidate.count = 0
+    candidate.documents++
+  }
+  if (candidate.count++ === 0) candidate.single++
+  else if (candidate.count === 2) candidate.single--
+  if (candidate.last !== undefined && isBelow(key, candidate.last)) candidate.isGrowing = false
+  candidate.first ??= key
+  candidate.last = key
+  candidate.values.add(key)
+}
+
+function isBelow(a: number | string, b: number | string): boolean {
+  return typeof a === 'string' ? compareStrings(a, String(b)) < 0 : a < Number(b)
+}
+
+function isWorthIt({ single, documents, values, isText }: Candidate, sampled: number): boolean {
+  if (single < sampled * minShare || single * 2 < documents || values.size < minDistinct) return false
+  return !isText || values.size >= documents * minTextShare
+}
+
+function bytesPerDocument({ isGrowing, single, values }: Candidate, sampled: number): number {
+  if (isGrowing) return 1 / 4
+  return (bitsOfCodes(Math.min(values.size, maxBins)) / 8) * Math.min(1, (2 * single) / sampled)
+}
+
+function specOf({ spec, isText, isGrowing, values, first, last }: Candidate): ColumnSpec {
+  if (!isText) return spec
+  const common = isGrowing ? commonPrefix([String(first), String(last)]) : commonPrefix(values)
+  return { ...spec, prefix: isGrowing ? common.slice(0, Math.max(0, common.length - prefixSlack)) : common }
+}
+
+/** ASCII only. */
+function commonPrefix(texts: Iterable<number | string>): string {
+  let prefix: string | undefined
+  for (const text of texts) {
+    const other = String(text)
+    prefix ??= /^[\0-\x7f]*/.exec(other.slice(0, maxPrefix))![0]
+    let length = 0
+    while (length < prefix.length && prefix[length] === other[length]) length++
+    prefix = prefix.slice(0, length)
+  }
+  return prefix ?? ''
+}

@@ -1,0 +1,94 @@
+/** The part of a segment record that tells of its columns. */
+import { ALL_DOCUMENTS } from '../row-codec.ts'
+import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
+import { decodeDouble, encodeDouble, type StoredDouble } from './stored-double.ts'
+
+/** A column of a sealed segment. */
+export interface StoredColumn extends ColumnSpec {
+  readonly kind: 'codes' | 'growing'
+  /** Documents in the column. */
+  readonly count: number
+  /** Least and greatest key; ∞ and −∞ without documents. */
+  readonly min: number
+  readonly max: number
+  /** Numbers of stored rows as in `rowOfSlot`. Codes: slices, lowest bit first. Growing: the column's documents. */
+  readonly rows: readonly number[]
+  /** The row of those that have the type on the path and are not in the column. */
+  readonly outside: number
+  /** Codes: two per bin. Growing: one per 32 positions. */
+  readonly keys: number
+  /** Number of the first record of keys. */
+  readonly firstKeys: number
+}
+
+type StoredSpec = readonly [path: string, type: number, prefix: string]
+type Stored = readonly [
+  ...StoredSpec,
+  string,
+  number,
+  StoredDouble,
+  StoredDouble,
+  readonly number[],
+  number,
+  number,
+  number
+]
+
+export function encodeSpecs(specs: readonly ColumnSpec[]): readonly StoredSpec[] {
+  return specs.map(({ path, type, prefix }) => [path, type, prefix])
+}
+
+export function encodeColumns(columns: readonly StoredColumn[]): readonly Stored[] {
+  return columns.map(({ path, type, prefix, kind, count, min, max, rows, outside, keys, firstKeys }) => [
+    path,
+    type,
+    prefix,
+    kind,
+    count,
+    encodeDouble(min),
+    encodeDouble(max),
+    rows,
+    outside,
+    keys,
+    firstKeys
+  ])
+}
+
+/** undefined for what is no list of columns. */
+export function decodeSpecs(value: unknown): readonly ColumnSpec[] | undefined {
+  if (!Array.isArray(value) || value.length > maxColumns) return undefined
+  const specs = value.map((item: unknown) => (Array.isArray(item) ? decodeSpec(item) : undefined))
+  return specs.every((spec) => spec !== undefined) ? specs : undefined
+}
+
+/** Stored rows of all kinds, and records of keys, are fewer. */
+export const maxStoredRows = 131_072
+
+/** undefined for what is no list of columns. */
+export function decodeColumns(value: unknown, documents: number): readonly StoredColumn[] | undefined {
+  const specs = decodeSpecs(value)
+  if (specs === undefined) return undefined
+  const columns = (value as readonly (readonly unknown[])[]).map((item, i) => {
+    const [, , , kind, count, least, greatest, rows, outside, keys, firstKeys] = item
+    const isRow = (row: unknown): row is number => isInteger(row, ALL_DOCUMENTS, maxStoredRows)
+    const min = decodeDouble(least)
+    const max = decodeDouble(greatest)
+    if (kind !== 'codes' && kind !== 'growing') return undefined
+    if (!isInteger(count, 0, documents) || min === undefined || max === undefined) return undefined
+    if (!Array.isArray(rows) || rows.length > 8 || !rows.every(isRow) || !isRow(outside)) return undefined
+    if (!isInteger(keys, 0, kind === 'codes' ? 510 : Math.ceil(documents / 32))) return undefined
+    if (!isInteger(firstKeys, 0, maxStoredRows)) return undefined
+    if (kind === 'codes' ? keys % 2 !== 0 || rows.length === 0 : rows.length !== 1) return undefined
+    return { ...specs[i]!, kind, count, min, max, rows, outside, keys, firstKeys } as StoredColumn
+  })
+  return columns.every((column) => column !== undefined) ? columns : undefined
+}
+
+function decodeSpec([path, type, prefix]: readonly unknown[]): ColumnSpec | undefined {
+  if (typeof path !== 'string' || typeof prefix !== 'string' || prefix.length > maxPrefix) return undefined
+  return isRangeType(type) ? { path, type, prefix } : undefined
+}
+
+function isInteger(value: unknown, low: number, high: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
+}

@@ -1,0 +1,135 @@
+/**
+ * A column of the open segment: the key of every document, in row memory, eight bytes each.
+ *
+ * Invariants:
+ * 1. A document that is not in the column has the key NaN, which is in no interval.
+ * 2. A frame that holds no key is not allocated.
+ * 3. `isGrowing` while no key was below the one before it.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { Range } from '../../model/pairs.ts'
+import { GrowingRow } from '../growing-row.ts'
+import { frameBytes } from '../row-cache.ts'
+import type { ColumnSpec } from './column-spec.ts'
+import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
+import type { RangeColumn, Selection } from './range-column.ts'
+
+/** Positions whose keys share a frame; fewer in segments that are shorter. */
+const maxPositionsPerFrame = frameBytes / 8
+
+/** Keys of a stretch of positions, and what is known of all of them. */
+interface KeyFrame {
+  readonly address: number
+  min: number
+  max: number
+}
+
+export class OpenColumn implements RangeColumn {
+  readonly spec: ColumnSpec
+  readonly rowsRead = 0
+  readonly outside: GrowingRow
+  min = Number.POSITIVE_INFINITY
+  max = Number.NEGATIVE_INFINITY
+  /** Documents in the column. */
+  count = 0
+  isGrowing = true
+  readonly #memory: RowMemory
+  readonly #positionsPerFrame: number
+  readonly #frames: (KeyFrame | undefined)[]
+
+  constructor(memory: RowMemory, segmentDocuments: number, spec: ColumnSpec) {
+    this.#memory = memory
+    this.spec = spec
+    this.outside = new GrowingRow(segmentDocuments)
+    this.#positionsPerFrame = Math.min(maxPositionsPerFrame, segmentDocuments)
+    this.#frames = new Array(segmentDocuments / this.#positionsPerFrame).fill(undefined)
+  }
+
+  /** Positions ascend; `key` is not NaN. */
+  set(position: number, key: number): void {
+    const number = Math.floor(position / this.#positionsPerFrame)
+    const frame = this.#frames[number] ?? this.#allocate(number)
+    this.#memory.f64[(frame.address >>> 3) + (position % this.#positionsPerFrame)] = key
+    if (key < frame.min) frame.min = key
+    if (key > frame.max) frame.max = key
+    // The greatest key is the one before as long as keys grow.
+    if (key < this.max) this.isGrowing = false
+    if (key < this.min) this.min = key
+    if (key > this.max) this.max = key
+    this.count++
+  }
+
+  /** Copies the keys of positions from `from` on, NaN for those that are not in the column. */
+  read(from: number, out: Float64Array): void {
+    const { f64 } = this.#memory
+    for (let i = 0; i < out.length; ) {
+      const position = from + i
+      const offset = position % this.#positionsPerFrame
+      const length = Math.min(this.#positionsPerFrame - offset, out.length - i)
+      const frame = this.#frames[Math.floor(position / this.#positionsPerFrame)]
+      if (frame === undefined) out.fill(Number.NaN, i, i + length)
+      else out.set(f64.subarray((frame.address >>> 3) + offset, (frame.address >>> 3) + offset + length), i)
+      i += length
+    }
+  }
+
+  /** The frames that hold keys: `count` of them from `position` on. */
+  *frames(): Generator<{ readonly address: number; readonly position: number; readonly count: number }> {
+    const count = this.#positionsPerFrame
+    for (let i = 0; i < this.#frames.length; i++) {
+      const frame = this.#frames[i]
+      if (frame !== undefined) yield { address: frame.address, position: i * count, count }
+    }
+  }
+
+  excludes(range: Range): boolean {
+    const interval = intervalOf(range, this.spec.prefix, 'upper')
+    return this.outside.count === 0 && this.#misses(interval)
+  }
+
+  load(): void {}
+
+  select(range: Range, side: Side, out: number, rowBytes: number): Selection {
+    const interval = intervalOf(range, this.spec.prefix, side)
+    const { low, high } = interval
+    if (this.#misses(interval)) return 'none'
+    const { kernels } = this.#memory
+    const bytes = this.#frameRowBytes
+    kernels.fill(out, 0, rowBytes)
+    const frames = Math.min(this.#frames.length, rowBytes / bytes)
+    for (let i = 0; i < frames; i++) {
+      const frame = this.#frames[i]
+      if (frame === undefined || low > frame.max || high < frame.min) continue
+      kernels.keysBetween(frame.address, this.#positionsPerFrame, low, high, out + i * bytes)
+    }
+    return 'bits'
+  }
+
+  outsiders(out: number, rowBytes: number): Selection {
+    if (this.outside.count === 0) return 'none'
+    this.#memory.kernels.fill(out, 0, rowBytes)
+    this.outside.writeTo(this.#memory.u32.subarray(out >>> 2, (out + rowBytes) >>> 2))
+    return 'bits'
+  }
+
+  free(): void {
+    for (const frame of this.#frames) if (frame !== undefined) this.#memory.free(frame.address)
+    this.#frames.fill(undefined)
+  }
+
+  #misses(interval: Interval): boolean {
+    return isEmpty(interval) || interval.low > this.max || interval.high < this.min
+  }
+
+  get #frameRowBytes(): number {
+    return this.#positionsPerFrame / 8
+  }
+
+  #allocate(number: number): KeyFrame {
+    const address = this.#memory.allocate()
+    this.#memory.f64.fill(Number.NaN, address >>> 3, (address + frameBytes) >>> 3)
+    const frame = { address, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+    this.#frames[number] = frame
+    return frame
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * The columns of the open segment, and what becomes of a document's values.
+ *
+ * Invariant: a document as an object and as bytes leaves the same keys: exactly one value of the column's type is a key,
+ * anything else of that type makes an outsider.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { topLevelKey } from '../../model/path.ts'
+import type { FlatDocument } from '../flatten.ts'
+import type { PathNode } from '../path-table.ts'
+import type { ColumnSpec } from './column-spec.ts'
+import { OpenColumn } from './open-column.ts'
+import { textKey } from './range-key.ts'
+
+/** Tags below it may have columns. */
+const tags = 32
+
+export class OpenColumns {
+  readonly columns: readonly OpenColumn[]
+  readonly #topLevelKeys: readonly string[]
+  /** For each path with columns: the column of each tag, −1 for none. */
+  readonly #byPath = new Map<string, Int8Array>()
+  /** Of the document being added: values met in each column, and the key of the last one. */
+  readonly #counts: Uint8Array
+  readonly #keys: Float64Array
+
+  constructor(memory: RowMemory, segmentDocuments: number, specs: readonly ColumnSpec[]) {
+    this.columns = specs.map((spec) => new OpenColumn(memory, segmentDocuments, spec))
+    this.#topLevelKeys = specs.map(({ path }) => topLevelKey(path))
+    this.#counts = new Uint8Array(specs.length)
+    this.#keys = new Float64Array(specs.length)
+    specs.forEach(({ path, type }, i) => {
+      const byTag = this.#byPath.get(path) ?? new Int8Array(tags).fill(-1)
+      byTag[type] = i
+      this.#byPath.set(path, byTag)
+    })
+  }
+
+  find(path: string, type: number): OpenColumn | undefined {
+    const column = this.#byPath.get(path)?.[type] ?? -1
+    return column < 0 ? undefined : this.columns[column]
+  }
+
+  add(position: number, flat: FlatDocument): void {
+    if (this.columns.length === 0) return
+    const { nodes, tags, keys, count } = flat
+    for (let i = 0; i < count; i++) {
+      const column = this.#columnsOf(nodes[i]!)?.[tags[i]!] ?? -1
+      if (column < 0) continue
+      const key = keys[i]!
+      this.#keys[column] = typeof key === 'number' ? key : textKey(key, this.columns[column]!.spec.prefix)
+      if (this.#counts[column]! < 2) this.#counts[column]!++
+    }
+    this.addKeys(position, this.#keys, this.#counts, flat.irregularKeys)
+    this.#counts.fill(0)
+  }
+
+  /**
+   * @param keys for each column the last key met in the document
+   * @param counts how many were met; 2 stands for any number beyond
+   * @param irregularKeys top-level keys below which values may not be what queries mean
+   */
+  addKeys(position: number, keys: Float64Array, counts: Uint8Array, irregularKeys: readonly string[]): void {
+    for (let i = 0; i < this.columns.length; i++) {
+      const count = counts[i]!
+      if (count === 0) continue
+      const key = keys[i]!
+      const isIrregular = irregularKeys.length > 0 && irregularKeys.includes(this.#topLevelKeys[i]!)
+      if (count === 1 && !Number.isNaN(key) && !isIrregular) this.columns[i]!.set(position, key)
+      else this.columns[i]!.outside.add(position)
+    }
+  }
+
+  free(): void {
+    for (const column of this.columns) column.free()
+  }
+
+  #columnsOf(node: PathNode): Int8Array | undefined {
+    if (node.columnsOf !== this) {
+      node.columnsOf = this
+      node.columns = this.#byPath.get(node.path)
+    }
+    return node.columns
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * A column of a sealed segment: least and greatest key first, then codes or the keys of groups.
+ *
+ * Invariants:
+ * 1. Codes: code c ≥ 1 is bin c − 1, whose keys are from its least to its greatest one; code 0 is no document of the
+ *    column. Bins ascend and do not overlap.
+ * 2. Growing: the keys of group g are from its key to that of group g + 1, or to the column's greatest.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { Range } from '../../model/pairs.ts'
+import { frameBytes } from '../row-cache.ts'
+import { NO_DOCUMENT } from '../row-codec.ts'
+import type { StoredColumn } from './column-record.ts'
+import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
+import type { RangeColumn, Selection } from './range-column.ts'
+import { groupPositions } from './seal-column.ts'
+
+/** Doubles of a frame. */
+const keysPerFrame = frameBytes / 8
+
+/** The stored rows and keys of a sealed segment, in the row cache. */
+export interface ColumnFrames {
+  loadRow(row: number): void | Promise<void>
+  /** Address of the row, which is written to `scratch` when it is none or all of the documents; undefined for damage. */
+  row(row: number, scratch: number): number | undefined
+  loadKeys(frame: number): void | Promise<void>
+  /** Address of 8 KiB of keys; undefined for damage. */
+  keys(frame: number): number | undefined
+}
+
+export class SealedColumn implements RangeColumn {
+  readonly record: StoredColumn
+  rowsRead = 0
+  readonly #memory: RowMemory
+  readonly #frames: ColumnFrames
+  readonly #documents: number
+
+  constructor(memory: RowMemory, frames: ColumnFrames, documents: number, record: StoredColumn) {
+    this.#memory = memory
+    this.#frames = frames
+    this.#documents = documents
+    this.record = record
+  }
+
+  excludes(range: Range): boolean {
+    return this.record.outside === NO_DOCUMENT && this.#shortcut(this.#interval(range, 'upper')) === 'none'
+  }
+
+  load(range: Range): void | Promise<void> {
+    const pending: Promise<void>[] = []
+    const add = (loading: void | Promise<void>): void => {
+      if (loading !== undefined) pending.push(loading)
+    }
+    const { rows, outside, firstKeys, keys } = this.record
+    add(this.#frames.loadRow(outside))
+    if (this.#shortcut(this.#interval(range, 'upper')) === undefined) {
+      for (const row of rows) add(this.#frames.loadRow(row))
+      for (let frame = 0; frame < framesOfKeys(keys); frame++) add(this.#frames.loadKeys(firstKeys + frame))
+    }
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined)
+  }
+
+  select(range: Range, side: Side, out: number, rowBytes: number): Selection {
+    this.rowsRead = 0
+    // What the interval of upper excludes has not been loaded, and the one of lower is part of it.
+    if (this.#shortcut(this.#interval(range, 'upper')) === 'none') return 'none'
+    const interval = this.#interval(range, side)
+    const shortcut = this.#shortcut(interval)
+    if (shortcut !== undefined) return shortcut
+    return this.record.kind === 'codes'
+      ? this.#selectCodes(interval, side, out, rowBytes)
+      : this.#selectRun(interval, side, out, rowBytes)
+  }
+
+  outsiders(out: number, rowBytes: number): Selection {
+    const { outside } = this.record
+    if (outside === NO_DOCUMENT) return 'none'
+    const row = this.#frames.row(outside, out)
+    if (row === undefined) return 'unknown'
+    if (row !== out) this.#memory.kernels.copy(row, out, rowBytes)
+    return 'bits'
+  }
+
+  #interval(range: Range, side: Side): Interval {
+    return intervalOf(range, this.record.prefix, side)
+  }
+
+  /** The answer that least and greatest key give. */
+  #shortcut(interval: Interval): 'none' | 'all' | undefined {
+    const { min, max, count } = this.record
+    if (isEmpty(interval) || !(interval.low <= max && interval.high >= min)) return 'none'
+    return interval.low <= min && interval.high >= max && count === this.#documents ? 'all' : undefined
+  }
+
+  #selectCodes({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
+    const { rows, keys, firstKeys } = this.record
+    const at = this.#frames.keys(firstKeys)
+    if (at === undefined) return 'unknown'
+    const { f64, u32, kernels } = this.#memory
+    // upper: bins that reach into the interval. lower: bins that lie in it.
+    const least = side === 'upper' ? 1 : 0
+    const bin = at >>> 3
+    const first = countWhile(keys / 2, (i) => f64[bin + 2 * i + least]! < low)
+    const end = countWhile(keys / 2, (i) => f64[bin + 2 * i + 1 - least]! <= high)
+    if (first >= end) return 'none'
+    const start = this.#memory.push(rows.length * 4)
+    try {
+      for (let i = 0; i < rows.length; i++) {
+        const row = this.#frames.row(rows[i]!, rows[i]! < 0 ? this.#memory.push(frameBytes) : 0)
+        if (row === undefined) return 'unknown'
+        u32[(start >>> 2) + i] = row
+      }
+      this.rowsRead = rows.length
+      return kernels.codesBetween(start, rows.length, first + 1, end, out, rowBytes) === 1 ? 'bits' : 'none'
+    } finally {
+      this.#memory.pop(start)
+    }
+  }
+
+  #selectRun({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
+    const { rows, keys, max } = this.record
+    const addresses: number[] = []
+    for (let frame = 0; frame < framesOfKeys(keys); frame++) {
+      const address = this.#frames.keys(this.record.firstKeys + frame)
+      if (address === undefined) return 'unknown'
+      addresses.push(address)
+    }
+    const { f64, kernels } = this.#memory
+    const keyOf = (group: number): number =>
+      group === keys ? max : f64[(addresses[Math.floor(group / keysPerFrame)]! >>> 3) + (group % keysPerFrame)]!
+    const isUpper = side === 'upper'
+    const first = countWhile(keys, (group) => keyOf(isUpper ? group + 1 : group) < low)
+    const end = countWhile(keys, (group) => keyOf(isUpper ? group : group + 1) <= high)
+    if (first >= end) return 'none'
+    const members = this.#frames.row(rows[0]!, out)
+    if (members === undefined) return 'unknown'
+    this.rowsRead = 1
+    if (members !== out) kernels.copy(members, out, rowBytes)
+    kernels.fill(out, 0, Math.min(rowBytes, (first * groupPositions) / 8))
+    kernels.clearFrom(out, end * groupPositions, rowBytes)
+    return 'bits'
+  }
+}
+
+export function framesOfKeys(keys: number): number {
+  return Math.ceil(keys / keysPerFrame)
+}
+
+/** How many of 0, 1, … pass the test before one does not; none passes after it. */
+function countWhile(count: number, test: (i: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (test(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,19 @@
+/** Doubles in JSON, which has no text for some: those are a list of one name. */
+
+export type StoredDouble = number | readonly [name: string]
+
+const specialNumbers = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY]
+])
+
+export function encodeDouble(value: number): StoredDouble {
+  return Number.isFinite(value) ? value : [String(value)]
+}
+
+/** undefined for what is none. */
+export function decodeDouble(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return Array.isArray(value) && value.length === 1 ? specialNumbers.get(String(value[0])) : undefined
+}

@@ -1,0 +1,188 @@
+/**
+ * Sealed segments built again from their documents, while queries and writes go on.
+ *
+ * begin (nobody writes) → build (everybody does) → publish (nobody writes). What is built stands beside what it is to
+ * replace, and one batch makes the exchange.
+ *
+ * Invariants:
+ * 1. Until that batch is applied the segments before are all there is; a crash leaves leftovers, which are listed.
+ * 2. Every document that is live when the exchange is made has a position in what is built: those that die meanwhile
+ *    are noted, and none is added below the end of what is replaced.
+ * 3. Every ordinal stays what it was.
+ */
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
+import type { IndexRebuild, IndexStore, IndexWrite, RebuildProgress } from '../document-index.ts'
+import type { Geometry } from '../geometry.ts'
+import { IndexArea, indexKey } from '../index-keys.ts'
+import { LiveBitmap } from '../live.ts'
+import { consecutive, encodeOffsets, maxSpan, ofOffsets } from '../position-map.ts'
+import { type SealedContext, SealedSegment } from '../sealed-segment.ts'
+import { SegmentHandle } from '../segment-handle.ts'
+import { encodeSegmentRecord, type SegmentRecord } from '../segment-record.ts'
+import type { Leftovers } from './leftovers.ts'
+import { SegmentBuilder, type SegmentBuilding } from './segment-builder.ts'
+
+export interface RebuildContext extends SegmentBuilding {
+  readonly sealed: SealedContext
+  readonly geometry: Geometry
+  readonly leftovers: Leftovers
+  /** A number for a segment's records that no other has had. */
+  readonly nextNumber: () => number
+  /** Puts the handles in the place of those replaced, which are told that nobody will need them any more. */
+  readonly exchange: (replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]) => void
+  readonly onEnd: () => void
+}
+
+interface BuiltSegment {
+  readonly record: SegmentRecord
+  readonly offsets: Uint32Array
+}
+
+export class Rebuild implements IndexRebuild {
+  readonly #context: RebuildContext
+  readonly #store: IndexStore
+  /** Consecutive, and sealed. */
+  readonly #replaced: readonly SegmentHandle[]
+  readonly #removed: number[] = []
+  readonly #numbers: number[] = []
+  readonly #handles: SegmentHandle[] = []
+  readonly #directory: IndexWrite[] = []
+  #isPublished = false
+
+  constructor(context: RebuildContext, replaced: readonly SegmentHandle[]) {
+    this.#context = context
+    this.#store = context.sealed.store
+    this.#replaced = replaced
+  }
+
+  /** A document of the index is gone. */
+  noteRemoved(ordinal: number): void {
+    this.#removed.push(ordinal)
+  }
+
+  async build(signal?: AbortSignal, onProgress?: (progress: RebuildProgress) => void): Promise<void> {
+    const [first] = this.#replaced
+    const last = this.#replaced.at(-1)
+    if (first === undefined || last === undefined) return
+    const to = last.endOrdinal
+    const total = liveOf(this.#replaced)
+    const built: BuiltSegment[] = []
+    const builder = new SegmentBuilder(this.#context, last.segment)
+    let documents = 0
+    try {
+      let end = first.firstOrdinal
+      let sliceStart = performance.now()
+      const finish = async (): Promise<void> => {
+        end = builder.lastOrdinal + 1
+        built.push(await this.#seal(builder))
+        onProgress?.({ documents, total })
+      }
+      for await (const run of this.#context.readStored(first.firstOrdinal, to)) {
+        for (const stored of run) {
+          const { ordinal } = stored
+          if (builder.isOpen && (builder.isFull || !builder.reaches(ordinal))) await finish()
+          if (!builder.isOpen) {
+            const left = Math.max(1, total - documents)
+            await builder.begin(ordinal - end < maxSpan ? end : ordinal, ordinal, to, left, signal)
+          }
+          builder.add(stored)
+          documents++
+          const slice = breathe(sliceStart)
+          if (slice instanceof Promise) {
+            sliceStart = await slice
+            throwIfAborted(signal)
+            onProgress?.({ documents, total })
+          }
+        }
+      }
+      if (builder.isOpen) await finish()
+      await this.#prepare(built, to, signal)
+      onProgress?.({ documents, total })
+    } finally {
+      builder.close()
+    }
+  }
+
+  async publish(): Promise<void> {
+    if (this.#replaced.length === 0) return
+    for (const ordinal of this.#removed) {
+      const handle = this.#handles.find((each) => each.firstOrdinal <= ordinal && ordinal < each.endOrdinal)
+      handle?.remove(ordinal)
+    }
+    const expected = liveOf(this.#replaced)
+    const live = liveOf(this.#handles)
+    if (live !== expected) {
+      throw new PetalError('InternalError', `The index holds ${expected} documents live, ${live} were found again`, {
+        details: { expected, live }
+      })
+    }
+    const replaced = this.#replaced.map(({ storedAt }) => storedAt)
+    const { write, undo } = this.#context.leftovers.exchange(this.#numbers, replaced)
+    const writes: IndexWrite[] = this.#replaced.map(({ firstOrdinal }) => ({
+      key: indexKey(IndexArea.segment, firstOrdinal),
+      value: undefined
+    }))
+    // A segment that begins where one did before has its record after that one's end.
+    writes.push(...this.#directory, ...this.#handles.map((handle) => handle.liveWrite()), write)
+    try {
+      await this.#store.write(writes)
+    } catch (error) {
+      undo()
+      throw error
+    }
+    for (const handle of this.#handles) handle.isLiveStored = true
+    this.#isPublished = true
+    this.#context.exchange(this.#replaced, this.#handles)
+  }
+
+  async end(): Promise<void> {
+    this.#context.onEnd()
+    if (this.#isPublished) return
+    for (const { segment } of this.#handles) segment.free()
+    try {
+      for (const number of this.#numbers) await this.#context.leftovers.clear(number)
+    } catch {
+      // It stays on the list. Why nothing was published is what the caller has to be told.
+    }
+  }
+
+  async #seal(builder: SegmentBuilder): Promise<BuiltSegment> {
+    const number = this.#context.nextNumber()
+    this.#numbers.push(number)
+    await this.#context.leftovers.add(number)
+    return builder.seal(this.#store, number)
+  }
+
+  /** Everything but the exchange: who waits for that must not wait for this. */
+  async #prepare(built: readonly BuiltSegment[], to: number, signal: AbortSignal | undefined): Promise<void> {
+    const { sealed, geometry } = this.#context
+    let sliceStart = performance.now()
+    for (const [i, { record: sealedRecord, offsets }] of built.entries()) {
+      const { firstOrdinal, storedAt, documents } = sealedRecord
+      // Segments stand end to end: what lies between two of them would be looked for at every open.
+      const end = built[i + 1]?.record.firstOrdinal ?? to
+      const span = end - firstOrdinal <= maxSpan ? end - firstOrdinal : offsets[documents - 1]! + 1
+      const record: SegmentRecord = { ...sealedRecord, span }
+      const map = span === documents ? undefined : encodeOffsets(offsets, span)
+      if (map !== undefined) {
+        await this.#store.write([{ key: indexKey(IndexArea.positions, storedAt), value: map }])
+      }
+      const value = encodeSegmentRecord(record)
+      const positions = map === undefined ? consecutive(firstOrdinal) : ofOffsets(firstOrdinal, offsets)
+      const live = new LiveBitmap(geometry.segmentDocuments)
+      const handle = new SegmentHandle(new SealedSegment(sealed, record), live, positions)
+      handle.bytes = record.bytes
+      handle.directoryBytes = value.length + (map?.length ?? 0)
+      handle.checkpointed = documents
+      this.#handles.push(handle)
+      this.#directory.push({ key: indexKey(IndexArea.segment, firstOrdinal), value })
+      sliceStart = await breathe(sliceStart)
+      throwIfAborted(signal)
+    }
+  }
+}
+
+function liveOf(handles: readonly SegmentHandle[]): number {
+  return handles.reduce((sum, { segment, live }) => sum + segment.documents - live.dead, 0)
+}

@@ -1,0 +1,91 @@
+/**
+ * The rebuilds of one index: at most one at a time, and what is left of segments that were replaced.
+ *
+ * Invariant: the records of a replaced segment stay until the last view that reads it has closed.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { IndexStore } from '../document-index.ts'
+import { firstRebuilt } from '../index-keys.ts'
+import type { SegmentHandle } from '../segment-handle.ts'
+import { Leftovers } from './leftovers.ts'
+import { Rebuild, type RebuildContext } from './rebuild.ts'
+
+export class Rebuilds {
+  /** Of the index, in ordinal order. */
+  readonly #handles: SegmentHandle[]
+  readonly #leftovers: Leftovers
+  /** Replaced, and read by views. */
+  readonly #retired = new Set<SegmentHandle>()
+  #current: Rebuild | undefined
+  #nextNumber = firstRebuilt
+  /** Ends when the records of replaced segments that nobody reads are deleted. */
+  #clearing: Promise<void> = Promise.resolve()
+
+  constructor(store: IndexStore, handles: SegmentHandle[]) {
+    this.#handles = handles
+    this.#leftovers = new Leftovers(store)
+  }
+
+  /** Deletes what a crash left. What cannot be deleted, in a read-only database for one, waits for the next open. */
+  async clearLeftovers(): Promise<void> {
+    await this.#leftovers.load()
+    const used = new Set(this.#handles.map(({ storedAt }) => storedAt))
+    for (const number of [...used, ...this.#leftovers.numbers]) {
+      this.#nextNumber = Math.max(this.#nextNumber, number + 1)
+    }
+    for (const number of this.#leftovers.numbers) {
+      if (!used.has(number)) await this.#leftovers.clear(number).catch(ignore)
+    }
+  }
+
+  /** @throws PetalError IllegalOperation while there is one */
+  assertNone(): void {
+    if (this.#current !== undefined) throw new PetalError('IllegalOperation', 'The index is being built again')
+  }
+
+  /** Of all segments that are sealed. REQUIRES: assertNone(). */
+  begin(context: Omit<RebuildContext, 'leftovers' | 'nextNumber' | 'exchange' | 'onEnd'>): Rebuild {
+    this.#current = new Rebuild(
+      {
+        ...context,
+        leftovers: this.#leftovers,
+        nextNumber: () => this.#nextNumber++,
+        exchange: (replaced, built) => this.#exchange(replaced, built),
+        onEnd: () => {
+          this.#current = undefined
+        }
+      },
+      this.#handles.filter(({ open }) => open === undefined)
+    )
+    return this.#current
+  }
+
+  noteRemoved(ordinal: number): void {
+    this.#current?.noteRemoved(ordinal)
+  }
+
+  /** Resolves when nothing is being deleted. */
+  settle(): Promise<void> {
+    return this.#clearing
+  }
+
+  free(): void {
+    for (const { segment } of this.#retired) segment.free()
+    this.#retired.clear()
+  }
+
+  #exchange(replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]): void {
+    this.#handles.splice(this.#handles.indexOf(replaced[0]!), replaced.length, ...built)
+    for (const handle of replaced) {
+      this.#retired.add(handle)
+      handle.retire(() => {
+        if (!this.#retired.delete(handle)) return
+        handle.segment.free()
+        this.#clearing = this.#clearing.then(() => this.#leftovers.clear(handle.storedAt)).catch(ignore)
+      })
+    }
+  }
+}
+
+/** Records that could not be deleted are on a list, and deleted when the index is opened. */
+function ignore(): void {}

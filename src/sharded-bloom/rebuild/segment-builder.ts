@@ -1,0 +1,171 @@
+/**
+ * One segment after the other out of stored documents: parameters from a sample of what comes, documents as bytes where
+ * the scanner reads them, and the ordinal of each position.
+ */
+import { throwIfAborted } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import { ByteIngest } from '../byte-scan/byte-ingest.ts'
+import type { SeedOf } from '../byte-scan/scanner.ts'
+import type { DocumentSource, IndexStore, StoredDocument } from '../document-index.ts'
+import type { FlatDocument } from '../flatten.ts'
+import type { Geometry } from '../geometry.ts'
+import type { OpenSegment } from '../open-segment.ts'
+import { maxSpan } from '../position-map.ts'
+import { Sampler } from '../sampler.ts'
+import { sealSegment } from '../seal.ts'
+import type { SealedContext } from '../sealed-segment.ts'
+import type { Segment, SegmentParameters } from '../segment.ts'
+import type { SegmentRecord } from '../segment-record.ts'
+import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } from '../tuning.ts'
+
+export interface SegmentBuilding {
+  readonly documents: DocumentSource
+  /** The documents of an ordinal range, in runs. */
+  readonly readStored: (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
+  readonly sealed: SealedContext
+  readonly geometry: Geometry
+  readonly tuning: () => TuningOptions
+  readonly flatten: (document: Document) => FlatDocument
+  /** undefined where the index's hash is not the scanner's. */
+  readonly scannerSeed: SeedOf | undefined
+  readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
+}
+
+/** Documents of a sample, taken in runs that are spread over the segment. */
+const sampleRuns = 16
+const documentsPerRun = 256
+const minSample = 256
+/** Documents over which the density of the rows is watched. */
+const densityWindow = 1024
+/** Characters have three bytes at most. */
+const maxBytesPerCharacter = 3
+
+export class SegmentBuilder {
+  readonly #building: SegmentBuilding
+  readonly #previous: Segment
+  readonly #byteIngest: ByteIngest | undefined
+  readonly #encoder = new TextEncoder()
+  #bytes = new Uint8Array(1 << 16)
+  #segment: OpenSegment | undefined
+  #firstOrdinal = 0
+  #offsets = new Uint32Array(0)
+  #isClosed = false
+  #windowStart = { documents: 0, hashedPairs: 0 }
+
+  /** @param previous whose parameters serve where there is no sufficient sample */
+  constructor(building: SegmentBuilding, previous: Segment) {
+    this.#building = building
+    this.#previous = previous
+    const { scannerSeed } = building
+    this.#byteIngest = scannerSeed && new ByteIngest(scannerSeed)
+  }
+
+  get isOpen(): boolean {
+    return this.#segment !== undefined
+  }
+
+  get isFull(): boolean {
+    return this.#isClosed || this.#segment?.isFull === true
+  }
+
+  /** REQUIRES: a document was added. */
+  get lastOrdinal(): number {
+    return this.#firstOrdinal + this.#offsets[(this.#segment?.documents ?? 0) - 1]!
+  }
+
+  /** False for an ordinal too far away to be in the same segment. */
+  reaches(ordinal: number): boolean {
+    return ordinal - this.#firstOrdinal < maxSpan
+  }
+
+  /**
+   * Begins a segment at `firstOrdinal`.
+   * @param next the first document's ordinal
+   * @param to every document's ordinal is below it
+   * @param left how many documents there are until there
+   */
+  async begin(firstOrdinal: number, next: number, to: number, left: number, signal?: AbortSignal): Promise<void> {
+    const { geometry, tuning, createOpen } = this.#building
+    const { segmentDocuments } = geometry
+    const end = left <= segmentDocuments ? to : next + Math.floor((to - next) * (segmentDocuments / left))
+    const sampler = await this.#sample(next, end, Math.min(left, segmentDocuments), signal)
+    const parameters =
+      sampler.size >= minSample
+        ? chooseParameters(sampler, tuning(), segmentDocuments)
+        : parametersAfter(this.#previous, tuning())
+    this.#segment = createOpen(firstOrdinal, parameters)
+    this.#firstOrdinal = firstOrdinal
+    this.#offsets = new Uint32Array(segmentDocuments)
+    this.#isClosed = false
+    this.#windowStart = { documents: 0, hashedPairs: 0 }
+  }
+
+  /** REQUIRES: isOpen, not isFull, and an ordinal above all before. */
+  add(stored: StoredDocument): void {
+    const segment = this.#segment!
+    const position = segment.documents
+    if (!this.#addBytes(segment, stored)) {
+      const flat = this.#building.flatten(stored.document())
+      segment.add(flat)
+      this.#byteIngest?.learn(flat)
+    }
+    this.#offsets[position] = stored.ordinal - this.#firstOrdinal
+    this.#watchDensity(segment)
+  }
+
+  /** Writes what was built under the number, and is ready to begin again. */
+  async seal(store: IndexStore, number: number): Promise<{ record: SegmentRecord; offsets: Uint32Array }> {
+    const segment = this.#segment!
+    const record = await sealSegment(segment, store, this.#building.sealed.memory, 0, number)
+    const offsets = this.#offsets.slice(0, segment.documents)
+    this.#segment = undefined
+    segment.free()
+    return { record, offsets }
+  }
+
+  /** Gives all memory back. */
+  close(): void {
+    this.#segment?.free()
+    this.#segment = undefined
+    this.#byteIngest?.close()
+  }
+
+  #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument): boolean {
+    if (json === undefined || this.#byteIngest === undefined) return false
+    if (this.#bytes.length < json.length * maxBytesPerCharacter) {
+      this.#bytes = new Uint8Array(2 * json.length * maxBytesPerCharacter)
+    }
+    const { written } = this.#encoder.encodeInto(json, this.#bytes)
+    return this.#byteIngest.add(segment, this.#bytes, 0, written, form)
+  }
+
+  /** No filter is ever overfull, however the documents change. */
+  #watchDensity(segment: OpenSegment): void {
+    const documents = segment.documents - this.#windowStart.documents
+    if (documents < densityWindow) return
+    const perDocument = (segment.hashedPairs - this.#windowStart.hashedPairs) / documents
+    this.#windowStart = { documents: segment.documents, hashedPairs: segment.hashedPairs }
+    const isWorthClosing = segment.documents >= 2 * this.#building.geometry.chunkDocuments
+    this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
+  }
+
+  async #sample(from: number, to: number, documents: number, signal: AbortSignal | undefined): Promise<Sampler> {
+    const runs = documents <= sampleRuns * documentsPerRun ? 1 : sampleRuns
+    const perRun = (sampleRuns * documentsPerRun) / runs
+    const sampler = new Sampler()
+    let sliceStart = performance.now()
+    for (let run = 0; run < runs; run++) {
+      const begin = from + Math.floor(((to - from) * run) / runs)
+      const end = from + Math.floor(((to - from) * (run + 1)) / runs)
+      let read = 0
+      for await (const [, document] of this.#building.documents.read(begin, end)) {
+        sampler.observe(this.#building.flatten(document))
+        if (++read === perRun) break
+        sliceStart = await breathe(sliceStart)
+      }
+      throwIfAborted(signal)
+    }
+    return sampler
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * From an expression to two sets of positions, lower and upper.
+ *
+ * Invariants, for every expression:
+ * 1. Upper: an id that matches has all of its K positions in upper.
+ * 2. Lower: every id with a position in lower matches.
+ *
+ * They hold for a pair, of which upper is what the tail finds and lower is empty, and AND and OR keep them lane by lane. NOT
+ * swaps and complements, within the positions in use: an id that does not match x has no position in lower(x), by 2, so all
+ * of its positions are in ¬lower(x); and an id with one position outside of upper(x) does not match x, by 1, so all of
+ * ¬upper(x) is sure. A filter's own "maybe" is never complemented into a "no".
+ *
+ * By 1 an id is a candidate when *all* of its positions are in upper, by 2 it is certain when *any* is in lower.
+ */
+import { BitSet } from '../../bloom/bit-set.ts'
+import { PetalError } from '../../model/errors.ts'
+import { type Expression, isPair, type Pair } from './expression.ts'
+
+export interface Bounds {
+  readonly lower: BitSet
+  readonly upper: BitSet
+}
+
+export interface Source {
+  /** M */
+  readonly bits: number
+  /** A copy of its own: the positions of every id that was added. */
+  used(): BitSet
+  /** out = the positions at which the pair is found. */
+  read(pair: Pair, out: BitSet): void
+}
+
+export function evaluate(expression: Expression, source: Source): Bounds {
+  if (isPair(expression)) {
+    const upper = new BitSet(source.bits)
+    source.read(expression, upper)
+    return { lower: new BitSet(source.bits), upper }
+  }
+  switch (expression?.kind) {
+    case 'and':
+      return combine(expression.children, source, (into, other) => into.and(other)) ?? everything(source)
+    case 'or':
+      return combine(expression.children, source, (into, other) => into.or(other)) ?? nothing(source)
+    case 'not': {
+      const { lower, upper } = evaluate(expression.child, source)
+      return { lower: source.used().andNot(upper), upper: source.used().andNot(lower) }
+    }
+    default:
+      throw new PetalError('BadValue', `Expected [key, value], and(), or() or not(), got ${JSON.stringify(expression)}`)
+  }
+}
+
+function combine(
+  children: readonly Expression[],
+  source: Source,
+  fold: (into: BitSet, other: BitSet) => void
+): Bounds | undefined {
+  let bounds: Bounds | undefined
+  for (const child of children) {
+    const next = evaluate(child, source)
+    if (bounds === undefined) bounds = next
+    else {
+      fold(bounds.lower, next.lower)
+      fold(bounds.upper, next.upper)
+    }
+  }
+  return bounds
+}
+
+function everything(source: Source): Bounds {
+  return { lower: source.used(), upper: source.used() }
+}
+
+function nothing(source: Source): Bounds {
+  return { lower: new BitSet(source.bits), upper: new BitSet(source.bits) }
+}

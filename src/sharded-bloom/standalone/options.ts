@@ -1,0 +1,130 @@
+/**
+ * What a standalone structure is created with, and the checked parameters made of it. The parameters are plain data: they
+ * are what serialise() writes, and equal parameters make structures that place every pair and id alike.
+ */
+import type { HashName } from '../../bloom/hash.ts'
+import { MAX_SHARDS } from '../../bloom/sizing.ts'
+import { PetalError } from '../../model/errors.ts'
+
+/** What an id may be. Numbers are finite; −0 is 0. */
+export type Id = string | number
+
+export type TailName = 'bloom' | 'fingerprint'
+
+/** How ids get positions, and how set bits lead back to ids. See ids/id-codec.ts. */
+export type IdsOption =
+  /**
+   * The structure keeps the ids. `positions: 'order'`, the default, gives each the next position, so that none is shared
+   * before there are more than M ids; `'hash'` gives each K positions by its hash.
+   */
+  | { readonly codec: 'table'; readonly positions?: 'order' | 'hash' }
+  /** Ids are integers in [from, to). Nothing is kept: a position is computed from the id, and ids from positions. */
+  | { readonly codec: 'reversible'; readonly from?: number; readonly to: number }
+  /** K positions by hash. Nothing is kept: whoever asks for candidates supplies the ids to choose from. */
+  | { readonly codec: 'rehash' }
+
+export interface ShardedBloomOptions {
+  /** P: filters that the pairs are spread over, or buckets of the fingerprint tail. 1…65,536 */
+  readonly shards: number
+  /** M: positions, the bits of a filter. 1…2^30 */
+  readonly bits: number
+  /** R: filters that a pair is put into. 1…32, at most P; default 8. A fingerprint is in one bucket: 1. */
+  readonly rowsPerPair?: number
+  /** K: bits of an id in each of them. 1…16, at most M; default 1, and no other without hashed positions */
+  readonly bitsPerId?: number
+  /** Counters beside the bits, so that ids can be removed: five times the memory. Default false */
+  readonly counting?: boolean
+  /** `bloom`: bits; `fingerprint`: for each pair of an id a fingerprint and the id's position. Default `bloom` */
+  readonly tail?: TailName
+  /** Bits of a fingerprint, 8…12; with the bits of a position at most 32. Default 12 */
+  readonly fingerprintBits?: number
+  /** Default `table` */
+  readonly ids?: IdsOption | 'table' | 'rehash'
+  /** Default `murmur`. `farmhash` is to be loaded first: `await loadHasher('farmhash')` */
+  readonly hash?: HashName
+  /** Any safe integer: structures of different seeds err for different pairs. Default 0 */
+  readonly seed?: number
+}
+
+/** Every option, checked. */
+export interface Parameters {
+  readonly shards: number
+  readonly bits: number
+  readonly rowsPerPair: number
+  readonly bitsPerId: number
+  readonly counting: boolean
+  readonly tail: TailName
+  readonly fingerprintBits: number
+  readonly ids: IdsOption
+  readonly hash: HashName
+  readonly seed: number
+}
+
+/** What bits and counters may take, 1 GiB, in bits. */
+const MAX_TOTAL_BITS = 2 ** 33
+
+/** @throws PetalError InvalidOptions, which names the option */
+export function parametersOf(options: ShardedBloomOptions): Parameters {
+  const { counting = false, tail = 'bloom', hash = 'murmur', seed = 0, fingerprintBits = 12 } = options
+  if (tail !== 'bloom' && tail !== 'fingerprint') throw invalid('tail', "'bloom' or 'fingerprint'", tail)
+  if (typeof counting !== 'boolean') throw invalid('counting', 'a boolean', counting)
+  if (hash !== 'murmur' && hash !== 'farmhash') throw invalid('hash', "'murmur' or 'farmhash'", hash)
+  if (!Number.isSafeInteger(seed)) throw invalid('seed', 'a safe integer', seed)
+  const isFingerprint = tail === 'fingerprint'
+  const shards = integer('shards', options.shards, 1, MAX_SHARDS)
+  const bits = integer('bits', options.bits, 1, 2 ** 30)
+  const rowsPerPair = integer(
+    'rowsPerPair',
+    options.rowsPerPair ?? (isFingerprint ? 1 : Math.min(8, shards)),
+    1,
+    isFingerprint ? 1 : Math.min(32, shards)
+  )
+  const ids = idsOf(options.ids ?? 'table')
+  const isHashed = ids.codec === 'rehash' || (ids.codec === 'table' && ids.positions === 'hash')
+  const bitsPerId = integer('bitsPerId', options.bitsPerId ?? 1, 1, isHashed ? Math.min(16, bits) : 1)
+  integer('fingerprintBits', fingerprintBits, 8, isFingerprint ? Math.min(12, 32 - bitWidth(bits)) : 12)
+  const rowBits = counting ? 5 * bits : bits
+  if (!isFingerprint && (shards + 1) * rowBits > MAX_TOTAL_BITS) {
+    throw invalid('shards', `shards × bits${counting ? ' × 5' : ''} of at most 2^33`, shards)
+  }
+  return { shards, bits, rowsPerPair, bitsPerId, counting, tail, fingerprintBits, ids, hash, seed }
+}
+
+/** Bits that the numbers below `count` take. */
+export function bitWidth(count: number): number {
+  return count <= 1 ? 0 : 32 - Math.clz32(count - 1)
+}
+
+function idsOf(option: IdsOption | 'table' | 'rehash'): IdsOption {
+  const ids: IdsOption = typeof option === 'string' ? { codec: option } : option
+  switch (ids?.codec) {
+    case 'rehash':
+      return { codec: 'rehash' }
+    case 'table': {
+      const { positions = 'order' } = ids
+      if (positions !== 'order' && positions !== 'hash') throw invalid('ids.positions', "'order' or 'hash'", positions)
+      return { codec: 'table', positions }
+    }
+    case 'reversible': {
+      const { from = 0, to } = ids
+      if (!Number.isSafeInteger(from)) throw invalid('ids.from', 'a safe integer', from)
+      if (!Number.isSafeInteger(to) || to <= from || to - from > 2 ** 53) {
+        throw invalid('ids.to', `a safe integer above ${from}, by 2^53 at most`, to)
+      }
+      return { codec: 'reversible', from, to }
+    }
+    default:
+      throw invalid('ids', "codec 'table', 'reversible' or 'rehash'", option)
+  }
+}
+
+function integer(option: string, value: number, least: number, greatest: number): number {
+  if (Number.isInteger(value) && value >= least && value <= greatest) return value
+  throw invalid(option, least === greatest ? `${least} here` : `an integer from ${least} to ${greatest}`, value)
+}
+
+function invalid(option: string, expected: string, value: unknown): PetalError {
+  return new PetalError('InvalidOptions', `${option}: expected ${expected}, got ${JSON.stringify(value)}`, {
+    details: { option, value }
+  })
+}

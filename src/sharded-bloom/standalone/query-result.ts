@@ -1,0 +1,80 @@
+/**
+ * The answer to one question: which positions may belong to ids that match, and which certainly do.
+ *
+ * Invariant: bits are looked up in the ids of the structure they were read from. After a change of it, what leads from bits to
+ * ids is refused, because an id might be missed; the bits themselves stay.
+ */
+import type { BitSet as NpmBitSet } from 'bitset'
+import type { BitSet } from '../../bloom/bit-set.ts'
+import { PetalError } from '../../model/errors.ts'
+import type { Bounds } from './evaluate.ts'
+import type { IdCodec } from './ids/id-codec.ts'
+import type { Id } from './options.ts'
+
+/**
+ * @example
+ * const result = structure.query(and(['lang', 'en'], not(['verified', true])))
+ * for (const id of result.candidates()) {
+ *   if (result.isCertain(id) || matches(documents.get(id))) console.log(id)
+ * }
+ */
+export class QueryResult {
+  /** Positions of ids that may match: an id is a candidate when all of its positions are here. */
+  readonly upper: BitSet
+  /** Positions of ids that match: an id matches when any of its positions is here. */
+  readonly lower: BitSet
+  readonly #codec: IdCodec
+  readonly #positions: Uint32Array
+  readonly #isCurrent: () => boolean
+
+  constructor({ lower, upper }: Bounds, codec: IdCodec, bitsPerId: number, isCurrent: () => boolean) {
+    this.lower = lower
+    this.upper = upper
+    this.#codec = codec
+    this.#positions = new Uint32Array(bitsPerId)
+    this.#isCurrent = isCurrent
+  }
+
+  /** `upper` as npm `bitset`. */
+  toBitSet(): NpmBitSet {
+    return this.upper.toBitSet()
+  }
+
+  /**
+   * Every id that was added and matches is among them; the others are false positives. In no order.
+   * @param ids to choose from; codec `rehash` needs all of them, the others know them
+   * @throws PetalError BadValue without ids for `rehash`; IllegalOperation after a change of the structure
+   */
+  candidates(ids?: Iterable<Id>): Id[] {
+    this.#checkCurrent()
+    if (ids !== undefined) {
+      const chosen: Id[] = []
+      for (const id of ids) if (this.mayMatch(id)) chosen.push(id)
+      return chosen
+    }
+    const recovered = this.#codec.recover(this.upper)
+    if (recovered !== undefined) return recovered
+    throw new PetalError('BadValue', "ids: 'rehash' keeps no ids: candidates() has to be given all of them")
+  }
+
+  /** False only for an id that was not added or does not match. @throws PetalError IllegalOperation after a change */
+  mayMatch(id: Id): boolean {
+    this.#checkCurrent()
+    return this.#codec.positionsOf(id, this.#positions) && this.#positions.every((position) => this.upper.get(position))
+  }
+
+  /**
+   * True only for an id that matches: it needs no confirmation.
+   * REQUIRES: the id was added; of others, a codec that keeps no ids knows nothing.
+   * @throws PetalError IllegalOperation after a change
+   */
+  isCertain(id: Id): boolean {
+    this.#checkCurrent()
+    return this.#codec.positionsOf(id, this.#positions) && this.#positions.some((position) => this.lower.get(position))
+  }
+
+  #checkCurrent(): void {
+    if (this.#isCurrent()) return
+    throw new PetalError('IllegalOperation', 'The structure has changed since it was asked: ask again')
+  }
+}

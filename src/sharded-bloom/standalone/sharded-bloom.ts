@@ -1,0 +1,223 @@
+/**
+ * The sharded two-level Bloom filter by itself: a set of ids, each with its pairs, that answers boolean questions over pairs
+ * with candidates. It does no I/O and knows no documents.
+ *
+ * Level one: a pair's hash names R of P filters. Level two: an id has K of M bits in each of them. What comes of a question
+ * is AND, OR and NOT over whole filters, and the bits that are left lead back to ids. See docs/sharded-bloom.md.
+ *
+ * Invariants:
+ * 1. No false negatives: an id that was added with pairs that match is a candidate, until it is removed.
+ * 2. What isCertain() names matches.
+ * 3. A call that throws has changed nothing.
+ */
+import { BitSet } from '../../bloom/bit-set.ts'
+import { createHasher, type PairHasher } from '../../bloom/hash.ts'
+import { PetalError } from '../../model/errors.ts'
+import { evaluate } from './evaluate.ts'
+import type { Expression, Pair } from './expression.ts'
+import { expectedFalsePositives } from './false-positives.ts'
+import { decode, encode } from './format.ts'
+import { createIdCodec, type IdCodec } from './ids/id-codec.ts'
+import { type Id, type Parameters, parametersOf, type ShardedBloomOptions } from './options.ts'
+import { PairHashes } from './pair-hashes.ts'
+import { absentPair, observeFalsePositives } from './probes.ts'
+import { QueryResult } from './query-result.ts'
+import { BitRows } from './tail/bit-rows.ts'
+import { createTail, type Tail } from './tail/tail.ts'
+
+export interface ShardedBloomStats {
+  /** Adds that were not taken back. */
+  readonly ids: number
+  /** Different pairs of each id, summed over all ids. */
+  readonly pairs: number
+  /** Share of set bits in the P filters; of the fingerprint tail, in the P·2^f that its fingerprints stand for. */
+  readonly density: number
+  /** Memory of bits, counters and fingerprints; ids that a table keeps not counted. */
+  readonly bytes: number
+  /** Ids found for a pair that none has, on average. */
+  readonly falsePositives: {
+    /** From the pairs of each id, P, M, R and K, if every id was added once. */
+    readonly predicted: number
+    /** By asking for made-up pairs; undefined without probes, and for `rehash` without ids. */
+    readonly observed: number | undefined
+  }
+}
+
+/**
+ * @example
+ * import { and, not, or, ShardedBloom } from 'petaldb/sharded-bloom'
+ * const structure = new ShardedBloom({ shards: 512, bits: 65_536, rowsPerPair: 4 })
+ * structure.add('tweet 1', [['lang', 'en'], ['tag', 'bloom'], ['tag', 'filter']])
+ * structure.add('tweet 2', [['lang', 'de'], ['tag', 'bloom']])
+ * const result = structure.query(and(['tag', 'bloom'], or(['lang', 'en'], ['lang', 'fr'])))
+ * result.candidates() // ['tweet 1'], and rarely a false positive
+ */
+export class ShardedBloom {
+  readonly parameters: Parameters
+  readonly #hasher: PairHasher
+  readonly #hashes: PairHashes
+  readonly #codec: IdCodec
+  readonly #tail: Tail
+  /** One row: the positions of every id. */
+  readonly #used: BitRows
+  /** How many adds were of how many pairs. */
+  readonly #pairCounts = new Map<number, number>()
+  readonly #positions: Uint32Array
+  #version = 0
+
+  /** @throws PetalError InvalidOptions */
+  constructor(options: ShardedBloomOptions) {
+    const parameters = parametersOf(options)
+    this.parameters = parameters
+    this.#hasher = createHasher(parameters.hash)
+    this.#hashes = new PairHashes(this.#hasher, parameters.seed)
+    this.#codec = createIdCodec(parameters, this.#hasher)
+    this.#tail = createTail(parameters)
+    this.#used = new BitRows(1, parameters.bits, parameters.counting)
+    this.#positions = new Uint32Array(parameters.bitsPerId)
+  }
+
+  /**
+   * Adds an id with its pairs, once each however often they are given. More pairs of an id may be added later; what
+   * stats() predicts is for ids that are added once.
+   * @throws PetalError BadValue for what is no id of the codec, and for what is no pair
+   */
+  add(id: Id, pairs: Iterable<Pair>): void {
+    const hashes = this.#hashes.hashAll(pairs)
+    const positions = this.#positions
+    this.#codec.add(id, positions)
+    for (let i = 0; i < hashes.length; i += 2) this.#tail.add(hashes[i]!, hashes[i + 1]!, positions)
+    for (const position of positions) this.#used.set(0, position)
+    this.#count(hashes.length / 2, 1)
+    this.#version++
+  }
+
+  /**
+   * Takes back one add. REQUIRES: the id was added with exactly these pairs. What was never added is refused as far as that
+   * shows; where it does not, because others have set the same bits, they may be lost.
+   * @throws PetalError IllegalOperation without `counting`, BadValue for what was not added
+   */
+  remove(id: Id, pairs: Iterable<Pair>): void {
+    if (!this.parameters.counting) {
+      throw new PetalError('IllegalOperation', 'remove() needs counting: true, because bits may be shared')
+    }
+    const hashes = this.#hashes.hashAll(pairs)
+    const pairCount = hashes.length / 2
+    if (!this.#isPresent(id) || !this.#pairCounts.has(pairCount)) throw notAdded(id)
+    const positions = this.#positions
+    for (let i = 0; i < hashes.length; i += 2) {
+      if (this.#tail.remove(hashes[i]!, hashes[i + 1]!, positions)) continue
+      for (let done = 0; done < i; done += 2) this.#tail.add(hashes[done]!, hashes[done + 1]!, positions)
+      throw notAdded(id)
+    }
+    for (const position of positions) this.#used.unset(0, position)
+    this.#codec.remove(id)
+    this.#count(pairCount, -1)
+    this.#version++
+  }
+
+  /**
+   * Bounds of the ids that match.
+   * @throws PetalError BadValue for what is no expression
+   */
+  query(expression: Expression): QueryResult {
+    const bounds = evaluate(expression, {
+      bits: this.parameters.bits,
+      used: () => this.#usedPositions(),
+      read: (pair, out) => {
+        const { lo, hi } = this.#hashes.hash(pair)
+        this.#tail.read(lo, hi, out)
+      }
+    })
+    // Counters that are stuck at their greatest leave bits where no id is any more.
+    if (this.parameters.counting) bounds.upper.and(this.#usedPositions())
+    const version = this.#version
+    return new QueryResult(bounds, this.#codec, this.parameters.bitsPerId, () => version === this.#version)
+  }
+
+  /** False only when the id was not added with the pair. @throws PetalError BadValue for what is no id, or no pair */
+  mayContain(id: Id, pair: Pair): boolean {
+    const { lo, hi } = this.#hashes.hash(pair)
+    return this.#isPresent(id) && this.#tail.mayContain(lo, hi, this.#positions)
+  }
+
+  /**
+   * What the structure holds and how often it errs.
+   * @param options.probes made-up pairs to ask for, default 256; 0 asks for none
+   * @param options.ids what `rehash` is to count among: all ids that were added
+   */
+  stats({ probes = 256, ids }: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
+    const { rowsPerPair, bitsPerId } = this.parameters
+    let idCount = 0
+    let pairs = 0
+    for (const [pairCount, count] of this.#pairCounts) {
+      idCount += count
+      pairs += pairCount * count
+    }
+    const shape = { virtualShards: this.#tail.virtualShards, rowsPerPair, bitsPerId }
+    const ask = (probe: number): BitSet => {
+      const upper = new BitSet(this.parameters.bits)
+      const { lo, hi } = absentPair(this.#hasher, this.parameters.seed, probe)
+      this.#tail.read(lo, hi, upper)
+      return upper.and(this.#usedPositions())
+    }
+    return {
+      ids: idCount,
+      pairs,
+      density: this.#tail.density(),
+      bytes: this.#tail.byteLength + this.#used.byteLength,
+      falsePositives: {
+        predicted: expectedFalsePositives(this.#pairCounts, shape, this.#codec.crowding(idCount)),
+        observed: observeFalsePositives(probes, ask, this.#codec, bitsPerId, ids)
+      }
+    }
+  }
+
+  /** Everything, as bytes; the format is in format.ts. Structures that answer alike need not have the same bytes. */
+  serialise(): Uint8Array {
+    return encode({
+      parameters: this.parameters,
+      pairCounts: this.#pairCounts,
+      used: this.#used.toBytes(),
+      tail: this.#tail.toBytes(),
+      ids: this.#codec.toBytes()
+    })
+  }
+
+  /**
+   * A structure equal to the one that wrote the bytes; it keeps none of them.
+   * @throws PetalError UnsupportedFormat for another format's number, DataCorruption for anything else that is wrong
+   */
+  static deserialise(bytes: Uint8Array): ShardedBloom {
+    const { parameters, pairCounts, used, tail, ids } = decode(bytes)
+    const structure = new ShardedBloom(parameters)
+    structure.#used.load(used)
+    structure.#tail.load(tail)
+    structure.#codec.load(ids)
+    for (const [pairs, count] of pairCounts) structure.#pairCounts.set(pairs, count)
+    return structure
+  }
+
+  /** Leaves the id's positions in #positions. */
+  #isPresent(id: Id): boolean {
+    return (
+      this.#codec.positionsOf(id, this.#positions) && this.#positions.every((position) => this.#used.isSet(0, position))
+    )
+  }
+
+  #usedPositions(): BitSet {
+    const used = new BitSet(this.parameters.bits)
+    this.#used.copyTo(0, used.words)
+    return used
+  }
+
+  #count(pairs: number, change: 1 | -1): void {
+    const count = (this.#pairCounts.get(pairs) ?? 0) + change
+    if (count === 0) this.#pairCounts.delete(pairs)
+    else this.#pairCounts.set(pairs, count)
+  }
+}
+
+function notAdded(id: Id): PetalError {
+  return new PetalError('BadValue', `${JSON.stringify(id)} was not added with these pairs`, { details: { id } })
+}

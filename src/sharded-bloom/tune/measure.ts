@@ -1,0 +1,68 @@
+/** A candidate, built over the sample and asked the queries. */
+import { nextTurn } from '../../model/time-slice.ts'
+import type { SegmentParameters } from '../segment.ts'
+import type { TuneQuery } from './queries.ts'
+import type { TuneSample } from './sample.ts'
+import { Trial, type TrialBytes } from './trial.ts'
+import { countBits, type Truth } from './truth.ts'
+
+export interface Measured {
+  readonly bytesPerDocument: number
+  readonly bytes: TrialBytes
+  /** Per query and document, over the queries as they are weighted. */
+  readonly falsePositiveRate: number
+  /** In the sample, over all queries. */
+  readonly falsePositives: number
+  /** False when those are so few that chance has more to say than the measurement. */
+  readonly isTelling: boolean
+  /** Time that a query spends in the index of a million documents, warm and undisturbed: all but fetching documents. */
+  readonly microseconds: number
+}
+
+const tellingCount = 10
+/** The first round brings rows into memory and does not count. */
+const rounds = 12
+
+/** @param segmentDocuments M */
+export async function measure(
+  sample: TuneSample,
+  parameters: SegmentParameters,
+  segmentDocuments: number,
+  queries: readonly TuneQuery[],
+  truth: Truth,
+  signal?: AbortSignal
+): Promise<Measured> {
+  const trial = await Trial.build(sample, parameters, segmentDocuments, signal)
+  try {
+    let falsePositives = 0
+    let weighted = 0
+    let weights = 0
+    let milliseconds = 0
+    for (const [i, { bounds, weight }] of queries.entries()) {
+      const found = trial.evaluate(bounds).reduce((sum, { upperCount }) => sum + upperCount, 0)
+      const wrong = found - countBits(truth.queries[i]!)
+      falsePositives += wrong
+      weighted += (weight * wrong) / sample.size
+      weights += weight
+      const times: number[] = []
+      for (let round = 1; round < rounds; round++) {
+        const start = performance.now()
+        trial.evaluate(bounds)
+        times.push(performance.now() - start)
+      }
+      milliseconds += weight * Math.min(...times)
+      await nextTurn()
+    }
+    const perSegment = (milliseconds * 1000) / Math.max(1, weights) / trial.segments
+    return {
+      bytesPerDocument: trial.bytes.total,
+      bytes: trial.bytes,
+      falsePositiveRate: weighted / Math.max(Number.MIN_VALUE, weights),
+      falsePositives,
+      isTelling: falsePositives >= tellingCount,
+      microseconds: perSegment * (1e6 / segmentDocuments)
+    }
+  } finally {
+    trial.free()
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Pure policy: which candidates are worth building, and which of those that were built to take.
+ *
+ * A target and a budget are limits. Within them bytes count first, and then reads, of rows and of documents that are
+ * fetched in vain: time follows from these, and unlike time they are the same at every run.
+ */
+
+export interface Contender {
+  readonly bytesPerDocument: number
+  /** False positives per query and document. */
+  readonly falsePositiveRate: number
+  /** Per query and million documents, as predicted. */
+  readonly reads: number
+}
+
+/** At least one of them. */
+export interface Goal {
+  readonly targetFpr?: number | undefined
+  readonly bytesPerDocument?: number | undefined
+}
+
+export type Ground =
+  /** Of those that keep the target the smallest, or one little larger that reads less. */
+  | 'smallest'
+  /** The fewest false positives for the budget. */
+  | 'most-exact'
+  /** What there is now is as good as any. */
+  | 'present'
+  /** None keeps the target; the fewest false positives, within the budget if there is one. */
+  | 'target-missed'
+  /** None fits the budget; the smallest of all. */
+  | 'budget-missed'
+
+export interface Verdict {
+  /** Index into the contenders. */
+  readonly taken: number
+  readonly ground: Ground
+}
+
+/** A tenth more bytes is worth fewer reads. */
+const littleLarger = 1.1
+/** A change has to be worth segments of two kinds beside each other. */
+const sameBytes = 1.03
+const sameRate = 1.1
+const sameReads = 1.1
+
+/** @param contenders at least one; @param present index of the one that is in force */
+export function choose(contenders: readonly Contender[], goal: Goal, present: number): Verdict {
+  const { targetFpr, bytesPerDocument = Number.POSITIVE_INFINITY } = goal
+  const all = contenders.map((_, i) => i)
+  const bytesOf = (i: number): number => contenders[i]!.bytesPerDocument
+  const rateOf = (i: number): number => contenders[i]!.falsePositiveRate
+  const readsOf = (i: number): number => contenders[i]!.reads
+  const smallest = (among: readonly number[]): number => least(among, bytesOf, rateOf)
+  const small = (among: readonly number[]): number => {
+    const limit = Math.min(...among.map(bytesOf)) * littleLarger
+    return least(
+      among.filter((i) => bytesOf(i) <= limit),
+      readsOf,
+      bytesOf
+    )
+  }
+  const mostExact = (among: readonly number[]): number => {
+    // Rates that are as good as equal differ by chance.
+    const limit = Math.min(...among.map(rateOf)) * sameRate
+    return small(among.filter((i) => rateOf(i) <= limit))
+  }
+  const orPresent = (taken: number, ground: Ground, eligible: readonly number[]): Verdict => {
+    const isAsGood =
+      eligible.includes(present) &&
+      bytesOf(present) <= bytesOf(taken) * sameBytes &&
+      readsOf(present) <= readsOf(taken) * sameReads
+    return isAsGood ? { taken: present, ground: 'present' } : { taken, ground }
+  }
+
+  const affordable = all.filter((i) => bytesOf(i) <= bytesPerDocument)
+  if (affordable.length === 0) return { taken: smallest(all), ground: 'budget-missed' }
+  if (targetFpr === undefined) {
+    const taken = mostExact(affordable)
+    return orPresent(
+      taken,
+      'most-exact',
+      affordable.filter((i) => rateOf(i) <= rateOf(taken) * sameRate)
+    )
+  }
+  const exact = affordable.filter((i) => rateOf(i) <= targetFpr)
+  if (exact.length === 0) return { taken: mostExact(affordable), ground: 'target-missed' }
+  return orPresent(small(exact), 'smallest', exact)
+}
+
+/**
+ * Which of the predicted ones to build: the one in force, the one that would be taken, and those around it to which
+ * nothing else is superior in both bytes and rate: predictions may be a little off.
+ * @returns indexes, the present one first
+ */
+export function shortlist(predicted: readonly Contender[], goal: Goal, present: number, most: number): number[] {
+  const { taken } = choose(predicted, goal, present)
+  const ground = predicted[taken]!
+  const frontier = frontierOf(predicted)
+  const distance = (i: number): number => Math.abs(Math.log(predicted[i]!.bytesPerDocument / ground.bytesPerDocument))
+  const around = [...frontier].sort((a, b) => distance(a) - distance(b))
+  return [...new Set([present, taken, ...around])].slice(0, most)
+}
+
+/** Those to which none is superior in both, by ascending bytes. */
+export function frontierOf(contenders: readonly Contender[]): number[] {
+  const bySize = contenders.map((_, i) => i)
+  bySize.sort(
+    (a, b) =>
+      contenders[a]!.bytesPerDocument - contenders[b]!.bytesPerDocument ||
+      contenders[a]!.falsePositiveRate - contenders[b]!.falsePositiveRate
+  )
+  let best = Number.POSITIVE_INFINITY
+  return bySize.filter((i) => {
+    const { falsePositiveRate } = contenders[i]!
+    if (falsePositiveRate >= best) return false
+    best = falsePositiveRate
+    return true
+  })
+}
+
+function least(among: readonly number[], first: (i: number) => number, second: (i: number) => number): number {
+  return among.reduce((a, b) => (first(b) < first(a) || (first(b) === first(a) && second(b) < second(a)) ? b : a))
+}

@@ -1,0 +1,228 @@
+/**
+ * What the mathematics says an index of given parameters will cost and find, before it is built. See docs/tuning.md.
+ *
+ * A document of n hashed pairs has a row's bit set with probability d = 1 − (1 − r/P)^n, and is found for a pair that it
+ * has not with d^r. Over the sample that is a probability per document and term, and a query's bounds combine them:
+ * products for AND, complements of products of complements for OR, the other bound's complement for NOT.
+ */
+import { rowFalsePositiveRate } from '../../bloom/sizing.ts'
+import type { PairExpression } from '../../model/pairs.ts'
+import { breathe } from '../../model/time-slice.ts'
+import { frameBytes } from '../row-cache.ts'
+import type { SegmentParameters } from '../segment.ts'
+import { groupDocumentsOf, upperProbes } from '../upper-level.ts'
+import { type Term, type TuneQuery, termsOf } from './queries.ts'
+import { hasBit, type PositionBits, type TermTruth, type Truth } from './truth.ts'
+
+const million = 1e6
+/** With more groups left, rows are read whole (see sealed-segment.ts), and what the groups exclude is found after all. */
+const maxSparseGroups = 8
+
+export interface Predictable {
+  readonly parameters: SegmentParameters
+  /** M. */
+  readonly segmentDocuments: number
+  /** Hashed pairs of each document of the sample. */
+  readonly hashedPairs: Uint32Array
+  /** Different pairs of each group of the sample. */
+  readonly distinctInGroups: readonly number[]
+  /** Low halves of the hashes of private pairs. */
+  readonly isPrivate: ReadonlySet<number>
+}
+
+/** Means over the queries as they are weighted. */
+export interface Work {
+  /** Per query and document. */
+  readonly falsePositiveRate: number
+  /** Per query and million documents: rows, and documents that are fetched in vain. Cold, each is one read of the store. */
+  readonly reads: number
+}
+
+/** @param stride takes every so-many-th document of the sample */
+export async function predictedWork(
+  target: Predictable,
+  queries: readonly TuneQuery[],
+  truth: Truth,
+  stride: number
+): Promise<Work> {
+  const probabilities = new Probabilities(target, truth.terms, stride)
+  let rate = 0
+  let rows = 0
+  let weights = 0
+  let sliceStart = performance.now()
+  for (const [i, { bounds, weight }] of queries.entries()) {
+    rate += weight * probabilities.falsePositives(bounds, truth.queries[i]!)
+    for (const term of termsOf(bounds)) rows += weight * probabilities.rowsRead(term)
+    weights += weight
+    sliceStart = await breathe(sliceStart)
+  }
+  if (weights === 0) return { falsePositiveRate: 0, reads: 0 }
+  const segments = million / target.segmentDocuments
+  return { falsePositiveRate: rate / weights, reads: (rows / weights) * segments + (rate / weights) * million }
+}
+
+class Probabilities {
+  readonly #target: Predictable
+  readonly #terms: ReadonlyMap<Term, TermTruth>
+  readonly #positions: Uint32Array
+  /** Per document taken, the probability that the rows let a pair pass that it has not. */
+  readonly #rowRate: Float32Array
+  readonly #groupOf: Uint32Array
+  /** Per group, the probability that the upper level lets a pair pass that no document of it has. */
+  readonly #groupRate: readonly number[]
+
+  constructor(target: Predictable, terms: ReadonlyMap<Term, TermTruth>, stride: number) {
+    this.#target = target
+    this.#terms = terms
+    const { hashedPairs, segmentDocuments, parameters } = target
+    const { shards, rowsPerPair, upperFrames } = parameters
+    const taken = Math.ceil(hashedPairs.length / stride)
+    this.#positions = Uint32Array.from({ length: taken }, (_, i) => i * stride)
+    const rates = new Map<number, number>()
+    this.#rowRate = Float32Array.from(this.#positions, (position) => {
+      const pairs = hashedPairs[position]!
+      let rate = rates.get(pairs)
+      if (rate === undefined) {
+        rate = rowFalsePositiveRate(pairs, shards, rowsPerPair)
+        rates.set(pairs, rate)
+      }
+      return rate
+    })
+    const groupDocuments = groupDocumentsOf(segmentDocuments)
+    this.#groupOf = this.#positions.map((position) => Math.floor(position / groupDocuments))
+    this.#groupRate = target.distinctInGroups.map((pairs) => upperLevelRate(pairs, upperFrames))
+  }
+
+  /** Per document: the expected share in upper, less what is there without hashed rows. */
+  falsePositives(expression: PairExpression, found: PositionBits): number {
+    const upper = this.#bound(expression, true)
+    let sum = 0
+    for (let i = 0; i < upper.length; i++) if (!hasBit(found, this.#positions[i]!)) sum += upper[i]!
+    return sum / Math.max(1, upper.length)
+  }
+
+  /** Expected rows of one segment that are read for a term, its frame of the upper level among them. */
+  rowsRead(term: Term): number {
+    const truth = this.#terms.get(term)!
+    // A range reads eight slices or fewer, whatever is chosen here; a private pair reads its row.
+    if (!this.#isHashed(truth)) return 1
+    const { rowsPerPair, upperFrames } = this.#target.parameters
+    if (upperFrames === 0) return rowsPerPair
+    const isNonePassed = this.#groupPasses(truth.upper).reduce((none, pass) => none * (1 - pass), 1)
+    return 1 + (1 - isNonePassed) * rowsPerPair
+  }
+
+  #bound(node: PairExpression, isUpper: boolean): Float32Array {
+    switch (node.kind) {
+      case 'all':
+        return this.#all(1)
+      case 'none':
+        return this.#all(0)
+      case 'pair':
+      case 'range':
+        return this.#term(node, isUpper)
+      case 'and': {
+        const product = this.#all(1)
+        for (const child of node.children) {
+          const bits = this.#bound(child, isUpper)
+          for (let i = 0; i < bits.length; i++) product[i]! *= bits[i]!
+        }
+        return product
+      }
+      case 'or': {
+        const outside = this.#all(1)
+        for (const child of node.children) {
+          const bits = this.#bound(child, isUpper)
+          for (let i = 0; i < bits.length; i++) outside[i]! *= 1 - bits[i]!
+        }
+        return complement(outside)
+      }
+      case 'not':
+        return complement(this.#bound(node.child, !isUpper))
+      case 'bounds':
+        return this.#bound(isUpper ? node.upper : node.lower, isUpper)
+    }
+  }
+
+  #term(term: Term, isUpper: boolean): Float32Array {
+    const truth = this.#terms.get(term)!
+    if (!this.#isHashed(truth)) return this.#bits(isUpper ? truth.upper : truth.lower)
+    return isUpper ? this.#hashed(truth) : this.#all(0)
+  }
+
+  #isHashed({ hash }: TermTruth): boolean {
+    return hash !== undefined && !this.#target.isPrivate.has(hash)
+  }
+
+  #hashed({ upper }: TermTruth): Float32Array {
+    const bits = this.#bits(upper)
+    const passes = this.#passingGroups(upper)
+    for (let i = 0; i < bits.length; i++) {
+      if (bits[i] === 0) bits[i] = this.#rowRate[i]! * (passes?.[this.#groupOf[i]!] ?? 1)
+    }
+    return bits
+  }
+
+  /** Per group, the probability that it is looked at; undefined where all are. */
+  #passingGroups(found: PositionBits): readonly number[] | undefined {
+    if (this.#target.parameters.upperFrames === 0) return undefined
+    const passes = this.#groupPasses(found)
+    const left = passes.reduce((sum, pass) => sum + pass, 0)
+    return left > maxSparseGroups ? undefined : passes
+  }
+
+  /** Per group, the probability that the upper level lets the pair pass: 1 where a document has it. */
+  #groupPasses(found: PositionBits): readonly number[] {
+    const passes = [...this.#groupRate]
+    const groupDocuments = groupDocumentsOf(this.#target.segmentDocuments)
+    for (let w = 0; w < found.length; w++) {
+      for (let word = found[w]!; word !== 0; word &= word - 1) {
+        passes[Math.floor((w * 32 + 31 - Math.clz32(word & -word)) / groupDocuments)] = 1
+      }
+    }
+    return passes
+  }
+
+  #bits(bits: PositionBits): Float32Array {
+    const positions = this.#positions
+    const values = new Float32Array(positions.length)
+    for (let i = 0; i < values.length; i++) if (hasBit(bits, positions[i]!)) values[i] = 1
+    return values
+  }
+
+  #all(value: number): Float32Array {
+    return new Float32Array(this.#positions.length).fill(value)
+  }
+}
+
+function complement(bits: Float32Array): Float32Array {
+  for (let i = 0; i < bits.length; i++) bits[i] = 1 - bits[i]!
+  return bits
+}
+
+/** A Bloom filter of as many words as the frames hold, in which every different pair sets a few. */
+function upperLevelRate(pairs: number, frames: number): number {
+  if (frames === 0) return 1
+  return (-Math.expm1((-upperProbes * pairs) / ((frames * frameBytes) / 4))) ** upperProbes
+}
+
+/** Bytes per document of an index of these parameters. @param frequency share of documents that have each private pair */
+export function predictedBytes(target: Predictable, truth: Truth, frequency: ReadonlyMap<number, number>): number {
+  const { shards, upperFrames, privatePairs } = target.parameters
+  const { bytes, parameters } = truth
+  // Facts of shapes, ranges and what is written once per segment do not depend on the choice: they were built once.
+  let privateRows = bytes.privateRows
+  for (const pair of parameters.privatePairs) {
+    if (!target.isPrivate.has(pair.lo)) privateRows -= listBytes(frequency.get(pair.lo) ?? 0)
+  }
+  const listed = (privatePairs.length + 1) / (parameters.privatePairs.length + 1)
+  const directory = (bytes.directory * listed * truth.segmentDocuments) / target.segmentDocuments
+  const upperLevel = (upperFrames * frameBytes) / target.segmentDocuments
+  return shards / 8 + privateRows + bytes.rangeCodes + upperLevel + directory
+}
+
+/** Of a private row, per document: gaps of one to three bytes, of positions or of those without, or one bit each. */
+function listBytes(share: number): number {
+  const fewer = Math.min(share, 1 - share)
+  return Math.min(1 / 8, fewer * (1 + (1 - fewer) ** 128 + (1 - fewer) ** 16_384))
+}

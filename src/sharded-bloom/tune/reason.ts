@@ -1,0 +1,34 @@
+/** Why a choice was taken, in words. */
+import type { Contender, Goal, Ground } from './policy.ts'
+
+/** @param contender the one taken */
+export function reasonFor(ground: Ground, contender: Contender, goal: Goal): string {
+  const bytes = `${contender.bytesPerDocument.toFixed(1)} bytes per document`
+  const rate = `${perMillion(contender.falsePositiveRate)} false positives and ${perMillion(contender.reads / 1e6)} reads per query and million documents`
+  const target = goal.targetFpr === undefined ? '' : `the target of ${perMillion(goal.targetFpr)}`
+  const budget = goal.bytesPerDocument === undefined ? '' : `the budget of ${goal.bytesPerDocument.toFixed(1)} bytes`
+  const limits = [target, budget].filter((limit) => limit !== '').join(' and ')
+  switch (ground) {
+    case 'smallest':
+      return `Of those that keep ${limits} the smallest, or up to a tenth larger for fewer reads: ${bytes}, ${rate}.`
+    case 'most-exact':
+      return `The fewest false positives that ${budget} can buy: ${rate}, ${bytes}.`
+    case 'present':
+      return `What is in force is as good as any that keeps ${limits}: ${bytes}, ${rate}.`
+    case 'target-missed':
+      return `None keeps ${limits}; this one comes closest: ${rate}, ${bytes}.`
+    case 'budget-missed':
+      return `None keeps ${budget}; this one is the smallest: ${bytes}, ${rate}.`
+  }
+}
+
+/** What another M would bring. */
+export function adviceFor(segmentDocuments: number, taken: Contender, other: Contender): string {
+  const saved = taken.bytesPerDocument - other.bytesPerDocument
+  return `Segments of ${segmentDocuments} documents (segmentBits) would save ${saved.toFixed(1)} bytes per document.`
+}
+
+function perMillion(rate: number): string {
+  const count = rate * 1e6
+  return count >= 10 || count === 0 ? count.toFixed(0) : count.toPrecision(2)
+}

@@ -1,0 +1,138 @@
+/**
+ * The documents that parameters are tried on, and what they are like: pairs per document, which of them are frequent,
+ * how many different ones a group of documents has.
+ *
+ * The sample stands for segments of the collection: its documents are in the order of their ordinals, and it is made of
+ * runs of consecutive ones, so that pairs which come in bursts do so in the sample, too.
+ */
+import { type HashName, loadHasher } from '../../bloom/hash.ts'
+import { throwIfAborted } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import { type FlatDocument, Flattener } from '../flatten.ts'
+import { PairHash } from '../pair-hash.ts'
+import { Tag } from '../pair-tags.ts'
+import { Sampler } from '../sampler.ts'
+import type { SegmentParameters } from '../segment.ts'
+import { chooseParameters, type TuningChoices } from '../tuning.ts'
+import { groupDocumentsOf } from '../upper-level.ts'
+
+/** Documents that an index chooses the parameters of a segment from. */
+const sampledDocuments = 4096
+/** Results are the same whenever the documents are. */
+const seed = { lo: 0x2545f491, hi: 0x1b873593 }
+
+export class TuneSample {
+  readonly documents: readonly Document[]
+  readonly flattener: Flattener
+  readonly pairHash: PairHash
+  readonly sampler: Sampler
+
+  private constructor(documents: readonly Document[], flattener: Flattener, pairHash: PairHash, sampler: Sampler) {
+    this.documents = documents
+    this.flattener = flattener
+    this.pairHash = pairHash
+    this.sampler = sampler
+  }
+
+  static async of(documents: readonly Document[], hash: HashName, signal?: AbortSignal): Promise<TuneSample> {
+    const hasher = await loadHasher(hash)
+    const flattener = new Flattener(hasher, seed)
+    const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
+    const sampler = new Sampler(Math.max(1, Math.ceil(documents.length / sampledDocuments)), sampledDocuments)
+    const sample = new TuneSample(documents, flattener, pairHash, sampler)
+    await sample.eachDocument((flat) => sampler.observe(flat), signal)
+    return sample
+  }
+
+  get size(): number {
+    return this.documents.length
+  }
+
+  /** What a segment after documents like these would get. @param segmentDocuments M */
+  parameters(choices: TuningChoices, segmentDocuments: number): SegmentParameters {
+    return chooseParameters(this.sampler, choices, segmentDocuments)
+  }
+
+  /** Flattens documents one by one, in slices of time. @param from first position; `to` the one behind the last */
+  async eachDocument(
+    visit: (flat: FlatDocument, position: number) => void,
+    signal?: AbortSignal,
+    from = 0,
+    to = this.documents.length
+  ): Promise<void> {
+    let sliceStart = performance.now()
+    for (let position = from; position < Math.min(to, this.documents.length); position++) {
+      visit(this.flattener.flatten(this.documents[position]!), position)
+      const slice = breathe(sliceStart)
+      if (slice instanceof Promise) throwIfAborted(signal)
+      sliceStart = slice instanceof Promise ? await slice : slice
+    }
+  }
+
+  /**
+   * Counts the pairs that are not private, for several choices of private pairs at once.
+   * @param choices hashes (low halves) of the pairs that are private in each
+   * @param segmentSizes M, to count different pairs by group
+   */
+  async count(
+    choices: readonly ReadonlySet<number>[],
+    segmentSizes: readonly number[],
+    signal?: AbortSignal
+  ): Promise<PairCounts> {
+    const hashed = choices.map(() => new Uint32Array(this.size))
+    const groups = segmentSizes.map((size) => new GroupCounter(groupDocumentsOf(size), this.size))
+    const seen = new Set<number>()
+    await this.eachDocument((flat, position) => {
+      seen.clear()
+      for (let i = 0; i < flat.count; i++) if (flat.tags[i]! <= Tag.size) seen.add(flat.lo[i]!)
+      for (const group of groups) group.add(seen, position)
+      choices.forEach((isPrivate, choice) => {
+        let count = 0
+        for (const pair of seen) if (!isPrivate.has(pair)) count++
+        hashed[choice]![position] = count
+      })
+    }, signal)
+    return { hashed, distinctInGroups: groups.map((group) => group.end()) }
+  }
+}
+
+export interface PairCounts {
+  /** For each choice, the hashed pairs of each document. */
+  readonly hashed: readonly Uint32Array[]
+  /** For each M, the different pairs of each group, private ones counted. */
+  readonly distinctInGroups: readonly (readonly number[])[]
+}
+
+class GroupCounter {
+  readonly #documents: number
+  readonly #total: number
+  readonly #pairs = new Set<number>()
+  readonly #counts: number[] = []
+
+  constructor(documents: number, total: number) {
+    this.#documents = documents
+    this.#total = total
+  }
+
+  add(pairs: ReadonlySet<number>, position: number): void {
+    for (const pair of pairs) this.#pairs.add(pair)
+    if ((position + 1) % this.#documents === 0 || position === this.#total - 1) {
+      this.#counts.push(this.#pairs.size)
+      this.#pairs.clear()
+    }
+  }
+
+  end(): readonly number[] {
+    return this.#counts
+  }
+}
+
+/** A histogram as sizing.ts takes it. */
+export function histogramOf(counts: ArrayLike<number>): Uint32Array {
+  let most = 0
+  for (let i = 0; i < counts.length; i++) most = Math.max(most, counts[i]!)
+  const histogram = new Uint32Array(most + 1)
+  for (let i = 0; i < counts.length; i++) histogram[counts[i]!]!++
+  return histogram
+}

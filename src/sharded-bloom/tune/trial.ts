@@ -1,0 +1,155 @@
+/**
+ * An index over the sample, built for good: segments filled, sealed and read as those of a collection are, with the
+ * records in memory. What it measures is what a collection would have, not a model of it.
+ */
+import { rowMemory } from '../../bloom/kernels/index.ts'
+import { PetalError } from '../../model/errors.ts'
+import type { PairExpression } from '../../model/pairs.ts'
+import { type PreparedBounds, prepareBounds } from '../bounds.ts'
+import type { SegmentCandidates } from '../document-index.ts'
+import { geometryOf } from '../geometry.ts'
+import { LiveBitmap } from '../live.ts'
+import { OpenSegment } from '../open-segment.ts'
+import { frameBytes, RowCache } from '../row-cache.ts'
+import { sealSegment } from '../seal.ts'
+import { type SealedContext, SealedSegment } from '../sealed-segment.ts'
+import type { SegmentParameters } from '../segment.ts'
+import { SegmentHandle } from '../segment-handle.ts'
+import { encodeSegmentRecord } from '../segment-record.ts'
+import { ShardedView } from '../view.ts'
+import { MemoryStore } from './memory-store.ts'
+import type { TuneSample } from './sample.ts'
+
+/** Everything of a trial is read from memory, as a warm index is. */
+const cacheBytes = 256 << 20
+
+/** Bytes per document, of a segment that is full. */
+export interface TrialBytes {
+  readonly hashedRows: number
+  readonly privateRows: number
+  readonly rangeCodes: number
+  readonly upperLevel: number
+  readonly directory: number
+  readonly total: number
+}
+
+export class Trial {
+  readonly bytes: TrialBytes
+  readonly #handles: readonly SegmentHandle[]
+  readonly #view: ShardedView
+
+  private constructor(bytes: TrialBytes, handles: readonly SegmentHandle[], view: ShardedView) {
+    this.bytes = bytes
+    this.#handles = handles
+    this.#view = view
+  }
+
+  /** @param segmentDocuments M */
+  static async build(
+    sample: TuneSample,
+    parameters: SegmentParameters,
+    segmentDocuments: number,
+    signal?: AbortSignal
+  ): Promise<Trial> {
+    const memory = rowMemory()
+    const cache = new RowCache(memory, cacheBytes)
+    const { pairHash } = sample
+    const store = new MemoryStore()
+    const context: SealedContext = { memory, cache, store, pairHash, onDamage: refuseDamage }
+    const geometry = geometryOf(segmentDocuments)
+    const handles: SegmentHandle[] = []
+    let open: OpenSegment | undefined
+    const tally = new ByteTally(segmentDocuments)
+    const seal = async (segment: OpenSegment): Promise<void> => {
+      const record = await sealSegment(segment, store, memory, 0)
+      tally.add(record.bytes, encodeSegmentRecord(record).length, record.documents, parameters.upperFrames)
+      handles.push(new SegmentHandle(new SealedSegment(context, record), new LiveBitmap(segmentDocuments)))
+      segment.free()
+    }
+    try {
+      for (let first = 0; first < sample.size; first += segmentDocuments) {
+        open = new OpenSegment(memory, geometry, pairHash, first, parameters)
+        const segment = open
+        await sample.eachDocument((flat) => segment.add(flat), signal, first, first + segmentDocuments)
+        await seal(segment)
+        open = undefined
+      }
+    } catch (error) {
+      open?.free()
+      for (const handle of handles) handle.segment.free()
+      throw error
+    }
+    const prepared = new WeakMap<PairExpression, PreparedBounds>()
+    const prepare = (expression: PairExpression): PreparedBounds => {
+      let bounds = prepared.get(expression)
+      if (bounds === undefined) {
+        bounds = prepareBounds(expression, pairHash)
+        prepared.set(expression, bounds)
+      }
+      return bounds
+    }
+    return new Trial(tally.perDocument(), handles, new ShardedView({ memory, cache, prepare }, handles, sample.size))
+  }
+
+  get segments(): number {
+    return this.#handles.length
+  }
+
+  /** Candidates, segment by segment. */
+  evaluate(expression: PairExpression): SegmentCandidates[] {
+    return this.#handles.map((_, segment) => {
+      const candidates = this.#view.evaluate(segment, expression)
+      if (candidates instanceof Promise) throw new PetalError('InternalError', 'A trial is read from memory')
+      return candidates
+    })
+  }
+
+  /** Frees the rows. */
+  free(): void {
+    for (const handle of this.#handles) handle.segment.free()
+  }
+}
+
+class ByteTally {
+  readonly #segmentDocuments: number
+  #documents = 0
+  #hashedRows = 0
+  #privateRows = 0
+  #rangeCodes = 0
+  #directory = 0
+  #segments = 0
+  #upperFrames = 0
+
+  constructor(segmentDocuments: number) {
+    this.#segmentDocuments = segmentDocuments
+  }
+
+  add(
+    bytes: { readonly hashedRows: number; readonly privateRows: number; readonly rangeCodes: number },
+    directory: number,
+    documents: number,
+    upperFrames: number
+  ): void {
+    this.#documents += documents
+    this.#hashedRows += bytes.hashedRows
+    this.#privateRows += bytes.privateRows
+    this.#rangeCodes += bytes.rangeCodes
+    this.#directory += directory
+    this.#upperFrames = upperFrames
+    this.#segments++
+  }
+
+  /** Directory and upper level are as large in a segment that is not full: they are spread over M documents. */
+  perDocument(): TrialBytes {
+    const of = (bytes: number): number => bytes / Math.max(1, this.#documents)
+    const upperLevel = (this.#upperFrames * frameBytes) / this.#segmentDocuments
+    const directory = this.#directory / Math.max(1, this.#segments) / this.#segmentDocuments
+    const [hashedRows, privateRows, rangeCodes] = [of(this.#hashedRows), of(this.#privateRows), of(this.#rangeCodes)]
+    const total = hashedRows + privateRows + rangeCodes + upperLevel + directory
+    return { hashedRows, privateRows, rangeCodes, upperLevel, directory, total }
+  }
+}
+
+function refuseDamage(message: string): void {
+  throw new PetalError('InternalError', `A trial cannot be damaged: ${message}`)
+}

@@ -1,0 +1,156 @@
+/**
+ * Chooses parameters: predicts every candidate, builds those that come into question over a sample, asks them the
+ * queries, and says which one to take.
+ */
+import { throwIfAborted } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import type { IndexTuning } from '../document-index.ts'
+import { defaultRowsPerPair } from '../tuning.ts'
+import { type Candidate, candidateGrid, choicesOf } from './candidates.ts'
+import { Forecasts } from './forecasts.ts'
+import { measure } from './measure.ts'
+import { type Contender, choose, type Goal, shortlist } from './policy.ts'
+import { probesOf, type TuneQuery, termsOf, tryable } from './queries.ts'
+import { adviceFor, reasonFor } from './reason.ts'
+import { histogramOf, TuneSample } from './sample.ts'
+import { findTruth } from './truth.ts'
+import type { TuneChoice, TuneResult } from './tune-result.ts'
+
+export interface TuneRequest {
+  /** In the order of their ordinals, at least minTuneDocuments. */
+  readonly documents: readonly Document[]
+  /** None: probes stand for them. */
+  readonly queries: readonly TuneQuery[]
+  /** What is in force. */
+  readonly present: IndexTuning
+  readonly goal: Goal
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: TuneProgress) => void) | undefined
+}
+
+/** Candidates built so far, and to be built in all. */
+export interface TuneProgress {
+  readonly built: number
+  readonly total: number
+}
+
+/** Whether it is kept is the caller's to decide. */
+export type Tuned = Omit<TuneResult, 'stored' | 'goal'>
+
+/** Of fewer documents, frequencies and unevenness cannot be told. */
+export const minTuneDocuments = 256
+const mostBuilt = 8
+/** Documents of the sample that the whole grid is predicted for; those that are built are predicted for all of it. */
+const predictedDocuments = 4096
+/** What an index of another M has to save to be worth building. */
+const worthwhileShare = 0.97
+
+export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
+  const { goal, signal, onProgress } = request
+  const present = presentCandidate(request.present)
+  const sample = await TuneSample.of(request.documents, request.present.hash, signal)
+  const grid = candidateGrid(present)
+  // What the truth has as private rows is all that any candidate has, so that predictions only take away.
+  const privateShare = Math.min(...grid.map((candidate) => candidate.privateShare))
+  const base = sample.parameters({ ...choicesOf(present), privateShare }, present.segmentDocuments)
+  const given = tryable(request.queries)
+  const isPrivate = new Set(base.privatePairs.map(({ lo }) => lo))
+  const queries = given.length > 0 ? given : probesOf(sample, (pair) => isPrivate.has(pair.lo))
+  const truth = await findTruth(sample, queries, base, present.segmentDocuments, signal)
+
+  const forecasts = await Forecasts.of(sample, queries, truth, [...grid, smallerSegments(present)], signal)
+  const stride = Math.max(1, Math.ceil(sample.size / predictedDocuments))
+  const predicted: Contender[] = []
+  for (const candidate of grid) {
+    throwIfAborted(signal)
+    predicted.push(await forecasts.forecast(candidate, forecasts.roughly(candidate), stride))
+  }
+
+  const built = shortlist(predicted, goal, 0, mostBuilt).map((i) => grid[i]!)
+  const smaller = smallerSegments(built[1] ?? present)
+  if (smaller.segmentDocuments !== present.segmentDocuments) built.push(smaller)
+  const choices: TuneChoice[] = []
+  for (const candidate of built) {
+    const { segmentDocuments } = candidate
+    const parameters = sample.parameters(choicesOf(candidate), segmentDocuments)
+    choices.push({
+      ...candidate,
+      shards: parameters.shards,
+      bitsPerId: 1,
+      privatePairs: parameters.privatePairs.length,
+      isPresent: candidate === present,
+      needsNewIndex: segmentDocuments !== present.segmentDocuments,
+      predicted: await forecasts.forecast(candidate, parameters, 1),
+      measured: await measure(sample, parameters, segmentDocuments, queries, truth, signal)
+    })
+    onProgress?.({ built: choices.length, total: built.length })
+  }
+  const terms = queries.reduce((sum, { bounds }) => sum + termsOf(bounds).length, 0)
+  return {
+    sample: { documents: sample.size, hashedPairs: summaryOf(forecasts.hashedPairs(present)) },
+    queries: {
+      given: request.queries.length,
+      tried: queries.length,
+      terms: terms / Math.max(1, queries.length),
+      areProbes: given.length === 0
+    },
+    considered: grid.length + choices.filter((choice) => choice.needsNewIndex).length,
+    choices,
+    ...decide(choices, goal)
+  }
+}
+
+/** Which of the choices that were built to take; those that need a new index are only advised. */
+export function decide(choices: readonly TuneChoice[], goal: Goal): Pick<Tuned, 'taken' | 'ground' | 'reason'> {
+  const eligible = choices.filter((choice) => !choice.needsNewIndex)
+  const contenders = eligible.map(contenderOf)
+  const { taken, ground } = choose(
+    contenders,
+    goal,
+    eligible.findIndex((choice) => choice.isPresent)
+  )
+  const contender = contenders[taken]!
+  const sentences = [reasonFor(ground, contender, goal)]
+  for (const other of choices) {
+    if (!other.needsNewIndex) continue
+    const alternative = contenderOf(other)
+    const isSmaller = alternative.bytesPerDocument < contender.bytesPerDocument * worthwhileShare
+    const isAsExact = alternative.falsePositiveRate <= Math.max(contender.falsePositiveRate, goal.targetFpr ?? 0)
+    if (isSmaller && isAsExact) sentences.push(adviceFor(other.segmentDocuments, contender, alternative))
+  }
+  return { taken: choices.indexOf(eligible[taken]!), ground, reason: sentences.join(' ') }
+}
+
+/** A measurement counts where it has seen enough, the prediction where it has not. */
+function contenderOf({ predicted, measured }: TuneChoice): Contender {
+  const { bytesPerDocument, isTelling, falsePositiveRate } = measured
+  return {
+    bytesPerDocument,
+    reads: predicted.reads,
+    falsePositiveRate: isTelling ? falsePositiveRate : predicted.falsePositiveRate
+  }
+}
+
+function presentCandidate(tuning: IndexTuning): Candidate {
+  const { shards, bitsPerPosting, privateShare, upperLevel, segmentDocuments } = tuning
+  const rowsPerPair = tuning.rowsPerPair === 'auto' ? defaultRowsPerPair : tuning.rowsPerPair
+  return { shards, rowsPerPair, bitsPerPosting, privateShare, upperLevel, segmentDocuments }
+}
+
+/** The same with segments of a quarter, where those are not too small to be worth a look. */
+function smallerSegments(candidate: Candidate): Candidate {
+  const segmentDocuments = candidate.segmentDocuments / 4
+  return segmentDocuments >= 4096 ? { ...candidate, segmentDocuments } : candidate
+}
+
+function summaryOf(hashedPairs: Uint32Array): TuneResult['sample']['hashedPairs'] {
+  const sorted = hashedPairs.slice().sort()
+  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
+  return {
+    mean: hashedPairs.reduce((sum, pairs) => sum + pairs, 0) / Math.max(1, hashedPairs.length),
+    median: at(0.5),
+    percentile99: at(0.99),
+    most: at(1),
+    documents: Array.from(histogramOf(hashedPairs))
+  }
+}

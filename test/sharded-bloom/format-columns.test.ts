@@ -1,0 +1,142 @@
+/**
+ * Golden bytes of columns and of the upper level: what docs/file-formats.md describes. When one of these fails, either the
+ * change was a mistake or the format has a new number.
+ */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createHasher } from '../../src/bloom/hash.ts'
+import { type Document, Type } from '../../src/model/types.ts'
+import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
+import { PathTable } from '../../src/sharded-bloom/path-table.ts'
+import { textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const seed = { lo: 1, hi: 2 }
+
+/** Times grow, few numbers with two on one path now and then, many texts. */
+function documentAt(i: number): Document {
+  const n = i % 64 === 1 ? [1, 2] : i % 8 === 0 ? null : (i * 37) % 5
+  return { at: 1000 + (i >> 1), n, s: `k-${1000 + ((i * 31) % 512)}` }
+}
+
+const harness = await IndexHarness.open({ segmentDocuments: 512, shards: 64, rowsPerPair: 2, seed, rangeCodes: 'all' })
+// The first segment has no columns: they are chosen from a sample of it.
+await harness.insert(Array.from({ length: 1030 }, (_, i) => documentAt(i)))
+await harness.close()
+
+function contentOf(key: string): Buffer {
+  return Buffer.from(harness.records.records.get(key) ?? []).subarray(0, -4)
+}
+
+function doublesOf(key: string): number[] {
+  const bytes = contentOf(key)
+  return Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+}
+
+interface StoredSegment {
+  readonly columns: readonly unknown[]
+  readonly columnSpecs: readonly unknown[]
+  readonly upper: unknown
+  readonly bytes: { readonly rangeCodes: number; readonly upperLevel: number }
+}
+
+function segmentOf(first: string): StoredSegment {
+  return JSON.parse(contentOf(`7300000000${first}`).toString()) as StoredSegment
+}
+
+const sealed = segmentOf('00000200')
+const open = segmentOf('00000400')
+
+test('columns in the record of a sealed segment, and of an open one', () => {
+  const least = textKey('k-1000', 'k-1')
+  const greatest = textKey('k-1511', 'k-1')
+  assert.equal(sealed.columns, [
+    ['at', Type.number, '', 'growing', 512, 1256, 1511, [-2], -1, 16, 0],
+    ['s', Type.string, 'k-1', 'codes', 512, least, greatest, [8, 9, 10, 11, 12, 13, 14, 15], -1, 342, 1],
+    ['n', Type.number, '', 'codes', 440, 0, 4, [16, 17, 18], 6, 10, 2]
+  ])
+  assert.equal(sealed.columnSpecs, [])
+  assert.equal(open.columns, [])
+  assert.equal(open.columnSpecs, [
+    ['at', Type.number, ''],
+    ['s', Type.string, 'k-1'],
+    ['n', Type.number, '']
+  ])
+})
+
+test('keys of a growing column: of every 32nd position', () => {
+  assert.equal(
+    doublesOf('6b000000000000020000000000'),
+    Array.from({ length: 16 }, (_, group) => 1256 + 16 * group)
+  )
+})
+
+test('keys of codes: least and greatest of each bin', () => {
+  assert.equal(doublesOf('6b000000000000020000000002'), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+})
+
+test('slices: bit b of the code of the document at position d', () => {
+  const rows = ['10', '11', '12'].map((row) => contentOf(`700000000000000200000000${row}`))
+  for (const row of rows) assert.is(row[0], 2, 'dense')
+  for (let d = 0; d < 512; d++) {
+    const { n } = documentAt(512 + d)
+    const code = rows.reduce((sum, row, bit) => sum + (((row[1 + (d >> 3)]! >> (d & 7)) & 1) << bit), 0)
+    assert.is(code, typeof n === 'number' ? n + 1 : 0)
+  }
+})
+
+test('keys of texts: eight bytes behind the prefix, halved', () => {
+  const bits = new DataView(new ArrayBuffer(8))
+  bits.setFloat64(0, textKey('k-1511', 'k-1'))
+  assert.is(bits.getBigUint64(0), BigInt('0x3531310000000000') >> 1n)
+})
+
+test('columns of a chunk: outsiders, documents, keys', () => {
+  const none = '0100' + '00'
+  const all = '0100' + '01'
+  const keysOf = (width: number, least: number, above: string): string => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(least)
+    return `0${width}${bytes.toString('hex')}${above}`
+  }
+  const texts = Array.from({ length: 6 }, (_, i) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(textKey(String(documentAt(1024 + i).s), 'k-1'))
+    return bytes.toString('hex')
+  })
+  const expected = [
+    [none, all, keysOf(1, 1512, '000001010202')],
+    [none, all, `08${texts.join('')}`],
+    // Null at position 0, two numbers at 1; then 2, 4, 1, 3 of keys from 1 on.
+    [`0200${'0301'}`, `0300${'040000'}`, keysOf(1, 1, '01030002')]
+  ]
+  assert.is(contentOf('76000000000000040000000000').toString('hex'), expected.flat().join(''))
+})
+
+test('upper level: five words of one frame for a pair, a bit in them for each group', () => {
+  assert.equal(sealed.upper, { frames: 1, groupDocuments: 16, unknownGroups: 0 })
+  assert.is(sealed.bytes.upperLevel, 8192)
+  assert.equal(harness.records.keysOf(IndexArea.upperLevel), ['75000000000000020000000000'])
+  const frame = contentOf('75000000000000020000000000')
+  assert.is(frame.length, 8192)
+  const hasher = createHasher('murmur')
+  const paths = new PathTable(hasher, seed.lo, seed.hi)
+  const { lo, hi } = new PairHash(hasher, (path) => paths.seedOf(path)).hash({
+    path: 'at',
+    tag: Type.number,
+    key: 1256 + 100
+  })
+  const words = [1888, 1397, 534, 868, 1933]
+  let state = Math.imul(lo ^ ((hi << 16) | (hi >>> 16)), 0x9e3779b1)
+  const probed = words.map(() => {
+    state = (Math.imul(state, 0x915f77f5) + (hi | 1)) | 0
+    return state >>> 21
+  })
+  assert.equal(probed, words)
+  const groups = words.reduce((all, word) => all & frame.readInt32LE(4 * word), -1)
+  // Positions 200 and 201 are in group 12.
+  assert.ok((groups & (1 << 12)) !== 0)
+})
+
+test.run()

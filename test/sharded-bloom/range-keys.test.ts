@@ -1,0 +1,180 @@
+/** Keys sort as MongoDB sorts, whether they are made of objects or of bytes, and survive a checkpoint. */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { compareStrings } from '../../src/model/compare.ts'
+import { type Document, Type } from '../../src/model/types.ts'
+import { chooseEdges, maxBins } from '../../src/sharded-bloom/ranges/bins.ts'
+import { decodeColumnChunk, encodeColumnChunk } from '../../src/sharded-bloom/ranges/column-chunk.ts'
+import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
+import { OpenColumn } from '../../src/sharded-bloom/ranges/open-column.ts'
+import { nextAbove, nextBelow, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+
+const seed = testSeed()
+const prefixes = ['', 'a', 'ab-', 'same-prefix-']
+const unit = fc.constantFrom(
+  '\0',
+  '\x01',
+  'a',
+  'b',
+  '-',
+  '"',
+  '\\',
+  '\x7f',
+  '\x80',
+  'é',
+  '\ud7ff',
+  '\ud800',
+  '\udc00',
+  '\ue000',
+  '\uffff'
+)
+const text = fc
+  .tuple(
+    fc.constantFrom('', 'a', 'ab', 'ab-', 'same-prefix', 'same-prefix-', '\u{1f600}'),
+    fc.string({ unit, maxLength: 11 })
+  )
+  .map(([head, tail]) => head + tail)
+
+test('keys of texts sort as code points do, and are never NaN', () => {
+  fc.assert(
+    fc.property(text, text, fc.constantFrom(...prefixes), (a, b, prefix) => {
+      const [x, y] = [textKey(a, prefix), textKey(b, prefix)]
+      assert.not.ok(Number.isNaN(x))
+      const order = compareStrings(a, b)
+      if (order < 0) assert.ok(x <= y)
+      else if (order > 0) assert.ok(x >= y)
+      else assert.is(x, y)
+    }),
+    { seed, numRuns: 20_000 }
+  )
+})
+
+test('texts that differ within eight bytes behind the prefix have different keys, but for the last bit', () => {
+  assert.ok(textKey('ab-1234567a', 'ab-') < textKey('ab-1234567d', 'ab-'))
+  assert.is(textKey('ab-12345678a', 'ab-'), textKey('ab-12345678b', 'ab-'))
+  assert.is(textKey('b', 'ab'), Number.POSITIVE_INFINITY)
+  assert.is(textKey('a', 'ab'), Number.NEGATIVE_INFINITY)
+})
+
+test('the next double is the next double', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (key) => {
+      const above = nextAbove(key)
+      assert.ok(above > key)
+      const middle = key / 2 + above / 2
+      assert.ok(middle === key || middle === above || Math.abs(key) < 1e-300)
+      assert.is(nextBelow(above) + 0, key + 0)
+    }),
+    { seed }
+  )
+  assert.is(nextAbove(-0), Number.MIN_VALUE)
+  assert.is(nextBelow(0), -Number.MIN_VALUE)
+  assert.is(nextAbove(Number.MAX_VALUE), Number.POSITIVE_INFINITY)
+  assert.is(nextAbove(Number.NEGATIVE_INFINITY), -Number.MAX_VALUE)
+  assert.ok(Number.isNaN(nextAbove(Number.POSITIVE_INFINITY)))
+  assert.ok(Number.isNaN(nextBelow(Number.NEGATIVE_INFINITY)))
+})
+
+test('bytes and objects leave the same keys', () => {
+  const columns: ColumnSpec[] = [
+    { path: 'n', type: Type.number, prefix: '' },
+    ...prefixes.map((prefix, i) => ({ path: `s${i}`, type: Type.string, prefix })),
+    { path: 'o.n', type: Type.number, prefix: '' },
+    { path: 'o.s', type: Type.string, prefix: 'ab-' },
+    { path: 'd', type: Type.date, prefix: '' }
+  ]
+  const tools = new SegmentTools(seed)
+  const ingest = tools.ingest()
+  const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+  const value = fc.oneof(
+    { weight: 5, arbitrary: text },
+    { weight: 4, arbitrary: number },
+    { weight: 1, arbitrary: fc.array(fc.oneof(text, number), { maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>(null, [[1]], [['ab-']], {}, true) }
+  )
+  const fields = Object.fromEntries(['n', 's0', 's1', 's2', 's3'].map((key) => [key, value]))
+  const documents = fc.record({
+    ...fields,
+    o: fc.oneof(fc.record({ n: value, s: value }), fc.array(fc.record({ n: value }), { maxLength: 2 }))
+  })
+  const pair = new SegmentPair(tools, ingest, {
+    shards: 128,
+    rowsPerPair: 4,
+    privatePairs: [],
+    columns,
+    upperFrames: 3
+  })
+  for (const document of fc.sample(documents, { numRuns: 5000, seed })) pair.add(document as Document)
+  pair.assertEqual()
+  assert.ok(pair.handled > 1000, `${pair.handled} were scanned`)
+  assert.ok(pair.flattened.columns.columns.slice(0, 7).every((column) => column.count > 500))
+  pair.free()
+  ingest.close()
+})
+
+const place = { first: 4096, documents: 4000, rowBytes: 512 }
+
+for (const [name, keyAt] of [
+  ['bytes', (i: number) => -5 + (i % 256)],
+  ['16 bits', (i: number) => 1e15 + ((i * 7919) % 65_536)],
+  ['32 bits', (i: number) => 1_700_000_000_000 + ((i * 1_000_003) % 2 ** 32)],
+  ['fractions', (i: number) => i / 7],
+  ['wide integers', (i: number) => i * 2 ** 40],
+  ['infinities', (i: number) => (i % 3 === 0 ? i : i % 3 === 1 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)],
+  ['nothing', () => Number.NaN]
+] as const) {
+  test(`a checkpoint keeps keys: ${name}`, () => {
+    const spec: ColumnSpec = { path: 'a', type: Type.number, prefix: '' }
+    const columnOf = (): OpenColumn => new OpenColumn(rowMemory(), 65_536, spec)
+    const [column, empty, restored, other] = [columnOf(), columnOf(), columnOf(), columnOf()]
+    for (let i = 0; i < place.documents; i++) {
+      const key = keyAt(i)
+      if (i % 5 === 4 || Number.isNaN(key)) column.outside.add(place.first + i)
+      else column.set(place.first + i, key)
+    }
+    const record = encodeColumnChunk([column, empty], place)
+    assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
+    const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
+    column.read(0, from)
+    restored.read(0, to)
+    assert.is(
+      to.findIndex((key, i) => !Object.is(key, from[i])),
+      -1,
+      'keys'
+    )
+    assert.equal(restored.outside.words(0, 8192), column.outside.words(0, 8192))
+    assert.is(restored.isGrowing, column.isGrowing)
+    assert.is(other.count, 0)
+    for (const length of [0, 1, record.length - 1]) {
+      assert.not.ok(decodeColumnChunk(record.subarray(0, length), [columnOf(), columnOf()], place, rowMemory()))
+    }
+    for (const each of [column, empty, restored, other]) each.free()
+  })
+}
+
+test('bins are equally deep, heavy values stand alone, and few values are told apart', () => {
+  const edgesOf = (keys: number[]): number[] => chooseEdges(Float64Array.from(keys).sort())
+  assert.equal(edgesOf([3, 1, 1, 2]), [1, 2, 3])
+  const even = edgesOf(Array.from({ length: 4096 }, (_, i) => i))
+  assert.ok(even.length > 240 && even.length < maxBins)
+  assert.ok(even.every((edge, i) => i === 0 || edge - even[i - 1]! <= 18))
+  const skewed = edgesOf(Array.from({ length: 4096 }, (_, i) => (i % 2 === 0 ? 0 : i % 4 === 1 ? 1000 : i)))
+  assert.is(skewed[0], 0)
+  assert.ok(skewed.includes(1000) && skewed.includes(999))
+  assert.ok(skewed.length < maxBins)
+  fc.assert(
+    fc.property(fc.array(fc.nat(2000), { maxLength: 4096, minLength: 1 }), (keys) => {
+      const edges = edgesOf(keys)
+      assert.ok(edges.length < maxBins)
+      assert.is(edges.at(-1), Math.max(...keys))
+      assert.ok(edges.every((edge, i) => i === 0 || edge > edges[i - 1]!))
+    }),
+    { seed, numRuns: 200 }
+  )
+})
+
+test.run()

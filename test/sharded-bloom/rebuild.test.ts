@@ -1,0 +1,157 @@
+/** Building an index again: crashes and failures anywhere, views that are open, and when it pays. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { rebuildReason } from '../../src/sharded-bloom/rebuild/policy.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const seed = testSeed()
+const tweets = [...generateTweets({ count: 2000 })]
+const filters = [
+  {},
+  { lang: 'en' },
+  { lang: { $ne: 'en' }, 'user.verified': true },
+  { id_str: tweets[700]!.id_str },
+  { retweet_count: { $gte: 5 } },
+  { 'entities.hashtags': { $size: 0 } },
+  { place: null }
+].map((filter) => compileFilter(filter))
+
+/** Segments of different sizes, every third document dead. */
+async function worn(): Promise<IndexHarness> {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  await harness.insert(tweets.slice(0, 550))
+  harness.skip(600)
+  await harness.insert(tweets.slice(550, 900))
+  await harness.remove([...harness.documents.keys()].filter((ordinal) => ordinal % 3 === 0))
+  await harness.reopen()
+  return harness
+}
+
+/** Records that only a directory record gives a meaning, by the number that their keys have. */
+function storedNumbers({ records }: IndexHarness): Set<string> {
+  const areas = [IndexArea.hashedRows, IndexArea.privateRow, IndexArea.columnKeys, IndexArea.upperLevel]
+  const keys = [...areas, IndexArea.live, IndexArea.positions].flatMap((area) => records.keysOf(area))
+  return new Set(keys.map((key) => key.slice(2, 18)))
+}
+
+test('the dead are gone, small segments are one, ordinals stay', async () => {
+  const harness = await worn()
+  const before = harness.index.stats()
+  assert.ok(before.dead > 250)
+  await harness.rebuild()
+  await harness.check(filters)
+  const { dead, documents, segments } = harness.index.stats()
+  assert.equal({ dead, documents, segments }, { dead: 0, documents: harness.documents.size, segments: 2 })
+  const { upper } = await harness.snapshot().evaluate(filters[0]!)
+  assert.equal([...upper], [...harness.documents.keys()])
+  await harness.reopen()
+  await harness.check(filters)
+  assert.is(harness.index.stats().recovered, 0)
+  assert.is(storedNumbers(harness).size, 2, 'nothing is left of what was replaced')
+  await harness.close()
+})
+
+test('a crash at, or a failure of, any write leaves the index as it was, or as it will be', async () => {
+  const asked = filters.slice(0, 3)
+  // Every second write, as the seed has it: all of them take too long.
+  for (let n = seed & 1; ; n += 2) {
+    const harness = await worn()
+    harness.records.failAfterWrites = n
+    let failure: Error | undefined
+    await harness
+      .rebuild(async () => {
+        await harness.remove([...harness.documents.keys()].slice(5, 15))
+      })
+      .catch((error: Error) => {
+        failure = error
+      })
+    const crashed = harness.crashed()
+    harness.records.failAfterWrites = Number.POSITIVE_INFINITY
+    if (failure !== undefined) assert.match(failure.message, 'injected')
+    for (const each of [harness, crashed]) {
+      if (each === crashed) await crashed.open()
+      await each.check(asked)
+      await each.insert(tweets.slice(1300, 1320))
+      await each.rebuild()
+      await each.reopen()
+      await each.check(asked)
+      assert.equal(each.damage, [], `write ${n}`)
+      assert.is(storedNumbers(each).size, each.index.stats().segments, `write ${n}: nothing is left`)
+      await each.close()
+    }
+    if (failure === undefined && n > 20) break
+  }
+})
+
+test('a view from before sees its documents, and its segments stay as long as it does', async () => {
+  for (const isAsync of [false, true]) {
+    const harness = await worn()
+    harness.records.isAsync = isAsync
+    const before = harness.snapshot()
+    const numbers = storedNumbers(harness)
+    await harness.rebuild()
+    const between = harness.snapshot()
+    await harness.remove([...harness.documents.keys()].slice(0, 100))
+    await harness.insert(tweets.slice(1300))
+    await harness.rebuild()
+    for (const view of [before, between]) await view.check(filters)
+    await harness.check(filters)
+    assert.ok([...numbers].every((number) => storedNumbers(harness).has(number)))
+    before.view.close()
+    between.view.close()
+    await harness.reopen()
+    assert.is(storedNumbers(harness).size, harness.index.stats().segments)
+    await harness.check(filters)
+    await harness.close()
+  }
+})
+
+test('what is added after a rebuild of few documents gets parameters that fit', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 8192 })
+  await harness.insert(tweets.slice(0, 10))
+  await harness.rebuild()
+  await harness.insert([...tweets.slice(10), ...tweets, ...tweets])
+  await harness.check(filters.slice(0, 4))
+  const { parameters } = harness.index.stats()
+  assert.is(parameters.length, 2)
+  assert.ok(parameters[1]!.privatePairs > parameters[0]!.privatePairs)
+  assert.ok(parameters[1]!.columns > 0)
+  await harness.close()
+})
+
+const full = { sealed: true, documents: 65_536 }
+const small = { sealed: true, documents: 3000 }
+const cases = [
+  ['nothing', { documents: 0, dead: 0, parameters: [] }, undefined, undefined],
+  ['few dead of few', { documents: 500, dead: 500, parameters: [small] }, undefined, undefined],
+  ['30 % dead', { documents: 70_000, dead: 30_000, parameters: [full] }, undefined, undefined],
+  ['31 % dead', { documents: 69_000, dead: 31_000, parameters: [full] }, undefined, 'dead documents'],
+  ['some small', { documents: 24_000, dead: 0, parameters: Array(8).fill(small) }, undefined, undefined],
+  ['many small', { documents: 27_000, dead: 0, parameters: Array(9).fill(small) }, undefined, 'small segments'],
+  ['many full', { documents: 655_360, dead: 0, parameters: Array(10).fill(full) }, undefined, undefined],
+  [
+    'as predicted',
+    { documents: 65_536, dead: 0, parameters: [full] },
+    { falsePositives: 5000, predicted: 4000 },
+    undefined
+  ],
+  ['by chance', { documents: 65_536, dead: 0, parameters: [full] }, { falsePositives: 900, predicted: 10 }, undefined],
+  [
+    'far from it',
+    { documents: 65_536, dead: 0, parameters: [full] },
+    { falsePositives: 5000, predicted: 400 },
+    'false positives'
+  ]
+] as const
+
+test('a rebuild pays for many dead documents, many small segments, or false positives that nobody promised', () => {
+  for (const [name, stats, observed, expected] of cases) {
+    assert.is(rebuildReason(stats as unknown as Parameters<typeof rebuildReason>[0], 65_536, observed), expected, name)
+  }
+})
+
+test.run()

@@ -1,0 +1,163 @@
+/** Which candidate is taken, by cases: pure policy, no index. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { candidateGrid } from '../../src/sharded-bloom/tune/candidates.ts'
+import {
+  type Contender,
+  choose,
+  frontierOf,
+  type Goal,
+  type Ground,
+  shortlist
+} from '../../src/sharded-bloom/tune/policy.ts'
+import { checkTuning } from '../../src/sharded-bloom/tuning.ts'
+
+/** Bytes per document, false positives per million documents, reads per million. */
+const contender = (bytes: number, perMillion: number, reads = 100): Contender => ({
+  bytesPerDocument: bytes,
+  falsePositiveRate: perMillion / 1e6,
+  reads
+})
+
+const target = (perMillion: number): Goal => ({ targetFpr: perMillion / 1e6 })
+const budget = (bytesPerDocument: number): Goal => ({ bytesPerDocument })
+const both = (perMillion: number, bytesPerDocument: number): Goal => ({ ...target(perMillion), bytesPerDocument })
+
+interface Case {
+  readonly claim: string
+  readonly contenders: readonly Contender[]
+  readonly goal: Goal
+  readonly present?: number
+  readonly taken: number
+  readonly ground: Ground
+}
+
+const ladder = [contender(100, 1), contender(80, 10), contender(60, 100), contender(40, 1000)]
+
+const cases: readonly Case[] = [
+  {
+    claim: 'a target: the smallest that keeps it',
+    contenders: ladder,
+    goal: target(100),
+    taken: 2,
+    ground: 'smallest'
+  },
+  {
+    claim: 'a target that is just missed is missed',
+    contenders: ladder,
+    goal: target(99),
+    taken: 1,
+    ground: 'smallest'
+  },
+  {
+    claim: 'a target that none keeps: the most exact',
+    contenders: ladder,
+    goal: target(0.1),
+    present: 3,
+    taken: 0,
+    ground: 'target-missed'
+  },
+  { claim: 'a budget: the most exact that fits', contenders: ladder, goal: budget(79), taken: 2, ground: 'most-exact' },
+  {
+    claim: 'a budget that none fits: the smallest',
+    contenders: ladder,
+    goal: budget(39),
+    taken: 3,
+    ground: 'budget-missed'
+  },
+  { claim: 'both: the smallest within both', contenders: ladder, goal: both(50, 90), taken: 1, ground: 'smallest' },
+  {
+    claim: 'both, not to be had: the budget holds, the target gives way',
+    contenders: ladder,
+    goal: both(5, 70),
+    taken: 2,
+    ground: 'target-missed'
+  },
+  {
+    claim: 'both, and no budget can be kept',
+    contenders: ladder,
+    goal: both(5, 10),
+    taken: 3,
+    ground: 'budget-missed'
+  },
+  {
+    claim: 'up to a tenth more bytes is worth fewer reads',
+    contenders: [contender(200, 1), contender(80, 10, 300), contender(87, 10, 40), contender(95, 1, 10)],
+    goal: target(20),
+    taken: 2,
+    ground: 'smallest'
+  },
+  {
+    claim: 'of those that read as much the smaller one',
+    contenders: [contender(200, 1), contender(85, 10, 50), contender(80, 12, 50)],
+    goal: target(20),
+    taken: 2,
+    ground: 'smallest'
+  },
+  {
+    claim: 'what is in force stays when it is as good',
+    contenders: [contender(82, 10, 54), contender(80, 12, 50)],
+    goal: target(20),
+    taken: 0,
+    ground: 'present'
+  },
+  {
+    claim: 'what is in force goes when a change saves more than 3 % of the bytes',
+    contenders: [contender(83, 10, 54), contender(80, 12, 50)],
+    goal: target(20),
+    taken: 1,
+    ground: 'smallest'
+  },
+  {
+    claim: 'what is in force goes when it misses the target, however good it is otherwise',
+    contenders: [contender(40, 21), contender(80, 12)],
+    goal: target(20),
+    taken: 1,
+    ground: 'smallest'
+  },
+  {
+    claim: 'rates that differ by chance count as equal: the smaller one',
+    contenders: [contender(100, 20), contender(79, 10), contender(60, 10.9)],
+    goal: budget(100),
+    taken: 2,
+    ground: 'most-exact'
+  },
+  {
+    claim: 'what is in force stays within a budget when nothing is more exact',
+    contenders: [contender(81, 10.5), contender(80, 10)],
+    goal: budget(100),
+    taken: 0,
+    ground: 'present'
+  }
+]
+
+for (const { claim, contenders, goal, present = 0, taken, ground } of cases) {
+  test(claim, () => assert.equal(choose(contenders, goal, present), { taken, ground }))
+}
+
+test('on the frontier are those to which none is superior in both', () => {
+  const contenders = [contender(50, 10), contender(40, 20), contender(45, 20), contender(60, 11), contender(60, 5)]
+  assert.equal(frontierOf(contenders), [1, 0, 4])
+})
+
+test('the shortlist begins with what is in force and what would win, and goes on around it', () => {
+  const contenders = [contender(99, 1, 999), ...ladder.slice(1), contender(79, 5, 400), contender(30, 9999)]
+  const list = shortlist(contenders, target(10), 0, 4)
+  assert.equal(list.slice(0, 2), [0, 1])
+  assert.ok(list.includes(4), 'the neighbour in bytes')
+  assert.not.ok(list.includes(5), 'the one far away')
+  assert.is(new Set(list).size, 4)
+})
+
+test('the grid holds what is in force once, first, and nothing twice', () => {
+  const { rangeCodes: _, ...present } = { ...checkTuning({}), rowsPerPair: 8, segmentDocuments: 65_536 }
+  const grid = candidateGrid(present)
+  assert.is(grid[0], present)
+  assert.is(new Set(grid.map((candidate) => JSON.stringify(candidate))).size, grid.length)
+  assert.is(grid.length, 6 * 5 * 3 * 2)
+  const odd = candidateGrid({ ...present, bitsPerPosting: 20, shards: 256 })
+  assert.is(odd.length, grid.length + 1)
+  assert.ok(odd.slice(1).every(({ shards }) => shards === 'auto'))
+})
+
+test.run()

@@ -1,0 +1,147 @@
+/** What is predicted of a candidate is what an index built of it measures; what is chosen outlives the index. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import type { IndexTuning } from '../../src/sharded-bloom/document-index.ts'
+import type { TuneQuery } from '../../src/sharded-bloom/tune/queries.ts'
+import { readChoice, writeChoice } from '../../src/sharded-bloom/tune/stored-choice.ts'
+import { tuneIndex } from '../../src/sharded-bloom/tune/tune-index.ts'
+import type { TuneChoice } from '../../src/sharded-bloom/tune/tune-result.ts'
+import { checkTuning } from '../../src/sharded-bloom/tuning.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { IndexHarness, RecordMap } from '../support/index-harness.ts'
+
+const present: IndexTuning = { ...checkTuning({}), segmentDocuments: 16_384, hash: 'murmur' }
+const documents = [...generateTweets({ count: 3000, seed: 7 })] as unknown as Document[]
+
+/** Enough where nothing is counted. */
+const few = documents.slice(0, 512)
+
+const query = (filter: Document, weight = 1): TuneQuery => ({ bounds: compileFilter(filter).bounds, weight })
+
+function assertPredicted({ predicted, measured, ...choice }: TuneChoice): void {
+  const what = JSON.stringify({ ...choice, predicted, measured })
+  assert.ok(Math.abs(predicted.bytesPerDocument / measured.bytesPerDocument - 1) < 0.1, what)
+  // Five standard deviations, and a fifth for what the probes happen to be.
+  const expected = (predicted.falsePositiveRate * measured.falsePositives) / measured.falsePositiveRate
+  if (!measured.isTelling) return
+  assert.ok(Math.abs(measured.falsePositives - expected) < 5 * Math.sqrt(expected) + 0.2 * expected, what)
+}
+
+test('without queries, probes tell: bytes and false positives of every choice are as predicted', async () => {
+  const tuned = await tuneIndex({ documents, queries: [], present, goal: { targetFpr: 1e-3 } })
+  assert.ok(tuned.queries.areProbes)
+  assert.ok(tuned.considered >= 180)
+  assert.ok(tuned.choices.some(({ measured }) => measured.isTelling))
+  for (const choice of tuned.choices) assertPredicted(choice)
+  assert.is(tuned.choices.filter(({ isPresent }) => isPresent).length, 1)
+  assert.ok(tuned.choices[0]!.isPresent)
+})
+
+test('a looser target takes fewer bytes, a smaller budget more false positives', async () => {
+  const taken = async (goal: { targetFpr?: number; bytesPerDocument?: number }): Promise<TuneChoice> => {
+    const { choices, taken } = await tuneIndex({ documents: few, queries: [], present, goal })
+    return choices[taken]!
+  }
+  const exact = await taken({ targetFpr: 1e-5 })
+  const loose = await taken({ targetFpr: 1e-2 })
+  assert.ok(loose.measured.bytesPerDocument < exact.measured.bytesPerDocument)
+  const bytesPerDocument = (loose.measured.bytesPerDocument + exact.measured.bytesPerDocument) / 2
+  const bought = await taken({ bytesPerDocument })
+  assert.ok(bought.measured.bytesPerDocument <= bytesPerDocument)
+  assert.ok(bought.predicted.falsePositiveRate < loose.predicted.falsePositiveRate)
+})
+
+test('queries that rows cannot help have no false positives of rows: candidates they always have do not count', async () => {
+  const queries = [
+    query({ text: { $regex: 'a' } }),
+    query({ lang: 'en' }),
+    query({ retweet_count: { $gte: 3 } }),
+    query({ coordinates: { $exists: false } })
+  ]
+  const { choices } = await tuneIndex({ documents: few, queries, present, goal: { targetFpr: 1e-5 } })
+  for (const { predicted, measured } of choices) {
+    assert.is(measured.falsePositives, 0)
+    assert.ok(predicted.falsePositiveRate < 1e-9)
+  }
+})
+
+test('negation of a hashed pair costs what it cannot exclude, predicted to the document', async () => {
+  const name = (documents[17] as { user?: { screen_name?: string } }).user!.screen_name!
+  const having = documents.filter(
+    (document) => (document as { user: { screen_name: string } }).user.screen_name === name
+  )
+  const queries = [query({ 'user.screen_name': { $ne: name } })]
+  const { choices } = await tuneIndex({ documents, queries, present: { ...present, privateShare: 1 / 256 }, goal: {} })
+  const [now] = choices
+  if (having.length * 256 >= documents.length) return
+  assert.is(now!.measured.falsePositives, having.length)
+  assert.ok(Math.abs(now!.predicted.falsePositiveRate * documents.length - having.length) < 1e-3)
+})
+
+test('the same documents and queries give the same choices', async () => {
+  const run = async () => {
+    const { choices, taken } = await tuneIndex({
+      documents: few,
+      queries: [],
+      present,
+      goal: { targetFpr: 1e-4 }
+    })
+    return {
+      taken,
+      choices: choices.map(({ measured: { microseconds: _, ...measured }, ...choice }) => ({ ...choice, measured }))
+    }
+  }
+  assert.equal(await run(), await run())
+})
+
+test('an abort ends it', async () => {
+  const controller = new AbortController()
+  const tuning = tuneIndex({ documents, queries: [], present, goal: { targetFpr: 1e-4 }, signal: controller.signal })
+  setTimeout(() => controller.abort(), 50)
+  try {
+    await tuning
+    assert.unreachable()
+  } catch (error) {
+    assert.is((error as Error).name, 'AbortError')
+  }
+})
+
+test('a choice is read back; what is not one changes nothing', async () => {
+  const store = new RecordMap()
+  assert.is(await readChoice(store), undefined)
+  const choice = { rowsPerPair: 6, bitsPerPosting: 12, privateShare: 1 / 512, upperLevel: false }
+  await writeChoice(store, choice)
+  assert.equal(await readChoice(store), choice)
+  for (const text of ['', 'no json', '{"rowsPerPair":99}', '{"upperLevel":"maybe"}', '[]', '{"rowsPerPair":"auto"}']) {
+    await store.write([{ key: Uint8Array.of(0x74), value: new TextEncoder().encode(text) }])
+    assert.is(await readChoice(store), undefined, text)
+  }
+})
+
+test('segments to come get their parameters by the choice, before and after a reopen; spelled-out options prevail', async () => {
+  const insert = (harness: IndexHarness, from: number) => harness.insert(documents.slice(from, from + 2048))
+  const harness = await IndexHarness.open({ segmentDocuments: 2048 })
+  await insert(harness, 0)
+  await harness.index.retune!({ rowsPerPair: 5, bitsPerPosting: 8, privateShare: 1 / 256, upperLevel: false })
+  await insert(harness, 2048)
+  const [first, second] = harness.index.stats().parameters
+  assert.is(first!.rowsPerPair, 8)
+  assert.is(second!.rowsPerPair, 5)
+  assert.ok(second!.shards < first!.shards)
+  assert.ok(second!.privatePairs < first!.privatePairs)
+  await harness.close()
+  assert.is((await reopened(harness, {})).rowsPerPair, 5)
+  assert.is((await reopened(harness, { rowsPerPair: 7 })).rowsPerPair, 7)
+})
+
+async function reopened(harness: IndexHarness, options: { readonly rowsPerPair?: number }) {
+  Object.assign(harness.options, options)
+  await harness.open()
+  const { tuning } = harness.index
+  await harness.close()
+  return tuning!
+}
+
+test.run()

@@ -1,0 +1,91 @@
+/** The upper level leaves few groups of an absent or rare value, and never leaves out one that has it. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const count = 13_000
+
+function documentAt(i: number): Document {
+  return { unique: `u${i}`, pair: `p${i >> 1}`, some: [`s${i % 977}`, i], common: i % 3 }
+}
+
+function* documentsFrom(from: number, to: number): Generator<Document> {
+  for (let i = from; i < to; i++) yield documentAt(i)
+}
+
+async function open(segmentDocuments: number, reopenAt?: number): Promise<IndexHarness> {
+  const harness = await IndexHarness.open({ segmentDocuments, seed: { lo: 7, hi: 11 } })
+  await harness.insert([...documentsFrom(0, reopenAt ?? count)])
+  if (reopenAt !== undefined) {
+    await harness.reopen()
+    await harness.insert([...documentsFrom(reopenAt, count)])
+  }
+  return harness
+}
+
+interface Found {
+  readonly candidates: readonly number[]
+  /** Segments of which any row was read. */
+  readonly read: number
+}
+
+async function ask(harness: IndexHarness, filter: Document): Promise<Found> {
+  const { view } = harness.snapshot()
+  const candidates: number[] = []
+  let read = 0
+  for (let i = 0; i < view.segmentCount; i++) {
+    const segment = await view.evaluate(i, compileFilter(filter).bounds)
+    for (let c = 0; c < segment.upperCount; c++) candidates.push(segment.ordinal(c))
+    if (segment.rowsRead > 0) read++
+  }
+  return { candidates, read }
+}
+
+// Groups of 128 documents, of which parts of rows are read, and of 16, where whole rows are.
+for (const segmentDocuments of [4096, 512]) {
+  test(`what is there is found, what is not is seldom looked for, in segments of ${segmentDocuments}`, async () => {
+    const harness = await open(segmentDocuments)
+    assert.ok(harness.index.stats().bytes.upperLevel > 0)
+    const sealed = harness.index.stats().parameters.filter((segment) => segment.sealed).length
+    let found = 0
+    let read = 0
+    for (let i = 0; i < count; i += 41) {
+      const { candidates } = await ask(harness, { unique: `u${i}` })
+      assert.ok(candidates.includes(i), `document ${i}`)
+      const both = await ask(harness, { pair: `p${i >> 1}`, unique: `u${i}` })
+      assert.ok(both.candidates.includes(i))
+      const either = await ask(harness, { $or: [{ unique: `u${i}` }, { unique: 'nobody' }] })
+      assert.ok(either.candidates.includes(i))
+      const absent = await ask(harness, { unique: `absent${i}` })
+      found += absent.candidates.length
+      read += absent.read
+    }
+    const asked = Math.ceil(count / 41)
+    assert.ok(found < asked, `${found} false candidates of ${asked} absent values`)
+    // Segments without an upper level are the first one, where it was never tuned, and the open one.
+    assert.ok(read < asked * (2 + 0.6 * sealed), `${read} segments read for ${asked} values, ${sealed} sealed`)
+    await harness.close()
+  })
+}
+
+test('groups that were filled before a reopen are never left out', async () => {
+  const harness = await open(4096, 10_000)
+  for (let i = 0; i < count; i += 83) {
+    assert.ok((await ask(harness, { unique: `u${i}` })).candidates.includes(i), `document ${i}`)
+    const some = await ask(harness, { some: `s${i % 977}` })
+    for (let k = i % 977; k < count; k += 977) assert.ok(some.candidates.includes(k))
+  }
+  await harness.close()
+})
+
+test('a negation is not bounded by groups', async () => {
+  const harness = await open(4096)
+  assert.is((await ask(harness, { unique: { $ne: 'u5' } })).candidates.length, count)
+  assert.is((await ask(harness, { $nor: [{ unique: 'u5' }, { unique: 'absent' }] })).candidates.length, count)
+  assert.ok((await ask(harness, { common: 1, unique: { $ne: 'u1' } })).candidates.length >= 4332)
+  await harness.close()
+})
+
+test.run()

@@ -1,0 +1,175 @@
+/**
+ * Predicted and observed false positives over a grid: documents whose numbers of pairs are known are put into a real
+ * open segment, or into the plain structure, and asked for pairs that none of them has.
+ */
+import { rowNumbers } from '../../src/bloom/hash.ts'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { MurmurHasher } from '../../src/bloom/murmur-hasher.ts'
+import { meanRowFalsePositiveRate, rowFalsePositiveRate } from '../../src/bloom/sizing.ts'
+import { Type } from '../../src/model/types.ts'
+import { Flattener } from '../../src/sharded-bloom/flatten.ts'
+import { geometryOf } from '../../src/sharded-bloom/geometry.ts'
+import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
+import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
+import { type PlainParameters, plainFalsePositiveRate, textbookRate } from '../../src/sharded-bloom/tune/plain-rate.ts'
+import { histogramOf } from '../../src/sharded-bloom/tune/sample.ts'
+
+/** Pairs of each of the documents; the mean is about 60 in all of them. */
+export const shapes = {
+  /** Every document has as many. */
+  even: () => 60,
+  /** Most have few, few have many, as tweets have. */
+  uneven: (random: () => number) => 20 + Math.min(300, Math.floor(-40 * Math.log(1 - random()))),
+  /** Nine tenths have 30, one tenth 330. */
+  mixed: (random: () => number) => (random() < 0.9 ? 30 : 330)
+} as const
+
+export type ShapeName = keyof typeof shapes
+
+export interface RowPoint {
+  readonly shape: ShapeName
+  readonly bitsPerPosting: number
+  readonly rowsPerPair: number
+}
+
+export interface PlainPoint extends PlainParameters {
+  readonly shape: ShapeName
+}
+
+export interface Comparison {
+  /** P */
+  readonly shards: number
+  /** From the histogram of pairs per document. */
+  readonly predicted: number
+  /** As if every document had the mean; for the plain structure, as if every bit were as likely to be set. */
+  readonly byMean: number
+  readonly observed: number
+  readonly falsePositives: number
+}
+
+const documents = 4096
+/** Enough for a deviation of some 3 % by chance. */
+const enoughFalsePositives = 1000
+const maxProbes = 60_000
+
+export const rowGrid: readonly RowPoint[] = (['even', 'uneven', 'mixed'] as const).flatMap((shape) =>
+  [12, 16, 24].flatMap((bitsPerPosting) => [4, 8, 12].map((rowsPerPair) => ({ shape, bitsPerPosting, rowsPerPair })))
+)
+
+export const plainGrid: readonly PlainPoint[] = (['even', 'uneven', 'mixed'] as const).flatMap((shape) => [
+  { shape, shards: 960, bits: 4096, rowsPerPair: 4, bitsPerId: 1 },
+  { shape, shards: 960, bits: 16_384, rowsPerPair: 4, bitsPerId: 1 },
+  { shape, shards: 480, bits: 16_384, rowsPerPair: 4, bitsPerId: 2 }
+])
+
+export function compareRows({ shape, bitsPerPosting, rowsPerPair }: RowPoint, seed: number): Comparison {
+  const random = generator(seed)
+  const pairs = Uint32Array.from({ length: documents }, () => shapes[shape](random))
+  // The length of the array is a pair, too.
+  const histogram = histogramOf(pairs.map((count) => count + 1))
+  const mean = pairs.reduce((sum, count) => sum + count + 1, 0) / documents
+  const shards = Math.ceil((bitsPerPosting * mean) / 64) * 64
+  const predicted = meanRowFalsePositiveRate(histogram, shards, rowsPerPair)
+
+  const hasher = new MurmurHasher()
+  const flattener = new Flattener(hasher, { lo: seed, hi: ~seed })
+  const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
+  const memory = rowMemory()
+  const parameters = { shards, rowsPerPair, privatePairs: [], columns: [], upperFrames: 0 }
+  const segment = new OpenSegment(memory, geometryOf(documents), pairHash, 0, parameters)
+  const out = memory.push(segment.rowBytes)
+  try {
+    pairs.forEach((count, i) => {
+      segment.add(flattener.flatten({ v: Array.from({ length: count }, (_, j) => `${i}:${j}`) }))
+    })
+    const probes = probesFor(predicted)
+    let falsePositives = 0
+    for (let probe = 0; probe < probes; probe++) {
+      const pair = pairHash.hash({ path: 'v', tag: Type.string, key: `absent ${probe}` })
+      if (segment.andHashed({ kind: 'hashed', pair }, out)) {
+        falsePositives += memory.kernels.popcount(out, segment.rowBytes)
+      }
+    }
+    const observed = falsePositives / probes / documents
+    return { shards, predicted, byMean: rowFalsePositiveRate(mean, shards, rowsPerPair), observed, falsePositives }
+  } finally {
+    memory.pop(out)
+    segment.free()
+  }
+}
+
+export function comparePlain({ shape, ...parameters }: PlainPoint, seed: number): Comparison {
+  const random = generator(seed)
+  const pairs = Uint32Array.from({ length: documents }, () => shapes[shape](random))
+  const histogram = histogramOf(pairs)
+  const predicted = plainFalsePositiveRate(histogram, parameters)
+  const { shards, bits, rowsPerPair, bitsPerId } = parameters
+  const structure = new PlainStructure(parameters, random)
+  pairs.forEach((count, id) => {
+    for (let j = 0; j < count; j++) structure.add(hash(random), id)
+  })
+  const probes = probesFor(predicted)
+  let falsePositives = 0
+  for (let probe = 0; probe < probes; probe++) {
+    const rows = structure.rowsOf(hash(random))
+    for (let id = 0; id < documents; id++) if (structure.mayHave(rows, id)) falsePositives++
+  }
+  const total = pairs.reduce((sum, count) => sum + count, 0)
+  const byMean = textbookRate(total, { shards, bits, rowsPerPair, bitsPerId })
+  return { shards, predicted, byMean, observed: falsePositives / probes / documents, falsePositives }
+}
+
+/** As it is described, without a thought for speed. */
+class PlainStructure {
+  readonly #parameters: PlainParameters
+  readonly #filters: Uint8Array
+  readonly #positions: Uint32Array
+
+  constructor(parameters: PlainParameters, random: () => number) {
+    this.#parameters = parameters
+    const { shards, bits, bitsPerId } = parameters
+    this.#filters = new Uint8Array(shards * bits)
+    this.#positions = Uint32Array.from({ length: documents * bitsPerId }, () => Math.floor(random() * bits))
+  }
+
+  rowsOf({ lo, hi }: { readonly lo: number; readonly hi: number }): Int32Array {
+    const rows = new Int32Array(this.#parameters.rowsPerPair)
+    rowNumbers(lo, hi, this.#parameters.shards, rows.length, rows)
+    return rows
+  }
+
+  add(pair: { readonly lo: number; readonly hi: number }, id: number): void {
+    const { bits, bitsPerId } = this.#parameters
+    for (const row of this.rowsOf(pair)) {
+      for (let k = 0; k < bitsPerId; k++) this.#filters[row * bits + this.#positions[id * bitsPerId + k]!] = 1
+    }
+  }
+
+  mayHave(rows: Int32Array, id: number): boolean {
+    const { bits, bitsPerId } = this.#parameters
+    for (let k = 0; k < bitsPerId; k++) {
+      const position = this.#positions[id * bitsPerId + k]!
+      for (let i = 0; i < rows.length; i++) if (this.#filters[rows[i]! * bits + position] === 0) return false
+    }
+    return true
+  }
+}
+
+function probesFor(rate: number): number {
+  return Math.min(maxProbes, Math.ceil(enoughFalsePositives / (rate * documents)))
+}
+
+function hash(random: () => number): { readonly lo: number; readonly hi: number } {
+  return { lo: (random() * 2 ** 32) | 0, hi: (random() * 2 ** 32) | 0 }
+}
+
+/** mulberry32. */
+function generator(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

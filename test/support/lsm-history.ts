@@ -1,0 +1,85 @@
+/**
+ * What was written to a store, in order. A crash may take a suffix of it, but nothing that was durable: what is found
+ * has to be the state after some prefix of the writes.
+ */
+
+/** A put, or a delete when there is no value. */
+export interface TestOperation {
+  readonly key: string
+  readonly value?: string
+}
+
+/** Numbers of writes, counted from 1; a prefix is named by the number of its last write. */
+export interface PrefixBounds {
+  /** What must have survived. */
+  readonly atLeast: number
+  /** What had been begun. */
+  readonly atMost: number
+}
+
+export class History {
+  readonly #writes: (readonly TestOperation[])[] = []
+  /** The content after each prefix, as text. */
+  readonly #states: string[] = ['']
+  #content = new Map<string, string>()
+
+  /** Writes begun so far. */
+  get length(): number {
+    return this.#writes.length
+  }
+
+  /** Key to value, after all writes begun so far. */
+  get content(): ReadonlyMap<string, string> {
+    return this.#content
+  }
+
+  /** A write is on its way; returns its number. */
+  begin(operations: readonly TestOperation[]): number {
+    applyTo(this.#content, operations)
+    this.#states.push(contentAsText(this.#content))
+    return this.#writes.push(operations)
+  }
+
+  /** The writes behind this prefix never happened. */
+  cutTo(prefix: number): void {
+    this.#writes.length = prefix
+    this.#states.length = prefix + 1
+    this.#content = new Map()
+    for (const operations of this.#writes) applyTo(this.#content, operations)
+  }
+
+  /** Key to value. */
+  contentAfter(prefix: number): ReadonlyMap<string, string> {
+    const content = new Map<string, string>()
+    for (const operations of this.#writes.slice(0, prefix)) applyTo(content, operations)
+    return content
+  }
+
+  stateAfter(prefix: number): string {
+    return this.#states[prefix] ?? 'never'
+  }
+
+  /** The longest prefix within the bounds that gives this content; undefined when there is none. */
+  prefixOf(content: string, { atLeast, atMost }: PrefixBounds): number | undefined {
+    const prefix = this.#states.slice(0, atMost + 1).lastIndexOf(content)
+    return prefix >= atLeast ? prefix : undefined
+  }
+}
+
+function applyTo(content: Map<string, string>, operations: readonly TestOperation[]): void {
+  for (const { key, value } of operations) {
+    if (value === undefined) content.delete(key)
+    else content.set(key, value)
+  }
+}
+
+/** The same text for the same entries, in whichever order they come. */
+export function contentAsText(entries: Iterable<readonly [string, string]>): string {
+  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([key, value]) => `${key}=${value}\n`).join('')
+}
+
+/** As abstract-level's batch() takes it. */
+export function asLevelOperation({ key, value }: TestOperation) {
+  return value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const)
+}

@@ -1,0 +1,90 @@
+/**
+ * Short histories of a store's use: puts, deletes, batches, some synced, several at a time, between flushes, compactions
+ * and reopenings; and option sets under which a few dozen writes go through every part of the store.
+ */
+import type { StoreOptions } from '../../src/lsm/index.ts'
+import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
+import type { Random } from '../bloom/random.ts'
+import type { TestOperation } from './lsm-history.ts'
+
+export type TraceStep =
+  /** Handed in together, each a batch of its own. */
+  | { readonly kind: 'write'; readonly batches: readonly (readonly TestOperation[])[]; readonly sync: boolean }
+  | { readonly kind: 'flush' | 'compact' | 'reopen' }
+  /** Turns of the event loop in which flushes and compactions get on. */
+  | { readonly kind: 'pause'; readonly turns: number }
+
+export const colors = ['red', 'green', 'blue', 'grey'] as const
+
+/** Every key a trace may use: two partitions, and prefixes of one another. */
+export const traceKeys = [
+  ...Array.from({ length: 12 }, (_, i) => `!a!key${i}`),
+  ...Array.from({ length: 6 }, (_, i) => `!b!${'k'.repeat(i + 1)}`)
+]
+
+/**
+ * @param length steps; each writes up to four batches
+ * @param random a generator that decides everything: the same one gives the same trace
+ */
+export function randomTrace(length: number, random: Random): TraceStep[] {
+  let serial = 0
+  const operation = (): TestOperation => {
+    const key = traceKeys[random.below(traceKeys.length)]!
+    // Every value is another one, so that a state names the prefix it came from.
+    return random.below(4) === 0 ? { key } : { key, value: newValue(++serial, random) }
+  }
+  const batch = () => Array.from({ length: random.below(3) === 0 ? 2 + random.below(5) : 1 }, operation)
+  return Array.from({ length }, (): TraceStep => {
+    const dice = random.below(100)
+    if (dice < 5) return { kind: 'flush' }
+    if (dice < 10) return { kind: 'compact' }
+    if (dice < 17) return { kind: 'reopen' }
+    if (dice < 24) return { kind: 'pause', turns: 1 + random.below(20) }
+    const batches = Array.from({ length: random.below(3) === 0 ? 2 + random.below(3) : 1 }, batch)
+    return { kind: 'write', batches, sync: random.below(3) === 0 }
+  })
+}
+
+function newValue(serial: number, random: Random): string {
+  // Some are longer than a sector, and than the blocks and memtables of the option sets.
+  const filler = random.below(8) === 0 ? 600 + random.below(600) : random.below(60)
+  const color = colors[random.below(colors.length)]
+  return JSON.stringify({ n: serial, color, text: 'abcdefgh'.repeat(filler / 8) })
+}
+
+const tiny: StoreOptions = {
+  writeBufferSize: 400,
+  blockSize: 128,
+  blockRestartInterval: 2,
+  maxFileSize: 800,
+  level0CompactionTrigger: 2,
+  level1Bytes: 1600,
+  cacheSize: 4096
+}
+
+const values = {
+  extractor: jsonExtractor({ fields: ['color'], zones: ['n'] }),
+  filterBits: 256,
+  filterHashes: 3,
+  blockFilterBits: 8,
+  treeOrder: 2
+} as const
+
+/** By what they are about. */
+export const optionSets = {
+  'tiny memtables and tables': tiny,
+  'one table starts a compaction, blocks are not compressed': {
+    ...tiny,
+    level0CompactionTrigger: 1,
+    compression: false,
+    cacheSize: 0,
+    keyFilterBits: 0
+  },
+  'two partitions': { ...tiny, partitionDepth: 1, writeBufferSize: 800 },
+  'value filters in tables': { ...tiny, values },
+  'value filters in side files': {
+    ...tiny,
+    values: { ...values, placement: 'side-file', loading: 'open', index: 'tree' }
+  },
+  'everything stays in the log': { writeBufferSize: 1 << 20 }
+} satisfies Record<string, StoreOptions>
