@@ -2,12 +2,26 @@
  * Normal form → expression over pairs, lower ⊆ matches ⊆ upper. The rules and the reasons: docs/query-semantics.md.
  *
  * Invariants:
- * 1. Lower bounds come from plain pairs only: equality with an exact scalar, `$exists`, `$size` and `$type`, on paths
- *    whose pairs mean what the query means. Everything else is wrapped by `upperOnly`.
+ * 1. Lower bounds come from plain pairs and ranges only: equality with an exact scalar, `$exists`, `$size`, `$type`,
+ *    comparisons and literal prefixes, on paths whose pairs mean what the query means. Everything else is wrapped by
+ *    `upperOnly`.
  * 2. Negation is `not` of bounds. Inside `$elemMatch`, where pairs of all elements are mixed, a negated part is bounded
  *    by nothing: "some element lacks it" is not "the document lacks it".
  */
-import { all, and, none, not, or, type PairExpression, pairOf, unknown, upperOnly } from '../model/pairs.ts'
+import {
+  all,
+  and,
+  none,
+  not,
+  or,
+  type PairExpression,
+  pairOf,
+  type RangeEnd,
+  type RangeType,
+  rangeOf,
+  unknown,
+  upperOnly
+} from '../model/pairs.ts'
 import { toScalar } from '../model/scalar.ts'
 import { Type, type TypeCode, typeOf } from '../model/types.ts'
 import type { Condition, Filter, Predicate, RangeOperator, Test, TypeTest } from './ast.ts'
@@ -21,6 +35,8 @@ import {
   valueAt,
   walkPath
 } from './indexed-path.ts'
+import type { Pattern } from './pattern.ts'
+import { prefixOf } from './pattern-prefix.ts'
 
 export function boundsOf(filter: Filter): PairExpression {
   switch (filter.kind) {
@@ -63,7 +79,7 @@ function predicateBounds(predicate: Predicate, path: IndexedPath, nullRule: Null
     case 'range':
       return rangeBounds(path, predicate.operator, predicate.value)
     case 'regex':
-      return patternBounds(path)
+      return patternBounds(predicate.pattern, path)
     case 'exists':
       return factAt(path, (indexPath) => pairOf({ kind: 'exists', path: indexPath }))
     case 'type':
@@ -99,7 +115,7 @@ function membershipBounds(
   path: IndexedPath,
   nullRule: NullRule
 ): PairExpression {
-  const alternatives = patterns.length > 0 ? [patternBounds(path)] : []
+  const alternatives = patterns.map((pattern) => patternBounds(pattern, path))
   if (values.length <= maxAlternatives) {
     return or([...values.map((value) => equalityBounds(value, path, nullRule)), ...alternatives])
   }
@@ -109,16 +125,38 @@ function membershipBounds(
 }
 
 /**
- * The one place where a range becomes pairs.
+ * The one place where a comparison becomes a range.
  * MinKey and MaxKey compare with every type, missing included.
  */
-function rangeBounds(path: IndexedPath, _operator: RangeOperator, bound: unknown): PairExpression {
+function rangeBounds(path: IndexedPath, operator: RangeOperator, bound: unknown): PairExpression {
   const type = typeOf(bound)
-  return type === Type.minKey || type === Type.maxKey ? unknown : upperOnly(anyType(path, [type]))
+  if (type === Type.minKey || type === Type.maxKey) return unknown
+  const scalar = toScalar(bound)
+  if (scalar === undefined || !isRangeType(type)) return upperOnly(anyType(path, [type]))
+  const rangeTo = (isInclusive: boolean): PairExpression => {
+    const end: RangeEnd = { key: scalar.key, isInclusive }
+    const isLow = operator === '$gt' || operator === '$gte'
+    const ends = isLow ? { low: end, high: undefined } : { low: undefined, high: end }
+    return factAt(path, (indexPath) => rangeOf({ path: indexPath, type, ...ends }))
+  }
+  if (scalar.exact) return rangeTo(operator === '$gte' || operator === '$lte')
+  // Rounding keeps order but makes equals: a number beyond the rounded bound is beyond the bound, one equal to it may be.
+  return { kind: 'bounds', lower: rangeTo(false), upper: rangeTo(true) }
 }
 
-function patternBounds(path: IndexedPath): PairExpression {
-  return upperOnly(anyType(path, [Type.string, Type.regex]))
+function isRangeType(type: TypeCode): type is RangeType {
+  return type === Type.number || type === Type.date || type === Type.string
+}
+
+function patternBounds(pattern: Pattern, path: IndexedPath): PairExpression {
+  const prefix = prefixOf(pattern)
+  if (prefix === undefined) return upperOnly(anyType(path, [Type.string, Type.regex]))
+  const strings = factAt(path, (indexPath) => rangeOf({ path: indexPath, type: Type.string, ...prefix.ends }))
+  return {
+    kind: 'bounds',
+    lower: prefix.isWhole ? strings : none,
+    upper: or([strings, anyType(path, [Type.regex])])
+  }
 }
 
 function typeBounds(test: TypeTest, path: IndexedPath): PairExpression {

@@ -4,6 +4,8 @@
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import { boundsOf } from './bounds.ts'
+import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
+import { type Constraints, constraintsOf } from './constraints.ts'
 import { idsOf } from './ids.ts'
 import { compileMatcher } from './matcher.ts'
 import { type ParseOptions, parseFilter } from './parse.ts'
@@ -18,10 +20,14 @@ export interface CompiledFilter {
   readonly matches: (document: Document) => boolean
   /** False for a stored record only if its document does not match; undefined when texts cannot tell. */
   readonly prefilter: TextTest | undefined
+  /** Makes a test like the prefilter, of bytes, for one read; undefined when bytes cannot tell. */
+  readonly byteTest?: (() => ByteTest) | undefined
   /** lower ⊆ matches ⊆ upper. */
   readonly bounds: PairExpression
   /** When every match has one of these scalar `_id`s: the list, without repetition. The filter still decides. */
   readonly ids: readonly unknown[] | undefined
+  /** What every match satisfies path by path, for declared indexes. */
+  readonly constraints: () => Constraints
   /** What pairs cannot narrow, for explain(): `$where`, `$mod at a.b`. */
   readonly unbounded: readonly string[]
 }
@@ -39,8 +45,10 @@ export function compileFilter(filter: unknown, options: FilterOptions = {}): Com
   return {
     matches: compileMatcher(parsed),
     prefilter: compilePrefilter(parsed),
+    byteTest: compileByteTest(parsed),
     bounds: boundsOf(parsed),
     ids: idsOf(parsed),
+    constraints: () => constraintsOf(parsed),
     unbounded: unboundedParts(parsed)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The values of a document that a sort compares, found as MongoDB finds the keys of an index: arrays are expanded, and
- * of all keys that the document has under the given paths the one that sorts first is taken.
+ * The keys that a document has under given paths, as MongoDB finds those of an index: arrays are expanded. An index keeps
+ * all of them; a sort compares the one that sorts first.
  */
 import { PetalError } from '../model/errors.ts'
 import { isDigits } from '../model/path.ts'
@@ -30,9 +30,39 @@ export function compileSortKey(
   return (document) => {
     const values = new Array<unknown>(cursors.length).fill(null)
     if (takeWithoutArrays(document, cursors, values)) return values
-    const walk = new KeyWalk(compareKeys)
+    let first: SortKey | undefined
+    const walk = new KeyWalk((key) => {
+      if (first === undefined || compareKeys(key, first) < 0) first = key
+    }, cannotSort)
     walk.expand(document, cursors, values)
-    return walk.first ?? values
+    return first ?? values
+  }
+}
+
+/** Every key of one document. */
+export interface DocumentKeys {
+  /** At least one; equal ones may be among them. */
+  readonly keys: readonly SortKey[]
+  /** Bit i is set when path i leads to or through an array. */
+  readonly arrays: number
+}
+
+/**
+ * @param parallel the error for a document in which two paths lead through different arrays
+ * @returns a function that throws that error
+ */
+export function compileDocumentKeys(
+  paths: readonly string[],
+  parallel: (path: string) => PetalError
+): (document: Document) => DocumentKeys {
+  const cursors: readonly Cursor[] = paths.map((path) => ({ components: path.split('.'), at: 0 }))
+  return (document) => {
+    const values = new Array<unknown>(cursors.length).fill(null)
+    if (takeWithoutArrays(document, cursors, values)) return { keys: [values], arrays: 0 }
+    const keys: SortKey[] = []
+    const walk = new KeyWalk((key) => keys.push(key), parallel)
+    walk.expand(document, cursors, values)
+    return { keys, arrays: walk.arrays }
   }
 }
 
@@ -52,11 +82,14 @@ function takeWithoutArrays(document: Document, cursors: readonly Cursor[], value
 }
 
 class KeyWalk {
-  first: SortKey | undefined
-  readonly #compareKeys: (a: SortKey, b: SortKey) => number
+  /** Bit i is set when an array was met on path i. */
+  arrays = 0
+  readonly #offer: (key: SortKey) => void
+  readonly #parallel: (path: string) => PetalError
 
-  constructor(compareKeys: (a: SortKey, b: SortKey) => number) {
-    this.#compareKeys = compareKeys
+  constructor(offer: (key: SortKey) => void, parallel: (path: string) => PetalError) {
+    this.#offer = offer
+    this.#parallel = parallel
   }
 
   /**
@@ -74,8 +107,9 @@ class KeyWalk {
         values[i] = value ?? null
         continue
       }
-      if (array !== undefined && array !== value) throw parallelArrays(cursors, i)
+      if (array !== undefined && array !== value) throw this.#parallel(cursor.components.join('.'))
       array = value
+      this.arrays |= 1 << i
       inArray ??= new Array<Cursor | undefined>(cursors.length).fill(undefined)
       inArray[i] = { components: cursor.components, at }
     }
@@ -98,10 +132,6 @@ class KeyWalk {
       if (goesOn) this.expand(isPlainObject(element) ? element : {}, below, next)
       else this.#offer(next)
     }
-  }
-
-  #offer(key: SortKey): void {
-    if (this.first === undefined || this.#compareKeys(key, this.first) < 0) this.first = key
   }
 }
 
@@ -132,8 +162,7 @@ function isAtEnd(cursor: Cursor | undefined): boolean {
   return cursor !== undefined && cursor.at === cursor.components.length
 }
 
-function parallelArrays(cursors: readonly (Cursor | undefined)[], i: number): PetalError {
-  const path = cursors[i]?.components.join('.')
+function cannotSort(path: string): PetalError {
   return new PetalError('BadValue', `Cannot sort by parallel arrays: '${path}' leads through a second one`, {
     details: { path }
   })

@@ -2,7 +2,9 @@
  * Names the parts of a filter that pairs cannot narrow by value, for explain(): the index knows at most whether the
  * field is there and of which type.
  */
+import { Type, typeOf } from '../model/types.ts'
 import type { Condition, Filter, Predicate, Test } from './ast.ts'
+import { prefixOf } from './pattern-prefix.ts'
 
 /** For instance `['$where', '$mod at a.b']`; without repetition. */
 export function unboundedParts(filter: Filter): readonly string[] {
@@ -58,9 +60,9 @@ function partsOfPredicate(predicate: Predicate, path: string): readonly string[]
         ...(predicate.patterns.length > 0 ? [`$regex at ${path}`] : [])
       ]
     case 'range':
-      return [`${predicate.operator} at ${path}`]
+      return isRanged(predicate.value) ? [] : [`${predicate.operator} at ${path}`]
     case 'regex':
-      return [`$regex at ${path}`]
+      return prefixOf(predicate.pattern)?.isWhole ? [] : [`$regex at ${path}`]
     case 'mod':
       return [`$mod at ${path}`]
     case 'bits':
@@ -75,4 +77,10 @@ function partsOfPredicate(predicate: Predicate, path: string): readonly string[]
     case 'elemMatchObject':
       return partsOfFilter(predicate.filter, `${path}.`)
   }
+}
+
+/** Values that range codes are kept of. */
+function isRanged(bound: unknown): boolean {
+  const type = typeOf(bound)
+  return type === Type.number || type === Type.date || type === Type.string
 }

@@ -26,6 +26,7 @@ export const queryClassNames = [
   'exists',
   'range-count',
   'range-time',
+  'equality-and-range',
   'nested',
   'newest',
   'regex'
@@ -71,6 +72,7 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
   const [commonTag, otherTag] = census.hashtags.nearestOf(count / 300, 2)
   const city = census.locations.nearest(0.0095 * count)
   const { from, to } = census.middle(200)
+  const wide = census.middle(2_000)
   return {
     unique: { title: 'unique equality on a nested path', filter: { [user]: census.users.nearest(1) } },
     absent: { title: 'absent value', filter: { [user]: silentUser } },
@@ -103,6 +105,10 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
       filter: { retweet_count: { $gte: census.retweetsOfTop(0.002) } }
     },
     'range-time': { title: 'range on time, 200 hits', filter: { timestamp_ms: { $gte: from, $lt: to } } },
+    'equality-and-range': {
+      title: 'equality with range',
+      filter: { lang: 'es', timestamp_ms: { $gte: wide.from, $lt: wide.to } }
+    },
     nested: {
       title: '(A ∨ B) ∧ (C ∨ D) ∧ ¬E',
       filter: {

@@ -26,6 +26,11 @@ function show(expression: PairExpression): string {
       }
       break
     }
+    case 'range': {
+      const { path, low, high } = expression.range
+      const from = low === undefined ? '' : `${low.key}${low.isInclusive ? '≤' : '<'}`
+      return `R|${from}${path}${high === undefined ? '' : `${high.isInclusive ? '≤' : '<'}${high.key}`}`
+    }
     case 'and':
       return `(${expression.children.map(show).join(' & ')})`
     case 'or':
@@ -63,8 +68,27 @@ const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
   [{ a: /x/ }, '[_ … (T|a|string | T|a|regex)]'],
   [{ a: { $eq: /x/ } }, '[_ … V|a|/x/]'],
   [{ a: new Code('f') }, '[_ … V|a|f]'],
-  [{ a: { $gt: 1 } }, '[_ … T|a|number]'],
-  [{ a: { $lt: new Date(0) } }, '[_ … T|a|date]'],
+  // Ranges.
+  [{ a: { $gt: 1 } }, 'R|1<a'],
+  [{ a: { $gte: 1, $lt: 5 } }, '(R|1≤a & R|a<5)'],
+  [{ a: { $lt: new Date(5) } }, 'R|a<5'],
+  [{ a: { $gte: 'x' } }, 'R|x≤a'],
+  [{ a: { $not: { $lte: 1 } } }, '!R|a≤1'],
+  [{ 'a.0': { $gt: 1 } }, '[_ … R|1<a]'],
+  [{ a: { $gt: 2n ** 53n + 1n } }, '[R|9007199254740992<a … R|9007199254740992≤a]'],
+  [{ a: { $lte: Decimal128.fromString('0.1') } }, '[R|a<0.1 … R|a≤0.1]'],
+  [{ a: { $gt: true } }, '[_ … T|a|bool]'],
+  [{ a: { $gt: [1] } }, '[_ … T|a|array]'],
+  [{ '': { $gt: 1 } }, '[_ … *]'],
+  [{ a: /^ab/ }, '[R|ab≤a<ac … (R|ab≤a<ac | T|a|regex)]'],
+  [{ a: /^a\/b\.c.*d/ }, '[_ … (R|a/b.c≤a<a/b.d | T|a|regex)]'],
+  [{ a: /^abc?/s }, '[_ … (R|ab≤a<ac | T|a|regex)]'],
+  [{ a: /^ab+/ }, '[_ … (R|ab≤a<ac | T|a|regex)]'],
+  [{ a: /^a|b/ }, '[_ … (T|a|string | T|a|regex)]'],
+  [{ a: /^a/i }, '[_ … (T|a|string | T|a|regex)]'],
+  [{ a: /^a/m }, '[_ … (T|a|string | T|a|regex)]'],
+  [{ a: /^\ud83d/ }, '[_ … (T|a|string | T|a|regex)]'],
+  [{ a: { $in: [1, /^ab/] } }, '(V|a|1 | [R|ab≤a<ac … (R|ab≤a<ac | T|a|regex)])'],
   [{ a: { $type: 'int' } }, '[_ … T|a|number]'],
   [{ a: { $mod: [2, 0] } }, '[_ … T|a|number]'],
   [{ a: { $bitsAllSet: 1 } }, '[_ … (T|a|number | T|a|binData)]'],
@@ -75,7 +99,7 @@ const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
   [{ a: { $ne: [1] } }, '![_ … (T|a|array & S|a|1 & V|a|1)]'],
   [{ a: { $not: /x/ } }, '![_ … (T|a|string | T|a|regex)]'],
   // Elements.
-  [{ a: { $elemMatch: { $gt: 1, $ne: 2 } } }, '[_ … (T|a|array & T|a|number)]'],
+  [{ a: { $elemMatch: { $gt: 1, $ne: 2 } } }, '[_ … (T|a|array & R|1<a)]'],
   [{ a: { $elemMatch: { b: 1, c: { $ne: 2 }, d: null } } }, '[_ … (T|a|array & V|a.b|1)]'],
   [{ a: { $elemMatch: { $eq: null } } }, '[_ … (T|a|array & T|a|null)]'],
   [{ a: { $elemMatch: { $nor: [{ b: 1 }] } } }, '[_ … T|a|array]'],
@@ -148,7 +172,7 @@ test('explain() can name what pairs cannot narrow', () => {
   const filter = {
     $where: () => true,
     'a.b': { $mod: [2, 0] },
-    c: { $gt: 1, $lt: 5 },
+    c: { $gt: 1, $lt: 5, $gte: true },
     d: null,
     e: { $elemMatch: { f: /x/, $nor: [{ g: null }] } },
     h: { $in: [1, /y/] },
@@ -157,8 +181,7 @@ test('explain() can name what pairs cannot narrow', () => {
   assert.equal(compileFilter(filter).unbounded, [
     '$where',
     '$mod at a.b',
-    '$gt at c',
-    '$lt at c',
+    '$gte at c',
     'null at d',
     '$regex at e.f',
     'null at e.g',

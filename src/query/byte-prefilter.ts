@@ -1,0 +1,128 @@
+/**
+ * Normal form → a test of a stored document's bytes that rules most documents out before they are decoded.
+ *
+ * Invariants:
+ * 1. false means that the document does not match; true means nothing. The text test and the matcher still decide.
+ * 2. Only plain records (see prefilter.ts) without a backslash are ruled out.
+ *
+ * Why it is sound. A condition takes part when all that passes it, in a plain record, are strings that hold one of some
+ * literals of printable ASCII. JSON spells such a literal as itself, or with escapes, and those have a backslash:
+ * imported lines keep the escapes they came with.
+ */
+import type { Filter, Predicate } from './ast.ts'
+import type { Pattern } from './pattern.ts'
+
+/** Says of a record in bytes[start, end) whether it may match. */
+export type ByteTest = (bytes: Uint8Array, start: number, end: number) => boolean
+
+/** Each costs a search of its own. */
+const maxLiterals = 4
+const minLiteralBytes = 2
+const printable = /^[ !#-[\]-~]+$/
+
+/**
+ * @returns a maker of tests, each for one read; undefined when no literal must occur
+ * @example
+ * const mayMatch = compileByteTest(parsed)?.() // of { text: /thor/ }
+ * mayMatch?.(Buffer.from('{"text":"odin"}'), 0, 15) // false
+ */
+export function compileByteTest(filter: Filter): (() => ByteTest) | undefined {
+  const literals = literalsOf(filter)
+  return literals && (() => newTest(literals))
+}
+
+function newTest(literals: readonly string[]): ByteTest {
+  const searches = literals.map((literal) => new Search(literal))
+  const backslash = new Search('\\')
+  return (bytes, start, end) =>
+    !isPlainRecord(bytes, start, end) ||
+    searches.some((search) => search.occurs(bytes, start, end)) ||
+    backslash.occurs(bytes, start, end)
+}
+
+/** As in prefilter.ts, on bytes. */
+function isPlainRecord(bytes: Uint8Array, start: number, end: number): boolean {
+  const brace = bytes[start] === 0x02 ? start + 1 : start
+  return brace < end && bytes[brace] === 0x7b && bytes[end - 1] === 0x7d
+}
+
+/** Every match holds one of them; undefined when that is not known. */
+function literalsOf(filter: Filter): readonly string[] | undefined {
+  switch (filter.kind) {
+    case 'and':
+      return filter.children.map(literalsOf).reduce(rarer, undefined)
+    case 'or':
+      return anyOf(filter.children.map(literalsOf))
+    case 'leaf':
+      return filter.leaf.kind === 'field' ? literalsOfPredicate(filter.leaf.predicate) : undefined
+    case 'not':
+    case 'never':
+      return undefined
+  }
+}
+
+function literalsOfPredicate(predicate: Predicate): readonly string[] | undefined {
+  switch (predicate.kind) {
+    case 'equal':
+      return literalsOfString(predicate.value)
+    case 'in':
+      if (predicate.values.length + predicate.patterns.length > maxLiterals) return undefined
+      return anyOf([...predicate.values.map(literalsOfString), ...predicate.patterns.map(literalsOfPattern)])
+    case 'regex':
+      return literalsOfPattern(predicate.pattern)
+    default:
+      return undefined
+  }
+}
+
+function literalsOfString(value: unknown): readonly string[] | undefined {
+  return typeof value === 'string' && printable.test(value) ? [`"${value}"`] : undefined
+}
+
+/** The longest run of characters that mean themselves, in a pattern without groups, classes, escapes and alternatives. */
+function literalsOfPattern({ expression }: Pattern): readonly string[] | undefined {
+  const { source, ignoreCase } = expression
+  if (ignoreCase || /[|()[\]{}\\]/.test(source)) return undefined
+  // What may be repeated no time at all, or is lazily, ends a run; so does what is not printable ASCII.
+  const runs = source.replace(/[\s\S][*?]\??/g, '.').split(/[.^$+*?"]|[^ -~]/)
+  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '')
+  return longest.length >= minLiteralBytes ? [longest] : undefined
+}
+
+function anyOf(alternatives: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const literals: string[] = []
+  for (const alternative of alternatives) {
+    if (alternative === undefined) return undefined
+    literals.push(...alternative)
+  }
+  return literals.length > 0 && literals.length <= maxLiterals ? literals : undefined
+}
+
+/** Of two conditions that both hold, the one whose literals are longer. */
+function rarer(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return shortest(b) > shortest(a) ? b : a
+}
+
+function shortest(literals: readonly string[]): number {
+  return Math.min(...literals.map(({ length }) => length))
+}
+
+/** Looks at one record and no further: a scan fills the rest of the buffer later. */
+class Search {
+  readonly #needle: Buffer
+  #bytes: Uint8Array | undefined
+  #buffer = Buffer.alloc(0)
+
+  constructor(literal: string) {
+    this.#needle = Buffer.from(literal, 'latin1')
+  }
+
+  occurs(bytes: Uint8Array, start: number, end: number): boolean {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes
+      this.#buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length)
+    }
+    return this.#buffer.subarray(start, end).includes(this.#needle)
+  }
+}

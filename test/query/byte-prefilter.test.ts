@@ -1,0 +1,125 @@
+/** The test of bytes never rules out a document that matches, whatever else lies in the buffer and in which order. */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { decodeRecord, encodeRecord } from '../../src/docstore/record.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import { isPlainJson } from '../../src/sharded-bloom/byte-scan/plain.ts'
+import { adversarial, documents, filters, testSeed } from '../support/arbitraries.ts'
+
+const seed = testSeed()
+
+const words = ['thor', 'ab', 'Thor', 'é', '日本', '"', '\\', '/', 'a"b', 'th\u{1f600}or', '\ud800', 'abab', '']
+const text = fc.array(fc.constantFrom(...words), { maxLength: 3 }).map((parts) => parts.join(''))
+const pattern = fc
+  .tuple(
+    fc.constantFrom(
+      'thor',
+      'th.or',
+      'tho?r',
+      'ab+a',
+      'ab*',
+      '^ab',
+      'r$',
+      'a|th',
+      '(ab)',
+      'é',
+      '[t]hor',
+      '日+',
+      'th??or'
+    ),
+    fc.constantFrom('', 'i', 'u', 's', 'm')
+  )
+  .map(([source, flags]) => new RegExp(source, flags))
+const condition = fc.oneof(
+  text,
+  pattern,
+  fc.record({ $in: fc.array(fc.oneof(text, pattern, fc.constant(null)), { maxLength: 3 }) }),
+  fc.record({ $ne: text })
+)
+const textFilters = fc.oneof(
+  fc.record({ s: condition }),
+  fc.record({ s: condition, 't.u': condition }),
+  fc.record({ $or: fc.array(fc.record({ s: condition }), { minLength: 1, maxLength: 3 }) })
+)
+const textDocuments = fc.record({
+  s: fc.oneof(text, fc.array(text, { maxLength: 2 }), fc.constant(new Date(0))),
+  t: fc.record({ u: text })
+})
+
+/** Every character of a string escaped, as a line that was imported may have them. */
+function escaped(record: string): string {
+  return record.replace(/th|ab|\//g, (found) =>
+    found === '/' ? '\\/' : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}${found.slice(1)}`
+  )
+}
+
+let ruledOut = 0
+
+function check(filter: object, records: readonly string[]): void {
+  const { matches, byteTest } = compileFilter(filter)
+  if (byteTest === undefined) return
+  const places: { readonly start: number; readonly end: number; readonly isMatch: boolean }[] = []
+  const parts: Buffer[] = []
+  let end = 0
+  for (const record of records) {
+    const part = Buffer.from(record)
+    places.push({ start: end, end: end + part.length, isMatch: matches(decodeRecord(record)) })
+    // What lies between records is not looked at.
+    parts.push(part, Buffer.from('thor'))
+    end += part.length + 4
+  }
+  const own = Buffer.concat(parts)
+  const shared = new Uint8Array(new SharedArrayBuffer(own.length))
+  shared.set(own)
+  for (const bytes of [own, shared]) {
+    for (const order of [places, [...places].reverse(), [...places, ...places]]) {
+      const mayMatch = byteTest()
+      for (const place of order) {
+        const may = mayMatch(bytes, place.start, place.end)
+        assert.ok(may || !place.isMatch, `ruled out, but matches: ${own.toString('utf8', place.start, place.end)}`)
+        if (!may) ruledOut++
+      }
+    }
+  }
+}
+
+test('nothing that matches is ruled out: words, escapes, other scripts, wrapped records', () => {
+  fc.assert(
+    fc.property(textFilters, fc.array(textDocuments, { maxLength: 6 }), (filter, list) => {
+      const records = list.map((document) => encodeRecord(document, isPlainJson(document)))
+      check(filter, [...records, ...records.map(escaped)])
+    }),
+    { seed, numRuns: 5000 }
+  )
+  console.log(`seed ${seed}: ${ruledOut} ruled out`)
+  assert.ok(ruledOut > 1000)
+})
+
+test('nothing that matches is ruled out: adversarial documents and filters', () => {
+  const cases = fc.tuple(filters(adversarial, 2), fc.array(documents(adversarial), { minLength: 4, maxLength: 4 }))
+  fc.assert(
+    fc.property(cases, ([filter, list]) => {
+      check(
+        filter,
+        list.map((document) => encodeRecord(document, isPlainJson(document)))
+      )
+    }),
+    { seed, numRuns: 3000 }
+  )
+})
+
+test('conditions that no literal follows from have no test of bytes', () => {
+  for (const filter of [
+    { a: /thor/i },
+    { a: /a|b/ },
+    { a: 1 },
+    { a: null },
+    { a: { $ne: 'x' } },
+    { a: { $gt: 'x' } }
+  ]) {
+    assert.is(compileFilter(filter).byteTest, undefined)
+  }
+})
+
+test.run()
