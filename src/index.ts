@@ -2,28 +2,43 @@
 export type { BulkWriteOperation } from './docstore/bulk-write.ts'
 export type {
   Collection,
+  CollectionIndex,
   Filter,
   FindOneAndDeleteOptions,
   FindOneAndUpdateOptions,
   UpdateOptions,
   UpdateSpec
 } from './docstore/collection.ts'
+export { type CopyOptions, type CopyProgress, type CopyResult, copyDatabase } from './docstore/copy.ts'
 export type { FindCursor } from './docstore/cursor.ts'
 export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from './docstore/database.ts'
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
 export type { Explanation, PlanStage } from './docstore/explain.ts'
+export type { ImportOptions, ImportResult, LineSource } from './docstore/import/import-lines.ts'
+export { BadLine } from './docstore/import/read-line.ts'
+export type { DeclaredIndexStats } from './docstore/indexes/declared-indexes.ts'
+export type {
+  CreateIndexOptions,
+  IndexBuildProgress,
+  IndexDescription,
+  IndexSpec
+} from './docstore/indexes/definition.ts'
 export type { InsertManyOptions } from './docstore/insert-many.ts'
 export { open } from './docstore/open.ts'
 export type {
   AnyLevel,
+  CollectionOptions,
   CountOptions,
   FindOptions,
+  IndexKind,
   IndexOptions,
+  LsmTuning,
   OpenOptions,
   ReadOptions,
   SortSpec,
   StoreName
 } from './docstore/options.ts'
+export type { RebuildOptions, RebuildResult } from './docstore/rebuild-job.ts'
 export type {
   BulkWriteResult,
   DeleteResult,
@@ -31,6 +46,11 @@ export type {
   InsertOneResult,
   UpdateResult
 } from './docstore/results.ts'
+export type { TuneOptions } from './docstore/tune.ts'
+export type { DatabaseVerifyReport, VerifyOptions, VerifyProblem, VerifyProgress } from './docstore/verify.ts'
 export { AbortedError, type ErrorName, errorCodes, PetalError } from './model/errors.ts'
 export type { Document } from './model/types.ts'
-export type { IndexStats } from './sharded-bloom/document-index.ts'
+export type { IndexStats, RebuildProgress } from './sharded-bloom/document-index.ts'
+export type { RebuildReason } from './sharded-bloom/rebuild/policy.ts'
+export type { TuneProgress } from './sharded-bloom/tune/tune-index.ts'
+export type { TuneChoice, TuneResult } from './sharded-bloom/tune/tune-result.ts'

@@ -4,9 +4,10 @@
  * | key in `meta`   | value                                                          |
  * | --------------- | -------------------------------------------------------------- |
  * | `format`        | `{ format, nextCollection }`                                   |
- * | `name:<name>`   | `{ number, index }`                                            |
+ * | `name:<name>`   | `{ number, index, declared, nextDeclared }`                    |
  * | `state:<n>`     | what a collection writes with each commit, see write-batch.ts  |
  * | `dropped:<n>`   | a collection whose records are still to be deleted             |
+ * | `clearing:<n>.<id>` | a declared index that is being built, or was dropped: its entries are still to be deleted |
  *
  * Invariants:
  * 1. A number is never given twice: what an interrupted drop left behind can never show up in a new collection.
@@ -15,10 +16,11 @@
  *    number of the earlier one would then be the last that was given.
  */
 import { PetalError } from '../model/errors.ts'
-import type { Operation } from './collection-store.ts'
 import { commitFailed } from './errors.ts'
+import type { IndexDefinition } from './indexes/definition.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
+import { accessTo } from './store-access.ts'
 import type { CollectionState } from './write-batch.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -33,6 +35,17 @@ export interface CatalogEntry {
   readonly number: number
   /** Kind of the index whose records the collection has. */
   readonly index: string
+  /** Indexes that createIndex() made. */
+  readonly declared?: readonly IndexDefinition[]
+  /** Number that the next of them gets. */
+  readonly nextDeclared?: number
+}
+
+/** A declared index whose entries are to be deleted. */
+export interface Clearing {
+  /** Of the collection. */
+  readonly number: number
+  readonly id: number
 }
 
 /** @throws PetalError InvalidNamespace for what MongoDB refuses as a name */
@@ -87,6 +100,11 @@ export class Catalog {
     return [...this.#entries.keys()]
   }
 
+  /** Whether some collection has this kind of index. */
+  hasIndex(kind: string): boolean {
+    return [...this.#entries.values()].some(({ index }) => index === kind)
+  }
+
   entry(name: string): CatalogEntry | undefined {
     return this.#entries.get(name)
   }
@@ -126,8 +144,48 @@ export class Catalog {
   async drop(name: string): Promise<void> {
     const entry = this.#entries.get(name)
     if (entry === undefined) return
-    await this.#write({ [`name:${name}`]: undefined, [`dropped:${entry.number}`]: {} })
+    const clearings = (entry.declared ?? []).map(({ id }) => [clearingKey(entry.number, id), {}])
+    await this.#write({
+      [`name:${name}`]: undefined,
+      [`dropped:${entry.number}`]: {},
+      ...(Object.fromEntries(clearings) as Record<string, object>)
+    })
     this.#entries.delete(name)
+  }
+
+  /** A number for a declared index to be built. Until it is added, the next open deletes what was written of it. */
+  async reserveDeclared(name: string): Promise<number> {
+    const entry = this.#entryOf(name)
+    const id = entry.nextDeclared ?? 1
+    await this.#change(name, { ...entry, nextDeclared: id + 1 }, { [clearingKey(entry.number, id)]: {} })
+    return id
+  }
+
+  /** The index is built: from now on it is there. */
+  async addDeclared(name: string, definition: IndexDefinition): Promise<void> {
+    const entry = this.#entryOf(name)
+    const declared = [...(entry.declared ?? []), definition]
+    await this.#change(name, { ...entry, declared }, { [clearingKey(entry.number, definition.id)]: undefined })
+  }
+
+  /** The index is gone; its entries are deleted by whoever calls finishClearing() afterwards. */
+  async dropDeclared(name: string, id: number): Promise<void> {
+    const entry = this.#entryOf(name)
+    const declared = (entry.declared ?? []).filter((definition) => definition.id !== id)
+    await this.#change(name, { ...entry, declared }, { [clearingKey(entry.number, id)]: {} })
+  }
+
+  async finishClearing({ number, id }: Clearing): Promise<void> {
+    await this.#write({ [clearingKey(number, id)]: undefined })
+  }
+
+  async clearings(): Promise<readonly Clearing[]> {
+    const found: Clearing[] = []
+    for await (const [text] of records(this.#store, this.#meta, 'clearing:')) {
+      const [number, id] = text.split('.').map(Number)
+      found.push({ number: number ?? Number.NaN, id: id ?? Number.NaN })
+    }
+    return found
   }
 
   async finishDrop(number: number): Promise<void> {
@@ -141,19 +199,35 @@ export class Catalog {
     return numbers
   }
 
+  #entryOf(name: string): CatalogEntry {
+    const entry = this.#entries.get(name)
+    if (entry !== undefined) return entry
+    throw new PetalError('NamespaceNotFound', `There is no collection '${name}'`)
+  }
+
+  async #change(name: string, entry: CatalogEntry, others: Readonly<Record<string, object | undefined>>) {
+    await this.#write({ [`name:${name}`]: entry, ...others })
+    this.#entries.set(name, entry)
+  }
+
   async #write(values: Readonly<Record<string, object | undefined>>): Promise<void> {
-    const operations = Object.entries(values).map(([suffix, value]): Operation => {
-      const key = this.#meta.textKey(suffix)
-      return value === undefined
-        ? { type: 'del', key, keyEncoding: 'view' }
-        : { type: 'put', key, value: JSON.stringify(value), ...jsonOptions }
-    })
+    const batch = accessTo(this.#store).newSink()
+    const encoder = new TextEncoder()
+    for (const [suffix, value] of Object.entries(values)) {
+      const key = encoder.encode(suffix)
+      if (value === undefined) batch.del(this.#meta.first, key)
+      else batch.putText(this.#meta.first, key, JSON.stringify(value))
+    }
     try {
-      await this.#writes.run(() => this.#store.batch(operations))
+      await this.#writes.run(() => batch.commit(false))
     } catch (error) {
       throw commitFailed(error)
     }
   }
+}
+
+function clearingKey(number: number, id: number): string {
+  return `clearing:${number}.${id}`
 }
 
 /** Records of the meta area whose key begins with `kind`: the rest of the key, and the value. */

@@ -3,15 +3,20 @@
  *
  * Reads are synchronous where the store has getSync: a block that is cached costs less than a turn of the event loop.
  */
-import type { AbstractBatchOperation, AbstractSnapshot } from 'abstract-level'
+import type { AbstractSnapshot } from 'abstract-level'
 import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
-import type { DocumentSource, IndexStore, IndexWrite } from '../sharded-bloom/document-index.ts'
+import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
+import type { DocumentSource, IndexStore, IndexView, StoredDocument } from '../sharded-bloom/document-index.ts'
 import { type DocumentIterator, type DocumentRange, DocumentReader, runBytes } from './document-reader.ts'
+import { DocumentScan } from './document-scan.ts'
 import { commitFailed, fromStore } from './errors.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
-import { decodeRecord } from './record.ts'
+import { PrunedView } from './pruned-view.ts'
+import { decodeRecord, formOf, jsonOf } from './record.ts'
+import { accessTo, type StoreAccess } from './store-access.ts'
+import { type PairFilters, TablePruning } from './table-pruning.ts'
 import { WriteBatch } from './write-batch.ts'
 
 /** Encodings and snapshot of a read, made once and handed to every call. */
@@ -30,12 +35,14 @@ const entriesPerRead = 1000
 
 export class CollectionStore {
   readonly #store: Store
+  readonly #access: StoreAccess
   readonly #docs: Area
   readonly #ids: Area
   readonly #index: Area
   readonly #stateKey: Uint8Array
   readonly #sync: boolean
   readonly #readOnly: boolean
+  readonly #filters: PairFilters | undefined
   /** False for stores without getSync: reads of documents then go through getMany. */
   readonly canReadSync: boolean
 
@@ -43,17 +50,30 @@ export class CollectionStore {
     store: Store,
     number: number,
     stateKey: Uint8Array,
-    options: { readonly sync: boolean; readonly readOnly: boolean }
+    options: { readonly sync: boolean; readonly readOnly: boolean; readonly filters: PairFilters | undefined }
   ) {
     this.#store = store
+    this.#access = accessTo(store)
     this.#docs = new Area(store, `${number}.docs`)
     this.#ids = new Area(store, `${number}.ids`)
     this.#index = new Area(store, `${number}.index`)
     this.#stateKey = stateKey
     this.#sync = options.sync
     this.#readOnly = options.readOnly
+    this.#filters = options.filters
     // Its manifest says so; abstract-level's type of it does not.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
+  }
+
+  /** Whether the store knows which of its tables may have a pair. */
+  get hasFilters(): boolean {
+    return this.#filters !== undefined
+  }
+
+  /** The view less what the store's filters rule out; itself where there are none. */
+  pruned(view: IndexView, snapshot: AbstractSnapshot | undefined): IndexView {
+    const filters = this.#filters
+    return filters === undefined ? view : new PrunedView(view, new TablePruning(filters, this.#docs, snapshot))
   }
 
   /** Read options for the state of now, or of a snapshot. */
@@ -67,7 +87,7 @@ export class CollectionStore {
 
   /** REQUIRES: canReadSync. */
   record(ordinal: number, options: TextReadOptions): string | undefined {
-    return orFail(() => this.#store.getSync<Uint8Array, string>(this.#docs.passingOrdinalKey(ordinal), options))
+    return orFail(() => this.#readText(this.#docs.passingOrdinalKey(ordinal), options))
   }
 
   records(ordinals: readonly number[], options: TextReadOptions): Promise<(string | undefined)[]> {
@@ -81,9 +101,7 @@ export class CollectionStore {
     options: TextReadOptions
   ): (number | undefined)[] | Promise<(number | undefined)[]> {
     if (this.canReadSync && keys.length <= 16) {
-      return orFail(() =>
-        keys.map((key) => toOrdinal(this.#store.getSync<Uint8Array, string>(this.#ids.key(key), options)))
-      )
+      return orFail(() => keys.map((key) => toOrdinal(this.#readText(this.#ids.key(key), options))))
     }
     return this.#store
       .getMany<Uint8Array, string | undefined>(
@@ -104,7 +122,34 @@ export class CollectionStore {
         // Unknown to abstract-level, known to classic-level: bytes fetched at a time.
         ...{ highWaterMarkBytes: runBytes }
       }) as unknown as DocumentIterator
-    return new DocumentReader(range, iterate, (key) => this.#docs.ordinalOf(key))
+    return new DocumentReader(range, iterate, (key) => this.#docs.ordinalOf(key), this.#access.readsOnThread ? 1 : 3)
+  }
+
+  /** As documents(), on this thread and without decoding; undefined where the store has no such scan. */
+  scan({ from, to, reverse }: DocumentRange, { snapshot }: TextReadOptions): DocumentScan | undefined {
+    const { scanBytes } = this.#access
+    if (scanBytes === undefined) return undefined
+    const docs = this.#docs
+    const range = { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to), reverse, snapshot }
+    const ordinalOf = (key: Uint8Array, start: number, end: number): number => docs.ordinalOf(key, start, end)
+    return new DocumentScan(
+      orFail(() => scanBytes(range)),
+      ordinalOf,
+      orFail
+    )
+  }
+
+  /** Where each `_id` leads to. */
+  async *idOrdinals({ snapshot }: TextReadOptions): AsyncIterable<number> {
+    const range = { gte: this.#ids.first, lt: this.#ids.end, keyEncoding: 'view', valueEncoding: 'utf8' } as const
+    const values = this.#store.values<Uint8Array, string>({ ...range, ...(snapshot && { snapshot }) })
+    try {
+      for (let run = await values.nextv(entriesPerRead); run.length > 0; run = await values.nextv(entriesPerRead)) {
+        for (const text of run) yield Number(text)
+      }
+    } finally {
+      await values.close()
+    }
   }
 
   /** The greatest encoded `_id`, undefined in an empty collection. */
@@ -116,11 +161,17 @@ export class CollectionStore {
   }
 
   newBatch(): WriteBatch {
-    return new WriteBatch(this.#docs, this.#ids, this.#index, this.#stateKey)
+    return new WriteBatch(this.#access.newSink(), this.#docs, this.#ids, this.#index, this.#stateKey)
   }
 
   async commit(batch: WriteBatch): Promise<void> {
-    await this.#write(batch.operations)
+    this.#assertWritable()
+    if (batch.isEmpty) return
+    try {
+      await batch.commit(this.#sync)
+    } catch (error) {
+      throw commitFailed(error)
+    }
   }
 
   /** What the index keeps in the store. */
@@ -131,20 +182,29 @@ export class CollectionStore {
         ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions))
         : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions).then(plainBytes)
     },
-    write: (writes) => this.#write(writes.map((write) => indexOperation(this.#index, write))),
+    write: (writes) => {
+      const batch = this.newBatch()
+      for (const write of writes) batch.putIndexRecord(write)
+      return this.commit(batch)
+    },
     clear: (from, to) => this.#clearIndex(from, to),
     scan: (from, to) => this.#scanIndex(from, to)
   }
 
   /** Where the index re-reads documents. */
-  readonly source: DocumentSource = { read: (from, to) => this.#readDocuments(from, to) }
+  readonly source: DocumentSource = {
+    read: (from, to) => this.#readDocuments(from, to),
+    readStored: (from, to) => this.#readStored(from, to)
+  }
 
   /** Deletes everything of the collection but its catalog entry. Not atomic: the catalog remembers to repeat it. */
   async clear(): Promise<void> {
     for (const area of [this.#docs, this.#ids, this.#index]) {
       await this.#store.clear<Uint8Array>({ gte: area.first, lt: area.end, keyEncoding: 'view' })
     }
-    await this.#write([{ type: 'del', key: this.#stateKey, keyEncoding: 'view' } as Operation])
+    const batch = this.newBatch()
+    batch.deleteState()
+    await this.commit(batch)
   }
 
   /** Every stored ordinal below `limit`, ascending, in runs. */
@@ -182,6 +242,18 @@ export class CollectionStore {
     }
   }
 
+  async *#readStored(from: number, to: number): AsyncIterable<readonly StoredDocument[]> {
+    if (from >= to) return
+    const reader = this.documents({ from, to }, textOptions)
+    try {
+      for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
+        yield entries.map(([key, text]) => new StoredRecord(reader.ordinalOf(key), text))
+      }
+    } finally {
+      await reader.close()
+    }
+  }
+
   async *#scanIndex(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]> {
     const iterator = this.#store.iterator<Uint8Array, Uint8Array>({
       gte: this.#index.key(from),
@@ -196,32 +268,38 @@ export class CollectionStore {
     await this.#store.clear<Uint8Array>({ gte: this.#index.key(from), lt: this.#index.key(to), keyEncoding: 'view' })
   }
 
+  #readText(key: Uint8Array, options: TextReadOptions): string | undefined {
+    const { readText } = this.#access
+    return readText === undefined
+      ? this.#store.getSync<Uint8Array, string>(key, options)
+      : readText(key, options.snapshot)
+  }
+
   #assertWritable(): void {
     if (this.#readOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }
-
-  async #write(operations: readonly Operation[]): Promise<void> {
-    this.#assertWritable()
-    if (operations.length === 0) return
-    // Encodings stand on each operation: as options of the batch they would cost twice the time (measured).
-    try {
-      await this.#store.batch(operations as Operation[], this.#sync ? syncOptions : noOptions)
-    } catch (error) {
-      throw commitFailed(error)
-    }
-  }
 }
 
-// Options of classic-level that abstract-level's types do not know.
-const syncOptions = { sync: true } as object
-const noOptions = {}
+class StoredRecord implements StoredDocument {
+  readonly ordinal: number
+  readonly #text: string
 
-export type Operation = AbstractBatchOperation<Store, unknown, unknown>
+  constructor(ordinal: number, text: string) {
+    this.ordinal = ordinal
+    this.#text = text
+  }
 
-export function indexOperation(area: Area, { key, value }: IndexWrite): Operation {
-  return value === undefined
-    ? { type: 'del', key: area.key(key), keyEncoding: 'view' }
-    : { type: 'put', key: area.key(key), value, keyEncoding: 'view', valueEncoding: 'view' }
+  get json(): string | undefined {
+    return jsonOf(this.#text)
+  }
+
+  get form(): JsonForm {
+    return formOf(this.#text)
+  }
+
+  document(): Document {
+    return decodeRecord(this.#text)
+  }
 }
 
 function plainBytes(bytes: Uint8Array): Uint8Array

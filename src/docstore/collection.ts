@@ -8,20 +8,28 @@ import { compileProjection } from '../query/projection.ts'
 import { compileReplacement, compileUpdate, type Update } from '../query/update/update.ts'
 import { documentFromFilter } from '../query/update/upsert.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
+import { type RebuildReason, rebuildReason } from '../sharded-bloom/rebuild/policy.ts'
+import type { TuneResult } from '../sharded-bloom/tune/tune-result.ts'
 import { type BulkWriteOperation, bulkWrite } from './bulk-write.ts'
 import type { Collections } from './collections.ts'
 import { countFound } from './count.ts'
 import { FindCursor } from './cursor.ts'
 import { DistinctValues } from './distinct.ts'
 import { compileFind, FindRun } from './find.ts'
+import type { ImportOptions, ImportResult, LineSource } from './import/import-lines.ts'
+import { createIndex, dropIndex } from './indexes/create-index.ts'
+import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
+import { indexNotFound } from './indexes/errors.ts'
 import { type DocumentSource, type InsertManyOptions, insertMany } from './insert-many.ts'
 import { remove, update } from './mutate.ts'
 import type { OpenCollection } from './open-collection.ts'
 import { noIndex } from './open-index.ts'
 import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options.ts'
+import type { RebuildOptions, RebuildResult } from './rebuild-job.ts'
 import { decodeRecord } from './record.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import { assertDocument } from './stored-form.ts'
+import { type TuneOptions, tuneCollection } from './tune.ts'
 
 /** A filter in MongoDB's query language. */
 export type Filter = Readonly<Record<string, unknown>>
@@ -46,6 +54,35 @@ export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   readonly returnDocument?: 'before' | 'after'
 }
 
+export interface CollectionIndex {
+  stats(): Promise<IndexStats>
+
+  /**
+   * Predicts what other parameters of the index would cost and find, builds the likely ones over a sample of the
+   * documents, asks them the queries, and takes the best. The choice is kept: segments to come get their parameters by
+   * it, and all of them when the index is built again. What `open()` was told to use stays as it was told.
+   * See docs/tuning.md.
+   * @throws PetalError NamespaceNotFound, IllegalOperation for fewer than 256 documents, InvalidOptions; AbortedError
+   * @example
+   * const { choices, taken, reason } = await db.index.tune({ queries: [{ lang: 'en' }], targetFpr: 1e-5, dryRun: true })
+   * console.log(reason, choices[taken].measured.bytesPerDocument)
+   */
+  tune(options?: TuneOptions): Promise<TuneResult>
+
+  /**
+   * Builds the index again from the documents, while reads and writes go on: what was deleted or replaced costs nothing
+   * any more, small segments become large ones, and parameters are those that tune() chose, for the documents there are
+   * now. Until the end the index is what it was, whatever happens; closing the database ends the rebuild.
+   * @throws PetalError NamespaceNotFound, IllegalOperation while it is being built, or without an index; AbortedError
+   * @example
+   * await db.index.rebuild({ onProgress: ({ documents, total }) => console.log(`${documents} of ${total}`) })
+   */
+  rebuild(options?: RebuildOptions): Promise<RebuildResult>
+
+  /** Why a rebuild would pay: many dead documents, many small segments; undefined when it would not. */
+  rebuildReason(): Promise<RebuildReason | undefined>
+}
+
 /**
  * @example
  * const tweets = db.collection('tweets')
@@ -55,14 +92,34 @@ export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
 export class Collection<T extends Document = Document> {
   readonly collectionName: string
   /** The collection's index. */
-  readonly index: { stats(): Promise<IndexStats> }
+  readonly index: CollectionIndex
   readonly #collections: Collections
 
   /** Collections come from Database.collection(). */
   constructor(collections: Collections, name: string) {
     this.collectionName = name
     this.#collections = collections
-    this.index = { stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex }
+    this.index = {
+      stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex,
+      tune: async (options = {}) => {
+        const collection = await collections.reading(name)
+        if (collection === undefined) throw noCollection(name)
+        return options.dryRun === true
+          ? tuneCollection(collection, options)
+          : collections.write(name, (writable) => tuneCollection(writable, options))
+      },
+      rebuild: async (options = {}) => {
+        if ((await collections.reading(name)) === undefined) throw noCollection(name)
+        // Closing does not wait for the rebuild as it does for writes: it ends it.
+        const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))
+        return done
+      },
+      rebuildReason: async () => {
+        const collection = await collections.reading(name)
+        const tuning = collection?.indexTuning
+        return collection && tuning && rebuildReason(collection.indexStats(), tuning.segmentDocuments)
+      }
+    }
   }
 
   /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
@@ -80,6 +137,23 @@ export class Collection<T extends Document = Document> {
     options: InsertManyOptions = {}
   ): Promise<InsertManyResult> {
     return this.#write((collection) => insertMany(collection, documents as DocumentSource, options))
+  }
+
+  /**
+   * Imports newline-delimited JSON, relaxed or canonical Extended JSON among it, as it comes: the source may be larger
+   * than memory. Faster than parsing and insertMany: most lines are indexed and stored as the bytes they are.
+   * @param source bytes of UTF-8, cut anywhere
+   * @throws BadLine with `strict`, for the first line that cannot be imported; AbortedError
+   * @example
+   * const { insertedCount } = await db.importLines(createReadStream('tweets.ndjson'), {
+   *   onSkipped: ({ line, message }) => console.error(line, message)
+   * })
+   */
+  async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {
+    // Loaded here and not above: it needs Node's own UTF-8 check.
+    const { checkImport, importLines } = await import('./import/import-lines.ts')
+    checkImport(source, options)
+    return this.#write((collection) => importLines(collection, source, options))
   }
 
   /** Nothing is read before the cursor is. A malformed filter fails the first pull. */
@@ -183,6 +257,35 @@ export class Collection<T extends Document = Document> {
     return first === undefined ? null : (project(first) as T)
   }
 
+  /**
+   * Declares an index: an exact one, over the fields it names, in their order. No question needs it; it serves for
+   * uniqueness, and for sorting and ranges without reading more than is returned. Reads and writes go on while it is
+   * built. Harmless when repeated.
+   * @returns the index's name
+   * @throws PetalError DuplicateKey when documents share a unique key, CannotIndexParallelArrays, IndexOptionsConflict,
+   *   IndexKeySpecsConflict, BadValue; AbortedError. Nothing of the index then stays.
+   * @example
+   * await db.createIndex({ 'user.id': 1, at: -1 })
+   * await db.createIndex({ email: 1 }, { unique: true, sparse: true })
+   */
+  createIndex(spec: IndexSpec, options: CreateIndexOptions = {}): Promise<string> {
+    return this.#collections.alter(this.collectionName, (collection, catalog) =>
+      createIndex(collection, catalog, spec, options)
+    )
+  }
+
+  /** Deletes a declared index, told by its name or its key pattern. @throws PetalError IndexNotFound */
+  async dropIndex(index: IndexSpec): Promise<void> {
+    if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
+    return this.#collections.alter(this.collectionName, (collection, catalog) => dropIndex(collection, catalog, index))
+  }
+
+  /** The declared indexes. The list is at hand; toArray() is for code written against a driver. */
+  listIndexes(): readonly IndexDescription[] & { toArray(): Promise<IndexDescription[]> } {
+    const list = this.#collections.declared(this.collectionName).map(describeIndex)
+    return Object.assign([...list], { toArray: async () => list })
+  }
+
   #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
     return this.#collections.write(this.collectionName, use)
   }
@@ -219,6 +322,10 @@ export class Collection<T extends Document = Document> {
     const document = options.returnDocument === 'after' ? updated.after : updated.before
     return document === undefined ? null : (project(document) as T)
   }
+}
+
+function noCollection(name: string): PetalError {
+  return new PetalError('NamespaceNotFound', `There is no collection '${name}'`)
 }
 
 /** A write says what it is for: a variable that happens to be undefined must not change every document. */

@@ -6,13 +6,17 @@
  * 2. Reading never creates one.
  */
 import { PetalError } from '../model/errors.ts'
-import { Catalog, type CatalogEntry, checkCollectionName } from './catalog.ts'
+import { Catalog, type CatalogEntry, type Clearing, checkCollectionName } from './catalog.ts'
 import { CollectionStore } from './collection-store.ts'
 import { commitFailed, notOpen } from './errors.ts'
+import { DeclaredIndexes } from './indexes/declared-indexes.ts'
+import type { IndexDefinition } from './indexes/definition.ts'
+import { IndexStore } from './indexes/index-store.ts'
+import { withFilters } from './lsm-store.ts'
 import { OpenCollection } from './open-collection.ts'
-import { createIndex, indexKind, indexOptions } from './open-index.ts'
+import { checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
-import type { IndexOptions, OpenOptions, Store } from './options.ts'
+import type { CollectionOptions, IndexOptions, OpenOptions, Store } from './options.ts'
 
 export class Collections {
   readonly #opened: OpenedStore
@@ -20,6 +24,8 @@ export class Collections {
   readonly #isReadOnly: boolean
   readonly #sync: boolean
   readonly #index: IndexOptions
+  /** Of collections that were given options of their own. */
+  readonly #chosen = new Map<string, IndexOptions>()
   /** Open ones as they are; those being opened or dropped as promises. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
   /** Writes that were called and have not ended. */
@@ -36,15 +42,35 @@ export class Collections {
 
   static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
     const index = indexOptions(options.index)
-    const opened = await openStore(location, options)
+    const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
     try {
-      const collections = new Collections(opened, await Catalog.open(opened.store), options, index)
+      checkSupport(index, opened.filters !== undefined)
+      const collections = new Collections(opened, catalog, options, index)
       await collections.#finishDrops()
       return collections
     } catch (error) {
       await opened.close()
       throw error
     }
+  }
+
+  /** Remembers how a collection is to be opened. @throws PetalError InvalidOptions where it is open otherwise */
+  choose(name: string, options: CollectionOptions): void {
+    this.#assertOpen()
+    const index = indexOptions(options.index)
+    checkSupport(index, this.#opened.filters !== undefined)
+    const open = this.#open.get(name)
+    if (open !== undefined && JSON.stringify(this.#indexOptions(name)) !== JSON.stringify(index)) {
+      throw new PetalError('InvalidOptions', `The collection '${name}' is open with another index`, {
+        details: { option: 'index' }
+      })
+    }
+    this.#chosen.set(name, index)
+  }
+
+  get store(): Store {
+    this.#assertOpen()
+    return this.#opened.store
   }
 
   get names(): readonly string[] {
@@ -74,6 +100,17 @@ export class Collections {
     }
     writing.then(forget, forget)
     return writing
+  }
+
+  /** Indexes that createIndex() made. */
+  declared(name: string): readonly IndexDefinition[] {
+    this.#assertOpen()
+    return this.#catalog.entry(name)?.declared ?? []
+  }
+
+  /** As write(), for what changes the catalog, too. */
+  alter<R>(name: string, use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {
+    return this.write(name, (collection) => use(collection, this.#catalog))
   }
 
   /** Decided before anything is awaited where the collection is open. @returns false when there was none */
@@ -118,7 +155,7 @@ export class Collections {
   #create(name: string): Promise<OpenCollection | undefined> {
     return this.#openAs(name, async () => {
       checkCollectionName(name)
-      return this.#openEntry(name, await this.#catalog.create(name, indexKind(this.#index, undefined)))
+      return this.#openEntry(name, await this.#catalog.create(name, indexKind(this.#indexOptions(name), undefined)))
     })
   }
 
@@ -142,27 +179,46 @@ export class Collections {
   async #openEntry(name: string, entry: CatalogEntry): Promise<OpenCollection> {
     const store = this.#collectionStore(entry.number)
     // Another kind would have to be written.
-    const kind = indexKind(this.#isReadOnly ? {} : this.#index, entry.index)
+    const options = this.#indexOptions(name)
+    const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
     if (kind !== entry.index) {
       // The records of the other kind have not followed the deletions since.
       await store.clearIndex()
       await this.#catalog.changeIndex(name, entry, kind)
     }
-    const index = createIndex(kind, this.#index, store)
-    return OpenCollection.open(name, store, index, await this.#catalog.state(entry.number))
+    const index = createIndex(kind, options, store)
+    const indexStore = new IndexStore(this.#opened.store, entry.number)
+    const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
+    return OpenCollection.open(name, store, index, declared, await this.#catalog.state(entry.number))
+  }
+
+  #indexOptions(name: string): IndexOptions {
+    return this.#chosen.get(name) ?? this.#index
   }
 
   #collectionStore(number: number): CollectionStore {
-    const options = { sync: this.#sync, readOnly: this.#isReadOnly }
+    const options = { sync: this.#sync, readOnly: this.#isReadOnly, filters: this.#opened.filters }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }
 
   async #finishDrops(): Promise<void> {
     if (this.#isReadOnly) return
     for (const number of await this.#catalog.dropped()) await this.#deleteRecords(number)
+    await this.#finishClearings(() => true)
+  }
+
+  /** Deletes what is left of declared indexes that were dropped, or whose building was interrupted. */
+  async #finishClearings(isWanted: (clearing: Clearing) => boolean): Promise<void> {
+    for (const clearing of await this.#catalog.clearings()) {
+      if (!isWanted(clearing)) continue
+      const store = new IndexStore(this.#opened.store, clearing.number)
+      await store.clear(store.area(clearing.id))
+      await this.#catalog.finishClearing(clearing)
+    }
   }
 
   async #deleteRecords(number: number): Promise<void> {
+    await this.#finishClearings((clearing) => clearing.number === number)
     await this.#collectionStore(number).clear()
     await this.#catalog.finishDrop(number)
   }
@@ -191,4 +247,22 @@ export class Collections {
     this.#assertOpen()
     if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }
+}
+
+/** The store and what it says it holds: opened with filters where a collection has no index but them. */
+async function openCatalog(
+  location: string | Store,
+  options: OpenOptions
+): Promise<{ readonly opened: OpenedStore; readonly catalog: Catalog }> {
+  const opened = await openStore(location, options)
+  try {
+    const catalog = await Catalog.open(opened.store)
+    const isMissing = opened.filters === undefined && opened.couldHaveFilters && options.lsm?.values === undefined
+    if (!isMissing || !catalog.hasIndex('embedded')) return { opened, catalog }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+  await opened.close()
+  return openCatalog(location, withFilters(options))
 }

@@ -16,19 +16,25 @@ import type { FlatDocument } from '../sharded-bloom/flatten.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { Match } from './confirmer.ts'
 import { commitFailed } from './errors.ts'
-import { encodeRecord } from './record.ts'
+import type { JsonLine } from './import/json-line.ts'
+import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
+import type { AdmittedEntries, EntryWrites } from './indexes/entry-writes.ts'
+import { decodeRecord, encodeRecord } from './record.ts'
 import { RecordArena } from './record-arena.ts'
 import type { Snapshots } from './snapshots.ts'
 import { assertStorable, checkedSize, lookInto, utf8Bytes } from './stored-form.ts'
 import type { CollectionState, WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
+const openingBrace = 0x7b
 const maxBatchCharacters = 4 * 1024 * 1024
 
 /** A batch being prepared. */
 export interface Commit {
   readonly batch: WriteBatch
   readonly arena: RecordArena
+  /** Entries of declared indexes; undefined when there are none. */
+  readonly entries: EntryWrites | undefined
   /** Ordinals the index was told of, to be taken back should the batch fail. */
   readonly added: number[]
   readonly removed: number[]
@@ -41,6 +47,13 @@ export interface Commit {
   done: Promise<void>
 }
 
+/** A document taken apart. */
+interface ReadDocument {
+  readonly flat: FlatDocument
+  readonly record: string
+  readonly bytes: number
+}
+
 export function isFull({ batch, added, removed }: Commit): boolean {
   return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
 }
@@ -49,14 +62,24 @@ export class Committer {
   readonly #store: CollectionStore
   readonly #index: DocumentIndex
   readonly #snapshots: Snapshots
+  readonly #declared: DeclaredIndexes
+  /** For batches that copy records. */
+  readonly #passingArena = new RecordArena('passing')
   #state: CollectionState
   #nextOrdinal: number
   #underWay: Promise<void> = Promise.resolve()
   #failures = 0
 
-  constructor(store: CollectionStore, index: DocumentIndex, snapshots: Snapshots, state: CollectionState) {
+  constructor(
+    store: CollectionStore,
+    index: DocumentIndex,
+    declared: DeclaredIndexes,
+    snapshots: Snapshots,
+    state: CollectionState
+  ) {
     this.#store = store
     this.#index = index
+    this.#declared = declared
     this.#snapshots = snapshots
     this.#state = state
     this.#nextOrdinal = state.nextOrdinal
@@ -73,9 +96,11 @@ export class Committer {
   }
 
   begin(): Commit {
+    const batch = this.#store.newBatch()
     return {
-      batch: this.#store.newBatch(),
-      arena: new RecordArena(),
+      batch,
+      arena: batch.copies ? this.#passingArena : new RecordArena('kept'),
+      entries: this.#declared.begin(),
       added: [],
       removed: [],
       documents: 0,
@@ -85,12 +110,39 @@ export class Committer {
     }
   }
 
-  /** Puts a new document in. @throws PetalError for a document that cannot be stored; the commit is then unchanged */
+  /**
+   * Puts a new document in.
+   * @throws PetalError for a document that cannot be stored, or has a unique key of another; the commit is then unchanged
+   */
   add(commit: Commit, document: Document, id: Uint8Array): void {
     if (!this.#addPlain(commit, document, id)) {
-      const { flat, record } = this.#read(document)
-      this.#put(commit, flat, record, id)
+      const read = this.#read(document)
+      this.#put(commit, read, id, commit.entries?.admit(decodeRecord(read.record)))
     }
+    commit.documents++
+  }
+
+  /**
+   * Puts a line of JSON in as it stands, where its bytes tell what it holds, else the document it holds.
+   * @throws PetalError for a line that cannot be stored; the commit is then unchanged
+   */
+  addLine(commit: Commit, line: JsonLine, id: Uint8Array): void {
+    const { bytes } = line
+    assertStorable(bytes.length)
+    // A declared index asks the document, not its bytes.
+    const parsed = commit.entries && line.parse()
+    const admitted = parsed && commit.entries?.admit(parsed.document)
+    const ordinal = this.#nextOrdinal
+    if (this.#index.addBytes?.(ordinal, bytes, 0, bytes.length, 'extended') !== true) {
+      const { document, isJson } = parsed ?? line.parse()
+      const flat = this.#index.flatten(document)
+      if (!isJson || !flat.isPlain) {
+        this.add(commit, document, id)
+        return
+      }
+      this.#index.add(ordinal, flat)
+    }
+    this.#putBytes(commit, bytes, id, admitted)
     commit.documents++
   }
 
@@ -99,10 +151,12 @@ export class Committer {
    * @returns false when nothing would change, and nothing is then written
    */
   replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
-    const { flat, record } = this.#read(document)
-    if (record === old.record) return false
-    this.#put(commit, flat, record, id)
+    const read = this.#read(document)
+    const { record } = read
+    if (record === old.record || isSameDocument(record, old)) return false
+    const admitted = commit.entries?.admit(decodeRecord(record), old.ordinal)
     this.#end(commit, old)
+    this.#put(commit, read, id, admitted)
     return true
   }
 
@@ -118,7 +172,7 @@ export class Committer {
    */
   async start(commit: Commit): Promise<void> {
     await this.settle()
-    if (commit.batch.operations.length === 0) return
+    if (commit.batch.isEmpty) return
     if (commit.failuresBefore !== this.#failures) {
       this.abandon(commit)
       throw commitFailed(new Error('the batch before it failed'))
@@ -130,6 +184,7 @@ export class Committer {
     }
     commit.batch.putState(state)
     if (commit.removed.length > 0) this.#snapshots.pin()
+    this.#declared.started(commit.entries)
     commit.done = this.#write(commit, state)
     this.#underWay = commit.done.catch(ignore)
   }
@@ -160,39 +215,53 @@ export class Committer {
     assertStorable(text.length)
     const record = commit.arena.encode(text)
     assertStorable(record.length)
+    const admitted = commit.entries?.admit(decodeRecord(text))
     const markBytes = form === 'objectId' ? 1 : 0
     const ordinal = this.#nextOrdinal
     if (!this.#index.addBytes(ordinal, record, markBytes, record.length - markBytes, form)) {
       this.#index.add(ordinal, this.#index.flatten(document))
     }
-    this.#nextOrdinal++
-    commit.added.push(ordinal)
-    commit.batch.putDocument(ordinal, record)
-    commit.batch.putId(id, ordinal)
-    commit.documentBytes += record.length
+    this.#putBytes(commit, record, id, admitted)
     return true
   }
 
-  #read(document: Document): { readonly flat: FlatDocument; readonly record: string } {
+  /** REQUIRES: the index has the document at the next ordinal. */
+  #putBytes(commit: Commit, record: Uint8Array, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
+    const ordinal = this.#nextOrdinal++
+    commit.added.push(ordinal)
+    commit.batch.putDocument(ordinal, record)
+    commit.batch.putId(id, ordinal)
+    if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
+    commit.documentBytes += record.length
+  }
+
+  #read(document: Document): ReadDocument {
     return lookInto(() => {
       const flat = this.#index.flatten(document)
-      return { flat, record: encodeRecord(document, flat.isPlain) }
+      const record = encodeRecord(document, flat.isPlain)
+      return { flat, record, bytes: checkedSize(record) }
     })
   }
 
-  #put(commit: Commit, flat: FlatDocument, record: string, id: Uint8Array): void {
-    const bytes = checkedSize(record)
+  #put(
+    commit: Commit,
+    { flat, record, bytes }: ReadDocument,
+    id: Uint8Array,
+    admitted: AdmittedEntries | undefined
+  ): void {
     const ordinal = this.#nextOrdinal++
     this.#index.add(ordinal, flat)
     commit.added.push(ordinal)
     commit.batch.putDocument(ordinal, record)
     commit.batch.putId(id, ordinal)
+    if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
     commit.documentBytes += bytes
   }
 
   #end(commit: Commit, { ordinal, record }: Match): void {
     commit.batch.deleteDocument(ordinal)
     commit.batch.putIndexRecord(this.#index.removal(ordinal))
+    commit.entries?.end(commit.batch, ordinal, record)
     commit.removed.push(ordinal)
     commit.documentBytes -= utf8Bytes(record)
   }
@@ -204,12 +273,19 @@ export class Committer {
       this.#state = state
     } catch (error) {
       this.#failures++
+      this.#declared.failed()
       this.abandon(commit)
       throw commitFailed(error)
     } finally {
       this.#snapshots.unpin()
     }
   }
+}
+
+/** An imported line is stored as it was written: with white space, escapes and digits of its own. */
+function isSameDocument(record: string, old: Match): boolean {
+  if (record.charCodeAt(0) !== openingBrace || old.record.charCodeAt(0) !== openingBrace) return false
+  return record === JSON.stringify(JSON.parse(old.record))
 }
 
 /** The record of a document that JSON holds exactly, undefined for any other. */

@@ -2,7 +2,9 @@
  * Turns candidates into matches and collects them in slices of bounded size.
  */
 import type { Document } from '../model/types.ts'
+import type { ByteTest } from '../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../query/filter.ts'
+import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
 import { decodeRecord } from './record.ts'
 
@@ -13,13 +15,16 @@ export interface Match {
   readonly document: Document
 }
 
+type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
+
 /** Slices grow from the first, so that a reader who stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
 const maxSliceDocuments = 1000
 const maxSliceCharacters = 4 * 1024 * 1024
 
 export class Confirmer {
-  readonly #filter: Pick<CompiledFilter, 'matches' | 'prefilter'>
+  readonly #filter: Test
+  readonly #mayMatch: ByteTest | undefined
   readonly #meter: Meter
   #slice: Match[] = []
   #characters = 0
@@ -27,8 +32,9 @@ export class Confirmer {
   #remaining: number
 
   /** @param maxMatches no more than these are wanted */
-  constructor(filter: Pick<CompiledFilter, 'matches' | 'prefilter'>, meter: Meter, maxMatches: number) {
+  constructor(filter: Test, meter: Meter, maxMatches: number) {
     this.#filter = filter
+    this.#mayMatch = filter.byteTest?.()
     this.#meter = meter
     this.#remaining = maxMatches
   }
@@ -66,6 +72,16 @@ export class Confirmer {
     this.#slice.push({ ordinal, record, document })
     this.#characters += record.length
     this.#remaining--
+  }
+
+  /** A record where it lies: most of those that do not match are never decoded. */
+  offerPlace(ordinal: number, place: RecordPlace, isCertain: boolean): void {
+    if (!isCertain && this.#mayMatch?.(place.bytes, place.start, place.end) === false) {
+      this.#meter.documentsFetched++
+      this.#meter.tested++
+    } else {
+      this.offer(ordinal, place.text(), isCertain)
+    }
   }
 
   take(): Match[] {

@@ -3,6 +3,7 @@ import { Control } from './control.ts'
 import { fromStore } from './errors.ts'
 import { countMatches } from './executor.ts'
 import { beginFind, compileFind } from './find.ts'
+import { countByIndex } from './indexes/read-by-index.ts'
 import { Meter } from './meter.ts'
 import type { OpenCollection } from './open-collection.ts'
 import type { FindOptions } from './options.ts'
@@ -20,7 +21,9 @@ export async function countFound(
   if (collection === undefined) return 0
   const execution = beginFind(collection, find, new Control(rest), new Meter())
   try {
-    const counted = await advance(countMatches(execution))
+    const { declared } = execution
+    const counting = declared === undefined ? countMatches(execution) : countByIndex(execution, declared)
+    const counted = await advance(counting)
     return Math.max(0, (counted ?? 0) - find.skip)
   } catch (error) {
     throw fromStore(error)

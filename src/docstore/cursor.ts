@@ -236,9 +236,11 @@ export class FindCursor<T = Document> implements AsyncIterable<T>, AsyncDisposab
   #begin(collection: OpenCollection | undefined): Pulled {
     const find = compileFind(this.#filter, this.#options)
     if (collection === undefined) return undefined
-    this.#run = new FindRun(collection, find, this.#options)
-    const first = this.#run.next()
-    if (!this.#run.isOver) abandoned.register(this, this.#run.view, this)
+    const run = new FindRun(collection, find, this.#options)
+    this.#run = run
+    // A function in the filter may close the cursor meanwhile.
+    const first = run.next()
+    if (!run.isOver) abandoned.register(this, run.view, this)
     return first
   }
 

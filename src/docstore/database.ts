@@ -7,6 +7,9 @@ import type { IndexStats } from '../sharded-bloom/document-index.ts'
 import { checkCollectionName } from './catalog.ts'
 import { Collection } from './collection.ts'
 import type { Collections } from './collections.ts'
+import type { DeclaredIndexStats } from './indexes/declared-indexes.ts'
+import type { CollectionOptions } from './options.ts'
+import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './verify.ts'
 
 /** The collection that a database is itself. */
 export const defaultCollectionName = 'default'
@@ -22,6 +25,8 @@ export interface CollectionStats {
   /** UTF-8 bytes of all records. */
   readonly documentBytes: number
   readonly index: IndexStats
+  /** Declared indexes. */
+  readonly declared: readonly DeclaredIndexStats[]
 }
 
 export interface DatabaseStats {
@@ -46,9 +51,16 @@ export class Database<T extends Document = Document> extends Collection<T> imple
     this.#collections = collections
   }
 
-  /** A collection by name; it is created by the first write. @throws PetalError InvalidNamespace */
-  collection<U extends Document = Document>(name: string): Collection<U> {
+  /**
+   * A collection by name; it is created by the first write.
+   * @param options for the whole database's life: those of open() where they are left out
+   * @throws PetalError InvalidNamespace; InvalidOptions when the collection is open with other options
+   * @example
+   * db.collection('log', { index: 'none' })
+   */
+  collection<U extends Document = Document>(name: string, options?: CollectionOptions): Collection<U> {
     checkCollectionName(name)
+    if (options?.index !== undefined) this.#collections.choose(name, options)
     return new Collection<U>(this.#collections, name)
   }
 
@@ -70,7 +82,8 @@ export class Database<T extends Document = Document> extends Collection<T> imple
       const collection = await this.#collections.reading(name)
       if (collection === undefined) continue
       const { documents, documentBytes } = collection.state
-      collections.push({ name, documents, documentBytes, index: collection.indexStats() })
+      const declared = await collection.declared.stats()
+      collections.push({ name, documents, documentBytes, index: collection.indexStats(), declared })
     }
     const sum = (of: (stats: CollectionStats) => number): number =>
       collections.reduce((total, stats) => total + of(stats), 0)
@@ -80,6 +93,17 @@ export class Database<T extends Document = Document> extends Collection<T> imple
       indexBytes: sum(({ index }) => index.bytes.total),
       collections
     }
+  }
+
+  /**
+   * Checks the store, where it can check itself, every document and `_id`, and the index. Reading and writing go on.
+   * @throws AbortedError; what is wrong is reported, not thrown
+   * @example
+   * const { problems } = await db.verify()
+   * for (const { collection, kind, what } of problems) console.error(collection, kind, what)
+   */
+  verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
+    return verifyDatabase(this.#collections, options)
   }
 
   /** Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. */

@@ -1,5 +1,5 @@
 /** Bounds as text that a person can read, for explain(). */
-import type { Pair, PairExpression } from '../model/pairs.ts'
+import type { Pair, PairExpression, Range } from '../model/pairs.ts'
 import type { Scalar } from '../model/scalar.ts'
 import { Type, typeNames } from '../model/types.ts'
 
@@ -18,6 +18,8 @@ export function describeBounds(expression: PairExpression): string {
       return 'NONE'
     case 'pair':
       return describePair(expression.pair)
+    case 'range':
+      return describeRange(expression.range)
     case 'and':
       return `(${expression.children.map(describeBounds).join(' AND ')})`
     case 'or':
@@ -42,6 +44,13 @@ function describePair(pair: Pair): string {
     case 'size':
       return `SIZE ${pair.path} = ${pair.length}`
   }
+}
+
+/** `60 <= n < 70` */
+function describeRange({ path, type, low, high }: Range): string {
+  const show = (key: number | string): string => describeScalar({ type, key, exact: true })
+  const above = low === undefined ? '' : `${show(low.key)} ${low.isInclusive ? '<=' : '<'} `
+  return `${above}${path}${high === undefined ? '' : ` ${high.isInclusive ? '<=' : '<'} ${show(high.key)}`}`
 }
 
 function describeScalar({ type, key }: Scalar): string {

@@ -12,6 +12,8 @@ import type { CompiledFilter } from '../query/filter.ts'
 import { type Candidates, inOrder, ofOrdinals, uncertain } from './candidates.ts'
 import { Confirmer, type Match } from './confirmer.ts'
 import type { Control } from './control.ts'
+import type { DocumentScan } from './document-scan.ts'
+import type { IndexRead } from './indexes/read-by-index.ts'
 import type { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
@@ -20,6 +22,8 @@ import { forEachStep, type Steps, wait } from './steps.ts'
 export interface Execution {
   readonly view: ReadView
   readonly plan: Plan
+  /** A declared index that may do better than the plan. */
+  readonly declared: IndexRead | undefined
   readonly filter: CompiledFilter
   readonly control: Control
   readonly meter: Meter
@@ -93,7 +97,12 @@ interface Range {
 }
 
 /** Leaves the last, incomplete slice in the confirmer, to be filled from the next segment. */
-function confirm(execution: Execution, confirmer: Confirmer, candidates: Candidates, range: Range): Steps<Match[]> {
+export function confirm(
+  execution: Execution,
+  confirmer: Confirmer,
+  candidates: Candidates,
+  range: Range
+): Steps<Match[]> {
   const isDense =
     candidates.count >= (range.to - range.from) * denseFraction &&
     Math.min(candidates.count, confirmer.remaining) >= minDenseCandidates
@@ -102,7 +111,7 @@ function confirm(execution: Execution, confirmer: Confirmer, candidates: Candida
     : confirmByKey(execution, confirmer, candidates)
 }
 
-function* confirmByKey(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
+export function* confirmByKey(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
   const { view } = execution
   const { count } = candidates
   for (let i = 0; i < count && !confirmer.isDone; ) {
@@ -130,6 +139,8 @@ function* confirmByRange(
   range: Range
 ): Steps<Match[]> {
   const direction = range.reverse ? -1 : 1
+  const scan = execution.view.scan(range)
+  if (scan !== undefined) return yield* confirmByScan(execution, confirmer, candidates, direction, scan)
   const reader = execution.view.documents(range)
   try {
     let at = 0
@@ -154,6 +165,28 @@ function* confirmByRange(
   }
 }
 
+/** As confirmByRange(), over records that are decoded only when their bytes may match. */
+function* confirmByScan(
+  execution: Execution,
+  confirmer: Confirmer,
+  candidates: Candidates,
+  direction: 1 | -1,
+  scan: DocumentScan
+): Steps<Match[]> {
+  try {
+    let at = 0
+    for (let seen = 1; !confirmer.isDone && scan.next(); seen++) {
+      const { ordinal } = scan
+      while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
+      if (at === candidates.count) return
+      if (candidates.ordinal(at) === ordinal) confirmer.offerPlace(ordinal, scan, candidates.isCertain(at))
+      if (seen % documentsPerClockLook === 0) yield* breathe(execution, confirmer)
+    }
+  } finally {
+    execution.view.closeReader(scan)
+  }
+}
+
 /** Hands out a full slice, or any when it is time to let the event loop run. */
 function* breathe(execution: Execution, confirmer: Confirmer): Steps<Match[]> {
   if (confirmer.hasMatches && (confirmer.isSliceFull || execution.control.isPauseDue)) yield confirmer.take()
@@ -161,7 +194,7 @@ function* breathe(execution: Execution, confirmer: Confirmer): Steps<Match[]> {
 }
 
 /** Lets the event loop run when it is time; ends the read when it was told to end. */
-function* pauseIfDue({ control, view }: Execution): Generator<Promise<unknown>, void, unknown> {
+export function* pauseIfDue({ control, view }: Execution): Generator<Promise<unknown>, void, unknown> {
   if (control.isPauseDue) yield control.pause()
   control.check()
   view.assertOpen()

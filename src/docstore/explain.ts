@@ -5,6 +5,8 @@ import { Control } from './control.ts'
 import { describeBounds } from './describe-bounds.ts'
 import { fromStore } from './errors.ts'
 import { beginFind, type CompiledFind, compileFind, matchesOf } from './find.ts'
+import type { IndexAccess } from './indexes/choose-access.ts'
+import { describeAccess } from './indexes/describe-access.ts'
 import { Meter } from './meter.ts'
 import type { OpenCollection } from './open-collection.ts'
 import type { FindOptions } from './options.ts'
@@ -13,7 +15,7 @@ import { advance } from './steps.ts'
 
 /** One stage of the plan; its input is the stage below. */
 export interface PlanStage {
-  /** `IDHACK`, `BLOOM` or `COLLSCAN` at the bottom; above it `FETCH`, `SORT`, `SKIP`, `LIMIT`, `PROJECTION`, `EOF`. */
+  /** `IDHACK`, `IXSCAN`, `BLOOM` or `COLLSCAN` at the bottom; above it `FETCH`, `SORT`, `SKIP`, `LIMIT`, `PROJECTION`, `EOF`. */
   readonly stage: string
   readonly inputStage?: PlanStage
   readonly [detail: string]: unknown
@@ -38,6 +40,8 @@ export interface Explanation {
     /** Parts of the filter that no bounds can narrow. */
     readonly unbounded: readonly string[]
     readonly segments: { readonly total: number; readonly pruned: number }
+    /** Tables of the store with documents of the collection, and how many its filters ruled out, at least; 0 without. */
+    readonly tables: { readonly total: number; readonly pruned: number }
     readonly rowsRead: number
     readonly bytesTouched: number
     /** Documents in the upper bound. */
@@ -70,8 +74,10 @@ export async function explainFind(
     const matches = matchesOf(execution, find)
     for (let slice = await advance(matches); slice !== undefined; slice = await advance(matches))
       matched += slice.length
+    meter.tables = execution.view.tables.total
+    meter.tablesPruned = execution.view.tables.pruned
     const returned = Math.min(find.limit, Math.max(0, matched - find.skip))
-    const tree = stages(find, describeFilter(filter))
+    const tree = stages(find, describeFilter(filter), meter.access)
     return explanation(collection.name, tree, find, meter, returned, control.elapsedMilliseconds)
   } catch (error) {
     throw fromStore(error)
@@ -94,13 +100,14 @@ function explanation(
       executionSuccess: true,
       nReturned,
       executionTimeMillis: Math.round(milliseconds),
-      totalKeysExamined: meter.candidates,
+      totalKeysExamined: meter.access === undefined ? meter.candidates : meter.keysExamined,
       totalDocsExamined: meter.documentsFetched
     },
     index: {
       bounds: describeBounds(filter.bounds),
       unbounded: filter.unbounded,
       segments: { total: meter.segments, pruned: meter.segmentsPruned },
+      tables: { total: meter.tables, pruned: meter.tablesPruned },
       rowsRead: meter.rowsRead,
       bytesTouched: meter.bytesTouched,
       candidates: meter.candidates,
@@ -115,9 +122,10 @@ function explanation(
 }
 
 /** The plan as a tree, outermost stage first. */
-function stages(find: CompiledFind, filter: string): PlanStage {
-  let tree: PlanStage = { stage: 'FETCH', filter, inputStage: source(find.plan) }
-  if (find.sort.keys.length > 0) {
+function stages(find: CompiledFind, filter: string, access: IndexAccess | undefined): PlanStage {
+  const inputStage = access === undefined ? source(find.plan) : describeAccess(access)
+  let tree: PlanStage = { stage: 'FETCH', filter, inputStage }
+  if (find.sort.keys.length > 0 && !access?.isOrdered) {
     const sortPattern = Object.fromEntries(find.sort.keys.map(({ path, direction }) => [path, direction]))
     tree = { stage: 'SORT', sortPattern, inputStage: tree }
   }

@@ -3,6 +3,7 @@
  */
 import { all } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
+import { noConstraints } from '../query/constraints.ts'
 import { type CompiledFilter, compileFilter } from '../query/filter.ts'
 import { compileProjection } from '../query/projection.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
@@ -10,6 +11,8 @@ import type { Match } from './confirmer.ts'
 import { Control } from './control.ts'
 import { fromStore } from './errors.ts'
 import { type Execution, findMatches } from './executor.ts'
+import { declaredRead } from './indexes/plan-read.ts'
+import { matchesByIndex } from './indexes/read-by-index.ts'
 import { Meter } from './meter.ts'
 import type { OpenCollection } from './open-collection.ts'
 import { checkReadOptions, type FindOptions, wholeNumber } from './options.ts'
@@ -26,6 +29,8 @@ export interface CompiledFind {
   /** Infinity for no limit. */
   readonly limit: number
   readonly plan: Plan
+  /** `'scan'`, `'index'`, or a declared index by its name or its key pattern. */
+  readonly hint: unknown
 }
 
 const matchesAll: CompiledFilter = {
@@ -33,6 +38,7 @@ const matchesAll: CompiledFilter = {
   prefilter: undefined,
   bounds: all,
   ids: undefined,
+  constraints: () => noConstraints,
   unbounded: []
 }
 const noSort = compileSort(undefined)
@@ -40,6 +46,7 @@ const noSort = compileSort(undefined)
 /** @throws PetalError for whatever is malformed in filter or options */
 export function compileFind(filter: unknown, options: FindOptions): CompiledFind {
   checkReadOptions(options)
+  const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
   const compiled = filter === undefined || filter === null ? matchesAll : compileFilter(filter)
   const sort = options.sort === undefined ? noSort : compileSort(options.sort)
   // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
@@ -50,16 +57,20 @@ export function compileFind(filter: unknown, options: FindOptions): CompiledFind
     project: options.projection === undefined ? undefined : compileProjection(options.projection),
     skip: wholeNumber('skip', options.skip, 0),
     limit: wholeNumber('limit', limit, 0) || Number.POSITIVE_INFINITY,
-    plan: plan({ bounds: compiled.bounds, ids: compiled.ids, natural: sort.natural, hint: options.hint })
+    plan: plan({ bounds: compiled.bounds, ids: compiled.ids, natural: sort.natural, hint }),
+    hint: options.hint
   }
 }
 
 /** The execution of a find over a view captured now. */
 export function beginFind(collection: OpenCollection, find: CompiledFind, control: Control, meter: Meter): Execution {
   const isSorted = find.sort.keys.length > 0
+  // May throw: before the view is captured.
+  const declared = declaredRead(collection, find)
   return {
     view: collection.capture(),
     plan: find.plan,
+    declared,
     filter: find.filter,
     control,
     meter,
@@ -69,6 +80,8 @@ export function beginFind(collection: OpenCollection, find: CompiledFind, contro
 
 /** Matches in the order asked for, nothing skipped yet. */
 export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match[]> {
+  const { declared } = execution
+  if (declared !== undefined) return matchesByIndex(execution, declared, find)
   const matches = findMatches(execution)
   return find.sort.keys.length > 0 ? inSortOrder(matches, find.sort, find.skip + find.limit) : matches
 }
@@ -112,6 +125,8 @@ export class FindRun {
         if (documents === undefined || documents.length > 0) return documents
       }
     } catch (error) {
+      // As below: a function of the caller's, in the filter, closed the cursor.
+      if (this.#isOver) return undefined
       throw this.#fail(error)
     }
   }

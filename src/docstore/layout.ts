@@ -59,15 +59,23 @@ export class Area {
     return key.subarray(this.first.length)
   }
 
-  ordinalOf(key: Uint8Array): number {
-    const at = this.first.length
-    if (key.length !== at + ordinalBytes) {
-      throw new PetalError('DataCorruption', `a document key has ${key.length - at} bytes, expected ${ordinalBytes}`)
+  /** Of a key in key[start, end). */
+  ordinalOf(key: Uint8Array, start = 0, end = key.length): number {
+    const at = start + this.first.length
+    if (end !== at + ordinalBytes) {
+      throw new PetalError('DataCorruption', `a document key has ${end - at} bytes, expected ${ordinalBytes}`)
     }
     const high = ((key[at + 1]! << 16) | (key[at + 2]! << 8) | key[at + 3]!) >>> 0
     const low = ((key[at + 4]! << 24) | (key[at + 5]! << 16) | (key[at + 6]! << 8) | key[at + 7]!) >>> 0
     return high * 0x1_0000_0000 + low
   }
+}
+
+const passingSuffix = new Uint8Array(ordinalBytes)
+
+/** What follows the prefix in an ordinal's key, in memory that the next call reuses. */
+export function ordinalSuffix(ordinal: number): Uint8Array {
+  return writeOrdinal(passingSuffix, 0, ordinal)
 }
 
 function writeOrdinal(key: Uint8Array, at: number, ordinal: number): Uint8Array {

@@ -48,11 +48,15 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     let after: Document | undefined
     await forEachMatch(collection, request.find, request.options, (commit, match) => {
       const changed = storedForm(request.change(match.document, { isInsert: false, now }))
-      if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
-      if (matched++ === 0) {
-        before = match.document
-        after = changed
+      const write = (): void => {
+        if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
+        if (matched++ === 0) {
+          before = match.document
+          after = changed
+        }
       }
+      if (!commit.entries?.mustLoad) return write()
+      return commit.entries.load([match.document, changed]).then(write)
     })
     if (matched > 0 || request.upsertSeed === undefined) {
       return { matched, modified, upsertedId: null, hasUpserted: false, before, after }
@@ -73,8 +77,12 @@ export function remove(
     let deleted = 0
     let first: Document | undefined
     await forEachMatch(collection, find, options, (commit, match) => {
-      collection.committer.remove(commit, match, encodeKey(match.document._id))
-      if (deleted++ === 0) first = match.document
+      const write = (): void => {
+        collection.committer.remove(commit, match, encodeKey(match.document._id))
+        if (deleted++ === 0) first = match.document
+      }
+      if (!commit.entries?.mustLoad) return write()
+      return commit.entries.load([match.document]).then(write)
     })
     return { deleted, first }
   })
@@ -85,7 +93,7 @@ async function forEachMatch(
   collection: OpenCollection,
   find: CompiledFind,
   options: ReadOptions,
-  visit: (commit: Commit, match: Match) => void
+  visit: (commit: Commit, match: Match) => void | Promise<void>
 ): Promise<void> {
   const { committer, writer } = collection
   const execution = beginFind(collection, find, new Control(options), new Meter())
@@ -104,7 +112,8 @@ async function forEachMatch(
       for (const match of slice) {
         if (remaining-- <= 0) break
         commit ??= committer.begin()
-        visit(commit, match)
+        const visiting = visit(commit, match)
+        if (visiting instanceof Promise) await visiting
         if (!isFull(commit)) continue
         await flush()
         await writer.maintainIfDue()

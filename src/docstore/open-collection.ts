@@ -1,10 +1,13 @@
 /**
  * A collection that is open: its records, its index, its writer, and the views that read it.
  */
-import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
+import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
+import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
 import type { CollectionStore } from './collection-store.ts'
 import { Committer } from './committer.ts'
+import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { ReadView } from './read-view.ts'
+import { RebuildJob, type RebuildOptions, type RebuildResult } from './rebuild-job.ts'
 import { Snapshots } from './snapshots.ts'
 import type { CollectionState } from './write-batch.ts'
 import { Writer } from './writer.ts'
@@ -18,8 +21,11 @@ export class OpenCollection {
   readonly writer: Writer
   readonly committer: Committer
   readonly snapshots: Snapshots
+  /** Indexes that createIndex() made. */
+  readonly declared: DeclaredIndexes
   readonly #index: DocumentIndex
   readonly #views = new Set<ReadView>()
+  readonly #rebuildJob = new RebuildJob()
   readonly #forgetView = (view: ReadView): void => {
     this.#views.delete(view)
   }
@@ -28,14 +34,16 @@ export class OpenCollection {
     name: string,
     store: CollectionStore,
     index: DocumentIndex,
+    declared: DeclaredIndexes,
     state: CollectionState,
     greatestId: Uint8Array | undefined
   ) {
     this.name = name
     this.store = store
     this.#index = index
+    this.declared = declared
     this.snapshots = new Snapshots(store)
-    this.committer = new Committer(store, index, this.snapshots, state)
+    this.committer = new Committer(store, index, declared, this.snapshots, state)
     this.writer = new Writer(name, store, index, this.committer, greatestId)
   }
 
@@ -43,10 +51,11 @@ export class OpenCollection {
     name: string,
     store: CollectionStore,
     index: DocumentIndex,
+    declared: DeclaredIndexes,
     state: CollectionState
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
-    return new OpenCollection(name, store, index, state, await store.greatestId())
+    return new OpenCollection(name, store, index, declared, state, await store.greatestId())
   }
 
   /** The committed state of this instant. The caller closes the view. */
@@ -93,8 +102,22 @@ export class OpenCollection {
     return this.#index.stats()
   }
 
+  /** What the index chooses parameters by; undefined for one that has none. */
+  get indexTuning(): IndexTuning | undefined {
+    return this.#index.tuning
+  }
+
+  async retuneIndex(choice: StoredChoice): Promise<void> {
+    await this.#index.retune?.(choice)
+  }
+
+  rebuildIndex(options: RebuildOptions): Promise<RebuildResult> {
+    return this.#rebuildJob.run(this.#index, this.writer, () => this.committer.limit, options)
+  }
+
   /** Waits for writes, ends all reads and leaves nothing to recover. */
   async close(): Promise<void> {
+    await this.#rebuildJob.close()
     await this.writer.close()
     this.closeViews()
     await this.#index.close(this.committer.limit)

@@ -3,30 +3,41 @@ import { PetalError } from '../model/errors.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import type { CollectionStore } from './collection-store.ts'
-import type { IndexOptions, OpenOptions } from './options.ts'
+import type { IndexKind, IndexOptions, OpenOptions } from './options.ts'
 import { createScanIndex } from './scan-index.ts'
 
-export type IndexKind = 'sharded' | 'none'
-
+const kinds: readonly (string | undefined)[] = ['sharded', 'embedded', 'none'] satisfies IndexKind[]
 const defaultKind: IndexKind = 'sharded'
 
 /** Options with the kind spelled out; undefined when the caller leaves it to the collection. */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {
   const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
   const { kind } = options
-  if (kind === undefined || kind === 'sharded' || kind === 'none') return options
-  throw new PetalError('InvalidOptions', `index must be 'sharded' or 'none', got '${String(kind)}'`, {
+  if (kind === undefined || kinds.includes(kind)) return options
+  throw new PetalError('InvalidOptions', `index must be 'sharded', 'embedded' or 'none', got '${String(kind)}'`, {
     details: { option: 'index' }
   })
 }
 
+/** @throws PetalError CommandNotSupported for 'embedded' where the store has no filters */
+export function checkSupport({ kind }: IndexOptions, hasFilters: boolean): void {
+  if (kind !== 'embedded' || hasFilters) return
+  throw new PetalError(
+    'CommandNotSupported',
+    "index: 'embedded' needs a database on the LSM store, opened with lsm: { values: true }",
+    { details: { option: 'index' } }
+  )
+}
+
 /** The kind for a collection whose index records are of kind `stored`, undefined for a new one. */
 export function indexKind(options: IndexOptions, stored: string | undefined): IndexKind {
-  return options.kind ?? (stored === 'none' || stored === 'sharded' ? stored : defaultKind)
+  return options.kind ?? (kinds.includes(stored) ? (stored as IndexKind) : defaultKind)
 }
 
 export function createIndex(kind: IndexKind, options: IndexOptions, store: CollectionStore): DocumentIndex {
   switch (kind) {
+    case 'embedded':
+      return createScanIndex((limit) => store.ordinals(limit), 'embedded')
     case 'none':
       return createScanIndex((limit) => store.ordinals(limit))
     case 'sharded':
@@ -38,7 +49,8 @@ export function createIndex(kind: IndexKind, options: IndexOptions, store: Colle
         rowsPerPair: options.rowsPerPair,
         bitsPerPosting: options.bitsPerPosting,
         hash: options.hash,
-        cacheBytes: options.cacheBytes
+        cacheBytes: options.cacheBytes,
+        rangeCodes: options.rangeCodes
       })
   }
 }
@@ -51,7 +63,7 @@ export const noIndex: IndexStats = {
   dead: 0,
   recovered: 0,
   damage: [],
-  bytes: { hashedRows: 0, privateRows: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
+  bytes: { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
   cache: { budgetBytes: 0, usedBytes: 0, hits: 0, misses: 0 },
   parameters: []
 }

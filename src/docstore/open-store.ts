@@ -6,16 +6,22 @@
  * 2. An existing directory is opened by the engine that made it, whatever the options say.
  * 3. A store that the caller opened is not closed here.
  */
-import { PetalError } from '../model/errors.ts'
+import { type ErrorName, PetalError } from '../model/errors.ts'
+import { keepsFilters, lsmOptions } from './lsm-store.ts'
 import type { OpenOptions, Store, StoreName } from './options.ts'
+import type { PairFilters } from './table-pruning.ts'
 
 export interface OpenedStore {
   readonly store: Store
+  /** Whether other options would bring filters. */
+  readonly couldHaveFilters: boolean
+  /** Of the pairs of documents; undefined where none are kept, and where the caller opened the store. */
+  readonly filters: PairFilters | undefined
   /** Closes what was opened here, and lets the store be opened again. */
   readonly close: () => Promise<void>
 }
 
-const defaultStore: StoreName = 'level'
+const defaultStore: StoreName = 'lsm'
 
 /**
  * Fetching every ninth of 100,000 documents (94 MB) by key took 5.5 µs each with LevelDB's default cache of 8 MiB and
@@ -54,6 +60,8 @@ async function adopt(store: Store): Promise<OpenedStore> {
   }
   return {
     store,
+    filters: undefined,
+    couldHaveFilters: false,
     close: async () => {
       inUse.delete(store)
     }
@@ -64,8 +72,8 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   if (location === '') throw new PetalError('BadValue', 'open() takes the path of a directory, got an empty string')
   const wanted = checkStore(options.store ?? defaultStore)
   if (wanted === 'memory') {
-    const store = await createStore('memory', location)
-    return { store, close: () => store.close() }
+    const store = await createStore('memory', location, options)
+    return { store, filters: undefined, couldHaveFilters: false, close: () => store.close() }
   }
   // Loaded here and not above: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../lsm/fs/directory.ts')
@@ -85,7 +93,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
         })
       }
       await createMarker(location, { store: wanted })
-      return openClaimed(wanted, location, await claimDirectory(location))
+      return openClaimed(wanted, location, options, await claimDirectory(location))
     case 'ours':
       if (errorIfExists) {
         throw new PetalError(
@@ -96,23 +104,34 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
           }
         )
       }
-      return openClaimed(checkStore(directory.marker.store), location, await claimDirectory(location))
+      return openClaimed(checkStore(directory.marker.store), location, options, await claimDirectory(location))
   }
 }
 
-async function openClaimed(name: StoreName, location: string, release: () => void): Promise<OpenedStore> {
+async function openClaimed(
+  name: StoreName,
+  location: string,
+  options: OpenOptions,
+  release: () => void
+): Promise<OpenedStore> {
   try {
-    const store = await createStore(name, location)
+    const store = await createStore(name, location, options)
     await store.open()
-    return { store, close: () => store.close().finally(release) }
+    const hasFilters = name === 'lsm' && keepsFilters(options.lsm)
+    const filters = hasFilters ? (store as unknown as PairFilters) : undefined
+    return { store, filters, couldHaveFilters: name === 'lsm', close: () => store.close().finally(release) }
   } catch (error) {
     release()
     throw error instanceof PetalError ? error : openFailed(location, error)
   }
 }
 
-async function createStore(name: StoreName, location: string): Promise<Store> {
+async function createStore(name: StoreName, location: string, options: OpenOptions): Promise<Store> {
   switch (name) {
+    case 'lsm': {
+      const { LsmLevel } = await import('../lsm/index.ts')
+      return new LsmLevel<unknown, unknown>(location, lsmOptions(options.lsm)) as unknown as Store
+    }
     case 'level': {
       const { Level } = await import('level')
       return new Level<unknown, unknown>(location, levelOptions) as unknown as Store
@@ -121,20 +140,11 @@ async function createStore(name: StoreName, location: string): Promise<Store> {
       const { MemoryLevel } = await import('memory-level')
       return new MemoryLevel<unknown, unknown>() as unknown as Store
     }
-    case 'lsm':
-      throw new PetalError('CommandNotSupported', "store: 'lsm' is not available in this version", {
-        details: { option: 'store' }
-      })
   }
 }
 
 function checkStore(name: string): StoreName {
-  if (name === 'level' || name === 'memory') return name
-  if (name === 'lsm') {
-    throw new PetalError('CommandNotSupported', "store: 'lsm' is not available in this version", {
-      details: { option: 'store' }
-    })
-  }
+  if (name === 'lsm' || name === 'level' || name === 'memory') return name
   throw new PetalError('BadValue', `store must be 'lsm', 'level' or 'memory', got '${String(name)}'`, {
     details: { option: 'store' }
   })
@@ -144,12 +154,22 @@ function openFailed(location: string, error: unknown): PetalError {
   // abstract-level wraps what the engine said.
   const cause = (error as { readonly cause?: unknown }).cause ?? error
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
+  const details = { location }
   if (code === 'LEVEL_LOCKED') {
-    return new PetalError('DBPathInUse', `${location} is in use by another process`, {
-      cause,
-      details: { location }
-    })
+    return new PetalError('DBPathInUse', `${location} is in use by another process`, { cause, details })
   }
-  const name = code === 'LEVEL_CORRUPTION' ? 'DataCorruption' : 'StoreFailure'
-  return new PetalError(name, `${location} cannot be opened: ${String(message)}`, { cause, details: { location } })
+  if (cause instanceof TypeError) return new PetalError('InvalidOptions', String(message), { cause, details })
+  return new PetalError(
+    errorNames[String(code)] ?? 'StoreFailure',
+    `${location} cannot be opened: ${String(message)}`,
+    {
+      cause,
+      details
+    }
+  )
+}
+
+const errorNames: Readonly<Record<string, ErrorName>> = {
+  LEVEL_CORRUPTION: 'DataCorruption',
+  LEVEL_NOT_SUPPORTED: 'UnsupportedFormat'
 }

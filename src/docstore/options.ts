@@ -1,5 +1,6 @@
 /** What callers may choose when they open a database or run an operation; checked here, once. */
 import type { AbstractLevel } from 'abstract-level'
+import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
 import { PetalError } from '../model/errors.ts'
 
 /** Any abstract-level database whose keys and values may be bytes or text. */
@@ -10,9 +11,28 @@ export type AnyLevel = Pick<Store, 'status' | 'supports'>
 
 export type StoreName = 'lsm' | 'level' | 'memory'
 
-/** The index of a collection. `none` scans, and is the oracle of the others. */
+/** What may be chosen of the LSM store; defaults are its own, but for a larger cache and a larger write buffer. */
+export interface LsmTuning
+  extends Omit<
+    StoreOptions,
+    'createIfMissing' | 'errorIfExists' | 'partitionDepth' | 'values' | 'multithreading' | 'fileSystem'
+  > {
+  /**
+   * Value filters over the documents of each table, which rule tables out for a query. They cost 15 to 19 bytes a tweet
+   * and some 14 µs of the compaction thread, and pay where there is no other index. Default: on where a collection has
+   * `index: 'embedded'`.
+   */
+  readonly values?: boolean | Omit<ValueOptions, 'extractor'>
+}
+
+export type IndexKind = 'sharded' | 'embedded' | 'none'
+
+/**
+ * The index of a collection. `embedded` has none of its own: the value filters of the LSM store rule tables out, and
+ * what is left is scanned. `none` scans, and is the oracle of the others.
+ */
 export interface IndexOptions {
-  readonly kind?: 'sharded' | 'none'
+  readonly kind?: IndexKind
   /** Documents per segment (M), a power of two. Default 65,536. */
   readonly segmentBits?: number
   /** Rows per segment (P). Default `'auto'`: from the statistics of the documents. */
@@ -23,13 +43,20 @@ export interface IndexOptions {
   readonly bitsPerPosting?: number
   /** Default `'murmur'`. */
   readonly hash?: 'murmur' | 'farmhash'
+  /**
+   * Which paths get range codes: those of numbers and dates (`'numbers'`), of strings too (`'all'`), none, or by what
+   * the documents hold (`'auto'`, the default).
+   */
+  readonly rangeCodes?: 'auto' | 'numbers' | 'all' | 'none'
   /** Bytes of rows kept in memory. Default 256 MiB. */
   readonly cacheBytes?: number
 }
 
 export interface OpenOptions {
-  /** Which engine stores a new database; an existing directory is opened by the one that made it. */
+  /** Which engine stores a new database; an existing directory is opened by the one that made it. Default `'lsm'`. */
   readonly store?: StoreName
+  /** Of the LSM store; other stores have no use for it. */
+  readonly lsm?: LsmTuning
   /** Default true. */
   readonly createIfMissing?: boolean
   /** Default false. */
@@ -39,7 +66,13 @@ export interface OpenOptions {
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
   readonly sync?: boolean
   readonly signal?: AbortSignal
-  readonly index?: 'sharded' | 'none' | IndexOptions
+  readonly index?: IndexKind | IndexOptions
+}
+
+/** How a collection is opened, where that differs from its database. */
+export interface CollectionOptions {
+  /** Another kind than before is built when the collection is opened. */
+  readonly index?: IndexKind | IndexOptions
 }
 
 /** Options of one read. */
@@ -47,8 +80,11 @@ export interface ReadOptions {
   readonly signal?: AbortSignal
   /** Milliseconds after which the operation fails with MaxTimeMSExpired. */
   readonly maxTimeMS?: number
-  /** Forces a plan: `'scan'` reads every document, `'index'` uses the index even where `_id` would be shorter. */
-  readonly hint?: 'scan' | 'index'
+  /**
+   * Forces a plan: `'scan'` reads every document, `'index'` uses the index of all pairs even where `_id` or a declared
+   * index would be shorter; any other text is the name of a declared index, an object its key pattern.
+   */
+  readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
 }
 
 /** `{ name: 1 }`, `[['name', 1]]`, a Map or a field name; `$natural` is insertion order. */
@@ -79,8 +115,8 @@ export function wholeNumber(name: string, value: unknown, fallback: number): num
 /** Refuses options that no read knows the meaning of. */
 export function checkReadOptions(options: ReadOptions): void {
   const { hint, signal } = options
-  if (hint !== undefined && hint !== 'scan' && hint !== 'index') {
-    throw new PetalError('BadValue', `hint must be 'scan' or 'index', got ${describe(hint)}`, {
+  if (hint !== undefined && typeof hint !== 'string' && (typeof hint !== 'object' || hint === null)) {
+    throw new PetalError('BadValue', `hint must be 'scan', 'index' or an index, got ${describe(hint)}`, {
       details: { option: 'hint' }
     })
   }

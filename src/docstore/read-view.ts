@@ -4,8 +4,15 @@
 import type { IndexView } from '../sharded-bloom/document-index.ts'
 import type { CollectionStore, TextReadOptions } from './collection-store.ts'
 import type { DocumentRange, DocumentReader } from './document-reader.ts'
+import type { DocumentScan } from './document-scan.ts'
 import { notOpen } from './errors.ts'
+import { PrunedView } from './pruned-view.ts'
 import type { SharedSnapshot } from './snapshots.ts'
+
+/** What reads on in the store until it is closed. */
+interface Reader {
+  close(): Promise<void>
+}
 
 export class ReadView {
   /** Ordinals below it are visible. */
@@ -16,16 +23,26 @@ export class ReadView {
   readonly #options: TextReadOptions
   readonly #onClose: (view: ReadView) => void
   /** Those in use: whoever drops a reading in the midst of a range closes nothing but the view. */
-  readonly #readers = new Set<DocumentReader>()
+  readonly #readers = new Set<Reader>()
   #isOpen = true
 
   constructor(store: CollectionStore, snapshot: SharedSnapshot, index: IndexView, onClose: (view: ReadView) => void) {
     this.limit = index.limit
-    this.index = index
+    this.index = store.pruned(index, snapshot.options.snapshot)
     this.#store = store
     this.#snapshot = snapshot
     this.#options = snapshot.options
     this.#onClose = onClose
+  }
+
+  /** Tables with documents of the collection, and how many the last evaluation ruled out. */
+  get tables(): { readonly total: number; readonly pruned: number } {
+    const { index } = this
+    return index instanceof PrunedView ? { total: index.tables, pruned: index.tablesPruned } : { total: 0, pruned: 0 }
+  }
+
+  get readOptions(): TextReadOptions {
+    return this.#options
   }
 
   get canReadSync(): boolean {
@@ -51,8 +68,25 @@ export class ReadView {
     return reader
   }
 
-  /** Ends a reading of documents(). */
-  closeReader(reader: DocumentReader): void {
+  /** As documents(), where the store lets records be read where they lie; undefined elsewhere. */
+  scan(range: DocumentRange): DocumentScan | undefined {
+    const scan = this.#store.scan({ ...range, to: Math.min(range.to, this.limit) }, this.#options)
+    if (scan !== undefined) this.#readers.add(scan)
+    return scan
+  }
+
+  /** For those who read beside the documents. */
+  get snapshot(): TextReadOptions['snapshot'] {
+    return this.#options.snapshot
+  }
+
+  /** Closes the reader with the view, unless closeReader() does before. */
+  addReader(reader: Reader): void {
+    this.#readers.add(reader)
+  }
+
+  /** Ends a reading of documents(), or of what was added. */
+  closeReader(reader: Reader): void {
     this.#readers.delete(reader)
     // Whoever waits for the reader has its error; closing frees memory only.
     reader.close().catch(ignore)

@@ -1,7 +1,7 @@
 /**
  * Room for the records of a batch as UTF-8, so that the bytes the index scans are the bytes the store gets.
  *
- * Nothing is ever written over what was handed out: a store may keep the bytes.
+ * Nothing is ever written over what was handed out, unless the records are passing ones: a store may keep the bytes.
  */
 
 const firstChunkBytes = 16 * 1024
@@ -12,15 +12,29 @@ export class RecordArena {
   #chunk = new Uint8Array(0)
   #used = 0
 
+  readonly #isPassing: boolean
+
+  /** @param records 'passing' when each is of use until the next one only */
+  constructor(records: 'kept' | 'passing') {
+    this.#isPassing = records === 'passing'
+  }
+
   /** The UTF-8 bytes of a text, at `offset` of a chunk that holds other records, too. */
   encode(text: string): Uint8Array {
     // A UTF-16 unit takes three bytes at most.
     const room = text.length * 3
+    if (this.#isPassing) this.#forget()
     if (this.#chunk.length - this.#used < room) this.#addChunk(room)
     const start = this.#used
     const { written } = encoder.encodeInto(text, this.#chunk.subarray(start))
     this.#used += written
     return this.#chunk.subarray(start, this.#used)
+  }
+
+  #forget(): void {
+    this.#used = 0
+    // A very large one is rarely followed by another.
+    if (this.#chunk.length > maxChunkBytes) this.#chunk = new Uint8Array(0)
   }
 
   #addChunk(room: number): void {

@@ -17,6 +17,7 @@ import { ObjectId } from 'bson'
 import { PetalError } from '../model/errors.ts'
 import { type Document, Type, typeNames, typeOf } from '../model/types.ts'
 import { unwrap, wrap } from '../model/wrappers.ts'
+import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
 
 const wrappedMark = '\u0001'
 const objectIdMark = '\u0002'
@@ -59,6 +60,23 @@ export function decodeRecord(text: string): Document {
     throw corrupt(text, cause)
   }
   throw corrupt(text)
+}
+
+/** The JSON in a record; undefined where it does not hold the document exactly. */
+export function jsonOf(text: string): string | undefined {
+  switch (text[0]) {
+    case '{':
+      return text
+    case objectIdMark:
+      return text.slice(1)
+    default:
+      return undefined
+  }
+}
+
+/** How the JSON in a record has to be read. */
+export function formOf(text: string): JsonForm {
+  return text[0] === objectIdMark ? 'objectId' : 'json'
 }
 
 function corrupt(text: string, cause?: unknown): PetalError {

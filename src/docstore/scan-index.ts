@@ -1,7 +1,8 @@
 /**
- * `index: 'none'`: knows which ordinals live and nothing else, so that every question is a scan.
+ * `index: 'none'`: knows which ordinals live and nothing else, so that every question is a scan. It is the oracle of the
+ * real index, and the choice of those who write much and ask rarely.
  *
- * It is the oracle of the real index, and the choice of those who write much and ask rarely.
+ * `index: 'embedded'` is the same, of the ordinals that the store's own filters leave in (pruned-view.ts).
  */
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
@@ -10,6 +11,7 @@ import type {
   IndexStats,
   IndexView,
   IndexWrite,
+  OrdinalRange,
   SegmentCandidates
 } from '../sharded-bloom/document-index.ts'
 import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/flatten.ts'
@@ -26,13 +28,16 @@ interface LiveSegment {
 /** Every stored ordinal below the limit, ascending, in runs. */
 export type OrdinalSource = (limit: number) => AsyncIterable<readonly number[]>
 
+type ScanKind = 'embedded' | 'none'
+
 /** @param ordinals read once, at open */
-export function createScanIndex(ordinals: OrdinalSource): DocumentIndex {
-  return new ScanIndex(ordinals)
+export function createScanIndex(ordinals: OrdinalSource, kind: ScanKind = 'none'): DocumentIndex {
+  return new ScanIndex(ordinals, kind)
 }
 
 class ScanIndex implements DocumentIndex {
   readonly #ordinals: OrdinalSource
+  readonly #kind: ScanKind
   readonly #flattener: Flattener = checkingFlattener()
   readonly #segments: LiveSegment[] = []
   #live = 0
@@ -40,8 +45,9 @@ class ScanIndex implements DocumentIndex {
   #recovered = 0
   readonly isMaintenanceDue = false
 
-  constructor(ordinals: OrdinalSource) {
+  constructor(ordinals: OrdinalSource, kind: ScanKind) {
     this.#ordinals = ordinals
+    this.#kind = kind
   }
 
   async open(nextOrdinal: number): Promise<void> {
@@ -94,7 +100,7 @@ class ScanIndex implements DocumentIndex {
     let count = 0
     this.#segments.forEach(({ words }, number) => {
       const first = number * segmentDocuments
-      count += positions(words, first, Math.min(first + segmentDocuments, limit)).length
+      count += positions(words, first, first, Math.min(first + segmentDocuments, limit)).length
     })
     return count
   }
@@ -102,13 +108,13 @@ class ScanIndex implements DocumentIndex {
   stats(): IndexStats {
     const live = this.#segments.length * segmentWords * 4
     return {
-      kind: 'none',
+      kind: this.#kind,
       segments: this.#segments.length,
       documents: this.#live,
       dead: this.#dead,
       recovered: this.#recovered,
       damage: [],
-      bytes: { hashedRows: 0, privateRows: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
+      bytes: { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
       cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
       parameters: []
     }
@@ -148,22 +154,37 @@ class ScanView implements IndexView {
 
   evaluate(segment: number, expression: PairExpression): SegmentCandidates {
     const first = segment * segmentDocuments
+    return this.evaluateWithin(segment, expression, [{ from: first, to: first + segmentDocuments }])
+  }
+
+  evaluateWithin(segment: number, expression: PairExpression, ranges: readonly OrdinalRange[]): SegmentCandidates {
+    const first = segment * segmentDocuments
     const end = Math.min(first + segmentDocuments, this.limit)
     const live = this.#segments[segment]
-    const ordinals = live === undefined || expression.kind === 'none' ? [] : positions(live, first, end)
-    return new LiveCandidates(first, end, ordinals, expression.kind === 'all')
+    const found: number[][] = []
+    if (live !== undefined && expression.kind !== 'none') {
+      for (const { from, to } of ranges) {
+        if (from >= end) break
+        if (to > first) found.push(positions(live, first, Math.max(from, first), Math.min(to, end)))
+      }
+    }
+    const ordinals = found.length === 1 ? found[0]! : found.flat()
+    // Dense ranges are read as ranges, whatever part of the segment they are.
+    const spanStart = ordinals[0] ?? first
+    const spanEnd = (ordinals.at(-1) ?? first) + 1
+    return new LiveCandidates(spanStart, spanEnd, ordinals, expression.kind === 'all')
   }
 
   close(): void {}
 }
 
-/** Ordinals of the set bits in [first, end), ascending. */
-function positions(words: Uint32Array, first: number, end: number): number[] {
+/** Ordinals in [from, end) of the set bits, ascending. @param first ordinal of the first bit */
+function positions(words: Uint32Array, first: number, from: number, end: number): number[] {
   const found: number[] = []
-  for (let word = 0; word * 32 < end - first; word++) {
+  for (let word = (from - first) >>> 5; word * 32 < end - first; word++) {
     for (let bits = words[word] ?? 0; bits !== 0; bits &= bits - 1) {
       const ordinal = first + word * 32 + (31 - Math.clz32(bits & -bits))
-      if (ordinal < end) found.push(ordinal)
+      if (ordinal >= from && ordinal < end) found.push(ordinal)
     }
   }
   return found

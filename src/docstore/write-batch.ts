@@ -2,8 +2,8 @@
  * The operations of one commit: documents, ids, index records and the collection's state, whole or absent together.
  */
 import type { IndexWrite } from '../sharded-bloom/document-index.ts'
-import { indexOperation, type Operation } from './collection-store.ts'
-import type { Area } from './layout.ts'
+import { type Area, ordinalSuffix } from './layout.ts'
+import type { BatchSink } from './store-access.ts'
 
 /** What a collection knows about itself, written with every commit. */
 export interface CollectionState {
@@ -14,15 +14,18 @@ export interface CollectionState {
   readonly documentBytes: number
 }
 
+const noKey = new Uint8Array(0)
+
 export class WriteBatch {
-  readonly operations: Operation[] = []
+  readonly #sink: BatchSink
   readonly #docs: Area
   readonly #ids: Area
   readonly #index: Area
   readonly #stateKey: Uint8Array
   #size = 0
 
-  constructor(docs: Area, ids: Area, index: Area, stateKey: Uint8Array) {
+  constructor(sink: BatchSink, docs: Area, ids: Area, index: Area, stateKey: Uint8Array) {
+    this.#sink = sink
     this.#docs = docs
     this.#ids = ids
     this.#index = index
@@ -34,47 +37,58 @@ export class WriteBatch {
     return this.#size
   }
 
-  /** @param record its text, or the text's UTF-8 bytes, which are then the store's */
+  get isEmpty(): boolean {
+    return this.#sink.count === 0
+  }
+
+  /** False when the bytes of records and keys are kept until the batch is committed, and perhaps beyond. */
+  get copies(): boolean {
+    return this.#sink.copies
+  }
+
+  /** @param record its text, or the text's UTF-8 bytes */
   putDocument(ordinal: number, record: string | Uint8Array): void {
     this.#size += record.length
-    this.operations.push({
-      type: 'put',
-      key: this.#docs.ordinalKey(ordinal),
-      value: record,
-      keyEncoding: 'view',
-      valueEncoding: typeof record === 'string' ? 'utf8' : 'view'
-    })
+    const key = ordinalSuffix(ordinal)
+    if (typeof record === 'string') this.#sink.putText(this.#docs.first, key, record)
+    else this.#sink.put(this.#docs.first, key, record)
   }
 
   deleteDocument(ordinal: number): void {
-    this.operations.push({ type: 'del', key: this.#docs.ordinalKey(ordinal), keyEncoding: 'view' })
+    this.del(this.#docs, ordinalSuffix(ordinal))
   }
 
   putId(id: Uint8Array, ordinal: number): void {
-    this.operations.push({
-      type: 'put',
-      key: this.#ids.key(id),
-      value: String(ordinal),
-      keyEncoding: 'view',
-      valueEncoding: 'utf8'
-    })
+    this.#sink.putText(this.#ids.first, id, String(ordinal))
   }
 
   deleteId(id: Uint8Array): void {
-    this.operations.push({ type: 'del', key: this.#ids.key(id), keyEncoding: 'view' })
+    this.del(this.#ids, id)
   }
 
-  putIndexRecord(write: IndexWrite): void {
-    this.operations.push(indexOperation(this.#index, write))
+  putIndexRecord({ key, value }: IndexWrite): void {
+    if (value === undefined) this.del(this.#index, key)
+    else this.put(this.#index, key, value)
   }
 
   putState(state: CollectionState): void {
-    this.operations.push({
-      type: 'put',
-      key: this.#stateKey,
-      value: JSON.stringify(state),
-      keyEncoding: 'view',
-      valueEncoding: 'utf8'
-    })
+    this.#sink.putText(this.#stateKey, noKey, JSON.stringify(state))
+  }
+
+  deleteState(): void {
+    this.#sink.del(this.#stateKey, noKey)
+  }
+
+  put(area: Area, key: Uint8Array, value: Uint8Array): void {
+    this.#sink.put(area.first, key, value)
+  }
+
+  del(area: Area, key: Uint8Array): void {
+    this.#sink.del(area.first, key)
+  }
+
+  /** Call once. */
+  commit(sync: boolean): Promise<void> {
+    return this.#sink.commit(sync)
   }
 }

@@ -18,6 +18,7 @@ import type { DocumentIndex } from '../sharded-bloom/document-index.ts'
 import type { CollectionStore } from './collection-store.ts'
 import { type Commit, type Committer, isFull } from './committer.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from './errors.ts'
+import { JsonLine } from './import/json-line.ts'
 import { compareBytes } from './layout.ts'
 import { PendingIds } from './pending-ids.ts'
 import { ensureId, lookInto, storedForm } from './stored-form.ts'
@@ -42,7 +43,8 @@ interface WaitingInsert {
 
 /** A document on its way in. */
 interface Entry {
-  readonly document: Document
+  /** A line's own bytes are stored, unless only its document can tell what it holds. */
+  readonly document: Document | JsonLine
   /** Its `_id` when the key was made. */
   readonly id: unknown
   readonly key: Uint8Array
@@ -90,7 +92,7 @@ export class Writer {
    * Inserts a run of documents; resolves when the last of its batches is under way.
    * @param ordered stop at the first document that is refused
    */
-  insert(documents: readonly Document[], ordered: boolean): Promise<Inserted> {
+  insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
     return this.#enqueue(() => this.#insert(documents, ordered))
   }
 
@@ -187,7 +189,7 @@ export class Writer {
     )
   }
 
-  async #insert(documents: readonly Document[], ordered: boolean): Promise<Inserted> {
+  async #insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
     const entries = documents.map((document) => this.#prepare(document))
     const existing = await this.#existing(entries)
     const pending = new PendingIds()
@@ -206,13 +208,14 @@ export class Writer {
         const slice = breathe(sliceStart)
         sliceStart = slice instanceof Promise ? await slice : slice
         const entry = entries[i]!
+        if (commit.entries?.mustLoad && !(entry instanceof PetalError)) await loadEntries(commit, entry)
         const error = entry instanceof PetalError ? entry : this.#add(commit, entry, existing.has(entry), pending)
         if (error !== undefined) {
           errors.push(writeError(i, error))
           if (ordered) break
           continue
         }
-        ids[i] = (entry as Entry).document._id
+        ids[i] = (entry as Entry).id
         count++
         if (!isFull(commit)) continue
         characters += commit.batch.size
@@ -237,7 +240,11 @@ export class Writer {
   }
 
   /** Checks the `_id`; does not look into the rest. */
-  #prepare(document: Document): Entry | PetalError {
+  #prepare(document: Document | JsonLine): Entry | PetalError {
+    if (document instanceof JsonLine) {
+      const key = encodeKey(document.id)
+      return { document, id: document.id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
+    }
     try {
       const stored = lookInto(() => {
         ensureId(document)
@@ -279,11 +286,14 @@ export class Writer {
   #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
     const { document, key } = entry
     if (exists || (compareBytes(key, this.#greatestId) <= 0 && pending.has(key))) {
-      return duplicateKey(this.#name, document._id)
+      return duplicateKey(this.#name, entry.id)
     }
     try {
-      assertSameId(entry)
-      this.#committer.add(commit, document, key)
+      if (document instanceof JsonLine) this.#committer.addLine(commit, document, key)
+      else {
+        assertSameId(document, entry)
+        this.#committer.add(commit, document, key)
+      }
     } catch (error) {
       if (error instanceof PetalError) return error
       throw error
@@ -298,12 +308,22 @@ export class Writer {
  * The document is the caller's, who may have changed it since its key was made: under that key it could never be found.
  * @throws PetalError BadValue
  */
-function assertSameId({ document: { _id }, id, key }: Entry): void {
+function assertSameId({ _id }: Document, { id, key }: Entry): void {
   const isSame = Object.is(_id, id) && (!isPlainObject(_id) || compareBytes(encodeKey(_id), key) === 0)
   if (isSame) return
   throw new PetalError('BadValue', "The document's _id was changed while it was being inserted", {
     details: { path: '_id' }
   })
+}
+
+/** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
+async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
+  try {
+    await entries?.load([document instanceof JsonLine ? document.parse().document : document])
+  } catch (error) {
+    // A line that cannot be parsed is refused when it is added.
+    if (!(error instanceof PetalError) || error.codeName !== 'FailedToParse') throw error
+  }
 }
 
 function ignore(): void {}

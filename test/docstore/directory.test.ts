@@ -28,7 +28,7 @@ test('a missing directory is created with its parents, and says what it is', asy
   assert.equal(JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')), {
     magic: 'petaldb',
     format: 1,
-    store: 'level'
+    store: 'lsm'
   })
 })
 
@@ -36,7 +36,6 @@ test('a missing directory is not created when it must not be', async () => {
   const location = scratchPath()
   await rejects(open(location, { createIfMissing: false }), 'DatabaseNotFound')
   await rejects(open(location, { readOnly: true }), 'DatabaseNotFound')
-  await rejects(open(location, { store: 'lsm' }), 'CommandNotSupported')
   assert.throws(() => readdirSync(location), /ENOENT/)
 })
 
@@ -108,10 +107,46 @@ test('a marker that is damaged or newer is refused, and says so', async () => {
 test('a crash between the marker and the store leaves a database that opens', async () => {
   const location = scratchPath()
   mkdirSync(location)
-  writeFileSync(join(location, 'PETALDB'), '{"magic":"petaldb","format":1,"store":"level"}\n')
+  writeFileSync(join(location, 'PETALDB'), '{"magic":"petaldb","format":1,"store":"lsm"}\n')
   const db = await open(location)
   await db.insertOne({ _id: 1 })
   await db.close()
+})
+
+for (const [made, asked] of [
+  ['lsm', 'level'],
+  ['level', 'lsm'],
+  ['lsm', undefined]
+] as const) {
+  test(`a directory made by ${made} is opened by ${made} when ${asked ?? 'nothing'} is asked for`, async () => {
+    const location = scratchPath()
+    const db = await open(location, { store: made })
+    await db.insertMany([{ _id: 1 }, { _id: 2 }])
+    await db.close()
+    const again = await open(location, asked === undefined ? {} : { store: asked })
+    assert.is(await again.countDocuments(), 2)
+    await again.insertOne({ _id: 3 })
+    await again.close()
+    assert.is(JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')).store, made)
+    assert.is(
+      readdirSync(location).some((name) => name.endsWith('.wal')),
+      made === 'lsm'
+    )
+  })
+}
+
+test('damage that the store meets at opening is told as such, with its cause', async () => {
+  const location = scratchPath()
+  await (await open(location)).close()
+  writeFileSync(join(location, 'CURRENT'), 'petaldb-lsm 1\nnonsense\n00000000\n')
+  const error = await rejects(open(location), 'DataCorruption')
+  assert.is((error.cause as { code?: string }).code, 'LEVEL_CORRUPTION')
+})
+
+test('options of the store that it cannot take are refused, and what was opened is closed again', async () => {
+  const location = scratchPath()
+  await rejects(open(location, { lsm: { cacheSize: -1 } }), 'InvalidOptions')
+  await (await open(location)).close()
 })
 
 test('a database is opened once: the second is told, with the cause from the store', async () => {

@@ -47,7 +47,7 @@ for (const reverse of [false, true]) {
       [29_000, 30_000]
     ] as const) {
       const expected = ordinals.filter((ordinal) => ordinal >= from && ordinal < to).map((ordinal) => `d${ordinal}`)
-      const read = await readAll(new DocumentReader({ from, to, reverse }, iterate, toOrdinal))
+      const read = await readAll(new DocumentReader({ from, to, reverse }, iterate, toOrdinal, 3))
       assert.equal(read, reverse ? expected.reverse() : expected)
     }
     assert.is(counter.open, 0, 'what was read to its end is closed')
@@ -57,7 +57,7 @@ for (const reverse of [false, true]) {
 
 test('a reader that is closed early closes what it has open, and gives nothing more', async () => {
   const { counter, iterate } = await storeOf(20_000, () => true)
-  const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal)
+  const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal, 3)
   assert.is((await reader.next()).length > 0, true)
   assert.ok(counter.open > 0)
   await reader.close()
@@ -72,7 +72,7 @@ test('an error of the store reaches whoever reads', async () => {
     iterator.nextv = () => Promise.reject(new Error('the disk is gone'))
     return iterator
   }
-  const reader = new DocumentReader({ from: 0, to: 100 }, failing, toOrdinal)
+  const reader = new DocumentReader({ from: 0, to: 100 }, failing, toOrdinal, 3)
   try {
     await reader.next()
     assert.unreachable()

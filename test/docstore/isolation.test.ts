@@ -7,7 +7,8 @@ import { AsyncLevel, SlowLevel } from './odd-stores.ts'
 import { randomFrom, scratchPath } from './scratch.ts'
 
 const stores = {
-  level: () => open(scratchPath()),
+  lsm: () => open(scratchPath(), { store: 'lsm' }),
+  level: () => open(scratchPath(), { store: 'level' }),
   memory: () => open('unused', { store: 'memory' }),
   slow: () => open(new SlowLevel())
 }

@@ -1,0 +1,65 @@
+/**
+ * Cuts a stream of bytes into lines.
+ *
+ * Invariants:
+ * 1. At most `maxLineBytes` and one chunk are held: a longer line is counted, not kept.
+ * 2. Lines are numbered from 1 as an editor numbers them; `\n` and `\r\n` end a line, and a byte order mark at the very
+ *    beginning is no part of the first.
+ */
+
+export type Line =
+  | { readonly kind: 'line'; readonly number: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'tooLong'; readonly number: number; readonly length: number }
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const byteOrderMark = [0xef, 0xbb, 0xbf] as const
+
+export class LineSplitter {
+  readonly #maxLineBytes: number
+  /** Beginning of a line whose end has not come yet; empty while it is too long. */
+  #parts: Uint8Array[] = []
+  #length = 0
+  #number = 0
+
+  constructor(maxLineBytes: number) {
+    this.#maxLineBytes = maxLineBytes
+  }
+
+  /** Lines that end in this chunk. They refer to its bytes, which must not change while they are used. */
+  *push(chunk: Uint8Array): Generator<Line, void, undefined> {
+    let start = 0
+    for (;;) {
+      const end = chunk.indexOf(lineFeed, start)
+      if (end < 0) break
+      this.#keep(chunk.subarray(start, end))
+      yield this.#take()
+      start = end + 1
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start))
+  }
+
+  /** The last line, when no line feed ends it. */
+  *end(): Generator<Line, void, undefined> {
+    if (this.#length > 0) yield this.#take()
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#length += part.length
+    if (this.#length <= this.#maxLineBytes) this.#parts.push(part)
+    else this.#parts = []
+  }
+
+  #take(): Line {
+    const number = ++this.#number
+    const length = this.#length
+    const parts = this.#parts
+    this.#parts = []
+    this.#length = 0
+    if (length > this.#maxLineBytes) return { kind: 'tooLong', number, length }
+    const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+    const from = number === 1 && byteOrderMark.every((byte, i) => whole[i] === byte) ? byteOrderMark.length : 0
+    const to = whole.at(-1) === carriageReturn ? whole.length - 1 : whole.length
+    return { kind: 'line', number, bytes: from === 0 && to === whole.length ? whole : whole.subarray(from, to) }
+  }
+}

@@ -1,0 +1,61 @@
+/** One line of an import as something to insert, or what is wrong with it. */
+import { isUtf8 } from 'node:buffer'
+import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import { JsonLine, readDocument } from './json-line.ts'
+import type { Line } from './line-splitter.ts'
+
+/**
+ * A document has at most 16 MiB as it is stored; escapes, wrappers and white space make its line longer. Documents
+ * that are too large in spite of a shorter line are refused by the database.
+ */
+export const maxLineBytes = 32 * 1024 * 1024
+
+/** A line that cannot be imported. */
+export class BadLine extends PetalError {
+  /** From 1. */
+  readonly line: number
+
+  constructor(line: number, problem: string, cause?: unknown) {
+    super('FailedToParse', oneLine(problem), { cause, details: { line } })
+    this.line = line
+  }
+}
+
+/** undefined for an empty line. */
+export function readLine(line: Line): JsonLine | Document | BadLine | undefined {
+  if (line.kind === 'tooLong') {
+    return new BadLine(
+      line.number,
+      `the line has ${mebibytes(line.length)}; at most ${mebibytes(maxLineBytes)} are read`
+    )
+  }
+  const { bytes, number } = line
+  if (isBlank(bytes)) return undefined
+  if (!isUtf8(bytes)) return new BadLine(number, 'not valid UTF-8')
+  const asItStands = JsonLine.of(bytes)
+  if (asItStands !== undefined) return asItStands
+  try {
+    return readDocument(bytes).document
+  } catch (error) {
+    if (!(error instanceof PetalError)) throw error
+    return new BadLine(number, error.message, error)
+  }
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) return false
+  return true
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`
+}
+
+/** Long enough for any message of ours, short enough for a terminal. */
+const maxProblemCharacters = 400
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s*[\r\n]+\s*/g, ' ')
+  return line.length <= maxProblemCharacters ? line : `${line.slice(0, maxProblemCharacters)}…`
+}

@@ -1,0 +1,141 @@
+/**
+ * Which declared index could answer a find, and how. Pure policy: no I/O, no state. Whether it does is decided when the
+ * other ways are known, see read-by-index.ts.
+ *
+ * Invariants:
+ * 1. Every match has an entry in the ranges of an access.
+ * 2. An access that is ordered meets each match first at its place in the order.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { Constraints } from '../../query/constraints.ts'
+import type { SortField } from '../../query/sort.ts'
+import type { DeclaredIndex } from './declared-index.ts'
+import type { IndexDefinition } from './definition.ts'
+import { type KeyBounds, type KeyRange, keyBounds } from './key-ranges.ts'
+
+export interface IndexAccess {
+  readonly index: Pick<DeclaredIndex, 'definition' | 'arrays' | 'area'>
+  readonly ranges: readonly KeyRange[]
+  /** Fields that the ranges hold to anything. */
+  readonly boundFields: number
+  /** Each range holds at most one entry. */
+  readonly isUniqueLookup: boolean
+  /** The ranges say all that the filter says, or nearly. */
+  readonly isCovered: boolean
+  /** Whatever has an entry in the ranges matches. */
+  readonly isExact: boolean
+  /** Entries come in the order of the sort. */
+  readonly isOrdered: boolean
+  /** From the last entry to the first. */
+  readonly reverse: boolean
+}
+
+/** Accesses worth considering. */
+export interface IndexChoice {
+  /** To gather all matches with, in the order of ordinals. */
+  readonly lookup: IndexAccess | undefined
+  /** To find matches with in the order of the sort. */
+  readonly walk: IndexAccess | undefined
+  /** The caller named the index: no other way is bounds. */
+  readonly isForced: boolean
+}
+
+type Candidate = Pick<DeclaredIndex, 'definition' | 'arrays' | 'area'>
+
+/** undefined when no index helps. */
+export function chooseAccess(
+  indexes: readonly Candidate[],
+  constraints: Constraints,
+  sort: readonly SortField[]
+): IndexChoice | undefined {
+  const accesses = indexes.flatMap((index) => accessBy(index, constraints, sort) ?? [])
+  const lookup = best(accesses.filter(({ boundFields }) => boundFields > 0))
+  const walk = best(accesses.filter(({ isOrdered }) => isOrdered))
+  if (lookup === undefined && walk === undefined) return undefined
+  return { lookup, walk, isForced: false }
+}
+
+/** The access by the index that the caller named; undefined when it does not hold every match. */
+export function forceAccess(
+  index: Candidate,
+  constraints: Constraints,
+  sort: readonly SortField[]
+): IndexChoice | undefined {
+  const access = accessBy(index, constraints, sort)
+  if (access === undefined) return undefined
+  return { lookup: access.isOrdered ? undefined : access, walk: access.isOrdered ? access : undefined, isForced: true }
+}
+
+function accessBy(index: Candidate, constraints: Constraints, sort: readonly SortField[]): IndexAccess | undefined {
+  const { definition, arrays } = index
+  const bounds = boundsOrNone(definition, arrays, constraints)
+  if (bounds === undefined) return undefined
+  // What has none of the paths is in no range either when null is in none.
+  if (definition.sparse && !bounds.excludesNull) return undefined
+  const order = orderOf(definition, arrays, bounds, sort)
+  const isCovered = constraints.isWhole && constraints.list.every((constraint) => bounds.used.has(constraint))
+  const boundMask = 2 ** bounds.boundFields - 1
+  return {
+    index,
+    ranges: bounds.ranges,
+    boundFields: bounds.boundFields,
+    isUniqueLookup: definition.unique && bounds.pointFields === definition.fields.length,
+    isCovered,
+    isExact: isCovered && constraints.list.every(({ isExact }) => isExact) && (arrays & boundMask) === 0,
+    isOrdered: order !== undefined,
+    reverse: order === -1
+  }
+}
+
+/** undefined for a value that is too long for a key: entries with such a value there are none. */
+function boundsOrNone({ fields }: IndexDefinition, arrays: number, { list }: Constraints): KeyBounds | undefined {
+  try {
+    return keyBounds(fields, arrays, list)
+  } catch (error) {
+    if (error instanceof PetalError) return undefined
+    throw error
+  }
+}
+
+/** 1 when entries come in the order of the sort, −1 when their reverse does; undefined otherwise. */
+function orderOf(
+  { fields }: IndexDefinition,
+  arrays: number,
+  bounds: KeyBounds,
+  sort: readonly SortField[]
+): 1 | -1 | undefined {
+  if (sort.length === 0) return undefined
+  for (let first = 0; first <= bounds.singleFields; first++) {
+    const direction = directionFrom(fields, first, sort)
+    if (direction === undefined) continue
+    const sortMask = (2 ** sort.length - 1) << first
+    // A document sorts by the first of its elements, which may lie outside of the ranges.
+    const isWhole = first === 0 && bounds.boundFields === 0
+    if ((arrays & sortMask) === 0 || isWhole) return direction
+  }
+  return undefined
+}
+
+function directionFrom(fields: readonly SortField[], first: number, sort: readonly SortField[]): 1 | -1 | undefined {
+  const [firstSort] = sort
+  const firstField = fields[first]
+  if (firstSort === undefined || firstField === undefined) return undefined
+  const direction = firstSort.direction === firstField.direction ? 1 : -1
+  const follows = sort.every(({ path, direction: wanted }, i) => {
+    const field = fields[first + i]
+    return field !== undefined && field.path === path && field.direction * direction === wanted
+  })
+  return follows ? direction : undefined
+}
+
+/** Keys that are known before ranges, many before few; an order as it comes. */
+function best(accesses: readonly IndexAccess[]): IndexAccess | undefined {
+  let found: IndexAccess | undefined
+  for (const access of accesses) if (found === undefined || score(access) > score(found)) found = access
+  return found
+}
+
+function score({ isUniqueLookup, isCovered, boundFields, ranges }: IndexAccess): number {
+  const isPoint = ranges.length > 0 && boundFields > 0
+  return (isUniqueLookup ? 1000 : 0) + (isCovered ? 100 : 0) + boundFields * 2 + (isPoint ? 1 / ranges.length : 0)
+}

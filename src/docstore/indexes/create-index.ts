@@ -1,0 +1,150 @@
+/**
+ * Building and dropping declared indexes, while reads and writes go on.
+ *
+ * Invariants:
+ * 1. Every write that is decided after the index was added to the collection's maintains it; the documents before are
+ *    gone through in slices, each read and written with no other write under way: none is missed, and none comes back that
+ *    a write has ended meanwhile.
+ * 2. The catalog's entry is written last. What ends before leaves entries that nobody reads; the catalog remembers to
+ *    delete them.
+ * 3. A write is never refused for an index that is not there yet: the building fails in its place.
+ */
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import type { Catalog } from '../catalog.ts'
+import { commitFailed } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { decodeRecord } from '../record.ts'
+import { DeclaredIndex } from './declared-index.ts'
+import { type CreateIndexOptions, checkIndex, hasSameFields, type IndexDefinition } from './definition.ts'
+import { EntryWrites } from './entry-writes.ts'
+import { indexConflict, indexNotFound } from './errors.ts'
+
+/** Ordinals that are gone through while other writes wait. */
+const sliceOrdinals = 512
+
+/** @returns the name of the index, built or there already */
+export async function createIndex(
+  collection: OpenCollection,
+  catalog: Catalog,
+  spec: unknown,
+  options: CreateIndexOptions
+): Promise<string> {
+  const wanted = checkIndex(spec, options)
+  throwIfAborted(options.signal)
+  const { writer, committer } = collection
+  const started = await writer.exclusive(async () => {
+    if (isThere(collection.declared.all, wanted)) return undefined
+    const id = await catalog.reserveDeclared(collection.name)
+    const area = collection.declared.store.area(id)
+    const index = new DeclaredIndex({ ...wanted, id }, area, { isReady: false, arrays: 0 })
+    collection.declared.add(index)
+    return { index, total: committer.limit }
+  })
+  if (started === undefined) return wanted.name
+  const { index, total } = started
+  try {
+    for (let from = 0; from < total; from += sliceOrdinals) {
+      throwIfAborted(options.signal)
+      const to = Math.min(total, from + sliceOrdinals)
+      await writer.exclusive(() => buildSlice(collection, index, from, to))
+      options.onProgress?.({ done: to, total })
+    }
+    await writer.exclusive(async () => {
+      assertFeasible(index)
+      await catalog.addDeclared(collection.name, index.definition)
+      index.isReady = true
+    })
+  } catch (error) {
+    await takeBack(collection, catalog, index)
+    throw error
+  }
+  return wanted.name
+}
+
+/** @param told its name or its key pattern */
+export async function dropIndex(collection: OpenCollection, catalog: Catalog, told: unknown): Promise<void> {
+  const { declared, writer } = collection
+  const index = await writer.exclusive(async () => {
+    const found = declared.find(told)
+    if (found === undefined) throw indexNotFound(told)
+    await catalog.dropDeclared(collection.name, found.definition.id)
+    declared.remove(found)
+    return found
+  })
+  await clear(catalog, collection, index)
+}
+
+/** @throws PetalError for an index that contradicts one that is there */
+function isThere(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition, 'id'>): boolean {
+  for (const { definition, isReady } of indexes) {
+    const isSame = hasSameFields(definition.fields, wanted.fields)
+    const isNamesake = definition.name === wanted.name
+    if (!isSame && !isNamesake) continue
+    if (!isSame) {
+      const what = `The index '${wanted.name}' is there with other fields`
+      throw indexConflict('IndexKeySpecsConflict', what)
+    }
+    const isAlike = definition.unique === wanted.unique && definition.sparse === wanted.sparse
+    if (!isNamesake || !isAlike) {
+      const what = `An index with the same fields is there: '${definition.name}', with another name or other options`
+      throw indexConflict('IndexOptionsConflict', what)
+    }
+    if (!isReady) throw indexConflict('IndexOptionsConflict', `The index '${wanted.name}' is being built`)
+    return true
+  }
+  return false
+}
+
+/** REQUIRES: no write under way. */
+async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from: number, to: number): Promise<void> {
+  assertFeasible(index)
+  const { store, declared } = collection
+  const writes = new EntryWrites(collection.name, declared.store, [index], undefined)
+  const batch = store.newBatch()
+  const reader = store.documents({ from, to }, store.readOptions())
+  try {
+    let sliceStart = performance.now()
+    for (let run = await reader.next(); run.length > 0; run = await reader.next()) {
+      for (const [key, record] of run) {
+        const document: Document = decodeRecord(record)
+        const ordinal = reader.ordinalOf(key)
+        if (writes.mustLoad) await writes.load([document])
+        writes.put(batch, writes.admit(document, ordinal), ordinal)
+        assertFeasible(index)
+        const slice = breathe(sliceStart)
+        sliceStart = slice instanceof Promise ? await slice : slice
+      }
+    }
+  } finally {
+    await reader.close()
+  }
+  await store.commit(batch)
+}
+
+function assertFeasible({ failure }: DeclaredIndex): void {
+  if (failure !== undefined) throw failure
+}
+
+/** Ends the index. Where the collection was closed meanwhile, the next open deletes its entries. */
+async function takeBack(collection: OpenCollection, catalog: Catalog, index: DeclaredIndex): Promise<void> {
+  const { declared, writer } = collection
+  try {
+    await writer.exclusive(async () => declared.remove(index))
+    await clear(catalog, collection, index)
+  } catch (error) {
+    // Whoever asked for the index is told why there is none, and not that what is left of it could not be deleted.
+    if (!(error instanceof PetalError)) throw error
+  }
+}
+
+async function clear(catalog: Catalog, { declared }: OpenCollection, index: DeclaredIndex): Promise<void> {
+  const { store } = declared
+  try {
+    await store.clear(index.area)
+  } catch (error) {
+    throw commitFailed(error)
+  }
+  await catalog.finishClearing({ number: store.collection, id: index.definition.id })
+}

@@ -1,0 +1,67 @@
+/**
+ * One declared index of an open collection: where its entries stand, and which entries a document has.
+ *
+ * Invariant: `arrays` covers every committed document. It only grows, and it grows before a document is committed.
+ */
+import type { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import { someValue } from '../../query/path-values.ts'
+import { isPresent } from '../../query/predicates.ts'
+import { compileDocumentKeys, type SortKey } from '../../query/sort-key.ts'
+import type { Area } from '../layout.ts'
+import { toText } from '../pending-ids.ts'
+import type { IndexDefinition } from './definition.ts'
+import { valuesKey } from './entry-key.ts'
+import { parallelArrays } from './errors.ts'
+
+/** What one document has in an index. */
+export interface DocumentEntries {
+  readonly entries: readonly Entry[]
+  readonly arrays: number
+}
+
+export interface Entry {
+  readonly values: SortKey
+  /** The values' part of the entry's key. */
+  readonly key: Uint8Array
+}
+
+const noEntries: DocumentEntries = { entries: [], arrays: 0 }
+
+export class DeclaredIndex {
+  readonly definition: IndexDefinition
+  readonly area: Area
+  /** False while it is being built: it is written and not yet read. */
+  isReady: boolean
+  /** Why an index that is being built cannot be finished. */
+  failure: PetalError | undefined
+  /** Bit i is set when field i of some document leads to or through an array. */
+  arrays: number
+  readonly #keysOf: ReturnType<typeof compileDocumentKeys>
+  readonly #isPresent: readonly ((document: Document) => boolean)[]
+
+  constructor(definition: IndexDefinition, area: Area, state: { readonly isReady: boolean; readonly arrays: number }) {
+    this.definition = definition
+    this.area = area
+    this.isReady = state.isReady
+    this.arrays = state.arrays
+    const paths = definition.fields.map(({ path }) => path)
+    this.#keysOf = compileDocumentKeys(paths, (path) => parallelArrays(definition, path))
+    this.#isPresent = paths.map((path) => someValue({ text: path, components: path.split('.') }, 'whole', isPresent))
+  }
+
+  /** @throws PetalError CannotIndexParallelArrays, or BadValue for a value that no key can hold */
+  entriesOf(document: Document): DocumentEntries {
+    const { fields, sparse } = this.definition
+    if (sparse && !this.#isPresent.some((isIn) => isIn(document))) return noEntries
+    const { keys, arrays } = this.#keysOf(document)
+    const entries = keys.map((values) => ({ values, key: valuesKey(fields, values) }))
+    return { entries: entries.length < 2 ? entries : distinct(entries), arrays }
+  }
+}
+
+function distinct(entries: readonly Entry[]): readonly Entry[] {
+  const byText = new Map<string, Entry>()
+  for (const entry of entries) byText.set(toText(entry.key), entry)
+  return [...byText.values()]
+}

@@ -1,0 +1,104 @@
+/**
+ * The declared indexes of an open collection, and what each commit writes to them.
+ *
+ * Invariants:
+ * 1. The list changes when no commit is prepared and none under way.
+ * 2. An index is read only when its catalog entry is written.
+ */
+
+import { DeclaredIndex } from './declared-index.ts'
+import { hasSameFields, type IndexDefinition, parseFields } from './definition.ts'
+import { EntryWrites, type Owners } from './entry-writes.ts'
+import type { IndexStore } from './index-store.ts'
+
+/** Figures of a declared index. */
+export interface DeclaredIndexStats {
+  readonly name: string
+  readonly key: Readonly<Record<string, 1 | -1>>
+  /** Some document has more than one entry. */
+  readonly multikey: boolean
+  /** On disk, about; undefined where the store cannot tell. */
+  readonly bytes: number | undefined
+}
+
+export class DeclaredIndexes {
+  readonly store: IndexStore
+  readonly #collection: string
+  #indexes: readonly DeclaredIndex[]
+  #ownersUnderWay: Owners | undefined
+
+  private constructor(collection: string, store: IndexStore, indexes: readonly DeclaredIndex[]) {
+    this.#collection = collection
+    this.store = store
+    this.#indexes = indexes
+  }
+
+  static async open(
+    collection: string,
+    store: IndexStore,
+    definitions: readonly IndexDefinition[]
+  ): Promise<DeclaredIndexes> {
+    const indexes: DeclaredIndex[] = []
+    for (const definition of definitions) {
+      const area = store.area(definition.id)
+      indexes.push(new DeclaredIndex(definition, area, { isReady: true, arrays: await store.arrays(area) }))
+    }
+    return new DeclaredIndexes(collection, store, indexes)
+  }
+
+  /** Those that are there, and those that are being built. */
+  get all(): readonly DeclaredIndex[] {
+    return this.#indexes
+  }
+
+  /** Those that reads may use. */
+  get ready(): readonly DeclaredIndex[] {
+    return this.#indexes.filter(({ isReady }) => isReady)
+  }
+
+  get isEmpty(): boolean {
+    return this.#indexes.length === 0
+  }
+
+  /** By name or by key pattern. */
+  find(wanted: unknown): DeclaredIndex | undefined {
+    if (typeof wanted === 'string') return this.ready.find(({ definition }) => definition.name === wanted)
+    const fields = parseFields(wanted)
+    return this.ready.find(({ definition }) => hasSameFields(definition.fields, fields))
+  }
+
+  /** For a commit that is being prepared; undefined when there is no index to write. */
+  begin(): EntryWrites | undefined {
+    if (this.#indexes.length === 0) return undefined
+    return new EntryWrites(this.#collection, this.store, this.#indexes, this.#ownersUnderWay)
+  }
+
+  /** The commit is handed to the store: the next one, prepared meanwhile, sees what it writes. */
+  started(writes: EntryWrites | undefined): void {
+    this.#ownersUnderWay = writes?.owners
+  }
+
+  /** The commit under way failed. */
+  failed(): void {
+    this.#ownersUnderWay = undefined
+  }
+
+  /** REQUIRES: nothing is prepared or under way. */
+  add(index: DeclaredIndex): void {
+    this.#indexes = [...this.#indexes, index]
+  }
+
+  /** REQUIRES: nothing is prepared or under way. */
+  remove(index: DeclaredIndex): void {
+    this.#indexes = this.#indexes.filter((other) => other !== index)
+  }
+
+  async stats(): Promise<readonly DeclaredIndexStats[]> {
+    const stats: DeclaredIndexStats[] = []
+    for (const { definition, area, arrays } of this.ready) {
+      const key = Object.fromEntries(definition.fields.map(({ path, direction }) => [path, direction]))
+      stats.push({ name: definition.name, key, multikey: arrays !== 0, bytes: await this.store.bytes(area) })
+    }
+    return stats
+  }
+}

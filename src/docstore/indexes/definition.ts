@@ -1,0 +1,147 @@
+/**
+ * What a declared index is: the fields of its keys, their directions, and its promises. Checked here, once.
+ */
+import { PetalError } from '../../model/errors.ts'
+import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
+
+export interface IndexField {
+  readonly path: string
+  readonly direction: 1 | -1
+}
+
+/** As the catalog keeps it. */
+export interface IndexDefinition {
+  /** Number of its area, never given twice within a collection. */
+  readonly id: number
+  readonly name: string
+  readonly fields: readonly IndexField[]
+  readonly unique: boolean
+  readonly sparse: boolean
+}
+
+export interface CreateIndexOptions {
+  /** No two documents may have an equal key. Default false. */
+  readonly unique?: boolean
+  /** Leaves documents out that have none of the paths. Default false. */
+  readonly sparse?: boolean
+  /** Default: paths and directions joined, `a_1_b_-1`. */
+  readonly name?: string
+  /** Ends the building with an AbortedError; nothing of the index stays. */
+  readonly signal?: AbortSignal
+  /** Told after every slice that is written. */
+  readonly onProgress?: (progress: IndexBuildProgress) => void
+}
+
+export interface IndexBuildProgress {
+  /** Ordinals gone through, of those there were when the building began. */
+  readonly done: number
+  readonly total: number
+}
+
+/** An index as listIndexes() tells it. */
+export interface IndexDescription {
+  readonly name: string
+  readonly key: Readonly<Record<string, 1 | -1>>
+  readonly unique: boolean
+  readonly sparse: boolean
+}
+
+/** `{ a: 1, 'b.c': -1 }`, a Map, `[['a', 1], ['b.c', -1]]` or `'a'`. */
+export type IndexSpec =
+  | string
+  | Readonly<Record<string, 1 | -1>>
+  | ReadonlyMap<string, 1 | -1>
+  | readonly (readonly [string, 1 | -1])[]
+
+const maxFields = 31
+const knownOptions = new Set(['unique', 'sparse', 'name', 'signal', 'onProgress'])
+
+/** @throws PetalError BadValue, InvalidOptions, CommandNotSupported */
+export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<IndexDefinition, 'id'> {
+  const fields = parseFields(spec)
+  if (typeof options !== 'object' || options === null) throw badOption('options', 'an object', options)
+  for (const option of Object.keys(options)) {
+    if (knownOptions.has(option)) continue
+    throw new PetalError('InvalidOptions', `createIndex does not know the option '${option}'`, { details: { option } })
+  }
+  const { unique = false, sparse = false, name = defaultName(fields), signal, onProgress } = options
+  if (typeof unique !== 'boolean') throw badOption('unique', 'a boolean', unique)
+  if (typeof sparse !== 'boolean') throw badOption('sparse', 'a boolean', sparse)
+  if (typeof name !== 'string' || name === '') throw badOption('name', 'a text that is not empty', name)
+  if (name === '_id_' || name === 'scan' || name === 'index') {
+    throw new PetalError('BadValue', `An index cannot be called '${name}'`, { details: { option: 'name' } })
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badOption('signal', 'an AbortSignal', signal)
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw badOption('onProgress', 'a function', onProgress)
+  }
+  return { name, fields, unique, sparse }
+}
+
+/** True when keys of the two are made and ordered alike. */
+export function hasSameFields(a: readonly IndexField[], b: readonly IndexField[]): boolean {
+  return (
+    a.length === b.length && a.every(({ path, direction }, i) => path === b[i]?.path && direction === b[i]?.direction)
+  )
+}
+
+export function keyPattern({ fields }: Pick<IndexDefinition, 'fields'>): Record<string, 1 | -1> {
+  return Object.fromEntries(fields.map(({ path, direction }) => [path, direction]))
+}
+
+export function describeIndex(definition: IndexDefinition): IndexDescription {
+  const { name, unique, sparse } = definition
+  return { name, key: keyPattern(definition), unique, sparse }
+}
+
+/** @throws PetalError BadValue, CommandNotSupported */
+export function parseFields(spec: unknown): readonly IndexField[] {
+  const fields: IndexField[] = []
+  for (const [path, direction] of entriesOf(spec)) {
+    const field = { path: checkPath(path), direction: checkDirection(path, direction) }
+    if (fields.some((other) => other.path === field.path)) {
+      throw new PetalError('BadValue', `The index names '${field.path}' twice`, { details: { path: field.path } })
+    }
+    fields.push(field)
+  }
+  if (fields.length > 0 && fields.length <= maxFields) return fields
+  throw new PetalError('BadValue', `An index has 1 to ${maxFields} fields, got ${fields.length}`)
+}
+
+function defaultName(fields: readonly IndexField[]): string {
+  return fields.map(({ path, direction }) => `${path}_${direction}`).join('_')
+}
+
+function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
+  if (typeof spec === 'string') return [[spec, 1]]
+  if (spec instanceof Map) return spec
+  if (Array.isArray(spec)) return spec.map((entry) => (Array.isArray(entry) ? [entry[0], entry[1]] : [entry, 1]))
+  if (typeOf(spec) === Type.object) return Object.entries(spec as Document)
+  throw new PetalError('BadValue', `An index is told by an object, a Map, an array or a path, not ${nameOf(spec)}`)
+}
+
+function checkPath(path: unknown): string {
+  if (typeof path !== 'string') throw new PetalError('BadValue', `A path must be a string, not ${nameOf(path)}`)
+  const components = path.split('.')
+  const isRefused = components.some((component) => component === '' || component.startsWith('$'))
+  if (!isRefused && !components.includes('__proto__')) return path
+  throw new PetalError('BadValue', `'${path}' is no path that can be indexed`, { details: { path } })
+}
+
+function checkDirection(path: unknown, direction: unknown): 1 | -1 {
+  if (direction === 1 || direction === -1) return direction
+  if (typeof direction === 'string') {
+    throw new PetalError('CommandNotSupported', `There are no indexes of kind '${direction}', at '${String(path)}'`, {
+      details: { path }
+    })
+  }
+  throw new PetalError('BadValue', `The direction of '${String(path)}' must be 1 or -1`, { details: { path } })
+}
+
+function badOption(option: string, wanted: string, value: unknown): PetalError {
+  return new PetalError('BadValue', `${option} must be ${wanted}, got ${nameOf(value)}`, { details: { option } })
+}
+
+function nameOf(value: unknown): string {
+  return typeNames[typeOf(value)]
+}

@@ -1,0 +1,72 @@
+/**
+ * Reads the ordinals of index entries, range by range, in the order of the index.
+ *
+ * Invariant: an ordinal is given once, where it is met first, and only if the view sees it.
+ */
+import type { ReadView } from '../read-view.ts'
+import { type Steps, wait } from '../steps.ts'
+import type { IndexAccess } from './choose-access.ts'
+import { ordinalAtEnd } from './entry-key.ts'
+import type { EntryIterator, IndexStore } from './index-store.ts'
+import type { KeyRange } from './key-ranges.ts'
+
+/** Runs grow, so that a reader who stops early has not read far ahead. */
+const firstRunEntries = 32
+const maxRunEntries = 1000
+
+/** What is read, and how many entries were met. */
+export interface EntryCount {
+  keysExamined: number
+}
+
+/** Ordinals in runs; a run may be empty. */
+export function* readOrdinals(
+  store: IndexStore,
+  view: ReadView,
+  access: IndexAccess,
+  count: EntryCount
+): Steps<number[]> {
+  const { index, ranges, reverse } = access
+  const { unique } = index.definition
+  // A document has one entry unless a path leads through an array.
+  const seen = index.arrays === 0 ? undefined : new Set<number>()
+  const take = (ordinal: number, ordinals: number[]): void => {
+    if (ordinal >= view.limit || seen?.has(ordinal)) return
+    seen?.add(ordinal)
+    ordinals.push(ordinal)
+  }
+  let runEntries = firstRunEntries
+  for (let i = 0; i < ranges.length; i++) {
+    const range = ranges[reverse ? ranges.length - 1 - i : i]!
+    if (access.isUniqueLookup && store.canReadSync) {
+      const value = store.value(index.area.key(range.from), view.snapshot)
+      if (value === undefined) continue
+      const ordinals: number[] = []
+      count.keysExamined++
+      take(ordinalAtEnd(value), ordinals)
+      yield ordinals
+      continue
+    }
+    const iterator = open(store, view, access, range)
+    try {
+      for (;;) {
+        const entries = yield* wait(iterator.nextv(runEntries))
+        if (entries.length === 0) break
+        count.keysExamined += entries.length
+        const ordinals: number[] = []
+        for (const [key, value] of entries) take(ordinalAtEnd(unique ? value : key), ordinals)
+        yield ordinals
+        runEntries = Math.min(maxRunEntries, runEntries * 2)
+      }
+    } finally {
+      view.closeReader(iterator)
+    }
+  }
+}
+
+function open(store: IndexStore, view: ReadView, { index, reverse }: IndexAccess, range: KeyRange): EntryIterator {
+  const how = { reverse, values: index.definition.unique, snapshot: view.snapshot }
+  const iterator = store.entries(index.area, range, how)
+  view.addReader(iterator)
+  return iterator
+}

@@ -1,0 +1,188 @@
+/**
+ * The index entries of one commit: which it writes, which it deletes, and whether a unique key is free.
+ *
+ * Invariants:
+ * 1. Entries are made from what is stored of a document, when it comes and when it goes: an entry that was written is the
+ *    entry that is deleted.
+ * 2. A unique key is looked for in this commit, in the one under way, then in the store: nothing else can hold it,
+ *    because commits are prepared one after the other.
+ * 3. admit() changes nothing that a refused document would leave behind.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
+import { toText } from '../pending-ids.ts'
+import { decodeRecord, encodeRecord } from '../record.ts'
+import type { WriteBatch } from '../write-batch.ts'
+import type { DeclaredIndex, DocumentEntries, Entry } from './declared-index.ts'
+import { arraysKey, ordinalAtEnd, ordinalValue, withOrdinal } from './entry-key.ts'
+import { duplicateEntry } from './errors.ts'
+import { arraysValue, type IndexStore } from './index-store.ts'
+
+/** Ordinals by unique key; undefined where the key was deleted. */
+export type Owners = Map<string, number | undefined>
+
+interface Admitted extends DocumentEntries {
+  readonly index: DeclaredIndex
+}
+
+/** What a document that may be written has in each index. */
+export type AdmittedEntries = readonly Admitted[]
+
+const nothing = new Uint8Array(0)
+
+export class EntryWrites {
+  readonly #collection: string
+  readonly #store: IndexStore
+  readonly #indexes: readonly DeclaredIndex[]
+  readonly owners: Owners = new Map()
+  /** Of the commit before, which may be under way. */
+  readonly #ownersBefore: Owners | undefined
+  /** What load() found in a store that cannot be read at once. */
+  readonly #loaded: Owners = new Map()
+  /** Indexes whose record of arrays is in the batch, with what it says. */
+  readonly #arrays = new Map<DeclaredIndex, number>()
+
+  constructor(
+    collection: string,
+    store: IndexStore,
+    indexes: readonly DeclaredIndex[],
+    ownersBefore: Owners | undefined
+  ) {
+    this.#collection = collection
+    this.#store = store
+    this.#indexes = indexes
+    this.#ownersBefore = ownersBefore
+  }
+
+  /** True when load() must come before a document is admitted or ended. */
+  get mustLoad(): boolean {
+    return !this.#store.canReadSync && this.#indexes.some(({ definition }) => definition.unique)
+  }
+
+  /** Looks up the unique keys of documents to be written, and of those to go. */
+  async load(documents: readonly Document[]): Promise<void> {
+    const keys = new Map<string, Uint8Array>()
+    for (const document of documents) {
+      const stored = storedCopy(document)
+      for (const index of stored === undefined ? [] : this.#indexes) {
+        if (!index.definition.unique) continue
+        for (const { key } of entriesOrNone(index, stored as Document)) {
+          keys.set(ownerKey(index, key), index.area.key(key))
+        }
+      }
+    }
+    const values = await this.#store.values([...keys.values()])
+    let i = 0
+    for (const text of keys.keys()) {
+      const value = values[i++]
+      this.#loaded.set(text, value === undefined ? undefined : ordinalAtEnd(value))
+    }
+  }
+
+  /**
+   * The entries of a document that is about to be written.
+   * @param document as it is stored
+   * @param replaced the ordinal that ends in its favour
+   * @throws PetalError DuplicateKey, CannotIndexParallelArrays, BadValue
+   */
+  admit(document: Document, replaced?: number): AdmittedEntries {
+    const admitted: Admitted[] = []
+    for (const index of this.#indexes) {
+      try {
+        admitted.push(this.#admit(index, document, replaced))
+      } catch (error) {
+        if (index.isReady || !(error instanceof PetalError)) throw error
+        // The document may be written; the index, which is not there yet, cannot be finished.
+        index.failure ??= error
+      }
+    }
+    return admitted
+  }
+
+  put(batch: WriteBatch, admitted: AdmittedEntries, ordinal: number): void {
+    for (const { index, entries, arrays } of admitted) {
+      if (arrays !== 0) this.#noteArrays(batch, index, arrays)
+      for (const { key } of entries) {
+        if (index.definition.unique) {
+          this.owners.set(ownerKey(index, key), ordinal)
+          batch.put(index.area, key, ordinalValue(ordinal))
+        } else {
+          batch.put(index.area, withOrdinal(key, ordinal), nothing)
+        }
+      }
+    }
+  }
+
+  /** Deletes the entries of a stored document. Call before put() of what replaces it. */
+  end(batch: WriteBatch, ordinal: number, record: string): void {
+    const document = decodeRecord(record)
+    for (const index of this.#indexes) {
+      for (const { key } of entriesOrNone(index, document)) {
+        if (!index.definition.unique) {
+          batch.del(index.area, withOrdinal(key, ordinal))
+          continue
+        }
+        const text = ownerKey(index, key)
+        // While an index is being built the key may be another document's already.
+        if (this.#owner(index, text, key) !== ordinal) continue
+        this.owners.set(text, undefined)
+        batch.del(index.area, key)
+      }
+    }
+  }
+
+  #admit(index: DeclaredIndex, document: Document, replaced: number | undefined): Admitted {
+    const { entries, arrays } = index.entriesOf(document)
+    if (index.definition.unique) for (const entry of entries) this.#assertFree(index, entry, replaced)
+    return { index, entries, arrays }
+  }
+
+  #assertFree(index: DeclaredIndex, { key, values }: Entry, replaced: number | undefined): void {
+    const owner = this.#owner(index, ownerKey(index, key), key)
+    if (owner !== undefined && owner !== replaced) throw duplicateEntry(this.#collection, index.definition, values)
+  }
+
+  #owner(index: DeclaredIndex, text: string, key: Uint8Array): number | undefined {
+    if (this.owners.has(text)) return this.owners.get(text)
+    if (this.#ownersBefore?.has(text)) return this.#ownersBefore.get(text)
+    if (this.#store.canReadSync) {
+      const value = this.#store.value(index.area.key(key))
+      return value === undefined ? undefined : ordinalAtEnd(value)
+    }
+    if (this.#loaded.has(text)) return this.#loaded.get(text)
+    throw new PetalError('BadValue', 'The document was changed while it was being written', {
+      details: { index: index.definition.name }
+    })
+  }
+
+  #noteArrays(batch: WriteBatch, index: DeclaredIndex, arrays: number): void {
+    index.arrays |= arrays
+    if (this.#arrays.get(index) === index.arrays) return
+    this.#arrays.set(index, index.arrays)
+    batch.put(index.area, arraysKey, arraysValue(index.arrays))
+  }
+}
+
+function ownerKey(index: DeclaredIndex, key: Uint8Array): string {
+  return `${index.definition.id}:${toText(key)}`
+}
+
+/** A document that was written while the index was not there may have no entries that could be made. */
+function entriesOrNone(index: DeclaredIndex, document: Document): readonly Entry[] {
+  try {
+    return index.entriesOf(document).entries
+  } catch (error) {
+    if (error instanceof PetalError) return []
+    throw error
+  }
+}
+
+/** The document as it will be read back; undefined for one that will be refused, and told why, when it is written. */
+function storedCopy(document: Document): Document | undefined {
+  try {
+    return decodeRecord(encodeRecord(document, jsonFormOf(document) !== undefined))
+  } catch {
+    return undefined
+  }
+}

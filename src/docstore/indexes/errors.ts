@@ -1,0 +1,47 @@
+/** Errors that only declared indexes raise, one factory per situation. */
+import { PetalError } from '../../model/errors.ts'
+import { emptyArray, type SortKey } from '../../query/sort-key.ts'
+import { type IndexDefinition, keyPattern } from './definition.ts'
+
+export function duplicateEntry(collection: string, definition: IndexDefinition, values: SortKey): PetalError {
+  const keyValue = Object.fromEntries(
+    definition.fields.map(({ path }, i) => [path, values[i] === emptyArray ? [] : (values[i] ?? null)])
+  )
+  const message = `E11000 duplicate key error collection: ${collection} index: ${definition.name} dup key: ${show(keyValue)}`
+  return new PetalError('DuplicateKey', message, {
+    details: { index: definition.name, keyPattern: keyPattern(definition), keyValue }
+  })
+}
+
+export function parallelArrays(definition: Pick<IndexDefinition, 'name'>, path: string): PetalError {
+  return new PetalError(
+    'CannotIndexParallelArrays',
+    `The index '${definition.name}' cannot hold parallel arrays: '${path}' leads through a second one`,
+    { details: { index: definition.name, path } }
+  )
+}
+
+/** @param told a name or a key pattern */
+export function indexNotFound(told: unknown): PetalError {
+  return new PetalError('IndexNotFound', `There is no index ${showValue(told)}`, { details: { index: told } })
+}
+
+/** @param what the caller asked for, against what is there */
+export function indexConflict(codeName: 'IndexOptionsConflict' | 'IndexKeySpecsConflict', what: string): PetalError {
+  return new PetalError(codeName, what)
+}
+
+function show(value: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(value).map(([path, part]) => `${path}: ${showValue(part)}`)
+  return `{ ${parts.join(', ')} }`
+}
+
+function showValue(value: unknown): string {
+  if (typeof value === 'bigint') return String(value)
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    // A message must not fail for a bigint inside of an object.
+    return '…'
+  }
+}

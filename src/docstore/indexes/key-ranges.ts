@@ -1,0 +1,210 @@
+/**
+ * Constraints of a filter → ranges of an index's keys. Pure: no I/O, no state.
+ *
+ * Invariants:
+ * 1. Every entry by which a match could be found alone lies in a range: no document that satisfies the constraints is
+ *    missed.
+ * 2. Ranges do not overlap and ascend.
+ */
+import { encodeKey } from '../../model/key.ts'
+import { Type, typeOf } from '../../model/types.ts'
+import type { Constraint, ValueInterval } from '../../query/constraints.ts'
+import { compareBytes } from '../layout.ts'
+import type { IndexField } from './definition.ts'
+import { concat, firstEntry, prefixEnd, turned } from './entry-key.ts'
+
+/** Keys with `from` ≤ key < `to`, relative to the index; undefined: to its end. */
+export interface KeyRange {
+  readonly from: Uint8Array
+  readonly to: Uint8Array | undefined
+}
+
+/** Encoded values, ascending. An end may be a prefix of values: inclusive, it stands for all that begin with it. */
+interface Interval extends KeyRange {
+  /** The value's key when the interval is one value. */
+  readonly point: Uint8Array | undefined
+}
+
+/** What the leading fields of an index are held to. */
+export interface KeyBounds {
+  readonly ranges: readonly KeyRange[]
+  /** Leading fields of which each is held to values, not to a range. */
+  readonly pointFields: number
+  /** Leading fields of which each is held to one value. */
+  readonly singleFields: number
+  /** Fields that are held to anything. */
+  readonly boundFields: number
+  /** Constraints that the ranges imply. */
+  readonly used: ReadonlySet<Constraint>
+  /** No entry in the ranges has null for every field. */
+  readonly excludesNull: boolean
+}
+
+/** More ranges than these cost more than they save. */
+const maxRanges = 1000
+const everything: readonly KeyRange[] = [{ from: firstEntry, to: undefined }]
+
+/** Bounds that hold nothing back. */
+export const unbounded: KeyBounds = {
+  ranges: everything,
+  pointFields: 0,
+  singleFields: 0,
+  boundFields: 0,
+  used: new Set(),
+  excludesNull: false
+}
+
+/** @param arrays bit i is set when field i of some document leads to or through an array */
+export function keyBounds(
+  fields: readonly IndexField[],
+  arrays: number,
+  constraints: readonly Constraint[]
+): KeyBounds {
+  let prefixes: readonly Uint8Array[] = [new Uint8Array(0)]
+  let ranges: readonly KeyRange[] = everything
+  const used = new Set<Constraint>()
+  let [pointFields, singleFields, boundFields] = [0, 0, 0]
+  let excludesNull = false
+  for (const [i, { path, direction }] of fields.entries()) {
+    if (sharesArray(fields, arrays, i)) break
+    const held = hold(
+      constraints.filter((constraint) => constraint.path === path),
+      (arrays & (1 << i)) !== 0
+    )
+    if (held === undefined || prefixes.length * Math.max(1, held.intervals.length) > maxRanges) break
+    const intervals = direction === 1 ? held.intervals : held.intervals.map(turnedInterval).reverse()
+    ranges = prefixes.flatMap((prefix) => intervals.map((interval) => under(prefix, interval)))
+    boundFields++
+    for (const constraint of held.used) used.add(constraint)
+    excludesNull ||= !held.intervals.some(includesNull)
+    const points = intervals.flatMap(({ point }) => (point === undefined ? [] : [point]))
+    if (points.length < intervals.length) break
+    prefixes = prefixes.flatMap((prefix) => points.map((point) => concat([prefix, point])))
+    if (prefixes.length <= 1 && singleFields === pointFields) singleFields++
+    pointFields++
+  }
+  return boundFields === 0 ? unbounded : { ranges, pointFields, singleFields, boundFields, used, excludesNull }
+}
+
+/**
+ * Two fields below one array: a document may satisfy the one by this element and the other by that, and no entry has
+ * both.
+ */
+function sharesArray(fields: readonly IndexField[], arrays: number, i: number): boolean {
+  if ((arrays & (1 << i)) === 0) return false
+  const root = rootOf(fields[i])
+  return fields.slice(0, i).some((field, j) => (arrays & (1 << j)) !== 0 && rootOf(field) === root)
+}
+
+function rootOf(field: IndexField | undefined): string {
+  return field?.path.split('.', 1)[0] ?? ''
+}
+
+/** The intervals that satisfy constraints of one path; undefined when there are none. */
+function hold(
+  constraints: readonly Constraint[],
+  isMultikey: boolean
+): { readonly intervals: readonly Interval[]; readonly used: readonly Constraint[] } | undefined {
+  const held = constraints.map((constraint) => ({
+    constraint,
+    intervals: constraint.conjuncts.map(encodeIntervals).reduce(intersect)
+  }))
+  const [first] = held
+  if (first === undefined) return undefined
+  if (!isMultikey) return { intervals: held.map(({ intervals }) => intervals).reduce(intersect), used: constraints }
+  // Each may be satisfied by another element: only one of them can be held to.
+  const best = held.reduce((a, b) => (looseness(b.intervals) < looseness(a.intervals) ? b : a), first)
+  return { intervals: best.intervals, used: [best.constraint] }
+}
+
+/** Single values before ranges, few before many. */
+function looseness(intervals: readonly Interval[]): number {
+  return intervals.reduce((sum, { point }) => sum + (point === undefined ? maxRanges : 1), 0)
+}
+
+function encodeIntervals(intervals: readonly ValueInterval[]): readonly Interval[] {
+  const encoded = intervals.map(encodeInterval).sort((a, b) => compareBytes(a.from, b.from))
+  // Equal values may stand in a list more than once.
+  return encoded.filter((interval, i) => i === 0 || compareBytes(interval.from, encoded[i - 1]!.from) !== 0)
+}
+
+function encodeInterval(interval: ValueInterval): Interval {
+  switch (interval.kind) {
+    case 'value': {
+      const key = encodeKey(interval.value)
+      return { from: key, to: prefixEnd(key), point: key }
+    }
+    case 'type': {
+      const tag = encodeKey(interval.like).subarray(0, 1)
+      return { from: tag, to: prefixEnd(tag), point: undefined }
+    }
+    case 'range': {
+      const { low, high } = interval
+      const like = (low ?? high)?.value
+      const tag = encodeKey(like).subarray(0, 1)
+      const lowest = typeOf(like) === Type.number ? encodeKey(Number.NEGATIVE_INFINITY) : tag
+      return {
+        from: low === undefined ? lowest : fromEnd(low.value, !low.isInclusive),
+        to: high === undefined ? prefixEnd(tag) : fromEnd(high.value, high.isInclusive),
+        point: undefined
+      }
+    }
+  }
+}
+
+/** Where a value begins, or where what begins with it ends. */
+function fromEnd(value: unknown, isAfter: boolean): Uint8Array {
+  const key = encodeKey(value)
+  return isAfter ? (prefixEnd(key) ?? key) : key
+}
+
+function intersect(a: readonly Interval[], b: readonly Interval[]): readonly Interval[] {
+  const result: Interval[] = []
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const x = a[i]!
+    const y = b[j]!
+    const from = compareBytes(x.from, y.from) >= 0 ? x.from : y.from
+    const xEndsFirst = compareEnds(x.to, y.to) <= 0
+    const to = xEndsFirst ? x.to : y.to
+    if (to === undefined || compareBytes(from, to) < 0) result.push({ from, to, point: x.point ?? y.point })
+    if (xEndsFirst) i++
+    else j++
+  }
+  return result
+}
+
+function compareEnds(a: Uint8Array | undefined, b: Uint8Array | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
+  return compareBytes(a, b)
+}
+
+/**
+ * The same values where every bit is turned over. An end p of half-open intervals separates what is below p from p and
+ * all above; turned over, keys that begin with p − 1 come right after it.
+ */
+function turnedInterval({ from, to, point }: Interval): Interval {
+  if (point !== undefined) {
+    const key = turned(point)
+    return { from: key, to: prefixEnd(key), point: key }
+  }
+  return { from: to === undefined ? firstEntry : turnedEnd(to), to: turnedEnd(from), point: undefined }
+}
+
+/**
+ * k < end if and only if turned(k) ≥ turnedEnd(end), for keys of values: none is a proper prefix of `end` less its last
+ * bit, so that what begins with turned(end) is what begins with `end`, and lies below.
+ */
+function turnedEnd(end: Uint8Array): Uint8Array {
+  const key = turned(end)
+  return prefixEnd(key) ?? key
+}
+
+function under(prefix: Uint8Array, { from, to }: Interval): KeyRange {
+  return { from: concat([prefix, from]), to: to === undefined ? prefixEnd(prefix) : concat([prefix, to]) }
+}
+
+const nullKey = encodeKey(null)
+
+function includesNull({ from, to }: Interval): boolean {
+  return compareBytes(from, nullKey) <= 0 && (to === undefined || compareBytes(nullKey, to) < 0)
+}

@@ -1,0 +1,32 @@
+/** Which declared index a find of an open collection may use. */
+import { PetalError } from '../../model/errors.ts'
+import type { CompiledFind } from '../find.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { chooseAccess, forceAccess } from './choose-access.ts'
+import type { IndexRead } from './read-by-index.ts'
+
+/**
+ * Synchronous, in one turn with the capture of the view: what an index is known to hold is then true of the view.
+ * @throws PetalError BadValue for a hint that names no index, or one that does not hold every match
+ */
+export function declaredRead(collection: OpenCollection, find: CompiledFind): IndexRead | undefined {
+  const { declared } = collection
+  const { hint } = find
+  if (hint === 'scan' || hint === 'index') return undefined
+  if (hint === undefined && (declared.isEmpty || find.plan.kind === 'ids')) return undefined
+  const constraints = find.filter.constraints()
+  const base = { store: declared.store, documents: collection.state.documents }
+  if (hint === undefined) {
+    const choice = chooseAccess(declared.ready, constraints, find.sort.keys)
+    return choice && { ...base, choice }
+  }
+  const index = declared.find(hint)
+  if (index === undefined) throw badHint('there is no such index')
+  const choice = forceAccess(index, constraints, find.sort.keys)
+  if (choice === undefined) throw badHint('it is sparse and may not hold every match')
+  return { ...base, choice }
+}
+
+function badHint(why: string): PetalError {
+  return new PetalError('BadValue', `The index that hint names cannot be used: ${why}`, { details: { option: 'hint' } })
+}

@@ -1,0 +1,175 @@
+/**
+ * Runs a find by a declared index, or without one when that turns out to be cheaper.
+ *
+ * An entry costs about a microsecond, a document five: entries are gathered as long as they stay below half of the
+ * documents that the collection's own index would have fetched. That is known only after it was asked, which costs less
+ * than a few hundred entries.
+ *
+ * Invariants:
+ * 1. Matches come in the order of the sort, or, where there is none, in that of ordinals: as without the index. Documents
+ *    that sort alike may come in any order.
+ * 2. Entries are read in the snapshot of the view.
+ * 3. The filter has the last word on every document but those of an access that is exact.
+ */
+import { type Candidates, ofOrdinals } from '../candidates.ts'
+import { Confirmer, type Match } from '../confirmer.ts'
+import { confirm, confirmByKey, countMatches, type Execution, findMatches, pauseIfDue } from '../executor.ts'
+import type { CompiledFind } from '../find.ts'
+import { inSortOrder } from '../sorted.ts'
+import { forEachStep, type Steps, wait } from '../steps.ts'
+import type { IndexAccess, IndexChoice } from './choose-access.ts'
+import { readOrdinals } from './entry-reader.ts'
+import type { IndexStore } from './index-store.ts'
+
+/** Entries that are gathered before other ways are looked at. */
+const trialEntries = 1000
+/** Beyond it, ordinals are not gathered: 8 MiB. */
+const maxGathered = 1 << 20
+
+export interface IndexRead {
+  readonly store: IndexStore
+  readonly choice: IndexChoice
+  /** Documents of the collection. */
+  readonly documents: number
+}
+
+/** Matches in the order asked for, nothing skipped yet. */
+export function* matchesByIndex(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
+  const { lookup, walk, isForced } = read.choice
+  const wanted = find.skip + find.limit
+  if (walk !== undefined && !lookup?.isUniqueLookup) {
+    if (isForced || (yield* isWorthWalking(execution, read, walk, wanted))) {
+      yield* walkMatches({ ...execution, maxMatches: wanted }, read.store, walk)
+      return
+    }
+  }
+  const isSorted = find.sort.keys.length > 0
+  const ordinals = yield* gather(execution, read)
+  const matches =
+    ordinals === undefined || lookup === undefined
+      ? findMatches(execution)
+      : gatheredMatches(execution, lookup, ordinals)
+  yield* isSorted ? inSortOrder(matches, find.sort, wanted) : matches
+}
+
+/** Yields the number of matches, once. */
+export function* countByIndex(execution: Execution, read: IndexRead): Steps<number> {
+  const ordinals = yield* gather(execution, read)
+  const access = read.choice.lookup
+  if (ordinals === undefined || access === undefined) {
+    yield* countMatches(execution)
+    return
+  }
+  if (access.isExact) {
+    execution.meter.access = access
+    execution.meter.certain += ordinals.length
+    yield Math.min(ordinals.length, execution.maxMatches)
+    return
+  }
+  let count = 0
+  yield* forEachStep(gatheredMatches(execution, access, ordinals), (slice) => {
+    count += slice.length
+  })
+  yield count
+}
+
+/**
+ * Walking reads documents in order until enough match; any other way reads every candidate and sorts. How many have to
+ * be walked past for one match is estimated from what the collection's own index holds possible.
+ */
+function* isWorthWalking(
+  execution: Execution,
+  { documents }: IndexRead,
+  walk: IndexAccess,
+  wanted: number
+): Generator<Promise<unknown>, boolean, unknown> {
+  if (walk.isCovered) return true
+  const candidates = yield* survey(execution)
+  if (candidates === 0) return false
+  return Math.min(documents, (wanted * documents) / candidates) <= candidates
+}
+
+/** Documents that the execution's own plan would fetch. */
+function* survey(execution: Execution): Generator<Promise<unknown>, number, unknown> {
+  const { view, plan } = execution
+  if (plan.kind === 'ids') return plan.ids.length
+  let candidates = 0
+  for (let i = 0; i < view.index.segmentCount; i++) {
+    candidates += (yield* wait(view.index.evaluate(i, plan.bounds))).upperCount
+    yield* pauseIfDue(execution)
+  }
+  return candidates
+}
+
+function* walkMatches(execution: Execution, store: IndexStore, access: IndexAccess): Steps<Match[]> {
+  const { filter, meter, maxMatches } = execution
+  meter.access = access
+  const confirmer = new Confirmer(filter, meter, maxMatches)
+  const runs = readOrdinals(store, execution.view, access, meter)
+  try {
+    for (let step = runs.next(); !step.done; ) {
+      if (step.value instanceof Promise) {
+        step = runs.next(yield step.value)
+        continue
+      }
+      meter.candidates += step.value.length
+      yield* confirmByKey(execution, confirmer, candidatesOf(step.value, access.isExact))
+      yield* pauseIfDue(execution)
+      if (confirmer.isDone) break
+      step = runs.next()
+    }
+  } finally {
+    runs.return()
+  }
+  if (confirmer.hasMatches) yield confirmer.take()
+}
+
+/** Ordinals in the ranges, ascending; undefined when another way is cheaper. */
+function* gather(
+  execution: Execution,
+  { store, choice }: IndexRead
+): Generator<Promise<unknown>, number[] | undefined, unknown> {
+  const { lookup, isForced } = choice
+  if (lookup === undefined) return undefined
+  const { meter } = execution
+  const gathered: number[] = []
+  let budget = isForced ? Number.POSITIVE_INFINITY : trialEntries
+  const runs = readOrdinals(store, execution.view, lookup, meter)
+  try {
+    for (let step = runs.next(); !step.done; ) {
+      if (step.value instanceof Promise) {
+        step = runs.next(yield step.value)
+        continue
+      }
+      for (const ordinal of step.value) gathered.push(ordinal)
+      yield* pauseIfDue(execution)
+      if (meter.keysExamined >= budget) {
+        if (budget > trialEntries) return undefined
+        // The first matches are at hand sooner where they need not be gathered first.
+        if (Number.isFinite(execution.maxMatches)) return undefined
+        budget = Math.min(maxGathered, (yield* survey(execution)) / 2)
+        if (meter.keysExamined >= budget) return undefined
+      }
+      step = runs.next()
+    }
+  } finally {
+    runs.return()
+  }
+  return gathered.sort((a, b) => a - b)
+}
+
+function* gatheredMatches(execution: Execution, access: IndexAccess, ordinals: readonly number[]): Steps<Match[]> {
+  const { filter, meter, maxMatches, plan } = execution
+  meter.access = access
+  meter.candidates += ordinals.length
+  const confirmer = new Confirmer(filter, meter, maxMatches)
+  const from = ordinals[0] ?? 0
+  const to = (ordinals.at(-1) ?? -1) + 1
+  const inOrder = plan.reverse ? [...ordinals].reverse() : ordinals
+  yield* confirm(execution, confirmer, candidatesOf(inOrder, access.isExact), { from, to, reverse: plan.reverse })
+  if (confirmer.hasMatches) yield confirmer.take()
+}
+
+function candidatesOf(ordinals: readonly number[], areCertain: boolean): Candidates {
+  return areCertain ? { ...ofOrdinals(ordinals), isCertain: () => true } : ofOrdinals(ordinals)
+}

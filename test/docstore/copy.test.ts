@@ -1,0 +1,87 @@
+import { Decimal128, Long, ObjectId } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { AbortedError, copyDatabase, type Document, open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const odd: readonly Document[] = [
+  { _id: new ObjectId(), nothing: null },
+  { _id: 'text', at: new Date(5), big: Long.fromString('9007199254740993'), nan: Number.NaN, zero: -0 },
+  { _id: 3, $literal: { $date: 'no date' }, 'a.b': [1, [2]], amount: Decimal128.fromString('1.10') },
+  { _id: { part: 1 }, pattern: /x/i, bytes: new Uint8Array([1, 2, 3]) }
+]
+
+for (const [from, to] of [
+  ['level', 'lsm'],
+  ['lsm', 'level'],
+  ['memory', 'lsm']
+] as const) {
+  test(`everything of a database on ${from} is in its copy on ${to}`, async () => {
+    const source = await open(scratchPath(), { store: from })
+    await source.insertMany(Array.from({ length: 2500 }, (_, i) => ({ _id: i * 7, n: i % 10 })))
+    await source.deleteMany({ n: 3 })
+    await source.collection('odd', { index: 'none' }).insertMany([...odd])
+    await source.collection('empty').insertOne({ _id: 1 })
+    await source.collection('empty').deleteOne({ _id: 1 })
+    await source.createIndex({ n: 1, _id: -1 }, { unique: true, name: 'by n' })
+    const location = scratchPath()
+    let target = await open(location, { store: to })
+    let last = 0
+    const result = await copyDatabase(source, target, {
+      onProgress: ({ documents }) => {
+        last = documents
+      }
+    })
+    assert.equal(result, { collections: 3, documents: 2250 + odd.length })
+    assert.ok(last > 0)
+    await target.close()
+    target = await open(location)
+    assert.equal(
+      target
+        .listCollections()
+        .map(({ name }) => name)
+        .sort(),
+      ['default', 'empty', 'odd']
+    )
+    for (const name of ['default', 'odd', 'empty']) {
+      const [copied, original] = await Promise.all(
+        [target, source].map((db) =>
+          db
+            .collection(name)
+            .find({}, { sort: { $natural: 1 } })
+            .toArray()
+        )
+      )
+      assert.equal(copied, original)
+    }
+    assert.is((await target.collection('odd').index.stats()).kind, 'none')
+    assert.equal([...target.listIndexes()], [...source.listIndexes()])
+    await rejects(copyDatabase(source, target), 'IllegalOperation')
+    await Promise.all([source.close(), target.close()])
+  })
+}
+
+test('an index that only the LSM store has is the usual one on another store', async () => {
+  const source = await open(scratchPath(), { index: 'embedded' })
+  await source.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i, n: i % 10 })))
+  const target = await open(scratchPath(), { store: 'level' })
+  await copyDatabase(source, target)
+  assert.is((await target.index.stats()).kind, 'sharded')
+  assert.is(await target.countDocuments({ n: 3 }), 30)
+  await Promise.all([source.close(), target.close()])
+})
+
+test('copying stops when it is told to, and the source is as it was', async () => {
+  const source = await open('unused', { store: 'memory' })
+  await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
+  const target = await open('unused', { store: 'memory' })
+  const controller = new AbortController()
+  await copyDatabase(source, target, { signal: controller.signal, onProgress: () => controller.abort() }).then(
+    () => assert.unreachable(),
+    (error) => assert.instance(error, AbortedError)
+  )
+  assert.is(await source.countDocuments(), 5000)
+  await Promise.all([source.close(), target.close()])
+})
+
+test.run()

@@ -1,0 +1,165 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type BadLine, type Database, open, PetalError } from '../../src/index.ts'
+import { parseJson } from '../../src/model/extended-json.ts'
+import type { Document } from '../../src/model/types.ts'
+import { seedOfRun } from '../support/values.ts'
+
+const seed = seedOfRun()
+
+const text = fc.constantFrom('', 'a', 'é', '日本', '\u0001', '"', '\\', '\ud83d\ude00', '$x', 'x'.repeat(40), '2024')
+const key = fc.constantFrom('a', 'b', 'c', 'long_key', 'k"', 'é', '0', '_id', '__proto__', '$date', 'a.b', '')
+/** Values as JSON texts: what a program would not write is in, too. */
+const scalar = fc.oneof(
+  text.map((value) => JSON.stringify(value)),
+  fc.constantFrom(
+    '0',
+    '-0',
+    '1.0',
+    '1e2',
+    '1e400',
+    '-1e-7',
+    '9007199254740993',
+    '9007199254740991',
+    '12345678901234567890',
+    '0.1',
+    '1E+2'
+  ),
+  fc.constantFrom('null', 'true', 'false', '"\\u0041"', '"\\ud800"', '"\\/"', '{"$numberLong":"5"}', '{"$date":"x"}'),
+  fc.integer().map(String)
+)
+const space = fc.constantFrom('', '', '', ' ', '\t', '  ')
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.tuple(fc.array(tie('value'), { maxLength: 3 }), space).map(([items, s]) => `[${s}${items.join(`,${s}`)}]`),
+    fc
+      .tuple(fc.array(fc.tuple(key, tie('value')), { maxLength: 4 }), space)
+      .map(([fields, s]) => `{${fields.map(([k, v]) => `${s}${JSON.stringify(k)}:${s}${v}`).join(',')}}`)
+  )
+}))
+const line = fc
+  .tuple(fc.option(scalar, { freq: 10 }), fc.array(fc.tuple(key, value), { maxLength: 5 }), space)
+  .map(([id, fields, s]) => {
+    const all = id === null ? fields : [['_id', id] as const, ...fields]
+    return `{${all.map(([k, v]) => `${JSON.stringify(k)}:${s}${v}`).join(`,${s}`)}}`
+  })
+
+async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** What the lines say by parsing each: the documents in order and the numbers of the lines that are refused. */
+async function byObjects(db: Database, lines: readonly string[]): Promise<number[]> {
+  const refused: number[] = []
+  for (const [i, source] of lines.entries()) {
+    try {
+      await db.insertOne(parseJson(source) as Document)
+    } catch (error) {
+      if (!(error instanceof PetalError)) throw error
+      refused.push(i + 1)
+    }
+  }
+  return refused
+}
+
+/** Generated ids differ from run to run. */
+function comparable(documents: readonly Document[]): unknown[] {
+  return documents.map(({ _id, ...rest }) => [typeof _id === 'object' ? 'generated' : _id, rest])
+}
+
+test('a line becomes the document that parsing it gives, and is found by the same questions', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 70 }), async (lines, size) => {
+      // Two ids in one line: parsing keeps the last, an import refuses the line.
+      const kept = lines.filter((source) => source.split('"_id":').length <= 2)
+      await using imported = await open('x', { store: 'memory' })
+      await using inserted = await open('y', { store: 'memory' })
+      const skipped: number[] = []
+      const bytes = new TextEncoder().encode(`${kept.join('\n')}\n`)
+      await imported.importLines(inPieces(bytes, size), { onSkipped: (bad: BadLine) => skipped.push(bad.line) })
+      const refused = await byObjects(inserted, kept)
+      assert.equal(skipped.sort(byNumber), refused)
+      const [left, right] = await Promise.all([imported.find({}).toArray(), inserted.find({}).toArray()])
+      assert.equal(comparable(left), comparable(right))
+      for (const filter of questions(right)) {
+        assert.equal(
+          comparable(await imported.find(filter).toArray()),
+          comparable(await inserted.find(filter, { hint: 'scan' }).toArray())
+        )
+      }
+    }),
+    { seed, numRuns: 120 }
+  )
+})
+
+function questions(documents: readonly Document[]): Document[] {
+  return documents
+    .slice(0, 8)
+    .flatMap((document) => Object.entries(document))
+    .filter(([path, operand]) => path !== '_id' || typeof operand !== 'object')
+    .filter(([path]) => !path.startsWith('$') && !path.includes('.') && path !== '')
+    .flatMap(([path, operand]) => [{ [path]: { $eq: operand } }, { [path]: { $ne: operand } }])
+}
+
+const byNumber = (a: number, b: number): number => a - b
+
+test('two ids in one line are refused, not guessed at', async () => {
+  await using db = await open('x', { store: 'memory' })
+  const bad: BadLine[] = []
+  const { insertedCount, skippedCount } = await db.importLines(
+    [new TextEncoder().encode('{"_id":1,"a":1}\n{"_id":2,"_id":3}\n')],
+    { onSkipped: (line) => bad.push(line) }
+  )
+  assert.equal([insertedCount, skippedCount, bad.map(({ line }) => line)], [1, 1, [2]])
+})
+
+test('strict ends at the first bad line: what is before it is in, nothing after it is', async () => {
+  await using db = await open('x', { store: 'memory' })
+  const bytes = new TextEncoder().encode('{"_id":1}\n{"_id":2}\n{"_id":1}\n{"_id":4}\n')
+  let caught: unknown
+  await db.importLines([bytes], { strict: true }).catch((error: unknown) => {
+    caught = error
+  })
+  assert.is((caught as BadLine).line, 3)
+  assert.equal(await db.find({}).toArray(), [{ _id: 1 }, { _id: 2 }])
+})
+
+test('a source that breaks off keeps what was read before', async () => {
+  await using db = await open('x', { store: 'memory' })
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield new TextEncoder().encode('{"_id":1}\n{"_id":2}\n{"_id":')
+    throw new TypeError('gone')
+  }
+  await db.importLines(broken()).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.instance(error, TypeError)
+  )
+  assert.is(await db.countDocuments(), 2)
+})
+
+test('an aborted import keeps whole lines and says that it was aborted', async () => {
+  await using db = await open('x', { store: 'memory' })
+  const controller = new AbortController()
+  async function* source(): AsyncGenerator<Uint8Array> {
+    yield new TextEncoder().encode('{"_id":1}\n{"_id":2')
+    controller.abort()
+    yield new TextEncoder().encode('2}\n')
+  }
+  await db.importLines(source(), { signal: controller.signal }).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.is((error as Error).name, 'AbortError')
+  )
+  assert.equal(await db.find({}).toArray(), [{ _id: 1 }])
+})
+
+test('replacing an imported document by an equal one changes nothing, however its line was written', async () => {
+  await using db = await open('x', { store: 'memory' })
+  await db.importLines([new TextEncoder().encode('{"_id":1, "a" : [1.0,  "\\u0041"]}\n')])
+  const { matchedCount, modifiedCount } = await db.replaceOne({ _id: 1 }, { a: [1, 'A'] })
+  assert.equal([matchedCount, modifiedCount], [1, 0])
+})
+
+test.run()

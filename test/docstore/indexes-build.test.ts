@@ -1,0 +1,136 @@
+/** Building an index: beside writes, over what is there, interrupted anywhere; reopening and dropping. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open } from '../../src/index.ts'
+import { FailingLevel } from './odd-stores.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const documents = (count: number, from = 0) => Array.from({ length: count }, (_, i) => ({ _id: from + i, n: i % 50 }))
+
+async function assertComplete(db: Database): Promise<void> {
+  const all = await db.find({}, { hint: 'scan' }).toArray()
+  assert.equal(await db.find({}, { hint: 'n_1' }).toArray(), all)
+  for (const n of [0, 7, 49, 1000]) {
+    assert.equal(await db.find({ n }).toArray(), await db.find({ n }, { hint: 'scan' }).toArray())
+    assert.is(await db.countDocuments({ n }), await db.countDocuments({ n }, { hint: 'scan' }))
+  }
+}
+
+/** Entries of declared indexes in the store, whoever they belong to. */
+async function entriesIn(store: FailingLevel): Promise<number> {
+  const keys = await store.keys({ keyEncoding: 'utf8' }).all()
+  return keys.filter((key) => /^!1\.x\d+!/.test(String(key))).length
+}
+
+test('writes go on while an index is built, and none is lost or kept', async () => {
+  const db = await open(scratchPath())
+  await db.insertMany(documents(6000))
+  let isBuilt = false
+  const building = db.createIndex({ n: 1 }).then(() => {
+    isBuilt = true
+  })
+  let rounds = 0
+  for (; !isBuilt; rounds++) {
+    await db.insertOne({ _id: 10_000 + rounds, n: rounds % 50 })
+    await db.updateOne({ _id: (rounds * 131) % 6000 }, { $set: { n: 1000 } })
+    await db.deleteOne({ _id: (rounds * 97) % 6000 })
+  }
+  await building
+  assert.ok(rounds > 2, `${rounds} rounds`)
+  await assertComplete(db)
+  await db.close()
+})
+
+test('progress is told; an abort, and a key that is not unique, leave nothing of the index', async () => {
+  const store = new FailingLevel()
+  const db = await open(store)
+  await db.insertMany(documents(2000))
+  const done: number[] = []
+  const controller = new AbortController()
+  const aborted = db.createIndex(
+    { n: 1 },
+    {
+      signal: controller.signal,
+      onProgress: (progress) => {
+        done.push(progress.done / progress.total)
+        if (done.length === 2) controller.abort()
+      }
+    }
+  )
+  await rejects(aborted, 'Aborted')
+  assert.is(done.length, 2)
+  const error = await rejects(db.createIndex({ n: 1 }, { unique: true }), 'DuplicateKey')
+  assert.equal(error.details.keyPattern, { n: 1 })
+  assert.equal([...db.listIndexes()], [])
+  assert.is(await entriesIn(store), 0)
+  await db.createIndex({ n: 1 })
+  await assertComplete(db)
+  await db.close()
+})
+
+test('whatever batch of a building fails for good, there is no half index, and the next open clears what is left', async () => {
+  for (let successes = 0; successes < 6; successes++) {
+    const store = new FailingLevel()
+    const db = await open(store)
+    await db.insertMany(documents(1500))
+    store.successes = successes
+    const outcome = await Promise.allSettled([db.createIndex({ n: 1 })])
+    // The process ends here: nothing is closed, nothing more is written.
+    store.successes = Number.POSITIVE_INFINITY
+    const bytes = await store.iterator({ keyEncoding: 'view', valueEncoding: 'view' }).all()
+    const copy = new FailingLevel()
+    await copy.batch(
+      bytes.map(([key, value]) => ({ type: 'put', key, value, keyEncoding: 'view', valueEncoding: 'view' })) as never
+    )
+    const again = await open(copy)
+    if (outcome[0].status === 'rejected') {
+      assert.equal([...again.listIndexes()], [], `after ${successes} batches`)
+      assert.is(await entriesIn(copy), 0, `after ${successes} batches`)
+      await again.createIndex({ n: 1 })
+    }
+    await assertComplete(again)
+    await again.close()
+    await db.close()
+  }
+})
+
+test('an index is there after a reopen and follows writes; dropped, it is gone for good', async () => {
+  const location = scratchPath()
+  let db = await open(location)
+  await db.insertMany(documents(500))
+  assert.is(await db.createIndex({ n: 1 }), 'n_1')
+  assert.is(await db.createIndex({ n: 1 }), 'n_1')
+  await rejects(db.createIndex({ n: 1 }, { unique: true }), 'IndexOptionsConflict')
+  await rejects(db.createIndex({ m: 1 }, { name: 'n_1' }), 'IndexKeySpecsConflict')
+  await db.close()
+  db = await open(location)
+  assert.equal([...db.listIndexes()], [{ name: 'n_1', key: { n: 1 }, unique: false, sparse: false }])
+  await db.insertMany(documents(100, 5000))
+  await assertComplete(db)
+  const cursor = db.find({ n: { $lt: 40 } }, { hint: 'n_1', sort: { n: 1 } })
+  const first = await cursor.next()
+  await db.deleteMany({ n: { $lt: 40 } })
+  await db.dropIndex('n_1')
+  assert.is((await cursor.toArray()).length, 479, 'a cursor keeps its snapshot')
+  assert.is(first?.n, 0)
+  await rejects(db.dropIndex('n_1'), 'IndexNotFound')
+  await rejects(db.find({}, { hint: 'n_1' }).toArray(), 'BadValue')
+  await db.close()
+  db = await open(location)
+  assert.equal([...db.listIndexes()], [])
+  await db.close()
+})
+
+test('documents with parallel arrays are refused, and refuse the index', async () => {
+  const db = await open(scratchPath())
+  await db.insertOne({ _id: 1, a: [1], b: [2] })
+  await rejects(db.createIndex({ a: 1, b: 1 }), 'CannotIndexParallelArrays')
+  await db.deleteOne({ _id: 1 })
+  await db.createIndex({ a: 1, b: 1 })
+  await rejects(db.insertOne({ a: [1], b: [2] }), 'CannotIndexParallelArrays')
+  await db.insertOne({ a: [1, 2], b: 3 })
+  assert.is(await db.countDocuments({ a: 2, b: 3 }, { hint: 'a_1_b_1' }), 1)
+  await db.close()
+})
+
+test.run()

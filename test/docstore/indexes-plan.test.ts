@@ -1,0 +1,137 @@
+/** When a declared index is used, how, and what explain() says of it. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Explanation, open, type PlanStage } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const count = 6000
+const db = await open(scratchPath())
+await db.insertMany(
+  Array.from({ length: count }, (_, i) => ({
+    _id: i,
+    user: i % 300,
+    at: (i * 7919) % count,
+    code: `c${i}`,
+    list: [i % 10, 20 - (i % 10)]
+  }))
+)
+await db.createIndex({ user: 1, at: -1 })
+await db.createIndex({ at: 1 })
+await db.createIndex({ code: 1 }, { unique: true })
+await db.createIndex({ list: 1 })
+
+test.after(() => db.close())
+
+function stagesOf({ queryPlanner }: Explanation): PlanStage[] {
+  const stages: PlanStage[] = []
+  for (let stage: PlanStage | undefined = queryPlanner.winningPlan; stage; stage = stage.inputStage) stages.push(stage)
+  return stages
+}
+
+const namesOf = (explanation: Explanation): string[] => stagesOf(explanation).map(({ stage }) => stage)
+
+test('a prefix, a range and a list of values read the entries of their answer and no more', async () => {
+  for (const [filter, indexName, keys] of [
+    [{ user: 7 }, 'user_1_at_-1', 20],
+    [{ user: 7, at: { $gte: 0, $lt: 10_000 } }, 'user_1_at_-1', 20],
+    [{ at: { $gte: 100, $lt: 150 } }, 'at_1', 50],
+    [{ user: { $in: [1, 2, 3, 3] } }, 'user_1_at_-1', 60],
+    [{ code: 'c77' }, 'code_1', 1],
+    [{ code: { $in: ['c1', 'c2', 'none'] } }, 'code_1', 2]
+  ] as const) {
+    const explanation = await db.find(filter).explain()
+    const scan = stagesOf(explanation).at(-1)
+    assert.is(scan?.stage, 'IXSCAN', JSON.stringify(filter))
+    assert.is(scan?.indexName, indexName)
+    assert.is(explanation.executionStats.totalKeysExamined, keys, JSON.stringify(filter))
+    assert.is(explanation.executionStats.totalDocsExamined, keys)
+    assert.is(explanation.index.falsePositives, 0)
+  }
+})
+
+test('an order is walked, in either direction, and nothing is sorted', async () => {
+  for (const [filter, sort] of [
+    [{}, { at: 1 }],
+    [{}, { at: -1 }],
+    [{ user: 7 }, { at: -1 }],
+    [{ user: 7 }, { at: 1 }],
+    [{}, { user: -1, at: 1 }],
+    [{ user: { $gt: 290 } }, { user: 1, at: -1 }]
+  ] as const) {
+    const explanation = await db.find(filter, { sort, limit: 5 }).explain()
+    assert.equal(namesOf(explanation), ['LIMIT', 'FETCH', 'IXSCAN'])
+    assert.ok(explanation.executionStats.totalDocsExamined <= 5)
+    const found = await db.find(filter, { sort, limit: 5 }).toArray()
+    assert.equal(found, await db.find(filter, { sort, limit: 5, hint: 'scan' }).toArray())
+  }
+})
+
+test('a range over most documents is left to the other index, and so is an order that excludes too much', async () => {
+  assert.not(namesOf(await db.find({ at: { $gte: 10 } }).explain()).includes('IXSCAN'))
+  const rare = await db
+    .find({ _id: { $gte: 100, $lt: 103 }, list: { $size: 2 } }, { sort: { at: 1 }, limit: 2 })
+    .explain()
+  assert.ok(rare.executionStats.totalDocsExamined < count / 2, `${rare.executionStats.totalDocsExamined}`)
+})
+
+test('documents sort by elements that a filter does not ask for', async () => {
+  const options = { sort: { list: 1 }, limit: 3 } as const
+  const filter = { list: { $gte: 18 } }
+  const smallest = (found: readonly Record<string, unknown>[]) =>
+    found.map(({ list }) => Math.min(...(list as number[])))
+  const expected = smallest(await db.find(filter, { ...options, hint: 'scan' }).toArray())
+  assert.equal(smallest(await db.find(filter, options).toArray()), expected)
+  assert.equal(smallest(await db.find(filter, { ...options, hint: 'list_1' }).toArray()), expected)
+  assert.equal(smallest(await db.find({}, options).toArray()), [0, 0, 0])
+  assert.is(namesOf(await db.find({}, options).explain()).at(-1), 'IXSCAN')
+})
+
+test('two conditions on an array may be met by two elements, unless $elemMatch asks for one', async () => {
+  const between = { list: { $gt: 9, $lt: 12 } }
+  assert.is(await db.countDocuments(between), await db.countDocuments(between, { hint: 'scan' }))
+  assert.ok((await db.countDocuments(between)) > 0)
+  const explanation = await db.find({ list: { $elemMatch: { $gt: 10, $lt: 12 } } }).explain()
+  assert.is(explanation.executionStats.totalKeysExamined, count / 10)
+})
+
+test('exact entries are counted without a document', async () => {
+  assert.is(await db.countDocuments({ user: 7 }), 20)
+  assert.is(await db.countDocuments({ at: { $lt: 500 } }), 500)
+  assert.is(await db.countDocuments({ at: null }), 0)
+  assert.is(await db.countDocuments({ user: 7 }, { skip: 5, limit: 10 }), 10)
+})
+
+test('hint takes a name or a key pattern; what names no index is refused', async () => {
+  const named = await db.find({ user: 7 }, { hint: 'at_1' }).explain()
+  assert.is(stagesOf(named).at(-1)?.indexName, 'at_1')
+  assert.is(named.executionStats.nReturned, 20)
+  const patterned = await db.find({ user: 7 }, { hint: { user: 1, at: -1 } }).explain()
+  assert.is(stagesOf(patterned).at(-1)?.indexName, 'user_1_at_-1')
+  assert.is(namesOf(await db.find({ user: 7 }, { hint: 'index' }).explain()).at(-1), 'BLOOM')
+  await rejects(db.find({}, { hint: 'nothing' }).toArray(), 'BadValue')
+  await rejects(db.find({}, { hint: 5 as never }).toArray(), 'BadValue')
+})
+
+test('stats tell of every declared index', async () => {
+  const [collection] = (await db.stats()).collections
+  assert.equal(
+    collection?.declared.map(({ name, multikey }) => [name, multikey]),
+    [
+      ['user_1_at_-1', false],
+      ['at_1', false],
+      ['code_1', false],
+      ['list_1', true]
+    ]
+  )
+})
+
+test('what cannot be an index is refused with its reason', async () => {
+  for (const spec of [{}, { a: 2 }, { 'a..b': 1 }, { $a: 1 }, 5, [], { '__proto__.a': 1 }]) {
+    await rejects(db.createIndex(spec as never), 'BadValue')
+  }
+  await rejects(db.createIndex({ a: 'text' } as never), 'CommandNotSupported')
+  await rejects(db.createIndex({ a: 1 }, { expireAfterSeconds: 5 } as never), 'InvalidOptions')
+  await rejects(db.createIndex({ a: 1 }, { name: 'scan' }), 'BadValue')
+})
+
+test.run()

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryLevel } from 'memory-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { AbortedError, type Document, open, type VerifyProgress } from '../../src/index.ts'
+import { scratchPath } from './scratch.ts'
+
+const documents = (count: number): Document[] =>
+  Array.from({ length: count }, (_, i) => ({ _id: i, n: i % 7, text: `number ${i}`, at: new Date(i) }))
+
+for (const store of ['lsm', 'level'] as const) {
+  for (const index of ['sharded', 'none'] as const) {
+    test(`a sound database on ${store} with index ${index} has no problem, while it is written to as well`, async () => {
+      const db = await open(scratchPath(), { store, index })
+      await db.insertMany(documents(3000))
+      await db.deleteMany({ n: 3 })
+      await db.updateMany({ n: 4 }, { $set: { text: 'changed' } })
+      await db.collection('other').insertOne({ _id: 'o' })
+      const progress: VerifyProgress[] = []
+      const writes = db.insertMany(documents(500).map((document) => ({ ...document, _id: `later ${document._id}` })))
+      const report = await db.verify({ onProgress: (each) => progress.push(each) })
+      await writes
+      assert.equal(report.problems, [])
+      assert.is(report.problemCount, 0)
+      assert.is(report.hasCheckedStore, store === 'lsm')
+      assert.ok(report.documents >= 2571)
+      assert.ok(progress.some(({ collection, checked }) => collection === 'default' && checked > 0))
+      await db.close()
+    })
+  }
+}
+
+/** A database over a store that is damaged by hand, and what verify() says of it. */
+async function problemsAfter(damage: (docs: Sublevel, ids: Sublevel) => Promise<unknown>): Promise<string[]> {
+  const store = new MemoryLevel<Uint8Array, string>({ keyEncoding: 'view' })
+  const db = await open(store)
+  await db.insertMany(documents(300))
+  await damage(sublevel(store, '1.docs'), sublevel(store, '1.ids'))
+  const { problems, problemCount } = await db.verify()
+  assert.is(problemCount, problems.length)
+  await db.close()
+  return problems.map(({ collection, kind, what }) => `${collection} ${kind} ${what}`)
+}
+
+type Sublevel = ReturnType<typeof sublevel>
+
+function sublevel(store: MemoryLevel<Uint8Array, string>, name: string) {
+  return store.sublevel<Uint8Array, string>(name, { keyEncoding: 'view', valueEncoding: 'utf8' })
+}
+
+async function nthKey(area: Sublevel, n: number): Promise<Uint8Array> {
+  const keys = await area.keys().all()
+  return keys[n] as Uint8Array
+}
+
+test('a document that is gone is missed by the index and by its _id', async () => {
+  const problems = await problemsAfter(async (docs) => docs.del(await nthKey(docs, 5)))
+  assert.ok(problems.includes('default index knows document 5, which is not there'), problems.join('\n'))
+  assert.ok(problems.includes('default id 300 _ids are there for 299 documents'))
+  assert.ok(problems.includes('default document 299 documents are there, 300 were counted when they were written'))
+})
+
+test('a document that cannot be read is named', async () => {
+  const problems = await problemsAfter(async (docs) => docs.put(await nthKey(docs, 7), '{"_id":7,"n'))
+  assert.is(problems.length, 1, problems.join('\n'))
+  assert.match(problems[0] ?? '', /^default document 7: A stored document is damaged/)
+})
+
+test('an _id that leads elsewhere is named', async () => {
+  const problems = await problemsAfter(async (_, ids) => ids.put(await nthKey(ids, 9), '10'))
+  assert.equal(problems, ['default id the _id of document 9 leads to document 10'])
+})
+
+test('a document in the place of another is denied by the index, asked for its own fields', async () => {
+  const problems = await problemsAfter(async (docs) =>
+    docs.put(await nthKey(docs, 11), '{"_id":11,"n":4,"text":"swapped"}')
+  )
+  assert.ok(problems.includes('default index denies document 11, asked for its own text'), problems.join('\n'))
+})
+
+test('a damaged table is reported with its file, and what can be read is checked', async () => {
+  const location = scratchPath()
+  let db = await open(location, { lsm: { writeBufferSize: 64 * 1024 } })
+  await db.insertMany(documents(5000))
+  await db.close()
+  const [table = ''] = readdirSync(location).filter((name) => name.endsWith('.sst'))
+  const path = join(location, table)
+  const bytes = readFileSync(path)
+  bytes[200] = (bytes[200] ?? 0) ^ 0xff
+  writeFileSync(path, bytes)
+  db = await open(location)
+  const { problems } = await db.verify()
+  assert.ok(
+    problems.some(({ collection, what }) => collection === undefined && what.includes(table)),
+    JSON.stringify(problems)
+  )
+  await db.close().catch(() => undefined)
+})
+
+test('verifying stops when it is told to', async () => {
+  const db = await open('unused', { store: 'memory' })
+  await db.insertMany(documents(5000))
+  await db.verify({ signal: AbortSignal.abort() }).then(
+    () => assert.unreachable(),
+    (error) => assert.instance(error, AbortedError)
+  )
+  await db.close()
+})
+
+test.run()
