@@ -1,12 +1,16 @@
 /** The commands there are, in the order in which help lists them. */
 import type { Command } from './command.ts'
+import { copyCommand } from './copy.ts'
 import { countCommand } from './count.ts'
 import { exportCommand } from './export.ts'
 import { findCommand } from './find.ts'
 import { generateCommand } from './generate.ts'
 import { getCommand } from './get.ts'
 import { importCommand } from './import.ts'
+import { reindexCommand } from './reindex.ts'
 import { statsCommand } from './stats.ts'
+import { tuneCommand } from './tune.ts'
+import { verifyCommand } from './verify.ts'
 
 export const commands: readonly Command[] = [
   importCommand,
@@ -15,6 +19,10 @@ export const commands: readonly Command[] = [
   getCommand,
   exportCommand,
   statsCommand,
+  verifyCommand,
+  copyCommand,
+  tuneCommand,
+  reindexCommand,
   generateCommand
 ]
 

@@ -1,20 +1,15 @@
 /**
  * `petaldb import`: newline-delimited JSON into a collection, in bounded memory whatever the lines are.
  */
-import { open } from '../index.ts'
-import { BatchInserter } from './batch-inserter.ts'
+import { AbortedError, BadLine, type Collection, open } from '../index.ts'
 import { command } from './command.ts'
-import { FileError, UsageError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
-import { type Line, LineSplitter } from './line-splitter.ts'
 import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
-import { BadLine, maxLineBytes, readDocument } from './read-document.ts'
 import { Source } from './source.ts'
+import { storeName, storeNames } from './store-name.ts'
 import { wholeNumber } from './values.ts'
-
-const storeNames = ['level', 'memory'] as const
 
 export const importCommand = command({
   name: 'import',
@@ -24,7 +19,7 @@ export const importCommand = command({
     collection: { type: 'string', value: 'name', help: "collection to add to (default 'default')" },
     batch: { type: 'string', value: 'n', help: 'documents per batch (default 1000)' },
     strict: { type: 'boolean', help: 'stop at the first line that cannot be imported' },
-    store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database' },
+    store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database (default lsm)' },
     json: { type: 'boolean', help: 'print the outcome as JSON' }
   },
   details: [
@@ -34,9 +29,7 @@ export const importCommand = command({
   ],
   async run([location = '', path = ''], options) {
     const batchDocuments = wholeNumber('--batch', options.batch ?? '1000', 1)
-    const store = storeNames.find((name) => name === (options.store ?? 'level'))
-    if (store === undefined) throw new UsageError(`--store takes ${storeNames.join(' or ')}, got '${options.store}'`)
-
+    const store = storeName(options.store)
     using interrupt = new Interrupt()
     // Before the database, so that a mistyped file name does not leave an empty one behind.
     const source = await Source.open(path, interrupt.signal)
@@ -44,8 +37,9 @@ export const importCommand = command({
     const collection = options.collection === undefined ? db : db.collection(options.collection)
 
     const started = performance.now()
-    const outcome = await importAll(source, interrupt.signal, (refused) => {
-      return new BatchInserter(collection, { batchDocuments, isStrict: options.strict === true, refused })
+    const outcome = await importAll(source, interrupt.signal, collection, {
+      batch: batchDocuments,
+      strict: options.strict === true
     })
     await db.close()
     const milliseconds = performance.now() - started
@@ -65,12 +59,16 @@ interface Outcome {
   readonly failure: unknown
 }
 
-type MakeInserter = (refused: (bad: BadLine) => void) => BatchInserter
-
-async function importAll(source: Source, signal: AbortSignal, makeInserter: MakeInserter): Promise<Outcome> {
+async function importAll(
+  source: Source,
+  signal: AbortSignal,
+  collection: Collection,
+  options: { readonly batch: number; readonly strict: boolean }
+): Promise<Outcome> {
+  let imported = 0
   let skipped = 0
   using progress = new Progress(() => ({
-    documents: inserter.insertedCount,
+    documents: imported,
     bytes: source.bytesRead,
     totalBytes: source.totalBytes
   }))
@@ -78,37 +76,24 @@ async function importAll(source: Source, signal: AbortSignal, makeInserter: Make
     skipped++
     progress.note(`petaldb: ${source.name}:${bad.line}: ${bad.message}`)
   }
-  const inserter = makeInserter(skip)
-  const splitter = new LineSplitter(maxLineBytes)
-
-  /** A promise when the batch is full. */
-  const take = (line: Line): Promise<void> | undefined => {
-    const read = readDocument(line)
-    if (read instanceof BadLine) return inserter.refuse(read)
-    return read === undefined ? undefined : inserter.add(read)
-  }
-
-  let failure: unknown
   try {
-    for await (const chunk of source.chunks()) {
-      for (const line of splitter.push(chunk)) {
-        const full = take(line)
-        if (full !== undefined) await full
+    await collection.importLines(source.chunks(), {
+      ...options,
+      signal,
+      onSkipped: skip,
+      onProgress: ({ insertedCount }) => {
+        imported = insertedCount
       }
+    })
+  } catch (failure) {
+    if (failure instanceof BadLine) {
+      skip(failure)
+      return { imported, skipped, isStopped: true, failure: undefined }
     }
-    // The last line of an input that was cut off is no line.
-    if (!signal.aborted) for (const line of splitter.end()) await take(line)
-    await inserter.finish()
-  } catch (error) {
-    failure = error
-    // What was read before the file broke off is good.
-    if (error instanceof FileError) await inserter.finish()
-    else await inserter.settle()
+    const isInterrupted = failure instanceof AbortedError && signal.aborted
+    return { imported, skipped, isStopped: false, failure: isInterrupted ? undefined : failure }
   }
-  const imported = inserter.insertedCount
-  if (!(failure instanceof BadLine)) return { imported, skipped, isStopped: false, failure }
-  skip(failure)
-  return { imported, skipped, isStopped: true, failure: undefined }
+  return { imported, skipped, isStopped: false, failure: undefined }
 }
 
 interface Summary extends Outcome {

@@ -38,6 +38,7 @@ function collectionText({ name, documents, documentBytes, index }: CollectionSta
   const parts = [
     ['  hashed rows', bytes.hashedRows],
     ['  private rows', bytes.privateRows],
+    ['  range codes', bytes.rangeCodes],
     ['  upper level', bytes.upperLevel],
     ['  live bitmaps', bytes.live],
     ['  directory', bytes.directory]

@@ -59,7 +59,7 @@ test('commands refuse what they cannot be called with', async () => {
     [['find', 'db', '--limit'], /argument missing/],
     [['count', 'db', '{}', 'x'], /^unexpected argument 'x'$/],
     [['generate', 'cats', '--count', '1'], /can generate tweets, not 'cats'/],
-    [['import', 'db', '-', '--store', 'tape'], /^--store takes level or memory, got 'tape'$/]
+    [['import', 'db', '-', '--store', 'tape'], /^--store takes lsm, level or memory, got 'tape'$/]
   ]
   for (const [[name = '', ...args], message] of refusals) {
     try {

@@ -1,0 +1,50 @@
+/**
+ * A log of queries: newline-delimited Extended JSON, each line a filter, or an object whose `filter` is one, with how
+ * often it was asked as `count` and anything else beside.
+ */
+import { PetalError } from '../model/errors.ts'
+import { parseJson } from '../model/extended-json.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
+import { Source } from './source.ts'
+
+/** @throws PetalError FailedToParse naming the line */
+export async function readQueryLog(path: string, signal: AbortSignal): Promise<Map<Document, number>> {
+  const source = await Source.open(path, signal)
+  const queries = new Map<Document, number>()
+  const decoder = new TextDecoder()
+  let rest = ''
+  let number = 0
+  const take = (line: string): void => {
+    number++
+    if (line.trim() === '') return
+    const { filter, count } = entryOf(line, `${source.name} line ${number}`)
+    queries.set(filter, count)
+  }
+  for await (const chunk of source.chunks()) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(take)
+  }
+  take(rest + decoder.decode())
+  return queries
+}
+
+function entryOf(line: string, place: string): { readonly filter: Document; readonly count: number } {
+  const entry = parsed(line, place)
+  if (!isPlainObject(entry)) throw new PetalError('FailedToParse', `${place}: expected a filter, an object`)
+  if (!isPlainObject(entry.filter)) return { filter: entry, count: 1 }
+  const { filter, count = 1 } = entry
+  if (typeof count !== 'number' || !(count > 0)) {
+    throw new PetalError('FailedToParse', `${place}: count must be a number above 0`)
+  }
+  return { filter, count }
+}
+
+function parsed(line: string, place: string): unknown {
+  try {
+    return parseJson(line)
+  } catch (error) {
+    if (!(error instanceof PetalError)) throw error
+    throw new PetalError('FailedToParse', `${place}: ${error.message}`, { cause: error })
+  }
+}

@@ -1,0 +1,76 @@
+/** `petaldb reindex`: builds the index again, once or every so often. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Collection } from '../index.ts'
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { UsageError } from './errors.ts'
+import { formatCount } from './format.ts'
+import { Interrupt } from './interrupt.ts'
+import { printLine } from './line-writer.ts'
+import { Progress } from './progress.ts'
+
+const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** The longest that a timer can wait. */
+const maxMilliseconds = 2 ** 31 - 1
+
+export const reindexCommand = command({
+  name: 'reindex',
+  summary: 'Builds the index again: what was deleted or replaced costs nothing any more.',
+  positionals: '<db>',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to reindex (default 'default')" },
+    every: { type: 'string', value: '1h', help: 'go on, and build it again as often as it pays: 30s, 10m, 1h, 1d' }
+  },
+  details: [
+    'Ctrl-C is harmless: the index stays what it was.',
+    '',
+    '  petaldb reindex tweets.db',
+    '  petaldb reindex tweets.db --every 1h'
+  ],
+  async run([location = ''], options) {
+    const interval = options.every === undefined ? undefined : duration('--every', options.every)
+    using interrupt = new Interrupt()
+    const { signal } = interrupt
+    try {
+      await using db = await openExisting(location)
+      const collection = await existingCollection(db, options.collection)
+      await reindex(collection, signal)
+      while (interval !== undefined) {
+        await sleep(interval, undefined, { signal })
+        if ((await collection.index.rebuildReason()) !== undefined) await reindex(collection, signal)
+      }
+    } catch (error) {
+      if (interrupt.status === undefined) throw error
+    }
+    return interrupt.status ?? 0
+  }
+})
+
+async function reindex({ index }: Collection, signal: AbortSignal): Promise<void> {
+  let done = { documents: 0, total: 0 }
+  const position = () => ({ documents: done.documents, bytes: done.documents, totalBytes: done.total })
+  let result: Awaited<ReturnType<typeof index.rebuild>>
+  {
+    using _ = new Progress(position)
+    result = await index.rebuild({
+      signal,
+      onProgress: (progress) => {
+        done = progress
+      }
+    })
+  }
+  const rate = result.milliseconds > 0 ? (result.documents / result.milliseconds) * 1000 : 0
+  const { segments, bytes } = await index.stats()
+  const each = result.documents > 0 ? `, ${Math.round(bytes.total / result.documents)} bytes per document` : ''
+  await printLine(
+    `${formatCount(result.documents)} documents in ${formatCount(segments)} ${segments === 1 ? 'segment' : 'segments'}${each}, ${formatCount(rate)}/s`
+  )
+}
+
+/** @throws UsageError unless the text is a number with a unit, such as 30s or 1h */
+function duration(name: string, text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
+  const milliseconds = Number(digits) * (unitMilliseconds[unit ?? ''] ?? Number.NaN)
+  if (milliseconds > 0 && milliseconds <= maxMilliseconds) return milliseconds
+  throw new UsageError(`${name} takes a time such as 30s, 10m, 1h or 1d, up to 24 days, got '${text}'`)
+}

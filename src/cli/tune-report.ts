@@ -1,0 +1,78 @@
+/** The result of tuning, as people read it. */
+import type { TuneChoice, TuneResult } from '../index.ts'
+import { formatBytes, formatCount, formatTable } from './format.ts'
+
+/** @param documents of the collection, to say what a choice takes in all */
+export function tuneReport(result: TuneResult, documents: number): string {
+  const { sample, queries, choices, taken, reason, considered, stored } = result
+  const { mean, median, percentile99, most } = sample.hashedPairs
+  const asked = queries.areProbes
+    ? `${queries.tried} probes, as no queries were given`
+    : `${queries.tried} of ${formatCount(queries.given)} different queries, ${queries.terms.toFixed(1)} terms each`
+  const heads = ['', 'P', 'M', 'R', 'bits', 'private', 'upper', 'B/doc', '', 'in all', 'false/M', '', 'reads/M', 'time']
+  const units = [
+    '',
+    '',
+    '',
+    '',
+    '/pair',
+    'from',
+    'level',
+    'predicted',
+    'measured',
+    '',
+    'predicted',
+    'measured',
+    '',
+    'µs'
+  ]
+  const rows = choices.map((choice, i) => rowOf(choice, i === taken, documents))
+  const share = choices[taken]!.needsNewIndex ? [] : [kept(stored, choices[taken]!.isPresent)]
+  return [
+    `sample   ${formatCount(sample.documents)} of ${formatCount(documents)} documents`,
+    `pairs    ${mean.toFixed(1)} hashed per document; median ${median}, 99 % ≤ ${percentile99}, most ${most}`,
+    `queries  ${asked}`,
+    `choices  ${considered} considered, ${choices.length} built`,
+    '',
+    ...formatTable([heads, units, ...rows], 'lrrrrrlr'),
+    '',
+    'Per query and million documents: false/M documents fetched in vain, ~ where they were too few to tell and the',
+    'prediction counts; reads/M rows and such documents read; time in the index, warm.',
+    '',
+    reason,
+    ...share
+  ].join('\n')
+}
+
+function rowOf(choice: TuneChoice, isTaken: boolean, documents: number): string[] {
+  const { predicted, measured } = choice
+  const marks = `${isTaken ? '→' : ' '}${choice.isPresent ? ' now' : ''}`
+  return [
+    marks,
+    String(choice.shards),
+    formatCount(choice.segmentDocuments),
+    String(choice.rowsPerPair),
+    String(choice.bitsPerPosting),
+    `1/${Math.round(1 / choice.privateShare)}`,
+    choice.upperLevel ? 'yes' : 'no',
+    predicted.bytesPerDocument.toFixed(1),
+    measured.bytesPerDocument.toFixed(1),
+    formatBytes(measured.bytesPerDocument * documents),
+    perMillion(predicted.falsePositiveRate),
+    `${measured.isTelling ? '' : '~'}${perMillion(measured.falsePositiveRate)}`,
+    perMillion(predicted.reads / 1e6),
+    measured.microseconds.toFixed(0)
+  ]
+}
+
+function kept(stored: boolean, isPresent: boolean): string {
+  if (!stored) return 'Dry run: nothing was changed.'
+  return isPresent
+    ? 'It stays in force.'
+    : 'Kept: segments to come get their parameters by it, all of them when the index is built again.'
+}
+
+function perMillion(rate: number): string {
+  const count = rate * 1e6
+  return count >= 100 ? formatCount(count) : count.toFixed(1)
+}

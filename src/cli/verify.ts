@@ -1,0 +1,55 @@
+/** `petaldb verify`: whether everything in a database is as it was written. */
+import type { DatabaseVerifyReport } from '../index.ts'
+import { command } from './command.ts'
+import { openExisting } from './database.ts'
+import { formatCount, formatDuration } from './format.ts'
+import { Interrupt } from './interrupt.ts'
+import { printLine } from './line-writer.ts'
+import { Progress } from './progress.ts'
+
+export const verifyCommand = command({
+  name: 'verify',
+  summary: 'Checks the files of a database, every document and _id, and the index; changes nothing.',
+  positionals: '<db>',
+  options: {
+    json: { type: 'boolean', help: 'print JSON' }
+  },
+  details: ['Problems are printed one a line, and the exit status is then 1. `petaldb stats` tells what there is.'],
+  async run([location = ''], options) {
+    using interrupt = new Interrupt()
+    try {
+      await using db = await openExisting(location)
+      const started = performance.now()
+      let checked = 0
+      let total = 0
+      let report: DatabaseVerifyReport
+      {
+        using _ = new Progress(() => ({ documents: checked, bytes: checked, totalBytes: total }))
+        report = await db.verify({
+          signal: interrupt.signal,
+          onProgress: (progress) => {
+            checked = progress.checked
+            total = progress.total
+          }
+        })
+      }
+      await print(report, options.json === true, performance.now() - started)
+      return report.problemCount === 0 ? 0 : 1
+    } catch (error) {
+      if (interrupt.status === undefined) throw error
+      return interrupt.status
+    }
+  }
+})
+
+async function print(report: DatabaseVerifyReport, asJson: boolean, milliseconds: number): Promise<void> {
+  if (asJson) return printLine(JSON.stringify(report))
+  for (const { collection, kind, what } of report.problems) {
+    await printLine(`${collection === undefined ? 'store' : `collection ${collection}`}: ${kind}: ${what}`)
+  }
+  const unlisted = report.problemCount - report.problems.length
+  if (unlisted > 0) await printLine(`and ${formatCount(unlisted)} more`)
+  const found = report.problemCount === 0 ? 'no problem' : `${formatCount(report.problemCount)} problems`
+  const scope = report.hasCheckedStore ? '' : '; its store cannot check itself'
+  await printLine(`${found} in ${formatCount(report.documents)} documents, in ${formatDuration(milliseconds)}${scope}`)
+}

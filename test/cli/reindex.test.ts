@@ -1,0 +1,47 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { inTemporaryDirectory, readAll, runCli, startCli } from './run-cli.ts'
+
+async function fillAndReplace(location: string): Promise<void> {
+  await using db = await open(location)
+  await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 10 })))
+  await db.updateMany({ n: { $lt: 5 } }, { $set: { isSmall: true } })
+}
+
+async function dead(location: string): Promise<number> {
+  await using db = await open(location)
+  return (await db.index.stats()).dead
+}
+
+test('reindex leaves no dead document in the index, and every document where it was', () =>
+  inTemporaryDirectory(async (path) => {
+    await fillAndReplace(path('db'))
+    const before = await readAll(path('db'))
+    assert.is(await dead(path('db')), 1500)
+    const { code, stdout, stderr } = await runCli(['reindex', path('db')])
+    assert.is(code, 0, stderr)
+    assert.match(stdout, /^3,000 documents in 1 segments?, \d+ bytes per document, [\d,]+\/s$/m)
+    assert.is(await dead(path('db')), 0)
+    assert.equal(await readAll(path('db')), before)
+  }))
+
+test('reindex --every goes on until Ctrl-C, which is harmless', () =>
+  inTemporaryDirectory(async (path) => {
+    await fillAndReplace(path('db'))
+    const { process, outcome } = startCli(['reindex', path('db'), '--every', '1h'])
+    process.stdout.once('data', () => process.kill('SIGINT'))
+    const { code, stderr } = await outcome
+    assert.is(code, 130, stderr)
+    assert.is(await dead(path('db')), 0)
+  }))
+
+test('reindex says what is wrong with its arguments', () =>
+  inTemporaryDirectory(async (path) => {
+    assert.is((await runCli(['reindex', path('nowhere')])).code, 1)
+    const { code, stderr } = await runCli(['reindex', path('nowhere'), '--every', 'hour'])
+    assert.is(code, 2)
+    assert.match(stderr, /--every takes a time such as 30s/)
+  }))
+
+test.run()
