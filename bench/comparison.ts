@@ -27,6 +27,8 @@ export interface ContenderResult extends LoadReport {
   /** After close. */
   readonly disk?: DirectoryBytes
   readonly indexBytes?: number | undefined
+  /** To open after a clean close, where that was measured. */
+  readonly openMilliseconds?: number | undefined
 }
 
 export interface QueryResult {
@@ -38,4 +40,6 @@ export interface QueryResult {
   readonly hits: number
   /** Per query, results as objects in hand. */
   readonly milliseconds: Readonly<Partial<Record<ContenderName, Spread>>>
+  /** Of the first run after opening, where that was measured. */
+  readonly coldMilliseconds: Readonly<Partial<Record<ContenderName, number>>>
 }

@@ -2,7 +2,16 @@
 import type { Document } from '../src/model/types.ts'
 import type { Query } from '../src/workload/query-classes.ts'
 
-export const contenderNames = ['petaldb', 'sqlite', 'sqlite-indexed', 'nedb', 'mingo', 'level-scan'] as const
+export const contenderNames = [
+  'petaldb',
+  'postgres-gin',
+  'sqlite',
+  'sqlite-indexed',
+  'nedb',
+  'lokijs',
+  'mingo',
+  'level-scan'
+] as const
 
 export type ContenderName = (typeof contenderNames)[number]
 
@@ -20,7 +29,7 @@ export interface Contender {
   close(): Promise<void>
 }
 
-/** Opens an empty store in a directory of its own. */
+/** Opens the store in a directory of its own, which is empty the first time. */
 export type OpenContender = (directory: string) => Promise<Contender>
 
 /** One import per contender, so that a process loads only the library it measures. */
@@ -34,6 +43,10 @@ export async function opener(name: ContenderName): Promise<OpenContender> {
       return (await import('./contenders/sqlite.ts')).openIndexedSqlite
     case 'nedb':
       return (await import('./contenders/nedb.ts')).openNeDb
+    case 'postgres-gin':
+      return (await import('./contenders/postgres.ts')).openPostgres
+    case 'lokijs':
+      return (await import('./contenders/loki.ts')).openLoki
     case 'mingo':
       return (await import('./contenders/mingo.ts')).openMingo
     case 'level-scan':

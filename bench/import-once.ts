@@ -9,8 +9,11 @@ import { levelKey } from './contenders/level-key.ts'
 import { openDatabase } from './contenders/petaldb-api.ts'
 import { directoryBytes } from './directory-bytes.ts'
 
-/** petaldb takes objects and indexes everything; classic-level takes JSON strings that cost nothing to make. */
-export const importers = ['petaldb', 'classic-level'] as const
+/**
+ * petaldb takes objects, petaldb-bytes newline-delimited JSON, and both index everything; classic-level takes JSON
+ * strings that cost nothing to make.
+ */
+export const importers = ['petaldb', 'petaldb-bytes', 'classic-level'] as const
 
 export type Importer = (typeof importers)[number]
 
@@ -41,6 +44,20 @@ export function prepareImport(importer: Importer, options: { count: number; seed
         importInto(batches, async (directory) => {
           const db = await openDatabase(join(directory, 'tweets.db'))
           return { write: (i) => db.insertMany(input[i]!), close: () => db.close() }
+        })
+    }
+    case 'petaldb-bytes': {
+      const input = Array.from({ length: batches }, (_, i) =>
+        Buffer.from(
+          slice(documents, i)
+            .map((tweet) => `${JSON.stringify(tweet)}\n`)
+            .join('')
+        )
+      )
+      return () =>
+        importInto(1, async (directory) => {
+          const db = await openDatabase(join(directory, 'tweets.db'))
+          return { write: () => db.importLines(input), close: () => db.close() }
         })
     }
     case 'classic-level': {

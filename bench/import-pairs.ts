@@ -1,4 +1,4 @@
-/** PetalDB's import beside classic-level's: pairs of imports, one after the other, each side in its own process. */
+/** PetalDB's imports beside classic-level's, one after the other, each side in its own process. */
 
 import { type Importer, type ImportTimes, importers } from './import-once.ts'
 import type { ImportHandlers } from './import-process.ts'
@@ -10,6 +10,8 @@ export interface ImportPairs {
   /** Rate of petaldb over rate of classic-level, of the medians. */
   readonly acknowledgedRatio: number
   readonly closedRatio: number
+  /** Rate of petaldb-bytes over rate of classic-level, acknowledged. */
+  readonly bytesRatio: number
   readonly sides: readonly ImportSide[]
   readonly markdown: string
 }
@@ -36,7 +38,7 @@ export async function importPairs({ rounds, progress, ...input }: ImportPairOpti
     runs: [] as ImportTimes[]
   }))
   for (const { importer, child } of sides) {
-    progress(`preparing the import into ${importer}`)
+    progress(`preparing the import by ${importer}`)
     await child.call('prepare', { importer, ...input })
   }
   // Round −1 is warm-up and not kept.
@@ -61,13 +63,14 @@ export async function importPairs({ rounds, progress, ...input }: ImportPairOpti
 }
 
 function summarise(count: number, sides: readonly ImportSide[]): ImportPairs {
-  const [ours, theirs] = importers.map((name) => sides.find(({ importer }) => importer === name))
-  if (ours === undefined || theirs === undefined) throw new TypeError('both sides must have run')
+  const [ours, bytes, theirs] = importers.map((name) => sides.find(({ importer }) => importer === name))
+  if (ours === undefined || bytes === undefined || theirs === undefined) throw new TypeError('all sides must have run')
   const rate = (times: Spread): string =>
     `${significant(count / times.median)} (${significant(count / times.max)}–${significant(count / times.min)})`
   return {
     acknowledgedRatio: theirs.acknowledgedMilliseconds.median / ours.acknowledgedMilliseconds.median,
     closedRatio: theirs.closedMilliseconds.median / ours.closedMilliseconds.median,
+    bytesRatio: theirs.acknowledgedMilliseconds.median / bytes.acknowledgedMilliseconds.median,
     sides,
     markdown: table(
       ['', 'documents per ms until acknowledged', 'until closed', 'disk, MB'],

@@ -48,7 +48,7 @@ for (let i = 0, offset = 0; i < texts.length; i++) {
 
 const sampler = new Sampler()
 for (const tweet of tweets.slice(0, 8192)) sampler.observe(flattener.flatten(tweet))
-const parameters = chooseParameters(sampler, { shards: 'auto', rowsPerPair: 'auto', bitsPerPosting: 24 })
+const parameters = chooseParameters(sampler, {}, 65_536)
 
 function withSegment(run: (segment: OpenSegment) => void): void {
   const segment = new OpenSegment(rowMemory(), geometryOf(65_536), pairHash, 0, parameters)

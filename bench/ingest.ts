@@ -27,10 +27,15 @@ const rounds = Number(options.rounds)
 const input = { count, seed: Number(options.seed), batch: Number(options.batch) }
 
 if (options.only === undefined) {
-  const { markdown, acknowledgedRatio, closedRatio } = await importPairs({ ...input, rounds, progress: console.error })
+  const { markdown, acknowledgedRatio, closedRatio, bytesRatio } = await importPairs({
+    ...input,
+    rounds,
+    progress: console.error
+  })
   console.log(header(machine(), `node --import tsx bench/ingest.ts --count ${count} --batch ${input.batch}`))
   console.log(`\n${markdown}\n`)
   console.log(`petaldb / classic-level: ${acknowledgedRatio.toFixed(2)} acknowledged, ${closedRatio.toFixed(2)} closed`)
+  console.log(`petaldb-bytes / classic-level: ${bytesRatio.toFixed(2)} acknowledged`)
 } else if (isImporter(options.only)) {
   const run = prepareImport(options.only, input)
   for (let round = 0; round < rounds; round++) {

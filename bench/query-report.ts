@@ -4,11 +4,11 @@ import { type Machine, machineLine } from './machine.ts'
 import type { Spread } from './statistics.ts'
 import type { TargetCheck } from './targets.ts'
 
-export function comparisonMarkdown(comparison: Comparison, targets: readonly TargetCheck[]): string {
-  const { count, seed, rounds, contenders, absent, queries, disagreements } = comparison
+export function comparisonMarkdown(comparison: Comparison, command: string, targets: readonly TargetCheck[]): string {
+  const { count, rounds, contenders, absent, queries, disagreements } = comparison
   return `# ${count.toLocaleString('en')} generated tweets
 
-${header(comparison.machine, `npm run bench -- --count ${count} --seed ${seed} --rounds ${rounds}`)}
+${header(comparison.machine, command)}
 
 ${[
   ...contenders.map(({ name, description }) => `* **${name}**: ${description}`),
@@ -27,7 +27,7 @@ Warm, results returned as whole objects: median (least to most) of ${rounds} rep
 
 ${queryTable(queries, contenders)}
 
-## Loading, memory and disk
+${coldSection(queries, contenders)}## Loading, memory and disk
 
 Batches of 1,000. Settling is checkpoint, compaction and, for sqlite-indexed, making the indexes.
 
@@ -66,6 +66,23 @@ function queryTable(queries: readonly QueryResult[], contenders: readonly Conten
   )
 }
 
+function coldSection(queries: readonly QueryResult[], contenders: readonly ContenderResult[]): string {
+  const reopened = contenders.filter(({ openMilliseconds }) => openMilliseconds !== undefined)
+  if (reopened.length === 0) return ''
+  const opening = ['open', ...reopened.map(({ openMilliseconds }) => significant(openMilliseconds ?? Number.NaN))]
+  const rows = queries.map(({ title, coldMilliseconds }) => [
+    title,
+    ...reopened.map(({ name }) => significant(coldMilliseconds[name] ?? Number.NaN))
+  ])
+  return `## Milliseconds after opening
+
+Closed, opened again, then each query once, in this order; the operating system's page cache is warm.
+
+${table(['query', ...reopened.map(({ name }) => name)], [opening, ...rows])}
+
+`
+}
+
 function spreadCell(times: Spread | undefined): string {
   if (times === undefined) return '–'
   return `${significant(times.median)} (${significant(times.min)}–${significant(times.max)})`
@@ -89,7 +106,8 @@ function contenderTable(contenders: readonly ContenderResult[]): string {
       contender.settleSeconds.toFixed(1),
       megabytes(contender.disk?.total),
       Object.entries(contender.disk?.byExtension ?? {})
-        .filter(([, bytes]) => bytes >= 50_000)
+        .filter(([, bytes]) => bytes >= (contender.disk?.total ?? 0) / 100)
+        .sort(([, a], [, b]) => b - a)
         .map(([extension, bytes]) => `${extension} ${megabytes(bytes)}`)
         .join(', '),
       megabytes(contender.indexBytes),

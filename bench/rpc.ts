@@ -13,7 +13,7 @@ type Remote<H extends Handlers> = {
     name: K,
     argument: Parameters<H[K]>[0]
   ) => Promise<Awaited<ReturnType<H[K]>>>
-  /** Ends the process once it has nothing left to do. */
+  /** Ends the process. */
   readonly end: () => Promise<void>
 }
 
@@ -60,6 +60,8 @@ function nextReply(child: ChildProcess): Promise<Reply> {
 
 /** Child's side. */
 export function serve(handlers: Handlers): void {
+  // Whatever becomes of the parent, nothing it started stays.
+  process.once('disconnect', () => process.exit())
   process.on('message', ({ name, argument }: { name: string; argument: never }) => {
     const handler = handlers[name]
     const answer = handler === undefined ? Promise.reject(new TypeError(`no handler ${name}`)) : handler(argument)

@@ -10,6 +10,7 @@ interface Cursor {
 
 interface Database {
   insertMany(documents: Iterable<Document>): Promise<unknown>
+  importLines(source: Iterable<Uint8Array>): Promise<unknown>
   find(filter: Document): Cursor
   readonly index: { stats(): IndexStats | Promise<IndexStats> }
   close(): Promise<void>

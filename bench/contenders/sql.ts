@@ -22,7 +22,7 @@ const extractedPaths = [
 /** Paths that queries ask the presence of. */
 const presentPaths = ['coordinates']
 
-export const schema = 'CREATE TABLE tweets (id INTEGER PRIMARY KEY, doc TEXT NOT NULL)'
+export const schema = 'CREATE TABLE IF NOT EXISTS tweets (id INTEGER PRIMARY KEY, doc TEXT NOT NULL)'
 
 export const indexes = [
   ...extractedPaths.map((path) => `CREATE INDEX "by_${path}" ON tweets (${extract(path)})`),

@@ -29,3 +29,38 @@ declare module '@seald-io/nedb' {
     findAsync(filter: object): Cursor<T>
   }
 }
+
+declare module 'pg' {
+  interface Client {
+    connect(): Promise<void>
+    query(sql: string, parameters?: readonly unknown[]): Promise<{ readonly rows: Record<string, unknown>[] }>
+    end(): Promise<void>
+  }
+  const pg: { readonly Client: new (options: object) => Client }
+  export default pg
+}
+
+declare module 'lokijs' {
+  interface Chain {
+    where(matches: (document: never) => boolean): Chain
+    simplesort(property: string, isDescending: boolean): Chain
+    limit(count: number): Chain
+    data(): unknown[]
+  }
+  interface Collection {
+    insert(document: object): unknown
+    chain(): Chain
+  }
+  export default class Loki {
+    constructor(name: string)
+    addCollection(name: string, options: object): Collection
+  }
+}
+
+declare module 'msgpackr' {
+  export class Packr {
+    constructor(options: object)
+    pack(value: unknown): Buffer
+    unpack(bytes: Uint8Array): unknown
+  }
+}

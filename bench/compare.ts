@@ -1,0 +1,165 @@
+/**
+ * The comparison itself: every contender has a process of its own. They load one after the other and must agree on the
+ * answer to every query; then rounds go over queries and contenders in turn, so that whatever disturbs the machine
+ * disturbs all.
+ */
+import type { QueryClass } from '../src/workload/query-classes.ts'
+import type { Comparison, ContenderResult, QueryResult } from './comparison.ts'
+import type { ContenderName } from './contender.ts'
+import type { ContenderHandlers } from './contender-process.ts'
+import { importPairs } from './import-pairs.ts'
+import { machine } from './machine.ts'
+import { connect } from './rpc.ts'
+import { spread } from './statistics.ts'
+
+/** A repetition of a fast query runs it for this long and counts the mean. */
+const repetitionMilliseconds = 5
+
+export interface CompareOptions {
+  readonly names: readonly ContenderName[]
+  readonly classes: readonly QueryClass[]
+  readonly count: number
+  readonly seed: number
+  readonly rounds: number
+  readonly importRounds: number
+  /** Documents of the import comparison. */
+  readonly importCount: number
+  /** Also time each query once after the store was closed and opened again. */
+  readonly cold: boolean
+}
+
+type Process = ReturnType<typeof connect<ContenderHandlers>>
+
+/** Closing them loses everything. */
+const inMemory: readonly ContenderName[] = ['nedb', 'lokijs', 'mingo']
+
+export async function compare(options: CompareOptions): Promise<Comparison> {
+  const { names, classes, count, seed, rounds } = options
+  const processes = new Map<ContenderName, Process>()
+  const contenders: ContenderResult[] = []
+  const absent: { name: ContenderName; reason: string }[] = []
+  for (const name of names) {
+    progress(`loading ${name}`)
+    const child = connect<ContenderHandlers>(new URL('contender-process.ts', import.meta.url))
+    try {
+      const load = await child.call('load', { name, count, seed })
+      processes.set(name, child)
+      contenders.push({ name, ...load })
+    } catch (error) {
+      absent.push({ name, reason: (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '' })
+      await child.end()
+    }
+  }
+  const { hits, disagreements } = await agree(classes, processes)
+  const opening = new Map<ContenderName, number>()
+  const cold = options.cold ? await measureCold(classes, processes, opening) : new Map()
+  const queries = await measure(classes, hits, processes, rounds, cold)
+  const finished: ContenderResult[] = []
+  for (const contender of contenders) {
+    const child = processes.get(contender.name)!
+    const { rssBytes } = await child.call('memory', undefined)
+    const { bytes, indexBytes } = await child.call('close', undefined)
+    const openMilliseconds = opening.get(contender.name)
+    finished.push({ ...contender, rssAfterQueriesBytes: rssBytes, disk: bytes, indexBytes, openMilliseconds })
+    await child.end()
+  }
+  const pairs =
+    processes.has('petaldb') && options.importRounds > 0
+      ? await importPairs({ count: options.importCount, seed, rounds: options.importRounds, batch: 1_000, progress })
+      : undefined
+  return {
+    machine: machine(),
+    count,
+    seed,
+    rounds,
+    contenders: finished,
+    absent,
+    queries,
+    disagreements,
+    imports: pairs
+  }
+}
+
+/** Asks everybody everything once: checks the answers, and is the warm-up. */
+async function agree(
+  classes: readonly QueryClass[],
+  processes: ReadonlyMap<ContenderName, Process>
+): Promise<{ hits: Map<string, number>; disagreements: string[] }> {
+  const hits = new Map<string, number>()
+  const disagreements: string[] = []
+  for (const query of classes) {
+    progress(`checking ${query.title}`)
+    let first: { name: string; hits: number; digest: string; ids: number[] } | undefined
+    for (const [name, child] of processes) {
+      const answer = await child.call('answer', query)
+      first ??= { name, ...answer }
+      if (answer.digest === first.digest) continue
+      const expected = new Set(first.ids)
+      const given = new Set(answer.ids)
+      const extra = answer.ids.filter((id) => !expected.has(id)).slice(0, 3)
+      const missing = first.ids.filter((id) => !given.has(id)).slice(0, 3)
+      disagreements.push(
+        `${query.name}: ${name} has ${answer.hits} documents, ${first.name} ${first.hits}; ` +
+          `only ${name}: [${extra}], only ${first.name}: [${missing}]`
+      )
+    }
+    hits.set(query.name, first?.hits ?? 0)
+  }
+  return { hits, disagreements }
+}
+
+type Cold = ReadonlyMap<string, ReadonlyMap<ContenderName, number>>
+
+/** Each query once, in a store that has just been opened: the first one pays for whatever is loaded then. */
+async function measureCold(
+  classes: readonly QueryClass[],
+  processes: ReadonlyMap<ContenderName, Process>,
+  opening: Map<ContenderName, number>
+): Promise<Cold> {
+  const times = new Map(classes.map((query) => [query.name, new Map<ContenderName, number>()]))
+  for (const [name, child] of processes) {
+    if (inMemory.includes(name)) continue
+    progress(`opening ${name} again`)
+    opening.set(name, (await child.call('reopen', name)).milliseconds)
+    for (const query of classes) {
+      times.get(query.name)!.set(name, await child.call('time', { query, milliseconds: 0 }))
+    }
+  }
+  return times
+}
+
+async function measure(
+  classes: readonly QueryClass[],
+  hits: ReadonlyMap<string, number>,
+  processes: ReadonlyMap<ContenderName, Process>,
+  rounds: number,
+  cold: Cold
+): Promise<QueryResult[]> {
+  const samples = new Map(classes.map((query) => [query.name, new Map<ContenderName, number[]>()]))
+  // Round −1 is warm-up and not kept.
+  for (let round = -1; round < rounds; round++) {
+    progress(`round ${round + 1} of ${rounds}`)
+    for (const query of classes) {
+      for (const [name, child] of processes) {
+        const milliseconds = await child.call('time', { query, milliseconds: repetitionMilliseconds })
+        if (round < 0) continue
+        const kept = samples.get(query.name)!
+        kept.set(name, [...(kept.get(name) ?? []), milliseconds])
+      }
+    }
+  }
+  return classes.map(({ name, title, filter, limit }) => ({
+    name,
+    title,
+    filter,
+    limited: limit !== undefined,
+    hits: hits.get(name) ?? 0,
+    milliseconds: Object.fromEntries(Array.from(samples.get(name)!, ([who, times]) => [who, spread(times)])),
+    coldMilliseconds: Object.fromEntries(cold.get(name) ?? [])
+  }))
+}
+
+export function progress(message: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${message}`)
+  else console.error(message)
+}

@@ -1,0 +1,92 @@
+/** The process of one store: everything is measured here, where nothing else runs. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { directoryBytes } from '../directory-bytes.ts'
+import { serve } from '../rpc.ts'
+import { fill, type Latencies, type MeasureName, measures, type Subject, sustainedPuts } from './measures.ts'
+import { openStore, type StoreName } from './store.ts'
+import { keyOf, valuePool } from './workload.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'petaldb-bench-lsm-'))
+let subject: Subject | undefined
+let name: StoreName | undefined
+let directory = ''
+let fills = 0
+
+const handlers = {
+  /** Fills a new directory. The last one stays for the other measures. */
+  async fill(options: { name: StoreName; count: number; order: 'sequential' | 'random'; seed: number }) {
+    if (subject !== undefined) {
+      await subject.db.close()
+      rmSync(directory, { recursive: true })
+    }
+    name = options.name
+    directory = join(root, String(fills++))
+    subject = {
+      db: await openStore(name, directory),
+      count: options.count,
+      values: subject?.values ?? valuePool(options.seed),
+      turn: 0
+    }
+    globalThis.gc?.()
+    const microseconds = await fill(subject, options)
+    return { microseconds, rssBytes: process.memoryUsage.rss() }
+  },
+
+  async measure(measure: MeasureName): Promise<number> {
+    globalThis.gc?.()
+    return measures[measure](opened())
+  },
+
+  async sustainedPuts(puts: number): Promise<Latencies> {
+    return sustainedPuts(opened(), puts)
+  },
+
+  /** Bytes on disk as it is, and after everything has been compacted. */
+  async size(): Promise<{ bytes: number; compactedBytes: number; seconds: number }> {
+    const { db, count } = opened()
+    const bytes = directoryBytes(directory).total
+    const begin = performance.now()
+    await db.compactRange(keyOf(0), keyOf(count))
+    const seconds = (performance.now() - begin) / 1000
+    await reopen()
+    return { bytes, compactedBytes: directoryBytes(directory).total, seconds }
+  },
+
+  /** Milliseconds to open after a clean close, and to the first value. */
+  async open(): Promise<{ milliseconds: number; firstGetMilliseconds: number }> {
+    return reopen()
+  },
+
+  async memory(): Promise<number> {
+    globalThis.gc?.()
+    return process.memoryUsage.rss()
+  },
+
+  async close(): Promise<void> {
+    await opened().db.close()
+    rmSync(root, { recursive: true })
+  }
+}
+
+export type StoreHandlers = typeof handlers
+
+async function reopen(): Promise<{ milliseconds: number; firstGetMilliseconds: number }> {
+  const { db, ...rest } = opened()
+  await db.close()
+  const begin = performance.now()
+  const again = await openStore(name!, directory)
+  const milliseconds = performance.now() - begin
+  await again.get(keyOf(0))
+  subject = { ...rest, db: again }
+  return { milliseconds, firstGetMilliseconds: performance.now() - begin }
+}
+
+function opened(): Subject {
+  if (subject === undefined) throw new TypeError('fill first')
+  return subject
+}
+
+process.once('exit', () => rmSync(root, { recursive: true, force: true }))
+serve(handlers)

@@ -1,0 +1,70 @@
+/**
+ * How does PetalDB compare at a million documents with what one would pick instead?
+ *
+ *     npm run bench:million [-- --count 1000000 --rounds 5 --seed 1 --only petaldb,postgres-gin]
+ *
+ * Twelve classes of queries, whole documents returned, cold and warm. PostgreSQL is started for the occasion on
+ * loopback, in a directory of its own; where it is not installed it is left out and the report says so. Stores that
+ * hold everything in memory take part up to 100,000 documents.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type QueryClassName, queryClasses } from '../src/workload/query-classes.ts'
+import { compare, progress } from './compare.ts'
+import { type ContenderName, contenderNames } from './contender.ts'
+import { checkMillionTargets } from './million-targets.ts'
+import { comparisonMarkdown } from './query-report.ts'
+
+const onDisk: readonly ContenderName[] = ['petaldb', 'postgres-gin', 'sqlite', 'sqlite-indexed', 'level-scan']
+const inMemory: readonly ContenderName[] = ['nedb', 'lokijs']
+const inMemoryLimit = 100_000
+
+const twelve: readonly QueryClassName[] = [
+  'unique',
+  'hundred',
+  'one-percent',
+  'and-three',
+  'or-three-rare',
+  'and-not',
+  'absent',
+  'equality-and-range',
+  'newest',
+  'range-time',
+  'array',
+  'nested'
+]
+
+const { values: options } = parseArgs({
+  options: {
+    count: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '5' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    'import-rounds': { type: 'string', default: '3' },
+    'import-count': { type: 'string', default: '200000' }
+  }
+})
+const count = Number(options.count)
+const seed = Number(options.seed)
+const rounds = Number(options.rounds)
+const wanted = options.only?.split(',') ?? [...onDisk, ...(count <= inMemoryLimit ? inMemory : [])]
+
+progress(`choosing queries over ${count} tweets`)
+const comparison = await compare({
+  names: contenderNames.filter((name) => wanted.includes(name)),
+  classes: queryClasses({ count, seed }).filter(({ name }) => twelve.includes(name)),
+  count,
+  seed,
+  rounds,
+  importRounds: Number(options['import-rounds']),
+  importCount: Number(options['import-count']),
+  cold: true
+})
+const command = `npm run bench:million -- --count ${count} --seed ${seed} --rounds ${rounds}`
+const markdown = comparisonMarkdown(comparison, command, checkMillionTargets(comparison))
+console.log(`\n${markdown}`)
+const results = new URL('results/', import.meta.url)
+mkdirSync(results, { recursive: true })
+writeFileSync(new URL(`million-${count}.md`, results), markdown)
+writeFileSync(new URL(`million-${count}.json`, results), `${JSON.stringify(comparison, undefined, 2)}\n`)
+if (comparison.disagreements.length > 0) process.exitCode = 1

@@ -1,0 +1,139 @@
+/**
+ * What does it cost to find entries of a store by value? Absent values, values that one entry has, the ten newest of a
+ * common value, a range of 100, for each filter index, with and without block filters; beside a full scan.
+ *
+ * Entries of about 1 KB, ten fields of which are extracted. Keys ascend with time, as those of tweets do; with random
+ * keys every table holds entries of all times, so that neither the newest nor a range is in few of them.
+ *
+ * Run: node --import tsx bench/value-lookups.ts [--count 1000000] [--random]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { jsonExtractor, LsmLevel, type ValueOptions } from '../src/lsm/index.ts'
+import { banner, spreadOf } from './spread.ts'
+
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '100000' }, random: { type: 'boolean', default: false } }
+})
+const count = Number(options.count)
+const batchSize = 1000
+
+const fields = ['unique', 'time', 'group', 'rare', 'a', 'b', 'c', 'd', 'e', 'f']
+const extractor = jsonExtractor({ fields, zones: ['time'] })
+const words = 'the quick brown fox jumps over a lazy dog while seven wizards mix black quartz and liquid vow'.split(' ')
+
+/** A number spread over 32 bits. */
+const spread32 = (n: number): number => Math.imul(n ^ (n >>> 13), 0x9e3779b1) >>> 0
+
+const keyOf = (n: number): string => (options.random ? spread32(n) : n).toString(16).padStart(8, '0')
+
+/** Compresses about as tweets do: to a half. */
+function textOf(n: number): string {
+  let text = ''
+  for (let i = 0; text.length < 800; i++)
+    text += `${words[spread32(n * 131 + i) % words.length]} ${spread32(n + i) % 1000} `
+  return text
+}
+
+function documentOf(n: number): string {
+  const small = Object.fromEntries(
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((field, i) => [field, `${field}${(n * (i + 3)) % 997}`])
+  )
+  return JSON.stringify({
+    unique: `u${n}`,
+    time: n,
+    group: `g${n % 100}`,
+    rare: `r${n >> 4}`,
+    ...small,
+    text: textOf(n)
+  })
+}
+
+const configurations: Readonly<Record<string, Partial<ValueOptions>>> = {
+  'sliced, block filters': { index: 'sliced', blockFilterBits: 10 },
+  'tree, block filters': { index: 'tree', blockFilterBits: 10 },
+  'linear, block filters': { index: 'linear', blockFilterBits: 10 },
+  'sliced, no memory': { index: 'sliced', blockFilterBits: 10, filterMemory: 0 }
+}
+
+async function drain(entries: AsyncIterable<unknown>): Promise<number> {
+  let found = 0
+  for await (const _ of entries) found++
+  return found
+}
+
+async function micro(repetitions: number, ask: (i: number) => Promise<number>, expected?: number): Promise<string> {
+  const times: number[] = []
+  for (let i = 0; i < repetitions * 1.2; i++) {
+    const start = performance.now()
+    const found = await ask(i)
+    if (i >= repetitions * 0.2) times.push((performance.now() - start) * 1000)
+    if (expected !== undefined && found !== expected) throw new Error(`${found} entries found, expected ${expected}`)
+  }
+  const { median, high } = spreadOf(times)
+  return `${median.toFixed(0)} (${high.toFixed(0)})`
+}
+
+console.log(`${banner()}, ${count} entries\n`)
+const location = mkdtempSync(join(tmpdir(), 'petaldb-value-lookups-'))
+try {
+  const written = performance.now()
+  const writer = new LsmLevel(location, { values: { extractor, blockFilterBits: 10 } })
+  for (let n = 0; n < count; n += batchSize) {
+    const batch = Array.from({ length: Math.min(batchSize, count - n) }, (_, i) => ({
+      type: 'put' as const,
+      key: keyOf(n + i),
+      value: documentOf(n + i)
+    }))
+    await writer.batch(batch)
+  }
+  await writer.compactRange('', '~')
+  await writer.close()
+  console.log(`written and merged in ${((performance.now() - written) / 1000).toFixed(1)} s\n`)
+
+  console.log('µs, median (upper quartile)\n')
+  console.log(
+    '| index | tables | first lookup, ms | absent | unique | 16 entries | ten newest of 1 % | range of 100 | MiB |'
+  )
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  for (const [name, values] of Object.entries(configurations)) {
+    const db = new LsmLevel(location, { values: { extractor, ...values } })
+    await db.open()
+    const start = performance.now()
+    await drain(db.lookup(['unique', 'nobody']))
+    const first = performance.now() - start
+    const some = (i: number): number => (i * 7919) % (count - 100)
+    const absent = await micro(400, (i) => drain(db.lookup(['unique', `x${i}`])), 0)
+    const unique = await micro(200, (i) => drain(db.lookup(['unique', `u${some(i)}`])), 1)
+    const rare = await micro(100, (i) => drain(db.lookup(['rare', `r${some(i % 50) >> 4}`])))
+    const newest = await micro(10, (i) => drain(db.lookup(['group', `g${i}`], { limit: 10 })), 10)
+    const range = await micro(10, (i) => drain(db.rangeLookup('time', some(i), some(i) + 99)), 100)
+    const stats = db.valueStats()
+    const bytes = (stats?.filterMemoryBytes ?? 0) + (stats?.sectionMemoryBytes ?? 0)
+    const cells = [
+      name,
+      stats?.tables,
+      first.toFixed(0),
+      absent,
+      unique,
+      rare,
+      newest,
+      range,
+      (bytes / 2 ** 20).toFixed(1)
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+    if (name.startsWith('sliced, block')) console.log(`<!-- ${JSON.stringify(stats)} -->`)
+    await db.close()
+  }
+  const db = new LsmLevel(location)
+  const start = performance.now()
+  let found = 0
+  for await (const value of db.values())
+    if (value.includes('"unique":"u77"') && JSON.parse(value).unique === 'u77') found++
+  console.log(`\nfull scan: ${(performance.now() - start).toFixed(0)} ms for ${found} entry`)
+  await db.close()
+} finally {
+  rmSync(location, { recursive: true, force: true })
+}
