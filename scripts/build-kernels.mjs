@@ -17,6 +17,12 @@ const modules = [
     target: 'src/sharded-bloom/byte-scan/scanner.generated.ts',
     name: 'scannerBase64',
     what: "The byte scanner's WebAssembly module"
+  },
+  {
+    entry: 'src/lsm/format/lz4/assembly/index.ts',
+    target: 'src/lsm/format/lz4/lz4.generated.ts',
+    name: 'lz4Base64',
+    what: "The LZ4 kernels' WebAssembly module"
   }
 ]
 const root = new URL('../', import.meta.url)

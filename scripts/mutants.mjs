@@ -1,0 +1,135 @@
+// Makes the mistakes listed in test/lsm/mutants/, one at a time, in a copy of the tree, and runs the tests that are to
+// notice. Ends with the mutants that nobody caught; exit status 1 when there is one.
+//
+//   npm run test:mutants                    all of them
+//   npm run test:mutants -- tombstone       those whose claim contains a word
+//   npm run test:mutants -- --committed     in what is committed, not in the working tree
+//   npm run test:mutants -- --write         … and writes docs/mutants.md
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { mutants } from '../test/lsm/mutants/index.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
+const words = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const maxMilliseconds = 180_000
+/** Random tests do the same in every run, and do not look for the least counterexample. */
+const settings = { PETALDB_SEED: process.env.PETALDB_SEED ?? '1', PETALDB_SHRINK: '0', FORCE_COLOR: '0' }
+
+const copy = mkdtempSync(join(tmpdir(), 'petaldb-mutants-'))
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
+
+const names = ['src', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
+for (const name of names) cpSync(join(root, name), join(copy, name), { recursive: true })
+if (flags.includes('--committed')) {
+  // Over the copy, which has what is generated and not committed.
+  const archive = execFileSync('git', ['archive', 'HEAD', ...names], { cwd: root, maxBuffer: 2 ** 28 })
+  execFileSync('tar', ['-x', '-C', copy], { input: archive })
+}
+symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+
+const chosen = Object.entries(mutants).flatMap(([group, list]) =>
+  list.filter(({ claim }) => words.every((word) => claim.includes(word))).map((mutant) => ({ group, ...mutant }))
+)
+
+// What fails without a mutant catches none.
+const started = Date.now()
+const broken = new Set()
+for (const test of new Set(chosen.flatMap(({ tests }) => tests))) {
+  // Once more: some watch the clock, and the machine may be busy.
+  if ((await run(test)).failed && (await run(test)).failed) broken.add(test)
+}
+for (const test of broken) console.log(`fails without any mutant, and is left out: ${test}`)
+
+const results = []
+for (const mutant of chosen) {
+  const result = await caughtBy(mutant)
+  results.push({ ...mutant, ...result })
+  console.log(`${result.test === undefined ? 'SURVIVED' : 'caught  '} ${mutant.claim}`)
+  if (result.test !== undefined) console.log(`         ${result.test}: ${result.title}`)
+}
+
+const survivors = results.filter(({ test }) => test === undefined)
+const minutes = ((Date.now() - started) / 60_000).toFixed(1)
+console.log(`\n${results.length - survivors.length} of ${results.length} mutants caught in ${minutes} minutes`)
+for (const { claim } of survivors) console.log(`survived: ${claim}`)
+if (flags.includes('--write')) writeFileSync(join(root, 'docs/mutants.md'), page())
+process.exitCode = survivors.length > 0 || broken.size > 0 ? 1 : 0
+
+async function caughtBy({ edits, tests }) {
+  const originals = new Map()
+  for (const { file, find, replace } of edits) {
+    const path = join(copy, file)
+    const text = readFileSync(path, 'utf8')
+    if (text.split(find).length !== 2) throw new Error(`${file} does not have this once:\n${find}`)
+    if (!originals.has(path)) originals.set(path, text)
+    writeFileSync(
+      path,
+      text.replace(find, () => replace)
+    )
+  }
+  try {
+    for (const test of tests) {
+      if (broken.has(test)) continue
+      const { failed, title } = await run(test)
+      if (failed) return { test, title }
+    }
+    return { test: undefined, title: undefined }
+  } finally {
+    for (const [path, text] of originals) writeFileSync(path, text)
+  }
+}
+
+function run(test) {
+  return new Promise((resolve) => {
+    const options = { cwd: copy, env: { ...process.env, ...settings }, detached: true }
+    const child = spawn(process.execPath, ['--import', 'tsx', test], options)
+    let output = ''
+    let isLate = false
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk
+      })
+    }
+    // With the processes that it has started.
+    const timer = setTimeout(() => {
+      isLate = true
+      process.kill(-child.pid, 'SIGKILL')
+    }, maxMilliseconds)
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      resolve({ failed: code !== 0, title: isLate ? '(does not end)' : titleOf(output, code ?? signal) })
+    })
+  })
+}
+
+function titleOf(output, ending) {
+  return /^\s*FAIL\s+(?:\S+\s+)?"(.+)"\s*$/m.exec(output)?.[1] ?? `(ends with ${ending})`
+}
+
+function page() {
+  const tables = Object.keys(mutants).map((group) => {
+    const rows = results
+      .filter((result) => result.group === group)
+      .map(
+        ({ claim, test, title }) =>
+          `| ${claim} | ${test === undefined ? '**none**' : `\`${nameOf(test)}\`: ${title}`} |`
+      )
+    return `## ${group}\n\n| mutant | caught by |\n| --- | --- |\n${rows.join('\n')}\n`
+  })
+  return `# Do the tests notice?
+
+Each line is a mistake made on purpose in a copy of the source (\`test/lsm/mutants/\`), and the first of the tests named
+there that fails because of it. Written by \`npm run test:mutants -- --write\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.version}:
+${results.length - survivors.length} of ${results.length} caught. Every test was seen to pass without a mutant first.
+
+${tables.join('\n')}`
+}
+
+function nameOf(test) {
+  return test.replace(/^test\//, '').replace(/\.test\.ts$/, '')
+}
