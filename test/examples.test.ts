@@ -75,6 +75,15 @@ test('the tweets demo ends quietly on Ctrl-C and cleans up', async () => {
   assertNothingLeft()
 })
 
+test('the rebuild job finds that it pays, and leaves no dead document', async () => {
+  const { code, stdout, stderr } = await run('rebuild-job.ts', [])
+  assert.is(code, 0, stderr)
+  assert.match(stdout, /^3000 readings are old$/m)
+  assert.match(stdout, /^dead documents: 6000 documents indexed again/m)
+  assert.match(stdout, /^0 dead documents are in the index$/m)
+  assertNothingLeft()
+})
+
 test('any pile of JSON can be explored, with a question of one’s own or without', async () => {
   const rows = Array.from({ length: 400 }, (_, i) => ({
     name: `n${i}`,
