@@ -106,10 +106,11 @@ export function compress(length: u32, limit: u32): u32 {
         const here = <u32>(at - INPUT)
         store<u32>(slot, here + base)
         const distance = here + base - seen
-        if (distance <= min<u32>(here, MAX_DISTANCE)) {
-          match = at - <usize>distance
-          if (load<u32>(match) == load<u32>(at)) break
-        }
+        // One branch, taken at matches only: two, of which the first follows what the table happens to hold, are
+        // mispredicted so often that they cost an eighth of the time.
+        const isNear = <u32>(distance <= min<u32>(here, MAX_DISTANCE))
+        match = at - <usize>(distance & (0 - isNear))
+        if (<u32>(load<u32>(match) == load<u32>(at)) & isNear) break
         at += <usize>(tries++ >> SKIP_SHIFT)
         if (at > lastMatch) {
           match = 0
