@@ -1,6 +1,6 @@
 /**
- * A job that keeps an index in shape: looks every so often whether building it again pays, and does so while the
- * application goes on reading and writing. Run it with: node --import tsx examples/rebuild-job.ts
+ * A job that keeps an index in shape at times of its own choosing, in the place of what a database does by itself: looks
+ * every so often whether building it again pays, and does so while the application goes on reading and writing. Run it with: node --import tsx examples/rebuild-job.ts
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ async function keepInShape(collection: Collection, everyMilliseconds: number, si
 const directory = await mkdtemp(join(tmpdir(), 'petaldb-rebuild-job-'))
 const ending = new AbortController()
 try {
-  await using db = await open(directory)
+  await using db = await open(directory, { autoRebuild: false })
   const readings = db.collection('readings')
   const reading = (_id: number) => ({ _id, sensor: `s${_id % 40}`, value: (_id * 7919) % 1000, isOld: false })
   await readings.insertMany(Array.from({ length: 6000 }, (_, i) => reading(i)))

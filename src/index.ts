@@ -1,4 +1,5 @@
 /** PetalDB's public names. */
+export type { AutoRebuildStats } from './docstore/auto-rebuild.ts'
 export type { BulkWriteOperation } from './docstore/bulk-write.ts'
 export type {
   Collection,
@@ -27,6 +28,7 @@ export type { InsertManyOptions } from './docstore/insert-many.ts'
 export { open } from './docstore/open.ts'
 export type {
   AnyLevel,
+  AutoRebuildOptions,
   CollectionOptions,
   CountOptions,
   FindOptions,

@@ -16,16 +16,25 @@ import { withFilters } from './lsm-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
-import type { CollectionOptions, IndexOptions, OpenOptions, Store } from './options.ts'
+import {
+  autoRebuildOptions,
+  type CollectionOptions,
+  documentCacheBytes,
+  type IndexOptions,
+  type OpenOptions,
+  type Store
+} from './options.ts'
 
 export class Collections {
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #isReadOnly: boolean
   readonly #sync: boolean
+  readonly #documentCacheBytes: number
   readonly #index: IndexOptions
+  readonly #autoRebuild: OpenOptions['autoRebuild']
   /** Of collections that were given options of their own. */
-  readonly #chosen = new Map<string, IndexOptions>()
+  readonly #chosen = new Map<string, CollectionOptions>()
   /** Open ones as they are; those being opened or dropped as promises. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
   /** Writes that were called and have not ended. */
@@ -37,11 +46,15 @@ export class Collections {
     this.#catalog = catalog
     this.#isReadOnly = options.readOnly === true
     this.#sync = options.sync === true
+    this.#documentCacheBytes = documentCacheBytes(options.documentCacheBytes)
     this.#index = index
+    this.#autoRebuild = options.autoRebuild
   }
 
   static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
     const index = indexOptions(options.index)
+    autoRebuildOptions(options.autoRebuild)
+    documentCacheBytes(options.documentCacheBytes)
     const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
     try {
       checkSupport(index, opened.filters !== undefined)
@@ -57,15 +70,19 @@ export class Collections {
   /** Remembers how a collection is to be opened. @throws PetalError InvalidOptions where it is open otherwise */
   choose(name: string, options: CollectionOptions): void {
     this.#assertOpen()
-    const index = indexOptions(options.index)
-    checkSupport(index, this.#opened.filters !== undefined)
-    const open = this.#open.get(name)
-    if (open !== undefined && JSON.stringify(this.#indexOptions(name)) !== JSON.stringify(index)) {
-      throw new PetalError('InvalidOptions', `The collection '${name}' is open with another index`, {
-        details: { option: 'index' }
-      })
+    const known = this.#chosen.get(name)
+    const chosen: CollectionOptions = { ...known, ...options }
+    checkSupport(indexOptions(chosen.index), this.#opened.filters !== undefined)
+    autoRebuildOptions(chosen.autoRebuild)
+    if (this.#open.has(name)) {
+      const differs = (of: (options: CollectionOptions) => unknown): boolean =>
+        JSON.stringify(of(chosen)) !== JSON.stringify(of(known ?? {}))
+      if (differs(({ index }) => this.#indexOr(index))) throw openOtherwise(name, 'index')
+      if (differs(({ autoRebuild = this.#autoRebuild }) => autoRebuildOptions(autoRebuild) ?? false)) {
+        throw openOtherwise(name, 'autoRebuild')
+      }
     }
-    this.#chosen.set(name, index)
+    this.#chosen.set(name, chosen)
   }
 
   get store(): Store {
@@ -189,15 +206,26 @@ export class Collections {
     const index = createIndex(kind, options, store)
     const indexStore = new IndexStore(this.#opened.store, entry.number)
     const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
-    return OpenCollection.open(name, store, index, declared, await this.#catalog.state(entry.number))
+    const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
+    const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
+    return OpenCollection.open(name, store, index, declared, await this.#catalog.state(entry.number), rebuilding)
   }
 
   #indexOptions(name: string): IndexOptions {
-    return this.#chosen.get(name) ?? this.#index
+    return this.#indexOr(this.#chosen.get(name)?.index)
+  }
+
+  #indexOr(index: CollectionOptions['index']): IndexOptions {
+    return index === undefined ? this.#index : indexOptions(index)
   }
 
   #collectionStore(number: number): CollectionStore {
-    const options = { sync: this.#sync, readOnly: this.#isReadOnly, filters: this.#opened.filters }
+    const options = {
+      sync: this.#sync,
+      readOnly: this.#isReadOnly,
+      filters: this.#opened.filters,
+      documentCacheBytes: this.#documentCacheBytes
+    }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }
 
@@ -247,6 +275,12 @@ export class Collections {
     this.#assertOpen()
     if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }
+}
+
+function openOtherwise(name: string, option: string): PetalError {
+  return new PetalError('InvalidOptions', `The collection '${name}' is open with another ${option}`, {
+    details: { option }
+  })
 }
 
 /** The store and what it says it holds: opened with filters where a collection has no index but them. */

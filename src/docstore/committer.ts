@@ -67,6 +67,8 @@ export class Committer {
   readonly #passingArena = new RecordArena('passing')
   #state: CollectionState
   #nextOrdinal: number
+  /** Told how many documents a commit has ended, when the index knows. */
+  onDeletions: ((count: number) => void) | undefined
   #underWay: Promise<void> = Promise.resolve()
   #failures = 0
 
@@ -271,6 +273,7 @@ export class Committer {
       await this.#store.commit(commit.batch)
       for (const ordinal of commit.removed) this.#index.remove(ordinal)
       this.#state = state
+      if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)
     } catch (error) {
       this.#failures++
       this.#declared.failed()

@@ -24,6 +24,7 @@ export async function countFound(
     const { declared } = execution
     const counting = declared === undefined ? countMatches(execution) : countByIndex(execution, declared)
     const counted = await advance(counting)
+    collection.autoRebuild?.noteRead(find, execution.meter)
     return Math.max(0, (counted ?? 0) - find.skip)
   } catch (error) {
     throw fromStore(error)

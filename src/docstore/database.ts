@@ -4,6 +4,7 @@
 
 import type { Document } from '../model/types.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
+import type { AutoRebuildStats } from './auto-rebuild.ts'
 import { checkCollectionName } from './catalog.ts'
 import { Collection } from './collection.ts'
 import type { Collections } from './collections.ts'
@@ -27,6 +28,8 @@ export interface CollectionStats {
   readonly index: IndexStats
   /** Declared indexes. */
   readonly declared: readonly DeclaredIndexStats[]
+  /** What is built again by itself. */
+  readonly autoRebuild: AutoRebuildStats
 }
 
 export interface DatabaseStats {
@@ -60,7 +63,7 @@ export class Database<T extends Document = Document> extends Collection<T> imple
    */
   collection<U extends Document = Document>(name: string, options?: CollectionOptions): Collection<U> {
     checkCollectionName(name)
-    if (options?.index !== undefined) this.#collections.choose(name, options)
+    if (options !== undefined) this.#collections.choose(name, options)
     return new Collection<U>(this.#collections, name)
   }
 
@@ -83,7 +86,8 @@ export class Database<T extends Document = Document> extends Collection<T> imple
       if (collection === undefined) continue
       const { documents, documentBytes } = collection.state
       const declared = await collection.declared.stats()
-      collections.push({ name, documents, documentBytes, index: collection.indexStats(), declared })
+      const index = collection.indexStats()
+      collections.push({ name, documents, documentBytes, index, declared, autoRebuild: collection.autoRebuildStats })
     }
     const sum = (of: (stats: CollectionStats) => number): number =>
       collections.reduce((total, stats) => total + of(stats), 0)

@@ -87,6 +87,7 @@ export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match
 }
 
 export class FindRun {
+  readonly #collection: OpenCollection
   readonly #find: CompiledFind
   readonly #execution: Execution
   readonly #matches: Steps<Match[]>
@@ -96,6 +97,7 @@ export class FindRun {
 
   /** Synchronous: what is committed now is what the run sees. */
   constructor(collection: OpenCollection, find: CompiledFind, options: FindOptions) {
+    this.#collection = collection
     this.#find = find
     this.#execution = beginFind(collection, find, new Control(options), new Meter())
     this.#matches = matchesOf(this.#execution, find)
@@ -158,6 +160,7 @@ export class FindRun {
   /** Skips, limits and projects a slice. */
   #shape(slice: Match[] | undefined): Document[] | undefined {
     if (slice === undefined || this.#isOver) {
+      if (!this.#isOver) this.#collection.autoRebuild?.noteRead(this.#find, this.#execution.meter)
       this.close()
       return undefined
     }

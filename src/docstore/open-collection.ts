@@ -3,9 +3,11 @@
  */
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
+import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './auto-rebuild.ts'
 import type { CollectionStore } from './collection-store.ts'
 import { Committer } from './committer.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
+import type { AutoRebuildOptions } from './options.ts'
 import { ReadView } from './read-view.ts'
 import { RebuildJob, type RebuildOptions, type RebuildResult } from './rebuild-job.ts'
 import { Snapshots } from './snapshots.ts'
@@ -26,6 +28,8 @@ export class OpenCollection {
   readonly #index: DocumentIndex
   readonly #views = new Set<ReadView>()
   readonly #rebuildJob = new RebuildJob()
+  /** undefined where it is turned off, or there is nothing to build. */
+  readonly autoRebuild: AutoRebuild | undefined
   readonly #forgetView = (view: ReadView): void => {
     this.#views.delete(view)
   }
@@ -36,7 +40,8 @@ export class OpenCollection {
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
-    greatestId: Uint8Array | undefined
+    greatestId: Uint8Array | undefined,
+    autoRebuild: AutoRebuildOptions | undefined
   ) {
     this.name = name
     this.store = store
@@ -45,6 +50,7 @@ export class OpenCollection {
     this.snapshots = new Snapshots(store)
     this.committer = new Committer(store, index, declared, this.snapshots, state)
     this.writer = new Writer(name, store, index, this.committer, greatestId)
+    this.autoRebuild = autoRebuild && this.#watch(autoRebuild)
   }
 
   static async open(
@@ -52,10 +58,11 @@ export class OpenCollection {
     store: CollectionStore,
     index: DocumentIndex,
     declared: DeclaredIndexes,
-    state: CollectionState
+    state: CollectionState,
+    autoRebuild: AutoRebuildOptions | undefined
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
-    return new OpenCollection(name, store, index, declared, state, await store.greatestId())
+    return new OpenCollection(name, store, index, declared, state, await store.greatestId(), autoRebuild)
   }
 
   /** The committed state of this instant. The caller closes the view. */
@@ -102,6 +109,10 @@ export class OpenCollection {
     return this.#index.stats()
   }
 
+  get autoRebuildStats(): AutoRebuildStats {
+    return this.autoRebuild?.stats ?? neverRebuilt
+  }
+
   /** What the index chooses parameters by; undefined for one that has none. */
   get indexTuning(): IndexTuning | undefined {
     return this.#index.tuning
@@ -117,6 +128,7 @@ export class OpenCollection {
 
   /** Waits for writes, ends all reads and leaves nothing to recover. */
   async close(): Promise<void> {
+    this.autoRebuild?.close()
     await this.#rebuildJob.close()
     await this.writer.close()
     this.closeViews()
@@ -125,5 +137,21 @@ export class OpenCollection {
 
   closeViews(): void {
     for (const view of [...this.#views]) view.close()
+  }
+
+  #watch(options: AutoRebuildOptions): AutoRebuild | undefined {
+    const index = this.#index
+    const { tuning } = index
+    if (index.beginRebuild === undefined || tuning === undefined) return undefined
+    const watched = new AutoRebuild(
+      {
+        stats: () => index.stats(),
+        segmentDocuments: tuning.segmentDocuments,
+        rebuild: () => this.#rebuildJob.runAutomatically(index, this.writer, () => this.committer.limit)
+      },
+      options
+    )
+    this.committer.onDeletions = (count) => watched.noteDeletions(count)
+    return watched
   }
 }

@@ -52,6 +52,14 @@ export interface IndexOptions {
   readonly cacheBytes?: number
 }
 
+/** When an index is built again by itself. */
+export interface AutoRebuildOptions {
+  /** Dead documents among all that the index holds, above 0 and at most 1; fewer than 1,024 never matter. Default 0.3. */
+  readonly deadShare?: number
+  /** How many times as many false positives as predicted, at least 1. Default 4. */
+  readonly excess?: number
+}
+
 export interface OpenOptions {
   /** Which engine stores a new database; an existing directory is opened by the one that made it. Default `'lsm'`. */
   readonly store?: StoreName
@@ -66,13 +74,21 @@ export interface OpenOptions {
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
   readonly sync?: boolean
   readonly signal?: AbortSignal
+  /**
+   * Memory of each collection for documents that are read again and again, kept decoded: handing out a copy of one costs
+   * a quarter of reading and decoding it. 0 keeps none. Default 32 MiB.
+   */
+  readonly documentCacheBytes?: number
   readonly index?: IndexKind | IndexOptions
+  /** Builds the index again, beside reads and writes, when that pays; false never does. Default true. */
+  readonly autoRebuild?: boolean | AutoRebuildOptions
 }
 
 /** How a collection is opened, where that differs from its database. */
 export interface CollectionOptions {
   /** Another kind than before is built when the collection is opened. */
   readonly index?: IndexKind | IndexOptions
+  readonly autoRebuild?: boolean | AutoRebuildOptions
 }
 
 /** Options of one read. */
@@ -109,6 +125,29 @@ export function wholeNumber(name: string, value: unknown, fallback: number): num
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   throw new PetalError('BadValue', `${name} must be a whole number ≥ 0, got ${describe(value)}`, {
     details: { option: name }
+  })
+}
+
+/** @throws PetalError BadValue */
+export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): number {
+  return wholeNumber('documentCacheBytes', option, 32 * 1024 * 1024)
+}
+
+/** undefined where it is turned off. @throws PetalError InvalidOptions */
+export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): AutoRebuildOptions | undefined {
+  if (typeof option === 'boolean') return option ? {} : undefined
+  if (typeof option !== 'object' || option === null) throw invalidOption('autoRebuild', 'true, false or limits', option)
+  const { deadShare, excess } = option
+  if (deadShare !== undefined && !(deadShare > 0 && deadShare <= 1)) {
+    throw invalidOption('autoRebuild.deadShare', 'above 0 and at most 1', deadShare)
+  }
+  if (excess !== undefined && !(excess >= 1)) throw invalidOption('autoRebuild.excess', 'at least 1', excess)
+  return option
+}
+
+function invalidOption(option: string, wanted: string, value: unknown): PetalError {
+  return new PetalError('InvalidOptions', `${option} must be ${wanted}, got ${describe(value)}`, {
+    details: { option }
   })
 }
 

@@ -21,13 +21,45 @@ export interface RebuildResult {
 
 export class RebuildJob {
   readonly #closing = new AbortController()
+  /** Ends the automatic one that is running. */
+  #automatic: AbortController | undefined
   #running: Promise<unknown> = Promise.resolve()
+  #asked = 0
 
   /** @throws PetalError IllegalOperation for an index that has nothing to build, or is being built; AbortedError */
   run(index: DocumentIndex, writer: Writer, limit: () => number, options: RebuildOptions): Promise<RebuildResult> {
-    const running = rebuild(index, writer, limit, options, this.#closing.signal)
+    this.#asked++
+    const begin = (): Promise<RebuildResult> => rebuild(index, writer, limit, options, this.#closing.signal)
+    const automatic = this.#automatic
+    automatic?.abort()
+    const running = automatic === undefined ? begin() : this.#running.then(begin)
+    const ended = (): void => {
+      this.#asked--
+    }
+    running.then(ended, ended)
     this.#running = Promise.allSettled([this.#running, running])
     return running
+  }
+
+  /** As run(), and gives way to it. @returns undefined when it gave way */
+  async runAutomatically(
+    index: DocumentIndex,
+    writer: Writer,
+    limit: () => number
+  ): Promise<RebuildResult | undefined> {
+    if (this.#asked > 0 || this.#automatic !== undefined) return undefined
+    const givingWay = new AbortController()
+    this.#automatic = givingWay
+    const running = rebuild(index, writer, limit, { signal: givingWay.signal }, this.#closing.signal)
+    this.#running = Promise.allSettled([this.#running, running])
+    try {
+      return await running
+    } catch (error) {
+      if (givingWay.signal.aborted && error instanceof AbortedError) return undefined
+      throw error
+    } finally {
+      this.#automatic = undefined
+    }
   }
 
   /** Ends the rebuild that is running, if any, and waits until it has tidied up. */
