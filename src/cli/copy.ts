@@ -30,19 +30,22 @@ export const copyCommand = command({
     await assertFree(to)
     const partial = `${to.replace(/[\\/]+$/, '')}.${randomBytes(4).toString('hex')}.partial`
     const started = performance.now()
+    let result: CopyResult
     try {
       await using source = await openExisting(from)
-      const result = await copyInto(partial, store, source, interrupt.signal)
+      result = await copyInto(partial, store, source, interrupt.signal)
       await rename(partial, to)
-      const milliseconds = performance.now() - started
-      await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
     } catch (error) {
       await rm(partial, { recursive: true, force: true })
       if (isSystemError(error)) throw new FileError('write', to, error)
       if (interrupt.status === undefined) throw error
       process.stderr.write(`petaldb: interrupted; ${to} was not made\n`)
+      return interrupt.status
     }
-    return interrupt.status ?? 0
+    // The copy is there: a signal that comes now is too late to make it a failure.
+    const milliseconds = performance.now() - started
+    await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, to, milliseconds))
+    return 0
   }
 })
 

@@ -3,6 +3,7 @@ import { ObjectId } from 'bson'
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BulkWriteError, type Database } from '../../src/index.ts'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { rejects } from './scratch.ts'
 
 type OpenEmpty = () => Promise<Database>
@@ -237,9 +238,9 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     await db.insertMany(
       [...values, ...values.slice(0, 100), { i: 0n }, ...large, ...large].map((v, _id) => ({ _id, v }))
     )
-    const started = performance.now()
+    const started = cpuMilliseconds()
     const found = await db.distinct('v')
-    const milliseconds = performance.now() - started
+    const milliseconds = cpuMilliseconds() - started
     assert.is(found.length, 12_000 + 2)
     // Compared with one another they took more than four seconds.
     assert.ok(milliseconds < 2000, `${milliseconds.toFixed(0)} ms`)

@@ -116,7 +116,12 @@ test('inserts that a failed maintenance refused do not swallow the inserts after
     await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: `n${i}`, kept: true })))
     await rejects(db.insertOne({ _id: 'x', kept: true }), 'StoreFailure')
     store.successes = Number.POSITIVE_INFINITY
-    const outcome = await Promise.race([db.insertOne({ _id: 'y', kept: true }), sleep(2000, 'never settled')])
+    const settled = new AbortController()
+    const { signal } = settled
+    const outcome = await Promise.race([
+      db.insertOne({ _id: 'y', kept: true }).finally(() => settled.abort()),
+      sleep(30_000, 'never settled', { signal })
+    ])
     assert.equal(outcome, { acknowledged: true, insertedId: 'y' })
   }))
 

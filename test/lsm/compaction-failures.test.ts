@@ -135,7 +135,7 @@ test('a flush overtakes a compaction that is running', async () => {
   const many = Array.from({ length: 30_000 }, (_, i) => ({ key: String(i).padStart(8, '0'), value: 'x'.repeat(50) }))
   const { tables } = await runInline(fileSystem, jobOf({ firstNumber: 50, memtables: [arenaOf(many, 5000)] }))
   const compaction = runner.run({ ...job, runs: [tables] }).then(() => order.push('compaction'))
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  while (outputs(fileSystem).length === 0) await new Promise((resolve) => setImmediate(resolve))
   const memtables = [
     arenaOf(
       letters.map((key) => ({ key, value: key })),

@@ -13,7 +13,7 @@ test('a process with hundreds of open databases ends by itself', async () => {
     ['--import', 'tsx', fileURLToPath(new URL('./idle-process.ts', import.meta.url))],
     {
       env: { ...process.env, LOCATION: temporaryDirectory() },
-      timeout: 60_000
+      timeout: 120_000
     }
   )
   let output = ''

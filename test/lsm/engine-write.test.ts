@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** A store whose calls of the file system are kept. */
@@ -132,13 +133,13 @@ test('a loop of awaited writes and reads lets the event loop turn', async () => 
   const { db } = await traced()
   let turns = 0
   const timer = setInterval(() => turns++, 1)
-  const end = performance.now() + 100
-  for (let i = 0; performance.now() < end; i++) {
+  const end = cpuMilliseconds() + 100
+  for (let i = 0; cpuMilliseconds() < end; i++) {
     await db.put(bytes(`k${i % 100}`), bytes('v'))
     await db.get(bytes('k1'))
   }
   clearInterval(timer)
-  assert.ok(turns >= 5, `${turns} turns in 100 ms`)
+  assert.ok(turns >= 5, `${turns} turns in 100 ms of the processor`)
 })
 
 test.after(closeAll)

@@ -150,7 +150,7 @@ test('a zombie is dead: nobody may ever ask for its exit status', async () => {
   const pid = Number(String((await once(parent.stdout, 'data'))[0]))
   assert.ok(mayBeAlive({ pid }))
   process.kill(pid, 'SIGKILL')
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + 60_000
   while (mayBeAlive({ pid }) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
   assert.not.ok(mayBeAlive({ pid }))
   process.kill(pid, 0)

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { EntryKind } from '../../src/lsm/format/entry.ts'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { ArrayCursor, type TestEntry } from './cursor-cases.ts'
 import { levelWith, MemtableLevel } from './iterator-level.ts'
 
@@ -16,11 +17,10 @@ async function meanTurn(work: () => Promise<unknown>): Promise<number> {
     if (!isDone) setImmediate(turn)
   }
   setImmediate(turn)
-  const startedAt = process.cpuUsage()
+  const startedAt = cpuMilliseconds()
   await work()
   isDone = true
-  const { user, system } = process.cpuUsage(startedAt)
-  return (user + system) / 1000 / turns
+  return (cpuMilliseconds() - startedAt) / turns
 }
 
 const reads: Record<string, (level: MemtableLevel) => Promise<number>> = {

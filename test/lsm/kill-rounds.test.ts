@@ -14,7 +14,8 @@ test('after kill -9 every acknowledged write is there, batches are whole, and th
   for (const record of await Promise.all(lanes)) {
     console.log(JSON.stringify(record))
     assert.is(record.rounds, rounds)
-    assert.ok(record.slowestOpenMilliseconds < 3000)
+    // Tens of milliseconds; seconds where the disk or the processors are busy. It must not wait for the dead.
+    assert.ok(record.slowestOpenMilliseconds < 30_000)
   }
 })
 

@@ -10,7 +10,7 @@ const seed = Number(process.env.PETALDB_SEED ?? Date.now() % 1_000_000)
 const runsAsked = process.env.PETALDB_RUNS === undefined ? undefined : Number(process.env.PETALDB_RUNS)
 /** Whoever only wants to know whether it fails, sets PETALDB_SHRINK=0. */
 const endOnFailure = process.env.PETALDB_SHRINK === '0'
-const maxMilliseconds = 20_000
+const maxMilliseconds = 60_000
 
 export function testSettings(settings: Readonly<Record<string, Setting>>, numRuns: number): void {
   console.log(`seed ${seed}`)

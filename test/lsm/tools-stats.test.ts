@@ -66,7 +66,8 @@ test('fill ratios are those of the filters that have been loaded', async () => {
 
 test('waits are counted for what was waited for', async () => {
   const db = await opened({ level0CompactionTrigger: 4, level0SlowdownTrigger: 2, level0StopTrigger: 10 })
-  const value = 'x'.repeat(200_000)
+  // At the rate of two tables in level 0 one takes 15 ms, more than the 5 ms for which a late writer is not made to wait.
+  const value = 'x'.repeat(1_000_000)
   for (let round = 0; round < 4; round++) {
     for (let i = 0; i < 3; i++) await db.put(keyOf(i), value)
     await db.flush()

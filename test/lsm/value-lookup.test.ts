@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ValueOptions } from '../../src/lsm/options.ts'
 import { type Random, seededRandom } from '../bloom/random.ts'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 import { assertSame, hasPair, ValueStore, valuesAt } from './value-store.ts'
 
 const optionSets: Readonly<Record<string, Partial<ValueOptions>>> = {
@@ -180,21 +181,24 @@ test('no lookup keeps the event loop from turning', async () => {
   for (let i = 0; i < 20_000; i++) store.put(`key ${i}`, { color: 'red', n: i })
   await store.flush()
   for (let i = 0; i < 20_000; i++) store.put(`more ${i}`, { color: 'red', n: i })
-  // By CPU time: other processes must not count.
-  const busy = (): number => process.cpuUsage().user / 1000
-  let longest = 0
-  let last = busy()
-  let isDone = false
-  const turn = (): void => {
-    const now = busy()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (!isDone) setImmediate(turn)
+  const longestTurn = async (): Promise<number> => {
+    let longest = 0
+    let last = cpuMilliseconds()
+    let isDone = false
+    const turn = (): void => {
+      const now = cpuMilliseconds()
+      longest = Math.max(longest, now - last)
+      last = now
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    assert.is((await store.lookup(['color', 'red'])).length, 40_000)
+    isDone = true
+    return longest
   }
-  setImmediate(turn)
-  assert.is((await store.lookup(['color', 'red'])).length, 40_000)
-  isDone = true
-  assert.ok(longest < 40, `${longest} ms`)
+  // A collection of garbage may fall into one of the lookups; what holds the loop does so in each.
+  const longest = [await longestTurn(), await longestTurn(), await longestTurn()]
+  assert.ok(Math.min(...longest) < 40, `${longest.join(', ')} ms`)
 })
 
 test.run()

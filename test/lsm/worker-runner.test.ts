@@ -33,8 +33,23 @@ function outcome(run: Promise<TableJobResult>): Promise<unknown> {
   )
 }
 
+function isResult(end: unknown): end is TableJobResult {
+  return (end as Partial<TableJobResult>).entriesOut !== undefined
+}
+
 function outputs(directory: string): string[] {
   return nodeFileSystem.list(directory).filter((name) => name >= tableName(100))
+}
+
+async function firstOutput(...directories: readonly string[]): Promise<void> {
+  while (directories.every((directory) => outputs(directory).length === 0)) {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** Once more when the thread was done before this one had its turn, as happens where processors are busy. */
+async function untilInTime(isInTime: () => Promise<boolean>): Promise<void> {
+  for (let tries = 1; !(await isInTime()); tries++) assert.ok(tries < 20, 'twenty times too late')
 }
 
 test('a flush in the thread writes what a flush on this thread writes', async () => {
@@ -81,40 +96,45 @@ test('errors come back with code, path, offset and cause', async () => {
   assert.is((missing as { cause?: { code?: string } }).cause?.code, 'ENOENT')
 })
 
-test('an aborted job ends with LEVEL_ABORTED and its reason, and leaves no files', async () => {
-  const { directory, job } = await longJob()
-  const controller = new AbortController()
-  const running = outcome(workerRunner.run(job, controller.signal))
-  while (outputs(directory).length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-  controller.abort(new Error('closing'))
-  const error = await running
-  assert.ok(hasCode(error, 'LEVEL_ABORTED'), String(error))
-  assert.is((error as { cause?: Error }).cause?.message, 'closing')
-  assert.equal(outputs(directory), [])
-})
+test('an aborted job ends with LEVEL_ABORTED and its reason, and leaves no files', () =>
+  untilInTime(async () => {
+    const { directory, job } = await longJob()
+    const controller = new AbortController()
+    const running = outcome(workerRunner.run(job, controller.signal))
+    await firstOutput(directory)
+    controller.abort(new Error('closing'))
+    const error = await running
+    if (isResult(error)) return false
+    assert.ok(hasCode(error, 'LEVEL_ABORTED'), String(error))
+    assert.is((error as { cause?: Error }).cause?.message, 'closing')
+    assert.equal(outputs(directory), [])
+    return true
+  }))
 
-test('when the thread dies its jobs reject, and the next job gets a new thread', async () => {
-  const { directory, job } = await longJob()
-  const running = [outcome(workerRunner.run(job)), outcome(workerRunner.run({ ...job, firstNumber: 300 }))]
-  while (outputs(directory).length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-  await workerRunner.terminate()
-  for (const error of await Promise.all(running)) assert.ok(hasCode(error, 'LEVEL_IO_ERROR'), String(error))
-  const result = await workerRunner.run({ ...job, firstNumber: 500 })
-  assert.is(result.entriesOut, 100_000)
-})
+test('when the thread dies its jobs reject, and the next job gets a new thread', () =>
+  untilInTime(async () => {
+    const { directory, job } = await longJob()
+    const running = [outcome(workerRunner.run(job)), outcome(workerRunner.run({ ...job, firstNumber: 300 }))]
+    await firstOutput(directory)
+    await workerRunner.terminate()
+    const errors = (await Promise.all(running)).filter((end) => !isResult(end))
+    for (const error of errors) assert.ok(hasCode(error, 'LEVEL_IO_ERROR'), String(error))
+    const result = await workerRunner.run({ ...job, firstNumber: 500 })
+    assert.is(result.entriesOut, 100_000)
+    return errors.length === running.length
+  }))
 
-test('a flush overtakes compactions of other databases', async () => {
-  const [first, second] = [await longJob(), await longJob()]
-  const order: string[] = []
-  const compactions = [first, second].map(({ job }) => workerRunner.run(job).then(() => order.push('compaction')))
-  while (outputs(first.directory).length + outputs(second.directory).length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  const directory = temporaryDirectory()
-  const flush = workerRunner.run(flushJob(directory, 1, operations(100, 'a'))).then(() => order.push('flush'))
-  await Promise.all([...compactions, flush])
-  assert.is(order[0], 'flush')
-})
+test('a flush overtakes compactions of other databases', () =>
+  untilInTime(async () => {
+    const [first, second] = [await longJob(), await longJob()]
+    const order: string[] = []
+    const compactions = [first, second].map(({ job }) => workerRunner.run(job).then(() => order.push('compaction')))
+    await firstOutput(first.directory, second.directory)
+    const directory = temporaryDirectory()
+    const flush = workerRunner.run(flushJob(directory, 1, operations(100, 'a'))).then(() => order.push('flush'))
+    await Promise.all([...compactions, flush])
+    return order[0] === 'flush'
+  }))
 
 test('an extractor that cannot be loaded is LEVEL_NOT_SUPPORTED', async () => {
   const directory = temporaryDirectory()
@@ -129,7 +149,7 @@ test('an idle thread does not keep the process alive, and a running job does', a
   const program = fileURLToPath(new URL('./worker-idle-process.ts', import.meta.url))
   const run = promisify(execFile)
   const { stdout } = await run(process.execPath, ['--import', 'tsx', program, temporaryDirectory()], {
-    timeout: 15_000
+    timeout: 120_000
   })
   assert.is(stdout.trim(), 'tables 1')
 })

@@ -79,7 +79,7 @@ export function filesOf({ disk }: Specimen): readonly { readonly name: string; r
 }
 
 /** Milliseconds within which a case has to be over. */
-const patience = 20_000
+const patience = 60_000
 /** One case needs an arena chunk and a few windows; what the specimen's files say could justify a few KiB more. */
 const maxNewBytes = 32 * 1024 * 1024
 

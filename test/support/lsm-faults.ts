@@ -27,7 +27,7 @@ export interface FaultCampaign {
 }
 
 /** Milliseconds within which a run has to be over. */
-const patience = 20_000
+const patience = 60_000
 
 /**
  * Fails the first call, the second, … until a run gets through.

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { queryClasses } from '../../src/workload/query-classes.ts'
 import { generateTweets, type Tweet } from '../../src/workload/tweets.ts'
+import { cpuMilliseconds } from '../support/cpu-time.ts'
 
 const seed = Number(process.env.PETALDB_SEED ?? 1)
 console.log(`seed ${seed}`)
@@ -88,12 +89,12 @@ test('the indices of an entity point at it in the text', () => {
 })
 
 test('a hundred thousand tweets take about a second', () => {
-  const begin = performance.now()
+  const begin = cpuMilliseconds()
   let count = 0
   for (const _ of generateTweets({ count: 100_000, seed })) count++
-  const rate = count / (performance.now() - begin)
+  const rate = count / (cpuMilliseconds() - begin)
   console.log(`${rate.toFixed(0)} tweets per millisecond`)
-  // The machine may be busy: the claim is 100 per millisecond, the alarm is a change of magnitude.
+  // Machines differ: the claim is 100 per millisecond, the alarm is a change of magnitude.
   assert.ok(rate > 20)
 })
 
