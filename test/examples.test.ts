@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { withoutProgress } from './support/progress-lines.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-examples-test-'))
@@ -40,7 +41,7 @@ function run(example: string, args: readonly string[], interruptAt?: string): Pr
       stderr += text
     })
     child.on('error', reject)
-    child.on('close', (code) => resolve({ code, stdout, stderr }))
+    child.on('close', (code) => resolve({ code, stdout, stderr: withoutProgress(stderr) }))
   })
 }
 

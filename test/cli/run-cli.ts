@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, open } from '../../src/index.ts'
+import { withoutProgress } from '../support/progress-lines.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -12,6 +13,7 @@ export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
+  /** But for progress. */
   readonly stderr: string
 }
 
@@ -36,7 +38,7 @@ export function startCli(args: readonly string[], nodeArguments: readonly string
   child.stdin.on('error', () => {})
   const outcome = new Promise<Outcome>((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr: withoutProgress(stderr) }))
   })
   return { process: child, outcome }
 }

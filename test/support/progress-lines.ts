@@ -1,0 +1,6 @@
+const progressLine = /^.* documents {2}[\d,]+\/s(?: {2}ETA [\d:]+)?\n/gm
+
+/** What a command wrote to standard error, without the lines that it writes every few seconds where it takes that long. */
+export function withoutProgress(stderr: string): string {
+  return stderr.replace(progressLine, '')
+}
