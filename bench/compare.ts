@@ -1,7 +1,7 @@
 /**
  * The comparison itself: every contender has a process of its own. They load one after the other and must agree on the
- * answer to every query; then rounds go over queries and contenders in turn, so that whatever disturbs the machine
- * disturbs all.
+ * answer to every query. Every query is run by every contender until it is warm; then rounds go over queries and
+ * contenders in turn, so that whatever disturbs the machine disturbs all.
  */
 import type { QueryClass } from '../src/workload/query-classes.ts'
 import type { Comparison, ContenderResult, QueryResult } from './comparison.ts'
@@ -9,8 +9,9 @@ import type { ContenderName } from './contender.ts'
 import type { ContenderHandlers } from './contender-process.ts'
 import { importPairs } from './import-pairs.ts'
 import { machine } from './machine.ts'
+import { repetitionsFor, warmUp } from './repetitions.ts'
 import { connect } from './rpc.ts'
-import { spread } from './statistics.ts'
+import { type Spread, spread } from './statistics.ts'
 
 /** A repetition of a fast query runs it for this long and counts the mean. */
 const repetitionMilliseconds = 5
@@ -20,6 +21,7 @@ export interface CompareOptions {
   readonly classes: readonly QueryClass[]
   readonly count: number
   readonly seed: number
+  /** Repetitions of a query that takes little time; see repetitions.ts for the others. */
   readonly rounds: number
   readonly importRounds: number
   /** Documents of the import comparison. */
@@ -80,7 +82,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   }
 }
 
-/** Asks everybody everything once: checks the answers, and is the warm-up. */
+/** Asks everybody everything once, and compares the answers. */
 async function agree(
   classes: readonly QueryClass[],
   processes: ReadonlyMap<ContenderName, Process>
@@ -128,6 +130,15 @@ async function measureCold(
   return times
 }
 
+/** A query of one contender. */
+interface Timing {
+  readonly query: string
+  readonly name: ContenderName
+  readonly time: () => Promise<number>
+  readonly repetitions: number
+  readonly samples: number[]
+}
+
 async function measure(
   classes: readonly QueryClass[],
   hits: ReadonlyMap<string, number>,
@@ -135,26 +146,28 @@ async function measure(
   rounds: number,
   cold: Cold
 ): Promise<QueryResult[]> {
-  const samples = new Map(classes.map((query) => [query.name, new Map<ContenderName, number[]>()]))
-  // Round −1 is warm-up and not kept.
-  for (let round = -1; round < rounds; round++) {
-    progress(`round ${round + 1} of ${rounds}`)
-    for (const query of classes) {
-      for (const [name, child] of processes) {
-        const milliseconds = await child.call('time', { query, milliseconds: repetitionMilliseconds })
-        if (round < 0) continue
-        const kept = samples.get(query.name)!
-        kept.set(name, [...(kept.get(name) ?? []), milliseconds])
-      }
+  const wanted: Timing[] = []
+  for (const query of classes) {
+    progress(`warming up ${query.title}`)
+    for (const [name, child] of processes) {
+      const time = (): Promise<number> => child.call('time', { query, milliseconds: repetitionMilliseconds })
+      const repetitions = repetitionsFor(await warmUp(time), rounds)
+      wanted.push({ query: query.name, name, time, repetitions, samples: [] })
     }
   }
+  for (let round = 0; wanted.some(({ repetitions }) => round < repetitions); round++) {
+    progress(`round ${round + 1}`)
+    for (const { time, repetitions, samples } of wanted) if (round < repetitions) samples.push(await time())
+  }
+  const timesOf = (query: string): [ContenderName, Spread][] =>
+    wanted.filter((timing) => timing.query === query).map(({ name, samples }) => [name, spread(samples)])
   return classes.map(({ name, title, filter, limit }) => ({
     name,
     title,
     filter,
     limited: limit !== undefined,
     hits: hits.get(name) ?? 0,
-    milliseconds: Object.fromEntries(Array.from(samples.get(name)!, ([who, times]) => [who, spread(times)])),
+    milliseconds: Object.fromEntries(timesOf(name)),
     coldMilliseconds: Object.fromEntries(cold.get(name) ?? [])
   }))
 }

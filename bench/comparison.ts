@@ -11,6 +11,7 @@ export interface Comparison {
   readonly machine: Machine
   readonly count: number
   readonly seed: number
+  /** Repetitions of a query that takes little time. */
   readonly rounds: number
   readonly contenders: readonly ContenderResult[]
   /** Contenders that could not take part. */

@@ -1,7 +1,7 @@
 /**
  * How does PetalDB compare at a million documents with what one would pick instead?
  *
- *     npm run bench:million [-- --count 1000000 --rounds 5 --seed 1 --only petaldb,postgres-gin]
+ *     npm run bench:million [-- --count 1000000 --rounds 15 --seed 1 --only petaldb,postgres-gin]
  *
  * Twelve classes of queries, whole documents returned, cold and warm. PostgreSQL is started for the occasion on
  * loopback, in a directory of its own; where it is not installed it is left out and the report says so. Stores that
@@ -14,6 +14,7 @@ import { compare, progress } from './compare.ts'
 import { type ContenderName, contenderNames } from './contender.ts'
 import { checkMillionTargets } from './million-targets.ts'
 import { comparisonMarkdown } from './query-report.ts'
+import { defaultRounds } from './repetitions.ts'
 
 const onDisk: readonly ContenderName[] = ['petaldb', 'postgres-gin', 'sqlite', 'sqlite-indexed', 'level-scan']
 const inMemory: readonly ContenderName[] = ['nedb', 'lokijs']
@@ -37,7 +38,7 @@ const twelve: readonly QueryClassName[] = [
 const { values: options } = parseArgs({
   options: {
     count: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: String(defaultRounds) },
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
     'import-rounds': { type: 'string', default: '3' },

@@ -11,13 +11,14 @@ import { queryClasses } from '../src/workload/query-classes.ts'
 import { compare, progress } from './compare.ts'
 import { contenderNames } from './contender.ts'
 import { comparisonMarkdown } from './query-report.ts'
+import { defaultRounds } from './repetitions.ts'
 import { checkTargets } from './targets.ts'
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     count: { type: 'string' },
-    rounds: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: String(defaultRounds) },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: 'petaldb,sqlite,sqlite-indexed,nedb,mingo,level-scan' },
     'import-rounds': { type: 'string', default: '5' }

@@ -1,6 +1,7 @@
 /** A comparison as markdown. */
 import type { Comparison, ContenderResult, QueryResult } from './comparison.ts'
 import { type Machine, machineLine } from './machine.ts'
+import { repetitionRule } from './repetitions.ts'
 import type { Spread } from './statistics.ts'
 import type { TargetCheck } from './targets.ts'
 
@@ -23,7 +24,8 @@ ${
 
 ## Milliseconds per query
 
-Warm, results returned as whole objects: median (least to most) of ${rounds} repetitions, interleaved.
+Warm, results returned as whole objects: median (least to most). Every query of every contender is run until it no
+longer gets faster, then timed in turn with the others: ${repetitionRule(rounds)}.
 
 ${queryTable(queries, contenders)}
 

@@ -1,0 +1,41 @@
+/** How often a query is timed: one rule for every contender, by how long the query takes it when it is warm. */
+
+/** Repetitions of a query that takes less than 50 ms, unless told otherwise. */
+export const defaultRounds = 15
+const quick = 50
+const slow = 500
+
+/**
+ * @param milliseconds of one warm run
+ * @param rounds repetitions of a query under 50 ms; those under 500 ms have a third as many, others a fifth
+ */
+export function repetitionsFor(milliseconds: number, rounds: number): number {
+  if (milliseconds < quick) return rounds
+  return Math.ceil(milliseconds < slow ? rounds / 3 : rounds / 5)
+}
+
+/** For the report. */
+export function repetitionRule(rounds: number): string {
+  const [few, fewest] = [repetitionsFor(quick, rounds), repetitionsFor(slow, rounds)]
+  return `${rounds} repetitions where a query takes less than ${quick} ms, ${few} below ${slow} ms, ${fewest} above`
+}
+
+const mostWarmUps = 10
+/** A run that is faster than all before by more than this share shows that the code is still warming up. */
+const settled = 0.1
+
+/**
+ * Runs a query until it no longer gets faster.
+ * @param run times one repetition, in milliseconds
+ * @returns milliseconds of the fastest one
+ */
+export async function warmUp(run: () => Promise<number>): Promise<number> {
+  let fastest = await run()
+  for (let i = 1; i < mostWarmUps; i++) {
+    const milliseconds = await run()
+    const isSettled = milliseconds > fastest * (1 - settled)
+    fastest = Math.min(fastest, milliseconds)
+    if (isSettled) break
+  }
+  return fastest
+}
