@@ -64,6 +64,8 @@ export function openSegmentRecord(
     alwaysCandidates: segment.alwaysCandidates.filter((position) => position < documents),
     pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
     rowOfSlot: [],
+    storedPairs: 0,
+    storedRows: 0,
     columnSpecs: segment.columnSpecs,
     columns: [],
     upper: segment.upper.record,

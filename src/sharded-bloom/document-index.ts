@@ -105,7 +105,10 @@ export interface DocumentIndex {
   /** The document is gone: no view captured from now on finds it. Call after its batch is committed. */
   remove(ordinal: number): void
 
-  /** True when maintain() has something due: checkpoint, seal, new parameters. Cheap. */
+  /**
+   * True when maintain() has something due: checkpoint, seal, new parameters; after opening also what add() needs in
+   * memory. Cheap. REQUIRED to be false, or maintain() to have been called, before the first add().
+   */
   readonly isMaintenanceDue: boolean
 
   /**

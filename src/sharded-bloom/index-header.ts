@@ -4,7 +4,9 @@
 import type { HashName } from '../bloom/hash.ts'
 import { PetalError } from '../model/errors.ts'
 
-export const indexFormat = 2
+export const indexFormat = 3
+/** The oldest one that is read as it is; what is written then is of this format, header first. */
+const oldestFormat = 2
 
 export interface IndexHeader {
   readonly format: number
@@ -55,7 +57,8 @@ export function decodeHeader(bytes: Uint8Array, hash: HashName, segmentDocuments
     )
   }
   const fits =
-    header.format === indexFormat &&
+    Number.isInteger(header.format) &&
+    (header.format ?? 0) >= oldestFormat &&
     header.hash === hash &&
     header.segmentDocuments === segmentDocuments &&
     Number.isInteger(header.seedLo) &&

@@ -5,6 +5,7 @@
  * | ------------------------------------- | ----------------------------------------------- |
  * | `h`                                   | header (see index-header.ts)                    |
  * | `s` first(8)                          | segment record (see segment-record.ts)          |
+ * | `n` first(8)                          | private pairs of a sealed segment (pair-table.ts) |
  * | `r` first(8) frame(4)                 | hashed rows of a sealed segment, one frame      |
  * | `p` first(8) record(4)                | private row of a sealed segment                 |
  * | `k` first(8) record(4)                | keys of a sealed segment's columns              |
@@ -28,6 +29,7 @@ export const firstRebuilt = 2 ** 52
 export const IndexArea = {
   header: 0x68,
   segment: 0x73,
+  pairTable: 0x6e,
   hashedRows: 0x72,
   privateRow: 0x70,
   columnKeys: 0x6b,

@@ -5,23 +5,17 @@
  * together and documents between two segments are damage.
  */
 import { PetalError } from '../model/errors.ts'
-import { restoreOpenSegment } from './checkpoint.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
-import type { Geometry } from './geometry.ts'
 import { IndexArea, indexRange, ordinalOf } from './index-keys.ts'
-import { type SealedContext, SealedSegment } from './sealed-segment.ts'
+import { SealedSegment } from './sealed-segment.ts'
 import { readLive, readPositions, SegmentHandle } from './segment-handle.ts'
 import { decodeSegmentRecord } from './segment-record.ts'
+import { type StoredContext, StoredSegment } from './stored-segment.ts'
 
-export interface LoadContext {
-  readonly documents: DocumentSource
-  readonly geometry: Geometry
-  readonly sealed: SealedContext
-}
-
-/** In ordinal order; the last one may be open. @throws PetalError IndexDamaged */
-export async function* loadSegments({ documents, geometry, sealed }: LoadContext): AsyncGenerator<SegmentHandle> {
-  const { store, memory, pairHash } = sealed
+/** In ordinal order, without rows and pairs; the last one may be open. @throws PetalError IndexDamaged */
+export async function* loadSegments(context: StoredContext): AsyncGenerator<SegmentHandle> {
+  const { documents, geometry, sealed } = context
+  const { store } = sealed
   let end = 0
   let isLast = false
   for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
@@ -32,9 +26,7 @@ export async function* loadSegments({ documents, geometry, sealed }: LoadContext
     await assertNoDocuments(documents, end, record.firstOrdinal)
     const live = await readLive(store, record, geometry)
     const positions = await readPositions(store, record)
-    const segment = record.isSealed
-      ? new SealedSegment(sealed, record)
-      : await restoreOpenSegment(record, store, memory, geometry, pairHash)
+    const segment = record.isSealed ? new SealedSegment(sealed, record) : new StoredSegment(context, record)
     const handle = new SegmentHandle(segment, live, positions)
     handle.checkpointed = record.documents
     handle.tunings = record.tunings

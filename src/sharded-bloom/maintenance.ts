@@ -64,7 +64,8 @@ export class Maintenance {
     const last = handles.at(-1)
     if (last === undefined) return false
     return (
-      last.segment.documents - last.checkpointed >= geometry.chunkDocuments ||
+      !last.isReady ||
+      (!last.isDamaged && last.segment.documents - last.checkpointed >= geometry.chunkDocuments) ||
       handles.at(-2)?.open !== undefined ||
       (last.open !== undefined && this.isComplete(last)) ||
       this.#isTuningDue(last) ||
@@ -115,8 +116,19 @@ export class Maintenance {
     return parameters
   }
 
-  /** Does what is due for the ordinals below `limit`, all of which are committed. */
+  /** Brings what the next document needs into memory: the last segment, or the pairs that the next begins with. */
+  async prepare(): Promise<void> {
+    await this.#context.handles.at(-1)?.prepare()
+  }
+
+  /** Does what is due for the ordinals below `limit`, all of which are committed; documents may be added then. */
   async run(limit: number): Promise<void> {
+    await this.prepare()
+    await this.#run(limit)
+    await this.prepare()
+  }
+
+  async #run(limit: number): Promise<void> {
     for (const handle of this.#context.handles) {
       if (handle.open !== undefined && this.isComplete(handle) && handle.endOrdinal <= limit) await this.#seal(handle)
     }
@@ -132,7 +144,7 @@ export class Maintenance {
 
   /** As run(), and leaves nothing for the next open to index again. */
   async finish(limit: number): Promise<void> {
-    await this.run(limit)
+    await this.#run(limit)
     const last = this.#context.handles.at(-1)
     if (last?.open !== undefined) {
       await this.#checkpoint(last, Math.min(limit - last.firstOrdinal, last.open.documents))
@@ -143,7 +155,7 @@ export class Maintenance {
   /** Goes on with segments that were loaded: those that take their parameters from a whole segment are sampled sparsely. */
   resume(): void {
     const { handles } = this.#context
-    const isFirst = handles.length === 1 && handles[0]!.open !== undefined
+    const isFirst = handles.length === 1 && !(handles[0]!.segment instanceof SealedSegment)
     if (handles.length > 0 && !(isFirst && handles[0]!.tunings < tuningSizes.length)) {
       this.#sampler = new Sampler(this.#strideOfSegment)
     }
@@ -172,7 +184,7 @@ export class Maintenance {
 
   async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
     const open = handle.open
-    if (open === undefined || documents <= handle.checkpointed) return
+    if (open === undefined || handle.isDamaged || documents <= handle.checkpointed) return
     const { geometry, store } = this.#context
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments

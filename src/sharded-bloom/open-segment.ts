@@ -181,9 +181,17 @@ export class OpenSegment implements Segment {
     this.skip()
   }
 
+  get privatePairCount(): number {
+    return this.table.size
+  }
+
   privatePairs(): readonly HashedPair[] {
     return this.table.pairs
   }
+
+  readonly isReady = true
+
+  prepare(): void {}
 
   rangeColumn(path: string, type: number): OpenColumn | undefined {
     return this.columns.find(path, type)

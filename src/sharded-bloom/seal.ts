@@ -10,6 +10,7 @@ import type { IndexStore, IndexWrite } from './document-index.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import type { OpenSegment } from './open-segment.ts'
+import { encodePairTable } from './pair-table.ts'
 import type { StoredColumn } from './ranges/column-record.ts'
 import { sealColumn } from './ranges/seal-column.ts'
 import { frameBytes } from './row-cache.ts'
@@ -32,6 +33,9 @@ export async function sealSegment(
   const rows = new StoredRows()
   const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
   const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
+  const pairs = segment.privatePairs()
+  const pairTable = encodePairTable(pairs, rowOfSlot)
+  await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
   return {
     firstOrdinal: segment.firstOrdinal,
     documents: segment.documents,
@@ -44,12 +48,14 @@ export async function sealSegment(
     isShapeComplete: segment.isShapeComplete,
     tunings,
     alwaysCandidates: segment.alwaysCandidates,
-    pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
-    rowOfSlot,
+    pairs: [],
+    rowOfSlot: [],
+    storedPairs: pairs.length,
+    storedRows: rows.count,
     columnSpecs: [],
     columns,
     upper: segment.upper.record,
-    bytes: { hashedRows, privateRows, rangeCodes, upperLevel }
+    bytes: { hashedRows, privateRows, rangeCodes, upperLevel, pairTable: pairTable.length }
   }
 }
 
@@ -162,6 +168,10 @@ async function writeColumns(
 class StoredRows {
   readonly #rows: Uint8Array[] = []
   readonly #byHash = new Map<number, number[]>()
+
+  get count(): number {
+    return this.#rows.length
+  }
 
   add(row: Uint8Array): { readonly index: number; readonly isNew: boolean } {
     if (row[0] === RowShape.none) return { index: NO_DOCUMENT, isNew: false }

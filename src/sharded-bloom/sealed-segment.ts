@@ -11,8 +11,9 @@ import type { IndexStore } from './document-index.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import type { PairHash } from './pair-hash.ts'
+import { PairTable } from './pair-table.ts'
 import { Tag } from './pair-tags.ts'
-import { type HashedPair, PrivateTable } from './private-table.ts'
+import type { HashedPair } from './private-table.ts'
 import type { ColumnSpec } from './ranges/column-spec.ts'
 import { framesOfKeys, SealedColumn } from './ranges/sealed-column.ts'
 import { type FrameOwner, frameBytes, type RowCache } from './row-cache.ts'
@@ -41,10 +42,11 @@ export class SealedSegment implements Segment, FrameOwner {
   /** Slots of hashed frames first, then one per stored row, then the frames of column keys and of the upper level. */
   readonly slots: Uint32Array
   readonly #context: SealedContext
-  readonly #table: PrivateTable
+  /** undefined until it is loaded, and where it is damaged. */
+  #table: PairTable | undefined
+  #isTableDamaged = false
   readonly #rowsPerFrame: number
   readonly #hashedFrames: number
-  readonly #storedRows: number
   readonly #upperStart: number
   readonly #columns: readonly SealedColumn[]
   readonly #damaged = new Set<number>()
@@ -56,15 +58,12 @@ export class SealedSegment implements Segment, FrameOwner {
     this.rowBytes = sealedRowBytes(record.documents)
     this.#rowsPerFrame = sealedRowsPerFrame(record.documents)
     this.#hashedFrames = Math.ceil(record.shards / this.#rowsPerFrame)
-    this.#table = new PrivateTable(record.pairs.map((pair) => context.pairHash.hash(pair)))
     this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record.documents, column))
-    const rows = [...record.rowOfSlot, ...record.columns.flatMap((column) => [...column.rows, column.outside])]
-    this.#storedRows = rows.reduce((most, row) => Math.max(most, row + 1), 0)
     const keyFrames = record.columns.reduce(
       (most, { firstKeys, keys }) => Math.max(most, firstKeys + framesOfKeys(keys)),
       0
     )
-    this.#upperStart = this.#hashedFrames + this.#storedRows + keyFrames
+    this.#upperStart = this.#hashedFrames + this.record.storedRows + keyFrames
     this.slots = new Uint32Array(this.#upperStart + record.upper.frames)
   }
 
@@ -92,8 +91,12 @@ export class SealedSegment implements Segment, FrameOwner {
     return this.record.hashedPairs
   }
 
+  get privatePairCount(): number {
+    return this.record.storedPairs + this.record.pairs.length
+  }
+
   privatePairs(): readonly HashedPair[] {
-    return this.#table.pairs
+    return this.#table?.pairs(this.#context.pairHash) ?? []
   }
 
   get columnSpecs(): readonly ColumnSpec[] {
@@ -104,10 +107,39 @@ export class SealedSegment implements Segment, FrameOwner {
     return this.#columns.find(({ record }) => record.type === type && record.path === path)
   }
 
+  get isReady(): boolean {
+    return this.#table !== undefined || this.#isTableDamaged
+  }
+
+  prepare(): void | Promise<void> {
+    if (this.isReady) return undefined
+    const { pairHash, store } = this.#context
+    const { pairs, rowOfSlot, storedAt, storedPairs, storedRows } = this.record
+    if (storedPairs === 0) {
+      const hashed = pairs.map((pair) => pairHash.hash(pair))
+      this.#table = PairTable.of(hashed, rowOfSlot, storedRows)
+      return undefined
+    }
+    const bytes = store.get(indexKey(IndexArea.pairTable, storedAt))
+    if (bytes instanceof Promise) return bytes.then((value) => this.#readTable(value))
+    return this.#readTable(bytes)
+  }
+
+  #readTable(bytes: Uint8Array | undefined): void {
+    const { storedPairs, storedRows } = this.record
+    this.#table = bytes && PairTable.decode(bytes, storedPairs, storedRows)
+    if (this.#table !== undefined || this.#isTableDamaged) return
+    this.#isTableDamaged = true
+    const { onDamage } = this.#context
+    onDamage(`the private pairs of the segment at ordinal ${this.firstOrdinal} are ${bytes ? 'damaged' : 'missing'}`)
+  }
+
   locate(pair: HashedPair): Location {
-    const slot = this.#table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
+    if (this.#table === undefined) return { kind: 'unknown' }
+    const slot = this.#table.find(pair)
     if (slot >= 0) {
-      return this.record.rowOfSlot[slot] === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot }
+      const row = this.#table.rowOf(slot)
+      return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
     }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }
     if (this.record.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
@@ -146,7 +178,7 @@ export class SealedSegment implements Segment, FrameOwner {
   }
 
   load(location: Location): void | Promise<void> {
-    if (location.kind === 'private') return this.loadRow(this.record.rowOfSlot[location.slot]!)
+    if (location.kind === 'private') return this.loadRow(location.slot)
     if (location.kind !== 'hashed' || this.groups(location) === 0) return undefined
     let pending: Promise<void>[] | undefined
     for (const row of this.#rowsOf(location)) {
@@ -159,8 +191,8 @@ export class SealedSegment implements Segment, FrameOwner {
     return pending === undefined ? undefined : Promise.all(pending).then(() => undefined)
   }
 
-  privateRow(slot: number, scratch: number): number | undefined {
-    return this.row(this.record.rowOfSlot[slot]!, scratch)
+  privateRow(row: number, scratch: number): number | undefined {
+    return this.row(row, scratch)
   }
 
   loadRow(row: number): void | Promise<void> {
@@ -179,11 +211,11 @@ export class SealedSegment implements Segment, FrameOwner {
   }
 
   loadKeys(frame: number): void | Promise<void> {
-    return this.#loadFrame(this.#hashedFrames + this.#storedRows + frame)
+    return this.#loadFrame(this.#hashedFrames + this.record.storedRows + frame)
   }
 
   keys(frame: number): number | undefined {
-    const number = this.#hashedFrames + this.#storedRows + frame
+    const number = this.#hashedFrames + this.record.storedRows + frame
     return this.#damaged.has(number) ? undefined : this.#context.cache.lookup(this, number)
   }
 
@@ -254,7 +286,7 @@ export class SealedSegment implements Segment, FrameOwner {
           memory.u8.set(bytes, address)
           return
         }
-      } else if (frame >= this.#hashedFrames + this.#storedRows) {
+      } else if (frame >= this.#hashedFrames + this.record.storedRows) {
         if (bytes.length <= frameBytes && bytes.length % 8 === 0) {
           memory.kernels.fill(address, 0, frameBytes)
           memory.u8.set(bytes, address)
@@ -276,8 +308,8 @@ export class SealedSegment implements Segment, FrameOwner {
     const row = frame - this.#hashedFrames
     if (row < 0) return indexKey(IndexArea.hashedRows, storedAt, frame)
     if (frame >= this.#upperStart) return indexKey(IndexArea.upperLevel, storedAt, frame - this.#upperStart)
-    if (row < this.#storedRows) return indexKey(IndexArea.privateRow, storedAt, row)
-    return indexKey(IndexArea.columnKeys, storedAt, row - this.#storedRows)
+    if (row < this.record.storedRows) return indexKey(IndexArea.privateRow, storedAt, row)
+    return indexKey(IndexArea.columnKeys, storedAt, row - this.record.storedRows)
   }
 
   #frameLength(frame: number): number {

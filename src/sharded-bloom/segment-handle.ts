@@ -14,10 +14,11 @@ import { OpenSegment } from './open-segment.ts'
 import { consecutive, decodeOffsets, ofOffsets, type PositionMap } from './position-map.ts'
 import type { SealedSegment } from './sealed-segment.ts'
 import { noBytes, type SegmentBytes, type SegmentRecord } from './segment-record.ts'
+import { StoredSegment } from './stored-segment.ts'
 
 export class SegmentHandle {
   readonly firstOrdinal: number
-  segment: OpenSegment | SealedSegment
+  segment: OpenSegment | SealedSegment | StoredSegment
   readonly live: LiveBitmap
   readonly positions: PositionMap
   /** Documents whose rows are in chunk records. */
@@ -32,11 +33,14 @@ export class SegmentHandle {
   isClosed = false
   /** False while the live bitmap is not stored as it is now. */
   isLiveStored = false
+  /** Its chunk records are damaged: no more are added to them. Sealing, or the next open, makes new ones. */
+  isDamaged = false
+  #restoring: Promise<void> | undefined
   #views = 0
   #onUnused: (() => void) | undefined
 
   constructor(
-    segment: OpenSegment | SealedSegment,
+    segment: OpenSegment | SealedSegment | StoredSegment,
     live: LiveBitmap,
     positions: PositionMap = consecutive(segment.firstOrdinal)
   ) {
@@ -58,9 +62,31 @@ export class SegmentHandle {
     return this.segment instanceof OpenSegment ? this.firstOrdinal : this.segment.record.storedAt
   }
 
-  /** The open segment, or undefined when it is sealed. */
+  /** The open segment, or undefined when it is sealed, or not restored yet. */
   get open(): OpenSegment | undefined {
     return this.segment instanceof OpenSegment ? this.segment : undefined
+  }
+
+  /** False until prepare() has ended. */
+  get isReady(): boolean {
+    return this.segment.isReady
+  }
+
+  /** Brings into memory what questions and writes need first; a promise only where that takes time. */
+  prepare(): void | Promise<void> {
+    const { segment } = this
+    if (!(segment instanceof StoredSegment)) return segment.prepare()
+    this.#restoring ??= segment.restore().then(
+      (restored) => {
+        this.segment = restored.segment
+        this.isDamaged = restored.isDamaged
+      },
+      (error: unknown) => {
+        this.#restoring = undefined
+        throw error
+      }
+    )
+    return this.#restoring
   }
 
   /** A view reads it until it lets it go. */

@@ -9,7 +9,14 @@ import { maxSegmentDocuments } from './geometry.ts'
 import { firstRebuilt } from './index-keys.ts'
 import type { TaggedPair } from './pair-tags.ts'
 import { maxSpan } from './position-map.ts'
-import { decodeColumns, decodeSpecs, encodeColumns, encodeSpecs, type StoredColumn } from './ranges/column-record.ts'
+import {
+  decodeColumns,
+  decodeSpecs,
+  encodeColumns,
+  encodeSpecs,
+  maxStoredRows,
+  type StoredColumn
+} from './ranges/column-record.ts'
 import type { ColumnSpec } from './ranges/column-spec.ts'
 import { decodeDouble, encodeDouble, type StoredDouble } from './ranges/stored-double.ts'
 import { ALL_DOCUMENTS } from './row-codec.ts'
@@ -31,10 +38,14 @@ export interface SegmentRecord {
   /** How often the parameters were chosen again (see sharded-index.ts). */
   readonly tunings: number
   readonly alwaysCandidates: readonly number[]
-  /** Private pairs in slot order. */
+  /** Private pairs in slot order: of an open segment, or of one that was sealed in format 2. */
   readonly pairs: readonly TaggedPair[]
-  /** Sealed segments: which stored row each slot reads; −1 for no document, −2 for all documents. */
+  /** Which stored row each of `pairs` reads, in format 2; −1 for no document, −2 for all documents. */
   readonly rowOfSlot: readonly number[]
+  /** Private pairs of a sealed segment that are in a record of their own (see pair-table.ts). */
+  readonly storedPairs: number
+  /** Rows of a sealed segment in records of their own: private ones, and those of columns. */
+  readonly storedRows: number
   /** Which values are kept as columns (see ranges/): of an open segment. */
   readonly columnSpecs: readonly ColumnSpec[]
   /** The columns of a sealed segment. */
@@ -49,21 +60,18 @@ export interface SegmentBytes {
   readonly privateRows: number
   readonly rangeCodes: number
   readonly upperLevel: number
+  readonly pairTable: number
 }
 
-export const noBytes: SegmentBytes = { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0 }
+export const noBytes: SegmentBytes = { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, pairTable: 0 }
 
 const maxShards = 65_536
 const maxPairs = 65_536
 
-type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
+export type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
 
 export function encodeSegmentRecord(record: SegmentRecord): Uint8Array {
-  const pairs: StoredPair[] = record.pairs.map(({ path, tag, key }) => [
-    path,
-    tag,
-    typeof key === 'string' ? key : encodeDouble(key)
-  ])
+  const pairs = record.pairs.map(storedPair)
   const columnSpecs = encodeSpecs(record.columnSpecs)
   const columns = encodeColumns(record.columns)
   // Most segments have neither: they stand where they are stored, and every position is an ordinal.
@@ -109,8 +117,14 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   if (isSealed && rowOfSlot.length !== pairs.length) throw damaged('rowOfSlot')
   const columnSpecs = decodeSpecs(value.columnSpecs)
   const columns = decodeColumns(value.columns, documents)
+  const storedPairs = value.storedPairs === undefined ? 0 : integer('storedPairs', 0, isSealed ? maxPairs : 0)
+  if (storedPairs > 0 && pairs.length > 0) throw damaged('pairs')
   if (columnSpecs === undefined) throw damaged('columnSpecs')
   if (columns === undefined) throw damaged('columns')
+  // Before format 3 it followed from what names rows.
+  const named = [...rowOfSlot, ...columns.flatMap((column) => [...column.rows, column.outside])]
+  const leastRows = named.reduce((most, row) => Math.max(most, row + 1), 0)
+  const storedRows = value.storedRows === undefined ? leastRows : integer('storedRows', leastRows, maxStoredRows)
   const upper = decodeUpper(value.upper)
   if (upper === undefined) throw damaged('upper')
   const parts = value.bytes as { readonly [Part in keyof SegmentBytes]?: unknown } | undefined
@@ -133,6 +147,8 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     }),
     pairs,
     rowOfSlot,
+    storedPairs,
+    storedRows,
     columnSpecs,
     columns,
     upper,
@@ -140,7 +156,8 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
       hashedRows: Number(parts?.hashedRows ?? 0),
       privateRows: Number(parts?.privateRows ?? 0),
       rangeCodes: Number(parts?.rangeCodes ?? 0),
-      upperLevel: Number(parts?.upperLevel ?? 0)
+      upperLevel: Number(parts?.upperLevel ?? 0),
+      pairTable: Number(parts?.pairTable ?? 0)
     }
   }
 }
@@ -156,7 +173,13 @@ function decodeUpper(value: unknown): UpperLevelRecord | undefined {
   }
 }
 
-function parsePair(value: unknown): TaggedPair {
+/** A pair as it is stored, as JSON. */
+export function storedPair({ path, tag, key }: TaggedPair): StoredPair {
+  return [path, tag, typeof key === 'string' ? key : encodeDouble(key)]
+}
+
+/** The pair that storedPair() made. @throws PetalError IndexDamaged */
+export function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
   const [path, tag, key] = value as unknown[]
   if (typeof path !== 'string' || !Number.isInteger(tag)) throw damaged('pairs')

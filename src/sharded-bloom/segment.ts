@@ -22,7 +22,7 @@ export interface SegmentParameters {
 export type Location =
   /** No document of the segment has the pair. */
   | { readonly kind: 'absent' }
-  /** Exactly the documents of this private row have it. */
+  /** Exactly the documents of this private row have it; how the segment numbers its rows is its own affair. */
   | { readonly kind: 'private'; readonly slot: number }
   | HashedLocation
   /** Nothing can be said: the rows are damaged. */
@@ -48,7 +48,10 @@ export interface Segment {
   /** Hashed pairs of all documents. */
   readonly hashedPairs: number
 
-  /** The pairs that have a row of their own. */
+  /** How many pairs have a row of their own. */
+  readonly privatePairCount: number
+
+  /** The pairs that have a row of their own. REQUIRES: prepare() */
   privatePairs(): readonly HashedPair[]
 
   /** What is kept as columns. */
@@ -59,6 +62,13 @@ export interface Segment {
 
   readonly upperFrames: number
 
+  /** False until prepare() has ended. */
+  readonly isReady: boolean
+
+  /** Brings into memory what locate() needs; a promise only where the store cannot answer at once. */
+  prepare(): void | Promise<void>
+
+  /** REQUIRES: prepare() */
   locate(pair: HashedPair): Location
 
   /** Brings what groups() needs into memory; a promise only where the store cannot answer at once. */

@@ -28,7 +28,14 @@ import type {
 } from './document-index.ts'
 import { type FlatDocument, Flattener } from './flatten.ts'
 import { type Geometry, geometryOf } from './geometry.ts'
-import { createHeader, decodeHeader, encodeHeader, type IndexHeader, type IndexSeed } from './index-header.ts'
+import {
+  createHeader,
+  decodeHeader,
+  encodeHeader,
+  type IndexHeader,
+  type IndexSeed,
+  indexFormat
+} from './index-header.ts'
 import { IndexArea, indexKey, indexRange } from './index-keys.ts'
 import { LiveBitmap } from './live.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
@@ -194,6 +201,7 @@ class ShardedIndex implements DocumentIndex {
 
   async beginRebuild(limit: number): Promise<IndexRebuild> {
     this.#rebuilds.assertNone()
+    await this.#maintenance!.prepare()
     const last = this.#handles.at(-1)
     if (last?.open !== undefined) {
       last.isClosed = true
@@ -289,9 +297,10 @@ class ShardedIndex implements DocumentIndex {
       this.#noteDamage('The header of the index is missing or not readable')
     }
     if (header !== undefined) {
-      this.#header = header
+      this.#header = { ...header, format: indexFormat }
       this.#createTools(hasher, header)
       try {
+        if (header.format !== indexFormat) await this.#raiseFormat()
         await this.#loadSegments()
         this.#maintenance!.resume()
         await this.#rebuilds.clearLeftovers()
@@ -305,6 +314,15 @@ class ShardedIndex implements DocumentIndex {
     await this.#startAgain(hasher, hash)
   }
 
+  /** Before the first record of this format is written. A read-only store stays as it is: nothing will be written. */
+  async #raiseFormat(): Promise<void> {
+    try {
+      await this.#store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header!) }])
+    } catch (error) {
+      if (!(error instanceof PetalError) || error.codeName !== 'IllegalOperation') throw error
+    }
+  }
+
   #noteDamage(message: string): void {
     this.#damage.push(message)
     this.#options.onDamage?.(message)
@@ -312,8 +330,14 @@ class ShardedIndex implements DocumentIndex {
 
   async #loadSegments(): Promise<void> {
     const { documents } = this.#options
-    const sealed = this.#sealedContext(this.#tools!.pairHash)
-    for await (const handle of loadSegments({ documents, geometry: this.#geometry, sealed })) this.#handles.push(handle)
+    const { flattener, pairHash } = this.#tools!
+    const loading = loadSegments({
+      documents,
+      geometry: this.#geometry,
+      sealed: this.#sealedContext(pairHash),
+      flatten: (document) => flattener.flatten(document)
+    })
+    for await (const handle of loading) this.#handles.push(handle)
     for await (const ordinal of markedDead(this.#store)) this.remove(ordinal)
   }
 
@@ -323,6 +347,7 @@ class ShardedIndex implements DocumentIndex {
     const maintenance = this.#maintenance!
     let sliceStart = performance.now()
     for await (const [ordinal, document] of this.#options.documents.read(from, nextOrdinal)) {
+      if (maintenance.isDue) await maintenance.prepare()
       this.add(ordinal, this.flatten(document))
       this.#recovered++
       if (maintenance.isDue) await maintenance.run(ordinal + 1)
@@ -347,6 +372,7 @@ class ShardedIndex implements DocumentIndex {
   /** The segment that takes the document with this ordinal; a full one is followed by a new one. */
   #openSegment(ordinal: number): OpenSegment {
     const last = this.#handles.at(-1)
+    if (last?.isReady === false) throw new PetalError('InternalError', 'Documents are added before maintain()')
     if (last?.open !== undefined && !this.#maintenance!.isComplete(last)) return last.open
     const parameters = last === undefined ? initialParameters(this.#tuning) : this.#maintenance!.nextParameters(last)
     const segment = this.#createOpen(ordinal, parameters)

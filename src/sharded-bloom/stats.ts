@@ -16,7 +16,7 @@ export function indexStats(
   const rangeCodes = sum((handle) => handle.bytes.rangeCodes)
   const upperLevel = sum((handle) => handle.bytes.upperLevel)
   const live = sum((handle) => handle.liveBytes)
-  const directory = sum((handle) => handle.directoryBytes)
+  const directory = sum((handle) => handle.directoryBytes + handle.bytes.pairTable)
   return {
     kind: 'sharded',
     segments: handles.length,
@@ -40,7 +40,7 @@ export function indexStats(
       sealed: open === undefined,
       shards: segment.shards,
       rowsPerPair: segment.rowsPerPair,
-      privatePairs: segment.privatePairs().length,
+      privatePairs: segment.privatePairCount,
       columns: segment.columnSpecs.length,
       density: densityOf(segment.hashedPairs, segment.documents, segment.shards, segment.rowsPerPair)
     }))

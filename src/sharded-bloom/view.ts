@@ -80,6 +80,12 @@ export class ShardedView implements IndexView {
     bounds: PreparedBounds,
     locations: Map<BoundsLeaf, LeafLocation>
   ): Promise<SegmentCandidates> | undefined {
+    const preparing = captured.handle.prepare()
+    if (preparing !== undefined) {
+      return preparing.then(
+        () => this.#load(captured, bounds, locations) ?? this.#evaluate(captured, bounds, locations)
+      )
+    }
     const { segment } = captured.handle
     this.#context.cache.beginEvaluation()
     locations.clear()

@@ -88,6 +88,17 @@ async function checkDamaged(key: string, value: Uint8Array | undefined): Promise
 /** Of all indexes but the pristine one, which is closed. */
 const framesBefore = rowMemory().freeFrames
 
+/** Not when the index is opened. */
+const readLate: readonly number[] = [
+  IndexArea.pairTable,
+  IndexArea.hashedRows,
+  IndexArea.privateRow,
+  IndexArea.columnKeys,
+  IndexArea.upperLevel,
+  IndexArea.chunkRows,
+  IndexArea.chunkPrivate,
+  IndexArea.chunkColumns
+]
 const areas = Object.entries(IndexArea).filter(([, area]) => area !== IndexArea.dead)
 
 for (const [name, area] of areas) {
@@ -126,9 +137,8 @@ test('an index that was damaged gives its memory back', () => {
 
 test('damage that opening finds is reported', async () => {
   for (const [name, area] of areas) {
-    // Rows of sealed segments are read when a query asks for them; what is to be deleted is never asked for.
-    const { hashedRows, privateRow, columnKeys, upperLevel, leftovers } = IndexArea
-    if ([hashedRows, privateRow, columnKeys, upperLevel, leftovers].some((late) => late === area)) continue
+    // Pairs and rows are read when a query asks for them; what is to be deleted is never asked for.
+    if ([...readLate, IndexArea.leftovers].some((late) => late === area)) continue
     const harness = pristine.crashed()
     const [key] = harness.records.keysOf(area) as [string]
     harness.records.records.set(key, new Uint8Array(5))
@@ -139,20 +149,40 @@ test('damage that opening finds is reported', async () => {
   }
 })
 
-test('damage met by a query is reported once, and the next open builds the index again', async () => {
-  const harness = pristine.crashed()
-  for (const key of harness.records.keysOf(IndexArea.hashedRows)) harness.records.records.delete(key)
-  await harness.open()
-  assert.is(harness.index.stats().recovered, 0)
-  await harness.check(filters)
-  assert.is(harness.damage.length, 1)
-  assert.match(harness.damage[0]!, /segment at ordinal \d+/)
-  await harness.reopen()
-  assert.is(harness.index.stats().recovered, harness.documents.size)
-  await harness.check(filters)
-  assert.is(harness.damage.length, 1)
-  assert.ok(harness.records.keysOf(IndexArea.hashedRows).length > 0)
-  await harness.close()
+for (const [name, area] of areas.filter(([, area]) => readLate.includes(area))) {
+  test(`damage that a query meets in '${name}' is reported once, and the next open builds the index again`, async () => {
+    const harness = pristine.crashed()
+    for (const key of harness.records.keysOf(area)) harness.records.records.delete(key)
+    await harness.open()
+    assert.is(harness.index.stats().recovered, 0)
+    await harness.check([...filters, compileFilter({ timestamp_ms: { $gte: sample.timestamp_ms } })])
+    assert.is(harness.damage.length, 1)
+    assert.match(harness.damage[0]!, /segment at ordinal \d+/)
+    await harness.reopen()
+    assert.is(harness.index.stats().recovered, harness.documents.size)
+    await harness.check(filters)
+    assert.is(harness.damage.length, 1)
+    await harness.close()
+  })
+}
+
+test('writes go on where the open segment was damaged, and survive a crash', async () => {
+  for (const area of [IndexArea.chunkRows, IndexArea.chunkPrivate, IndexArea.chunkColumns]) {
+    const harness = pristine.crashed()
+    for (const key of harness.records.keysOf(area)) harness.records.records.set(key, new Uint8Array(5))
+    await harness.open()
+    const before = harness.snapshot()
+    await harness.insert(tweets.slice(0, 1000))
+    await harness.remove([harness.limit - 1, harness.limit - 700])
+    await harness.check(filters)
+    await before.check(filters)
+    const crashed = harness.crashed()
+    await crashed.open()
+    await crashed.check(filters)
+    await crashed.close()
+    before.view.close()
+    await harness.close()
+  }
 })
 
 test('an index of other parameters is built again', async () => {

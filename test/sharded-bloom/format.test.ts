@@ -51,6 +51,7 @@ test('the records of an index are these', () => {
     '68',
     '6c0000000000000000',
     '6c0000000000000200',
+    '6e0000000000000000',
     '70000000000000000000000000',
     '70000000000000000000000001',
     '70000000000000000000000002',
@@ -62,17 +63,17 @@ test('the records of an index are these', () => {
 })
 
 test('header', () => {
-  assert.is(indexFormat, 2)
+  assert.is(indexFormat, 3)
   assert.is(
     contentOf('68').toString(),
-    '{"format":2,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":3,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    '44a88de6'
+    '003c6d00'
   )
 })
 
@@ -87,21 +88,14 @@ test('segment record of a sealed segment', () => {
     isShapeComplete: true,
     tunings: 0,
     alwaysCandidates: [],
-    pairs: [
-      ['most', 17, 4],
-      ['most', 18, 0],
-      ['n', 17, 2],
-      ['n', 18, 0],
-      ['half', 17, 4],
-      ['half', 18, 0],
-      ['few', 17, 4],
-      ['few', 18, 0]
-    ],
-    rowOfSlot: [0, 0, -2, -2, 1, 1, 2, 2],
+    pairs: [],
+    rowOfSlot: [],
+    storedPairs: 8,
+    storedRows: 3,
     columnSpecs: [],
     columns: [],
     upper: { frames: 0, groupDocuments: 16, unknownGroups: 0 },
-    bytes: { hashedRows: 4096, privateRows: 71, rangeCodes: 0, upperLevel: 0 }
+    bytes: { hashedRows: 4096, privateRows: 71, rangeCodes: 0, upperLevel: 0, pairTable: 192 }
   })
 })
 
@@ -126,10 +120,12 @@ test('segment record of an open segment', () => {
       ['b', 18, 0]
     ],
     rowOfSlot: [],
+    storedPairs: 0,
+    storedRows: 0,
     columnSpecs: [],
     columns: [],
     upper: { frames: 1, groupDocuments: 16, unknownGroups: 0 },
-    bytes: { hashedRows: 8192, privateRows: 28, rangeCodes: 0, upperLevel: 0 }
+    bytes: { hashedRows: 8192, privateRows: 28, rangeCodes: 0, upperLevel: 0, pairTable: 0 }
   })
 })
 
@@ -154,6 +150,8 @@ test('a segment record is what was encoded, whatever the keys', () => {
       })
     ),
     rowOfSlot: [0, 1, 2, -1, -2, 3, 4, 5],
+    storedPairs: 0,
+    storedRows: 9,
     columnSpecs: [{ path: 'd', type: Type.date, prefix: '' }],
     columns: [
       {
@@ -184,10 +182,25 @@ test('a segment record is what was encoded, whatever the keys', () => {
       }
     ],
     upper: { frames: 7, groupDocuments: 2048, unknownGroups: -2 },
-    bytes: { hashedRows: 1, privateRows: 2, rangeCodes: 3, upperLevel: 4 }
+    bytes: { hashedRows: 1, privateRows: 2, rangeCodes: 3, upperLevel: 4, pairTable: 5 }
   }
   assert.equal(decodeSegmentRecord(encodeSegmentRecord(record)), record)
   assert.ok(new TextDecoder().decode(encodeSegmentRecord(record)).includes('[["a.\\udc00",2,["NaN"]],'))
+})
+
+test('private pairs of a sealed segment: hashes, row numbers, ends of texts, texts', () => {
+  const bytes = contentOf('6e0000000000000000')
+  const numbers = Array.from({ length: 24 }, (_, i) => bytes.readInt32LE(4 * i))
+  assert.equal(numbers.slice(8, 16), [0, 0, -2, -2, 1, 1, 2, 2])
+  assert.equal(numbers.slice(16), [13, 26, 36, 46, 59, 72, 84, 96])
+  assert.is(
+    bytes.subarray(96).toString(),
+    '["most",17,4]["most",18,0]["n",17,2]["n",18,0]["half",17,4]["half",18,0]["few",17,4]["few",18,0]'
+  )
+  const hasher = createHasher('murmur')
+  const paths = new PathTable(hasher, seed.lo, seed.hi)
+  const pairHash = new PairHash(hasher, (path) => paths.seedOf(path))
+  assert.is(numbers[0], pairHash.hash({ path: 'most', tag: Tag.type, key: 4 }).lo)
 })
 
 test('private rows: complement, dense and list, identical ones once', () => {

@@ -141,6 +141,7 @@ export class IndexHarness {
 
   /** Adds in batches of 100, with maintenance in between as the document store does it. */
   async insert(documents: readonly Document[], batch = 100): Promise<void> {
+    await this.maintain()
     for (let begin = 0; begin < documents.length; begin += batch) {
       this.add(documents.slice(begin, begin + batch))
       await this.maintain()

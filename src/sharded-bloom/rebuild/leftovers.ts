@@ -12,6 +12,7 @@ import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey, indexRange } from '../index-keys.ts'
 
 const segmentAreas: readonly IndexArea[] = [
+  IndexArea.pairTable,
   IndexArea.hashedRows,
   IndexArea.privateRow,
   IndexArea.columnKeys,

@@ -62,7 +62,12 @@ export class Trial {
     const tally = new ByteTally(segmentDocuments)
     const seal = async (segment: OpenSegment): Promise<void> => {
       const record = await sealSegment(segment, store, memory, 0)
-      tally.add(record.bytes, encodeSegmentRecord(record).length, record.documents, parameters.upperFrames)
+      tally.add(
+        record.bytes,
+        encodeSegmentRecord(record).length + record.bytes.pairTable,
+        record.documents,
+        parameters.upperFrames
+      )
       handles.push(new SegmentHandle(new SealedSegment(context, record), new LiveBitmap(segmentDocuments)))
       segment.free()
     }

@@ -1,0 +1,96 @@
+/** An index of format 2, whose segment records name their pairs themselves, is read as it is and goes on in format 3. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { checksum } from '../../src/sharded-bloom/checksum.ts'
+import { indexFormat } from '../../src/sharded-bloom/index-header.ts'
+import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const tweets = [...generateTweets({ count: 1400 })]
+const sample = tweets[700]!
+const filters = [
+  {},
+  { lang: 'en' },
+  { lang: { $ne: 'en' } },
+  { place: null, 'user.verified': true },
+  { id_str: sample.id_str },
+  { timestamp_ms: { $gte: sample.timestamp_ms } }
+].map((filter) => compileFilter(filter))
+
+type Json = Record<string, unknown>
+
+function contentOf(harness: IndexHarness, key: string): Buffer {
+  return Buffer.from(harness.records.records.get(key) ?? []).subarray(0, -4)
+}
+
+function put(harness: IndexHarness, key: string, value: Json): void {
+  const content = Buffer.from(JSON.stringify(value))
+  const framed = Buffer.alloc(content.length + 4)
+  content.copy(framed)
+  framed.writeUInt32LE(checksum(content, checksum(Buffer.from(key, 'hex'), 0)), content.length)
+  harness.records.records.set(key, framed)
+}
+
+/** Writes the records as they were before format 3. */
+function makeOlder(harness: IndexHarness): void {
+  const header: Json = JSON.parse(contentOf(harness, '68').toString())
+  put(harness, '68', { ...header, format: 2 })
+  for (const key of harness.records.keysOf(IndexArea.segment)) {
+    const { storedPairs, storedRows, bytes, ...record }: Json = JSON.parse(contentOf(harness, key).toString())
+    assert.ok(Number.isInteger(storedRows))
+    const { pairTable, ...parts } = bytes as Json
+    assert.ok(Number.isInteger(pairTable))
+    if (record.isSealed === true) {
+      const number = Number(record.storedAt ?? record.firstOrdinal)
+      const table = contentOf(harness, `6e${BigInt(number).toString(16).padStart(16, '0')}`)
+      const count = Number(storedPairs)
+      const ends = Array.from({ length: count }, (_, i) => table.readUInt32LE(4 * (2 * count + i)))
+      const texts = table.subarray(12 * count)
+      record.pairs = ends.map((end, i) => JSON.parse(texts.subarray(ends[i - 1] ?? 0, end).toString()))
+      record.rowOfSlot = ends.map((_, i) => table.readInt32LE(4 * (count + i)))
+    }
+    put(harness, key, { ...record, bytes: parts })
+  }
+  for (const key of harness.records.keysOf(IndexArea.pairTable)) harness.records.records.delete(key)
+}
+
+for (const isRebuilt of [false, true]) {
+  test(`answers, writes and a rebuild go on from format 2, ${isRebuilt ? 'built again before' : 'as sealed'}`, async () => {
+    const harness = await IndexHarness.open({ segmentDocuments: 512 })
+    await harness.insert(tweets.slice(0, 1200))
+    await harness.remove([3, 4, 600])
+    if (isRebuilt) await harness.rebuild()
+    await harness.insert(tweets.slice(1200, 1300))
+    await harness.close()
+    makeOlder(harness)
+    await harness.open()
+    assert.is(harness.index.stats().recovered, 0)
+    await harness.check(filters)
+    const header: Json = JSON.parse(contentOf(harness, '68').toString())
+    assert.is(header.format, indexFormat)
+    await harness.insert(tweets.slice(1300))
+    await harness.reopen()
+    await harness.check(filters)
+    assert.is(harness.index.stats().recovered, 0)
+    await harness.rebuild()
+    await harness.reopen()
+    await harness.check(filters)
+    assert.equal(harness.damage, [])
+    await harness.close()
+  })
+}
+
+test('an index before format 2 is built again', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  await harness.insert(tweets.slice(0, 600))
+  await harness.close()
+  put(harness, '68', { ...(JSON.parse(contentOf(harness, '68').toString()) as Json), format: 1 })
+  await harness.open()
+  assert.is(harness.index.stats().recovered, 600)
+  await harness.check(filters)
+  await harness.close()
+})
+
+test.run()
