@@ -1,11 +1,13 @@
 /** Walks over the records of an ordinal range where they lie in the store, on this thread. */
-import type { ByteScan } from '../lsm/read/byte-scan.ts'
+import type { ByteScan, ByteSpan } from '../lsm/read/byte-scan.ts'
 
 /** A record that was not decoded yet. */
 export interface RecordPlace {
   readonly bytes: Uint8Array
   readonly start: number
   readonly end: number
+  /** What the record stands in, with its neighbours. */
+  readonly block?: ByteSpan | undefined
   text(): string
 }
 
@@ -19,6 +21,7 @@ export class DocumentScan implements RecordPlace {
   bytes: Uint8Array = new Uint8Array(0)
   start = 0
   end = 0
+  block: ByteSpan | undefined
 
   /** @param orFail turns the store's errors into ours */
   constructor(
@@ -35,11 +38,12 @@ export class DocumentScan implements RecordPlace {
   /** To the next record; false at the end. */
   next(): boolean {
     if (!this.#orFail(this.#next)) return false
-    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = this.#scan.entry
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, block } = this.#scan.entry
     this.ordinal = this.#ordinalOf(keyBytes, keyStart, keyEnd)
     this.bytes = valueBytes
     this.start = valueStart
     this.end = valueEnd
+    this.block = block
     return true
   }
 

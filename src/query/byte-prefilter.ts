@@ -12,12 +12,26 @@
 import type { Filter, Predicate } from './ast.ts'
 import type { Pattern } from './pattern.ts'
 
-/** Says of a record in bytes[start, end) whether it may match. */
-export type ByteTest = (bytes: Uint8Array, start: number, end: number) => boolean
+/**
+ * Says of a record in bytes[start, end) whether it may match.
+ * @param block what the record stands in, when its neighbours are of interest, too
+ */
+export type ByteTest = (bytes: Uint8Array, start: number, end: number, block?: ByteBlock) => boolean
+
+/** Records side by side in bytes[start, entriesEnd), which stay as they are as long as somebody has the object. */
+export interface ByteBlock {
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly entriesEnd: number
+}
 
 /** Each costs a search of its own. */
 const maxLiterals = 4
 const minLiteralBytes = 2
+/** Shorter ones are in every other document. */
+const minTailBytes = 4
+/** The bytes that JSON is mostly made of, most frequent first. */
+const frequent = '"et:sani,rol_0u d1c2f7hp4m398gw6y5bvkx'
 const printable = /^[ !#-[\]-~]+$/
 
 /**
@@ -31,13 +45,18 @@ export function compileByteTest(filter: Filter): (() => ByteTest) | undefined {
   return literals && (() => newTest(literals))
 }
 
+/** A block is searched as a whole first: what it does not hold, none of its records holds. */
 function newTest(literals: readonly string[]): ByteTest {
-  const searches = literals.map((literal) => new Search(literal))
-  const backslash = new Search('\\')
-  return (bytes, start, end) =>
-    !isPlainRecord(bytes, start, end) ||
-    searches.some((search) => search.occurs(bytes, start, end)) ||
-    backslash.occurs(bytes, start, end)
+  const searches = [...literals.map(rareTail), '\\'].map((text) => new Search(text))
+  let searched: ByteBlock | undefined
+  let open: readonly Search[] = searches
+  return (bytes, start, end, block) => {
+    if (block !== searched) {
+      searched = block
+      open = block === undefined ? searches : searches.filter((search) => search.occursInBlock(block))
+    }
+    return !isPlainRecord(bytes, start, end) || open.some((search) => search.occurs(bytes, start, end))
+  }
 }
 
 /** As in prefilter.ts, on bytes. */
@@ -108,7 +127,25 @@ function shortest(literals: readonly string[]): number {
   return Math.min(...literals.map(({ length }) => length))
 }
 
-/** Looks at one record and no further: a scan fills the rest of the buffer later. */
+/**
+ * The part of a literal that is searched for: from its rarest character on. Node.js goes from one occurrence of the first
+ * byte to the next: over 94 MB of tweets, `theater` costs 86 ms and `heater` 16 (measured).
+ */
+function rareTail(literal: string): string {
+  let start = 0
+  let rank = 0
+  for (let i = 0; i <= literal.length - minTailBytes; i++) {
+    const found = frequent.indexOf(literal[i]!)
+    if (found < 0) return literal.slice(i)
+    if (found > rank) {
+      rank = found
+      start = i
+    }
+  }
+  return literal.slice(start)
+}
+
+/** Looks no further than it is told: a scan fills the rest of the buffer later. */
 class Search {
   readonly #needle: Buffer
   #bytes: Uint8Array | undefined
@@ -116,6 +153,10 @@ class Search {
 
   constructor(literal: string) {
     this.#needle = Buffer.from(literal, 'latin1')
+  }
+
+  occursInBlock({ bytes, start, entriesEnd }: ByteBlock): boolean {
+    return this.occurs(bytes, start, entriesEnd)
   }
 
   occurs(bytes: Uint8Array, start: number, end: number): boolean {

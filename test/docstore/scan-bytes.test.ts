@@ -6,7 +6,21 @@ import { generateTweets } from '../../src/workload/tweets.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const count = 6_000
-const tweets = [...generateTweets({ count, seed: 5 })] as unknown as (Document & { _id: number; text: string })[]
+
+interface StoredTweet extends Document {
+  readonly _id: number
+  readonly text: string
+  readonly lang: string
+  readonly user: { readonly screen_name: string }
+}
+
+const tweets = [...generateTweets({ count, seed: 5 })] as unknown as StoredTweet[]
+const changed = 'quite different, thor'
+/** What is stored, in natural order: a document that was updated comes after all that were there. */
+const stored: readonly StoredTweet[] = [
+  ...tweets.filter(({ lang }) => lang !== 'ja' && lang !== 'pt'),
+  ...tweets.filter(({ lang }) => lang === 'ja').map((tweet) => ({ ...tweet, text: changed }))
+]
 
 /** Texts of every frequency, some of them in one document alone. */
 const fragments = ['thor', 'an', 'zzz', tweets[17]!.text.slice(3, 15), tweets[count - 2]!.text.slice(0, 20), '#', 'a b']
@@ -17,13 +31,13 @@ test('a scan over the bytes of many tables finds what is there, in either direct
     await using db = await open(location, { lsm: { writeBufferSize: 256 * 1024, cacheSize: 64 * 1024 } })
     if (round === 'in memory') {
       await db.insertMany(tweets)
-      await db.updateMany({ lang: 'ja' }, { $set: { text: 'quite different, thor' } })
+      await db.updateMany({ lang: 'ja' }, { $set: { text: changed } })
       await db.deleteMany({ lang: 'pt' })
     }
-    const all = (await db.find({}).toArray()) as typeof tweets
+    assert.equal(await db.find({}).toArray(), stored, round)
     for (const fragment of fragments) {
       const pattern = fragment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      const expected = all.filter(({ text }) => text.includes(fragment)).map(({ _id }) => _id)
+      const expected = stored.filter(({ text }) => text.includes(fragment)).map(({ _id }) => _id)
       const found = await db.find({ text: { $regex: pattern } }, { hint: 'scan' }).toArray()
       assert.equal(
         found.map(({ _id }) => _id),
@@ -36,12 +50,41 @@ test('a scan over the bytes of many tables finds what is there, in either direct
         .toArray()
       assert.equal(newest.map(({ _id }) => _id).reverse(), expected, `${round}, newest first: ${fragment}`)
     }
-    const user = tweets[100]!.user as { screen_name: string }
-    const equal = await db.find({ 'user.screen_name': user.screen_name }, { hint: 'scan' }).toArray()
+    const name = tweets[100]!.user.screen_name
+    const equal = await db.find({ 'user.screen_name': name }, { hint: 'scan' }).toArray()
     assert.equal(
       equal.map(({ _id }) => _id),
-      all.filter((tweet) => (tweet.user as typeof user).screen_name === user.screen_name).map(({ _id }) => _id)
+      stored.filter(({ user }) => user.screen_name === name).map(({ _id }) => _id)
     )
+  }
+})
+
+test('words at either end of short records, many of them in a block, are found there and nowhere else', async () => {
+  const words = ['quartz', 'jab', 'theater', 'zz', 'a"b', 'tail\\', 'éclair', 'x']
+  const documents = Array.from({ length: 3_000 }, (_, _id) => ({
+    ...(_id % 5 === 0 ? { [`k${words[_id % 7]}`]: 1 } : {}),
+    _id,
+    list: _id % 11 === 0 ? [words[_id % 8]] : [],
+    s: _id % 3 === 0 ? '' : `${words[(_id * 7) % 8]}${_id % 4 === 0 ? words[_id % 6] : ''}`
+  }))
+  for (const blockSize of [256, 4096]) {
+    await using db = await open(temporaryDirectory(), { lsm: { writeBufferSize: 64 * 1024, blockSize } })
+    await db.insertMany(documents)
+    for (const word of words) {
+      for (const [filter, isMatch] of [
+        [{ s: { $regex: word.replace(/\\/g, '\\\\') } }, (one: Document) => String(one.s).includes(word)],
+        [{ s: word }, (one: Document) => one.s === word],
+        [{ list: word }, (one: Document) => (one.list as string[]).includes(word)]
+      ] as const) {
+        const found = await db.find(filter, { hint: 'scan' }).toArray()
+        const expected = documents.filter(isMatch).map(({ _id }) => _id)
+        assert.equal(
+          found.map(({ _id }) => _id),
+          expected,
+          `${JSON.stringify(filter)} in blocks of ${blockSize}`
+        )
+      }
+    }
   }
 })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { decodeRecord, encodeRecord } from '../../src/docstore/record.ts'
+import type { ByteTest } from '../../src/query/byte-prefilter.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { isPlainJson } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { adversarial, documents, filters, testSeed } from '../support/arbitraries.ts'
@@ -72,14 +73,37 @@ function check(filter: object, records: readonly string[]): void {
   const own = Buffer.concat(parts)
   const shared = new Uint8Array(new SharedArrayBuffer(own.length))
   shared.set(own)
-  for (const bytes of [own, shared]) {
-    for (const order of [places, [...places].reverse(), [...places, ...places]]) {
-      const mayMatch = byteTest()
+  // Two views of one memory, of which the first is elsewhere.
+  const memory = new Uint8Array(2 * own.length + 7)
+  const [front, back] = [memory.subarray(0, own.length), memory.subarray(own.length + 7)]
+  back.set(own)
+  const ask = (mayMatch: ByteTest, bytes: Uint8Array, { start, end, isMatch }: (typeof places)[number]): void => {
+    const may = mayMatch(bytes, start, end)
+    assert.ok(may || !isMatch, `ruled out, but matches: ${own.toString('utf8', start, end)}`)
+    if (!may) ruledOut++
+  }
+  for (const order of [places, [...places].reverse(), [...places, ...places]]) {
+    const mayMatch = byteTest()
+    for (const bytes of [own, shared, front, back]) {
       for (const place of order) {
-        const may = mayMatch(bytes, place.start, place.end)
-        assert.ok(may || !place.isMatch, `ruled out, but matches: ${own.toString('utf8', place.start, place.end)}`)
-        if (!may) ruledOut++
+        // The records of a block come when it is decompressed: after those before it were looked at.
+        if (bytes === front) front.set(own.subarray(place.start, place.end), place.start)
+        ask(mayMatch, bytes, place)
       }
+    }
+  }
+  // What a block holds beside a record never changes the answer for the record.
+  for (const perBlock of [1, 2, 3, places.length]) {
+    const [alone, inBlocks] = [byteTest(), byteTest()]
+    for (let first = 0; first < places.length; first += perBlock) {
+      const inBlock = places.slice(first, first + perBlock)
+      const block = { bytes: own, start: inBlock[0]!.start, entriesEnd: inBlock.at(-1)!.end }
+      for (const { start, end } of [...inBlock, ...inBlock.reverse()]) {
+        assert.is(inBlocks(own, start, end, block), alone(own, start, end))
+      }
+      // A record of a memtable comes in between.
+      const { start, end } = places[0]!
+      assert.is(inBlocks(own, start, end), alone(own, start, end))
     }
   }
 }

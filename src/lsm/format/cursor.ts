@@ -5,6 +5,7 @@
  * per entry: key and value are ranges of bytes that are not written to again while the cursor is open. Whoever
  * remembers the ranges has the entry still when the cursor has moved on.
  */
+import type { Block } from './block.ts'
 import type { EntryKind } from './entry.ts'
 
 export interface Cursor {
@@ -19,6 +20,8 @@ export interface Cursor {
   readonly valueStart: number
   /** Equal to valueStart for a tombstone. */
   readonly valueEnd: number
+  /** The block that the value lies in, where it lies in one. Another object for every block, and never one used again. */
+  readonly block?: Block | undefined
 
   seekToFirst(): void
   seekToLast(): void

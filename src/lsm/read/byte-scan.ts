@@ -19,6 +19,15 @@ export interface EntryPlace {
   readonly valueBytes: Uint8Array
   readonly valueStart: number
   readonly valueEnd: number
+  /** The block that the value lies in, with its neighbours; undefined where it lies alone. */
+  readonly block?: ByteSpan | undefined
+}
+
+/** Bytes that stay as they are as long as somebody has the object. */
+export interface ByteSpan {
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly entriesEnd: number
 }
 
 export class ByteScan {

@@ -3,6 +3,7 @@
  *
  * REQUIRES: tables do not overlap and ascend.
  */
+import type { Block } from '../format/block.ts'
 import type { Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -56,6 +57,10 @@ export class LevelCursor implements Cursor {
 
   get valueEnd(): number {
     return this.#table?.valueEnd ?? 0
+  }
+
+  get block(): Block | undefined {
+    return this.#table?.block
   }
 
   seekToFirst(): void {

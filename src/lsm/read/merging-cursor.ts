@@ -5,6 +5,7 @@
  * on its first entry after the position, going backwards on its last entry before it; a change of direction moves
  * them to the other side.
  */
+import type { Block } from '../format/block.ts'
 import type { Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
 
@@ -70,6 +71,10 @@ export class MergingCursor implements Cursor {
 
   get valueEnd(): number {
     return this.#size > 0 ? this.#heap[0]!.valueEnd : 0
+  }
+
+  get block(): Block | undefined {
+    return this.#size > 0 ? this.#heap[0]!.block : undefined
   }
 
   seekToFirst(): void {

@@ -74,7 +74,7 @@ export class RangeScan {
   }
 
   /** Where the entry lies, until the next step. */
-  get entry(): Pick<Cursor, 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd'> {
+  get entry(): Pick<Cursor, 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd' | 'block'> {
     return this.#cursor
   }
 

@@ -4,6 +4,7 @@
  * Going forwards, the entries stand on the version that was found. Going backwards they stand before all versions of
  * the key, because its newest version comes last: key and value are remembered as ranges of the entries' bytes.
  */
+import type { Block } from '../format/block.ts'
 import type { Cursor } from '../format/cursor.ts'
 import { EntryKind } from '../format/entry.ts'
 
@@ -23,6 +24,7 @@ export class VisibleCursor implements Cursor {
   valueBytes: Uint8Array = nothing
   valueStart = 0
   valueEnd = 0
+  block: Block | undefined
 
   /**
    * @param entries all versions of all keys; closed with this cursor
@@ -147,5 +149,6 @@ export class VisibleCursor implements Cursor {
     this.valueBytes = entries.valueBytes
     this.valueStart = entries.valueStart
     this.valueEnd = entries.valueEnd
+    this.block = entries.block
   }
 }
