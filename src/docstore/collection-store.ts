@@ -8,6 +8,7 @@ import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentSource, IndexStore, IndexView, StoredDocument } from '../sharded-bloom/document-index.ts'
+import { DocumentCache } from './document-cache.ts'
 import { type DocumentIterator, type DocumentRange, DocumentReader, runBytes } from './document-reader.ts'
 import { DocumentScan } from './document-scan.ts'
 import { commitFailed, fromStore } from './errors.ts'
@@ -29,6 +30,15 @@ export interface TextReadOptions {
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
 const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
+/** How a collection uses its store. */
+interface StoreUse {
+  readonly sync: boolean
+  readonly readOnly: boolean
+  readonly filters: PairFilters | undefined
+  /** Bytes of decoded documents kept in memory. */
+  readonly documentCacheBytes: number
+}
+
 /** Bytes of keys fetched at a time; classic-level's default of 16 KiB makes many more calls. */
 const readAheadBytes = 256 * 1024
 const entriesPerRead = 1000
@@ -45,13 +55,10 @@ export class CollectionStore {
   readonly #filters: PairFilters | undefined
   /** False for stores without getSync: reads of documents then go through getMany. */
   readonly canReadSync: boolean
+  /** Of documents that are read one by one. */
+  readonly cache: DocumentCache
 
-  constructor(
-    store: Store,
-    number: number,
-    stateKey: Uint8Array,
-    options: { readonly sync: boolean; readonly readOnly: boolean; readonly filters: PairFilters | undefined }
-  ) {
+  constructor(store: Store, number: number, stateKey: Uint8Array, options: StoreUse) {
     this.#store = store
     this.#access = accessTo(store)
     this.#docs = new Area(store, `${number}.docs`)
@@ -61,6 +68,7 @@ export class CollectionStore {
     this.#sync = options.sync
     this.#readOnly = options.readOnly
     this.#filters = options.filters
+    this.cache = new DocumentCache(options.documentCacheBytes)
     // Its manifest says so; abstract-level's type of it does not.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
   }

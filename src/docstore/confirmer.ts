@@ -1,9 +1,11 @@
 /**
  * Turns candidates into matches and collects them in slices of bounded size.
  */
+import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { ByteTest } from '../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../query/filter.ts'
+import type { CachedDocument } from './document-cache.ts'
 import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
 import { decodeRecord } from './record.ts'
@@ -11,8 +13,16 @@ import { decodeRecord } from './record.ts'
 /** A document that matches, with what an update needs to replace it. */
 export interface Match {
   readonly ordinal: number
+  /** As stored; read now where the document was at hand decoded. */
   readonly record: string
   readonly document: Document
+  /** Length of the record. */
+  readonly characters: number
+}
+
+/** Where a record that was not read yet is read from. */
+export interface RecordSource {
+  record(ordinal: number): string | undefined
 }
 
 type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
@@ -56,27 +66,40 @@ export class Confirmer {
     return this.#slice.length > 0
   }
 
-  /** A record read for a candidate. None is there when the index holds a document live that the store does not have. */
-  offer(ordinal: number, record: string | undefined, isCertain: boolean): void {
-    if (record === undefined) return
+  /**
+   * A record read for a candidate. None is there when the index holds a document live that the store does not have.
+   * @returns the document, when it matches
+   */
+  offer(ordinal: number, record: string | undefined, isCertain: boolean): Document | undefined {
+    if (record === undefined) return undefined
     this.#meter.documentsFetched++
     if (!isCertain) {
       this.#meter.tested++
-      if (this.#filter.prefilter?.(record) === false) return
+      if (this.#filter.prefilter?.(record) === false) return undefined
     }
     const document = decodeRecord(record)
     if (!isCertain) {
-      if (!this.#filter.matches(document)) return
+      if (!this.#filter.matches(document)) return undefined
       this.#meter.confirmed++
     }
-    this.#slice.push({ ordinal, record, document })
-    this.#characters += record.length
-    this.#remaining--
+    this.#push({ ordinal, record, document, characters: record.length })
+    return document
+  }
+
+  /** As offer(), of a document that is decoded already. */
+  offerDecoded(ordinal: number, cached: CachedDocument, isCertain: boolean, records: RecordSource): void {
+    this.#meter.documentsFetched++
+    if (!isCertain) {
+      this.#meter.tested++
+      if (!this.#filter.matches(cached.document)) return
+      this.#meter.confirmed++
+    }
+    this.#push(new DecodedMatch(ordinal, cached, records))
   }
 
   /** A record where it lies: most of those that do not match are never decoded. */
   offerPlace(ordinal: number, place: RecordPlace, isCertain: boolean): void {
-    if (!isCertain && this.#mayMatch?.(place.bytes, place.start, place.end) === false) {
+    if (!isCertain && this.#mayMatch?.(place.bytes, place.start, place.end, place.block) === false) {
       this.#meter.documentsFetched++
       this.#meter.tested++
     } else {
@@ -90,5 +113,31 @@ export class Confirmer {
     this.#characters = 0
     this.#sliceDocuments = Math.min(this.#sliceDocuments * 4, maxSliceDocuments)
     return slice
+  }
+
+  #push(match: Match): void {
+    this.#slice.push(match)
+    this.#characters += match.characters
+    this.#remaining--
+  }
+}
+
+class DecodedMatch implements Match {
+  readonly ordinal: number
+  readonly document: Document
+  readonly characters: number
+  readonly #records: RecordSource
+
+  constructor(ordinal: number, { document, characters }: CachedDocument, records: RecordSource) {
+    this.ordinal = ordinal
+    this.document = document
+    this.characters = characters
+    this.#records = records
+  }
+
+  get record(): string {
+    const record = this.#records.record(this.ordinal)
+    if (record !== undefined) return record
+    throw new PetalError('DataCorruption', `The document of ordinal ${this.ordinal} is gone`)
   }
 }

@@ -113,13 +113,21 @@ export function confirm(
 
 export function* confirmByKey(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
   const { view } = execution
+  const { cache } = view
   const { count } = candidates
   for (let i = 0; i < count && !confirmer.isDone; ) {
     const end = Math.min(count, i + (view.canReadSync ? documentsPerClockLook : keysPerAsyncRead))
     if (view.canReadSync) {
       for (; i < end && !confirmer.isDone; i++) {
         const ordinal = candidates.ordinal(i)
-        confirmer.offer(ordinal, view.record(ordinal), candidates.isCertain(i))
+        const cached = cache.get(ordinal)
+        if (cached !== undefined) {
+          confirmer.offerDecoded(ordinal, cached, candidates.isCertain(i), view)
+          continue
+        }
+        const record = view.record(ordinal)
+        const document = confirmer.offer(ordinal, record, candidates.isCertain(i))
+        if (document !== undefined && record !== undefined) cache.offer(ordinal, document, record.length)
       }
     } else {
       const ordinals = Array.from({ length: end - i }, (_, k) => candidates.ordinal(i + k))

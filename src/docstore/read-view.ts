@@ -3,6 +3,7 @@
  */
 import type { IndexView } from '../sharded-bloom/document-index.ts'
 import type { CollectionStore, TextReadOptions } from './collection-store.ts'
+import type { DocumentCache } from './document-cache.ts'
 import type { DocumentRange, DocumentReader } from './document-reader.ts'
 import type { DocumentScan } from './document-scan.ts'
 import { notOpen } from './errors.ts'
@@ -47,6 +48,11 @@ export class ReadView {
 
   get canReadSync(): boolean {
     return this.#store.canReadSync
+  }
+
+  /** Documents that are at hand decoded; whoever decodes one offers it. */
+  get cache(): DocumentCache {
+    return this.#store.cache
   }
 
   /** REQUIRES: canReadSync. */

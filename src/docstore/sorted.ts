@@ -8,7 +8,7 @@ import { forEachStep, type Steps } from './steps.ts'
 export function* inSortOrder(matches: Steps<Match[]>, sort: CompiledSort, count: number): Steps<Match[]> {
   const sorter = Number.isFinite(count) ? new TopK<Match>(sort, count) : new FullSort<Match>(sort)
   yield* forEachStep(matches, (slice) => {
-    for (const match of slice) sorter.push(match.document, match, match.record.length)
+    for (const match of slice) sorter.push(match.document, match, match.characters)
   })
   yield sorter.toArray()
 }

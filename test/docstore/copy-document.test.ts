@@ -1,0 +1,65 @@
+/** A copy is what decoding the record again would give, and shares nothing with what it was made of. */
+import { ObjectId } from 'bson'
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { copyDocument, heapBytesOf } from '../../src/docstore/copy-document.ts'
+import { decodeRecord, encodeRecord } from '../../src/docstore/record.ts'
+import type { Document } from '../../src/model/types.ts'
+import { describe } from '../support/describe.ts'
+import { anyDocument, seedOfRun } from '../support/values.ts'
+
+const seed = seedOfRun()
+
+/** Every object in it, at any depth. */
+function objectsIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return []
+  return [value, ...Object.values(value).flatMap(objectsIn)]
+}
+
+test('a copy is what decoding again gives, and no object of it is one of the original', () => {
+  let copied = 0
+  fc.assert(
+    fc.property(anyDocument, (document) => {
+      const record = encodeRecord(document, false)
+      const original = decodeRecord(record)
+      if (heapBytesOf(original) === undefined) return
+      copied++
+      const copy = copyDocument(original)
+      assert.is(describe(copy), describe(decodeRecord(record)))
+      const originals = new Set(objectsIn(original))
+      for (const object of objectsIn(copy)) assert.not(originals.has(object))
+    }),
+    { numRuns: 2_000, seed }
+  )
+  assert.ok(copied > 200, `${copied} documents were copied`)
+})
+
+test('dates and ObjectIds are copies, too; documents with other instances are not copied', () => {
+  const at = new Date(5)
+  const _id = new ObjectId()
+  const copy = copyDocument({ _id, at, list: [at, [_id]] })
+  assert.equal(copy, { _id, at, list: [at, [_id]] })
+  assert.is.not(copy._id, _id)
+  assert.is.not(copy.at, at)
+  assert.instance(copy._id, ObjectId)
+  assert.is(heapBytesOf({ a: [{ b: /x/ }] }), undefined)
+  assert.is(heapBytesOf({ a: new Uint8Array(1) }), undefined)
+})
+
+test('keys keep their order, and what others add to Object.prototype is not copied', () => {
+  const document = JSON.parse('{"b":{"2":1,"1":2,"constructor":{}},"a":[[]],"__proto__":{"x":[1]}}') as Document
+  const prototype = Object.prototype as Document
+  prototype.polluted = { nested: true }
+  try {
+    const copy = copyDocument(document)
+    assert.is(JSON.stringify(copy), JSON.stringify(document))
+    assert.equal(Object.keys(copy), Object.keys(document))
+    assert.not(Object.hasOwn(copy, 'polluted'))
+    assert.is(Object.getPrototypeOf(copy), Object.prototype)
+  } finally {
+    delete prototype.polluted
+  }
+})
+
+test.run()

@@ -1,0 +1,145 @@
+/** Documents kept decoded: nobody can tell, but by the clock. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type CachedDocument, DocumentCache } from '../../src/docstore/document-cache.ts'
+import { open } from '../../src/index.ts'
+import type { Document } from '../../src/model/types.ts'
+import { generateTweets } from '../../src/workload/tweets.ts'
+import { randomFrom, rejects, scratchPath } from './scratch.ts'
+
+const document = (n: number): Document => ({ _id: n, text: 'x'.repeat(100), tags: [{ n }] })
+
+/** As a query does; true when it was there. */
+function read(cache: DocumentCache, n: number): boolean {
+  if (cache.get(n) !== undefined) return true
+  cache.offer(n, document(n), 150)
+  return false
+}
+
+function readAll(cache: DocumentCache, from: number, to: number): number {
+  let found = 0
+  for (let n = from; n < to; n++) if (read(cache, n)) found++
+  return found
+}
+
+test('a document is kept when it is asked for again, and handed out as a copy each time', () => {
+  const cache = new DocumentCache(1 << 20)
+  const offered = document(7)
+  cache.offer(7, offered, 150)
+  assert.is(cache.get(7), undefined)
+  cache.offer(7, offered, 150)
+  offered.text = 'changed by its owner'
+  const first = cache.get(7)
+  assert.equal(first, { document: document(7), characters: 150 })
+  Object.assign((first as CachedDocument).document.tags as object, { 0: 'changed by its reader' })
+  assert.equal(cache.get(7)?.document, document(7))
+  assert.is(cache.documents, 1)
+})
+
+test('the budget holds, and a budget of nothing keeps nothing', () => {
+  const cache = new DocumentCache(20_000)
+  const random = randomFrom(4)
+  for (let i = 0; i < 20_000; i++) {
+    read(cache, Math.floor(random() ** 3 * 500))
+    assert.ok(cache.usedBytes <= cache.budgetBytes)
+  }
+  assert.ok(cache.documents > 30, `${cache.documents} documents`)
+  const none = new DocumentCache(0)
+  for (let i = 0; i < 3; i++) assert.not(read(none, 1))
+  assert.is(none.documents, 0)
+})
+
+test('who goes round over more documents than there is room for finds what is kept each time', () => {
+  const cache = new DocumentCache(100_000)
+  for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
+  const kept = cache.documents
+  assert.ok(kept > 100 && kept < 500, `${kept} kept`)
+  for (let i = 0; i < 20; i++) assert.ok(readAll(cache, 0, 1000) > kept * 0.9)
+})
+
+test('what is asked for more often takes the place of what is not asked for any more', () => {
+  const cache = new DocumentCache(100_000)
+  for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
+  for (let i = 0; i < 8; i++) readAll(cache, 5000, 5050)
+  assert.is(readAll(cache, 5000, 5050), 50)
+})
+
+test('a document too large for the budget, or with what is not copied, is not kept', () => {
+  const cache = new DocumentCache(1000)
+  for (let i = 0; i < 3; i++) assert.not(read(cache, 1))
+  const large = new DocumentCache(1 << 20)
+  for (let i = 0; i < 3; i++) {
+    assert.is(large.get(1), undefined)
+    large.offer(1, { _id: 1, bytes: new Uint8Array(3) }, 30)
+  }
+})
+
+test('answers are those of the store: updated, deleted, replaced in a new collection, seen by an older cursor', async () => {
+  const tweets = [...generateTweets({ count: 500, seed: 3 })] as unknown as (Document & { _id: number })[]
+  for (const documentCacheBytes of [undefined, 100_000]) {
+    await using db = await open(scratchPath(), documentCacheBytes === undefined ? {} : { documentCacheBytes })
+    const model = new Map(tweets.map((tweet) => [tweet._id, tweet as Document]))
+    await db.insertMany(tweets)
+    const random = randomFrom(9)
+    const filters = ['en', 'es', 'ja', 'pt'].map((lang) => ({ lang }))
+    const check = async (): Promise<void> => {
+      for (const filter of filters) {
+        for (let read = 0; read < 3; read++) {
+          const found = await db.find(filter).sort({ _id: 1 }).toArray()
+          const expected = [...model.values()].filter(({ lang }) => lang === filter.lang)
+          expected.sort((a, b) => Number(a._id) - Number(b._id))
+          assert.is(JSON.stringify(found), JSON.stringify(expected))
+          // Whoever gets a document owns it.
+          for (const own of found) {
+            delete own.text
+            Object.assign(own.user as object, { screen_name: 'nobody' })
+          }
+        }
+      }
+    }
+    await check()
+    for (let round = 0; round < 2; round++) {
+      const cursor = db.find({ lang: 'en' }).sort({ _id: 1 })
+      const before = JSON.stringify([...model.values()].filter(({ lang }) => lang === 'en').sort(byId))
+      const first = await cursor.next()
+      for (let i = 0; i < 50; i++) {
+        const _id = tweets[Math.floor(random() * tweets.length)]!._id
+        const old = model.get(_id)
+        if (old === undefined) continue
+        if (i % 5 === 0) {
+          await db.deleteOne({ _id })
+          model.delete(_id)
+        } else {
+          const lang = i % 2 === 0 ? 'ja' : 'en'
+          await db.updateOne({ _id }, { $set: { lang, round } })
+          model.set(_id, { ...old, lang, round })
+        }
+      }
+      await db.updateMany({ lang: 'pt' }, { $inc: { retweet_count: 1 } })
+      for (const [_id, old] of model) {
+        if (old.lang === 'pt') model.set(_id, { ...old, retweet_count: Number(old.retweet_count) + 1 })
+      }
+      assert.is(JSON.stringify([first, ...(await cursor.toArray())]), before)
+      await check()
+    }
+    const again = db.collection('again')
+    for (const text of ['old', 'new']) {
+      await again.insertMany(Array.from({ length: 20 }, (_, _id) => ({ _id, lang: 'en', text })))
+      for (let read = 0; read < 3; read++) {
+        const found = await again.find({ lang: 'en' }).toArray()
+        assert.ok(found.length === 20 && found.every((one) => one.text === text))
+      }
+      await db.dropCollection('again')
+    }
+  }
+})
+
+test('a budget that is no number of bytes is refused', async () => {
+  await rejects(open(scratchPath(), { documentCacheBytes: -1 }), 'BadValue')
+})
+
+function byId(a: Document, b: Document): number {
+  return Number(a._id) - Number(b._id)
+}
+
+test.run()
