@@ -17,7 +17,7 @@ export interface StoreOptions {
   /** Bytes of decompressed blocks kept in memory. Default 8 MiB. */
   readonly cacheSize?: number
   /**
-   * Bytes of new entries kept in memory before they become a table; two of these may be in memory at a time. Larger
+   * Bytes of new entries kept in memory before they become a table; four of these may be in memory at a time. Larger
    * means fewer compactions, more memory and a longer recovery. Default 4 MiB.
    */
   readonly writeBufferSize?: number

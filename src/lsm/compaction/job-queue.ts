@@ -1,5 +1,5 @@
 /**
- * Several jobs in one thread: flushes before compactions, small compactions before large ones.
+ * Several jobs in one thread: flushes before compactions, in the order they came; small compactions before large ones.
  *
  * A job gives the thread up every few milliseconds, and gets it back when none of those that want it is more urgent. So
  * a flush that arrives in the middle of a long compaction is done at once, and writers need not wait. While a job waits
@@ -19,6 +19,8 @@ export interface Pace {
 
 interface Job {
   readonly isFlush: boolean
+  /** Ascends in the order the jobs came. */
+  readonly number: number
   /** What is to be read. */
   readonly bytes: number
   /** Set while the job waits for its turn. */
@@ -27,9 +29,10 @@ interface Job {
 
 export class JobQueue {
   readonly #sliceTime: number
-  /** Jobs that run or wait for their turn, in the order they came. */
+  /** Jobs that run or wait for their turn. */
   readonly #jobs = new Set<Job>()
   #mostUrgent: Job | undefined
+  #lastNumber = 0
 
   /** @param sliceTime milliseconds after which the event loop turns */
   constructor(sliceTime: number) {
@@ -43,7 +46,7 @@ export class JobQueue {
     checkAborted: () => void,
     work: (pace: Pace) => Promise<T>
   ): Promise<T> {
-    const job: Job = { isFlush, bytes, resume: undefined }
+    const job: Job = { isFlush, number: ++this.#lastNumber, bytes, resume: undefined }
     this.#jobs.add(job)
     this.#choose()
     try {
@@ -91,7 +94,8 @@ export class JobQueue {
   }
 }
 
-/** Of equals the one that came first stays. */
 function isMoreUrgent(a: Job, b: Job): boolean {
-  return a.isFlush === b.isFlush ? a.bytes < b.bytes : a.isFlush
+  if (a.isFlush !== b.isFlush) return a.isFlush
+  const fewerBytes = a.isFlush ? 0 : a.bytes - b.bytes
+  return fewerBytes < 0 || (fewerBytes === 0 && a.number < b.number)
 }

@@ -1,5 +1,5 @@
 /**
- * Writes memtables out and merges tables, in a worker: at most one flush and one merge at a time, flushes first.
+ * Writes memtables out (flushes.ts) and merges tables, in a worker: at most one merge at a time, flushes first.
  *
  * Invariants:
  * 1. Tables → synced by the job → edit installed (directory, manifest) → memtables and logs given up, old tables
@@ -14,16 +14,18 @@ import type { CompactionState, Merge, Move } from '../compaction/pick.ts'
 import { pickCompaction } from '../compaction/picker.ts'
 import { aborted, hasCode } from '../errors.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
+import type { FileSystem } from '../fs/file-system.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { VersionSet } from '../version/version-set.ts'
 import type { EngineCounters } from './counters.ts'
+import { Flushes, type FlushesHost, type FrozenBuffer } from './flushes.ts'
 import { RetryDelay } from './retry-delay.ts'
 import type { Snapshots } from './snapshots.ts'
-import { compactionLimits, flushJob, mergeJob, type PlannedJob } from './table-jobs.ts'
-import type { WriteBuffer } from './write-buffer.ts'
+import { compactionLimits, mergeJob, type PlannedJob } from './table-jobs.ts'
 
 /** What the background needs of the engine. */
 export interface BackgroundHost {
+  readonly fileSystem: FileSystem
   readonly directory: string
   readonly options: ResolvedOptions
   readonly versions: VersionSet
@@ -32,7 +34,7 @@ export interface BackgroundHost {
   readonly counters: EngineCounters
   /** Memtables that were set aside, oldest first. */
   frozen(): readonly FrozenBuffer[]
-  /** The entries of these memtables are in installed tables, which took the job so long. */
+  /** The entries of these memtables are in installed tables, for which nothing else was done so long. */
   flushed(buffers: readonly FrozenBuffer[], milliseconds: number): void
   /** An edit was installed. */
   installed(edit: VersionEdit): void
@@ -44,70 +46,53 @@ export interface BackgroundHost {
   fail(error: Error): void
 }
 
-export interface FrozenBuffer {
-  readonly buffer: WriteBuffer
-  /** Sequence number of its last entry. */
-  readonly lastSequence: number
-  /** The log that was begun after it. */
-  readonly nextLog: number
-}
-
 export class Background {
   readonly #host: BackgroundHost
   readonly #abort = new AbortController()
-  readonly #flushRetry: RetryDelay
+  readonly #flushes: Flushes
   readonly #mergeRetry: RetryDelay
-  #flushing: Promise<void> | undefined
   #merging: Promise<void> | undefined
   #moving: Promise<void> | undefined
   #running: Merge | undefined
   /** Merges by hand, one after another; the picker waits while there are any. */
   #byHand: Promise<void> = Promise.resolve()
   #handCount = 0
-  /** Why the last flush or merge failed, while none has succeeded since. */
-  #flushError: Error | undefined
+  /** Why the last merge failed, while none has succeeded since. */
   #mergeError: Error | undefined
   #isStopped = false
 
   constructor(host: BackgroundHost) {
     this.#host = host
-    this.#flushRetry = new RetryDelay(() => this.schedule())
+    this.#flushes = new Flushes(this.#flushesHost(host), () => this.schedule())
     this.#mergeRetry = new RetryDelay(() => this.schedule())
   }
 
   get isBusy(): boolean {
-    return this.#flushing !== undefined || this.#merging !== undefined || this.#moving !== undefined
+    return this.#flushes.isBusy || this.#merging !== undefined || this.#moving !== undefined
   }
 
   /** Why the last job failed, while none has succeeded since. */
   get lastError(): Error | undefined {
-    return this.#flushError ?? this.#mergeError
+    return this.#flushes.error ?? this.#mergeError
   }
 
   /** Starts what is due. */
   schedule(): void {
     if (this.#isStopped) return
-    if (this.#flushing === undefined && !this.#flushRetry.isWaiting && this.#host.frozen().length > 0)
-      this.#startFlush()
+    this.#flushes.schedule()
     const mayMerge = this.#moving === undefined && this.#handCount === 0 && !this.#mergeRetry.isWaiting
     if (mayMerge) this.#startPick()
   }
 
   /** Writers wait from now on: what has failed too often already is tried once more. */
   writersWait(): void {
-    this.#flushRetry.hold()
+    this.#flushes.writersWait()
     this.#mergeRetry.hold()
   }
 
   /** Resolves when no memtable is left to be written out. @throws why an attempt failed that began after the call */
-  async whenFlushed(): Promise<void> {
-    await this.#flushing
-    while (this.#host.frozen().length > 0) {
-      if (this.#isStopped && this.#flushing === undefined) throw this.lastError ?? closed()
-      if (this.#flushing === undefined) this.#startFlush()
-      await this.#flushing
-      if (this.#flushError !== undefined) throw this.#flushError
-    }
+  whenFlushed(): Promise<void> {
+    return this.#flushes.whenDone()
   }
 
   /** Merges what `next` says, one after another, until it says nothing. @throws why a merge failed */
@@ -134,14 +119,7 @@ export class Background {
   /** Starts nothing any more. Merges are aborted, flushes awaited. */
   async stop(): Promise<void> {
     this.halt()
-    await Promise.all([this.#flushing, this.#merging, this.#moving, this.#byHand])
-  }
-
-  #startFlush(): void {
-    this.#flushing = this.#flush().finally(() => {
-      this.#flushing = undefined
-      this.schedule()
-    })
+    await Promise.all([this.#flushes.whenIdle(), this.#merging, this.#moving, this.#byHand])
   }
 
   #startPick(): void {
@@ -171,24 +149,23 @@ export class Background {
     })
   }
 
-  async #flush(): Promise<void> {
-    const { directory, options, snapshots, counters } = this.#host
-    const buffers = this.#host.frozen()
-    const last = buffers[buffers.length - 1]!
-    try {
-      const memtables = buffers.map(({ buffer }) => buffer.memtable)
-      const planned = flushJob(directory, memtables, this.#host.versions.current, snapshots.live(), options)
-      const result = await this.#run(planned)
-      const newTables = result.tables.map((table) => ({ level: 0, table }))
-      await this.#install({ newTables, logNumber: last.nextLog, lastSequence: last.lastSequence })
-      counters.addFlush(result)
-      this.#flushRetry.reset()
-      this.#flushError = undefined
-      this.#host.flushed(buffers, result.milliseconds)
-      this.#host.progressed()
-    } catch (error) {
-      this.#flushError = error as Error
-      this.#failed(error, this.#flushRetry)
+  #flushesHost(host: BackgroundHost): FlushesHost {
+    const { fileSystem, directory, options, versions, snapshots, counters } = host
+    return {
+      fileSystem,
+      directory,
+      options,
+      versions,
+      snapshots,
+      frozen: () => host.frozen(),
+      run: (planned) => this.#run(planned),
+      install: (edit) => this.#install(edit),
+      flushed: (buffers, result, milliseconds) => {
+        counters.addFlush(result)
+        host.flushed(buffers, milliseconds)
+        host.progressed()
+      },
+      failed: (error, retry) => this.#failed(error, retry)
     }
   }
 
@@ -257,7 +234,7 @@ export class Background {
   /** Starts nothing any more, and aborts merges. */
   halt(): void {
     this.#isStopped = true
-    this.#flushRetry.cancel()
+    this.#flushes.halt()
     this.#mergeRetry.cancel()
     this.#abort.abort()
   }

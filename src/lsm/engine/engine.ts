@@ -29,9 +29,10 @@ import {
   WritePacer,
   writeRate
 } from './back-pressure.ts'
-import { Background, type FrozenBuffer } from './background.ts'
+import { Background } from './background.ts'
 import { EngineCounters, type WaitCounts } from './counters.ts'
 import { EngineReadView } from './engine-read-view.ts'
+import type { FrozenBuffer } from './flushes.ts'
 import { Garbage } from './garbage.ts'
 import type { Logs } from './logs.ts'
 import type { Places } from './point-reads.ts'
@@ -57,7 +58,7 @@ export interface EngineParts {
 }
 
 /** Frozen memtables that may wait to be written out. */
-const maxPendingMemtables = 2
+const maxPendingMemtables = 3
 /** At close, a memtable with more than this is written out: the next open need not replay it. */
 const closeFlushBytes = 256 * 1024
 
@@ -239,8 +240,9 @@ export class Engine implements Places {
   }
 
   #makeBackground(): Background {
-    const { directory, options, versions, runner } = this.#parts
+    const { fileSystem, directory, options, versions, runner } = this.#parts
     return new Background({
+      fileSystem,
       directory,
       options,
       versions,
