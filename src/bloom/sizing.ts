@@ -97,6 +97,15 @@ export function rowFalsePositiveRate(postings: number, shards: number, rowsPerPa
 /** How many documents have how many postings: `histogram[n]` documents have n hashed pairs. */
 export type PostingsHistogram = ArrayLike<number>
 
+/** @param counts postings of each document */
+export function histogramOf(counts: ArrayLike<number>): Uint32Array {
+  let most = 0
+  for (let i = 0; i < counts.length; i++) most = Math.max(most, counts[i]!)
+  const histogram = new Uint32Array(most + 1)
+  for (let i = 0; i < counts.length; i++) histogram[counts[i]!]!++
+  return histogram
+}
+
 /** Share of set bits in the rows of documents distributed like that; 0 without documents. */
 export function meanDensity(histogram: PostingsHistogram, shards: number, rowsPerPair: number): number {
   return meanOver(histogram, (postings) => densityOf(postings, shards, rowsPerPair))

@@ -9,14 +9,16 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import { breathe } from '../model/time-slice.ts'
-import type { Document } from '../model/types.ts'
+import type { StoredIngest } from './byte-scan/stored-ingest.ts'
 import { chunkWrites, openSegmentRecord } from './checkpoint.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './flatten.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import { firstRebuilt, IndexArea, indexKey, indexRange } from './index-keys.ts'
 import type { OpenSegment } from './open-segment.ts'
+import { storedDocuments } from './rebuild/stored-documents.ts'
 import { frameBytes } from './row-cache.ts'
+import type { PairList } from './sampled-pairs.ts'
 import { Sampler } from './sampler.ts'
 import { sealSegment } from './seal.ts'
 import { type SealedContext, SealedSegment } from './sealed-segment.ts'
@@ -43,7 +45,7 @@ export interface MaintenanceContext {
   readonly tuning: () => TuningOptions
   /** Shared with the index, in ordinal order. */
   readonly handles: readonly SegmentHandle[]
-  readonly flatten: (document: Document) => FlatDocument
+  readonly ingest: StoredIngest
   readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
   readonly sealed: SealedContext
 }
@@ -74,8 +76,18 @@ export class Maintenance {
   }
 
   /** Learns from a document just added to the last segment. */
-  observe(flat: FlatDocument): void {
+  observeFlat(flat: FlatDocument): void {
     this.#sampler.observe(flat)
+    this.#watchDensity()
+  }
+
+  /** As observeFlat(), of one that was added by its bytes. */
+  readonly observe = (pairs: PairList): void => {
+    this.#sampler.observePairs(pairs)
+    this.#watchDensity()
+  }
+
+  #watchDensity(): void {
     const last = this.#context.handles.at(-1)
     const open = last?.open
     if (open === undefined || open.documents - this.#windowStart.documents < densityWindow) return
@@ -234,16 +246,18 @@ export class Maintenance {
 
   /** Builds the segment again from its documents, with parameters chosen from the sample. */
   async #tune(handle: SegmentHandle): Promise<void> {
-    const { documents, tuning, createOpen, flatten, store, geometry } = this.#context
+    const { documents, tuning, createOpen, ingest, store, geometry } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
     const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning(), geometry.segmentDocuments))
     try {
       let sliceStart = performance.now()
-      for await (const [ordinal, document] of documents.read(handle.firstOrdinal, end)) {
-        while (handle.firstOrdinal + tuned.documents < ordinal) tuned.addUnknown()
-        tuned.add(flatten(document))
-        sliceStart = await breathe(sliceStart)
+      for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
+        for (const stored of run) {
+          while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()
+          ingest.add(tuned, stored)
+          sliceStart = await breathe(sliceStart)
+        }
       }
       while (tuned.documents < open.documents) tuned.addUnknown()
       // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.

@@ -15,6 +15,7 @@ import type { Document } from '../model/types.ts'
 import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import { ByteIngest } from './byte-scan/byte-ingest.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
+import { StoredIngest } from './byte-scan/stored-ingest.ts'
 import { CheckedStore } from './checked-store.ts'
 import type {
   DocumentIndex,
@@ -140,18 +141,21 @@ class ShardedIndex implements DocumentIndex {
   add(ordinal: number, flat: FlatDocument): void {
     this.#fillGap(ordinal)
     this.#openSegment(ordinal).add(flat)
-    this.#maintenance!.observe(flat)
+    this.#maintenance!.observeFlat(flat)
     this.#byteIngest?.learn(flat)
   }
 
   addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
     const last = this.#handles.at(-1)
-    // Samples are taken of objects; segments begin, and gaps are filled, with add().
+    // Segments begin, and gaps are filled, with add().
     if (last?.open === undefined || last.endOrdinal !== ordinal || this.#byteIngest === undefined) return false
     const maintenance = this.#maintenance!
-    if (maintenance.wantsSample || maintenance.isComplete(last)) return false
-    if (!this.#byteIngest.add(last.open, bytes, offset, length, form)) return false
-    maintenance.noteUnobserved()
+    if (maintenance.isComplete(last)) return false
+    const isSampled = maintenance.wantsSample
+    if (!this.#byteIngest.add(last.open, bytes, offset, length, form, isSampled ? maintenance.observe : undefined)) {
+      return false
+    }
+    if (!isSampled) maintenance.noteUnobserved()
     return true
   }
 
@@ -253,7 +257,7 @@ class ShardedIndex implements DocumentIndex {
       geometry: this.#geometry,
       tuning: () => this.#tuning,
       handles: this.#handles,
-      flatten: (document) => flattener.flatten(document),
+      ingest: new StoredIngest((document) => flattener.flatten(document), this.#byteIngest),
       createOpen: (firstOrdinal, parameters) => this.#createOpen(firstOrdinal, parameters),
       sealed: this.#sealedContext(pairHash)
     })

@@ -4,11 +4,11 @@
  * A pair in more than about 1/1024 of the documents is cheaper as an exact list than as hashed postings (24 bits each,
  * against some 12 for a gap) and is worth more: only exact rows prove a match. What remains is hashed into P rows.
  */
-import { rowFalsePositiveRate } from '../bloom/sizing.ts'
+import { histogramOf, meanRowFalsePositiveRate } from '../bloom/sizing.ts'
 import { PetalError } from '../model/errors.ts'
 import { Tag } from './pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
-import { chooseColumns, type RangeCodes } from './ranges/choose-columns.ts'
+import { chooseColumns, columnSampleDocuments, type RangeCodes } from './ranges/choose-columns.ts'
 import type { Sampler } from './sampler.ts'
 import type { Segment, SegmentParameters } from './segment.ts'
 import { upperFramesFor } from './upper-level.ts'
@@ -88,32 +88,34 @@ export function chooseParameters(
   const minCount = Math.max(4, Math.ceil(sampler.size * options.privateShare))
   const privatePairs: readonly HashedPair[] = sampler.frequent(minCount).slice(0, maxPrivateValues)
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
-  const perDocument = sampler.hashedPairsPerDocument(new Set(privatePairs))
+  const perDocument = sampler.hashedPairsPerDocument(privatePairs)
   const shards =
     options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
+  const columnStride = Math.max(1, Math.floor(sampler.size / columnSampleDocuments))
   return {
     shards,
     rowsPerPair,
     privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi })),
-    columns: chooseColumns(sampler.documents(), options.rangeCodes),
+    columns: chooseColumns(sampler.documents(columnStride), options.rangeCodes),
     upperFrames: options.upperLevel ? upperFramesFor(meanOf(perDocument), segmentDocuments) : 0
   }
 }
 
 /** P for documents like those counted. @param perDocument hashed pairs of each */
-export function chooseShards(perDocument: readonly number[], rowsPerPair: number, bitsPerPosting: number): number {
+export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number, bitsPerPosting: number): number {
   let shards = roundShards(bitsPerPosting * meanOf(perDocument))
   const limit = Math.min(maxShards, shards * 1.5)
-  const meanRate = (): number => {
-    const sum = perDocument.reduce((total, count) => total + rowFalsePositiveRate(count, shards, rowsPerPair), 0)
-    return sum / Math.max(1, perDocument.length)
+  const histogram = histogramOf(perDocument)
+  while (shards + 64 <= limit && meanRowFalsePositiveRate(histogram, shards, rowsPerPair) > targetFalsePositiveRate) {
+    shards += 64
   }
-  while (shards + 64 <= limit && meanRate() > targetFalsePositiveRate) shards += 64
   return shards
 }
 
-function meanOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0) / Math.max(1, counts.length)
+function meanOf(counts: ArrayLike<number>): number {
+  let sum = 0
+  for (let i = 0; i < counts.length; i++) sum += counts[i]!
+  return sum / Math.max(1, counts.length)
 }
 
 function roundShards(shards: number): number {

@@ -5,14 +5,13 @@
 import { rowNumbers } from '../../src/bloom/hash.ts'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { MurmurHasher } from '../../src/bloom/murmur-hasher.ts'
-import { meanRowFalsePositiveRate, rowFalsePositiveRate } from '../../src/bloom/sizing.ts'
+import { histogramOf, meanRowFalsePositiveRate, rowFalsePositiveRate } from '../../src/bloom/sizing.ts'
 import { Type } from '../../src/model/types.ts'
 import { Flattener } from '../../src/sharded-bloom/flatten.ts'
 import { geometryOf } from '../../src/sharded-bloom/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
 import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
 import { type PlainParameters, plainFalsePositiveRate, textbookRate } from '../../src/sharded-bloom/tune/plain-rate.ts'
-import { histogramOf } from '../../src/sharded-bloom/tune/sample.ts'
 
 /** Pairs of each of the documents; the mean is about 60 in all of them. */
 export const shapes = {

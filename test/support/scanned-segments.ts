@@ -9,10 +9,12 @@ import type { Document } from '../../src/model/types.ts'
 import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import type { JsonForm } from '../../src/sharded-bloom/byte-scan/scanner.ts'
-import { Flattener } from '../../src/sharded-bloom/flatten.ts'
+import { type FlatDocument, Flattener } from '../../src/sharded-bloom/flatten.ts'
 import { geometryOf } from '../../src/sharded-bloom/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
 import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
+import type { HashedPair } from '../../src/sharded-bloom/private-table.ts'
+import type { PairList } from '../../src/sharded-bloom/sampled-pairs.ts'
 import { Sampler } from '../../src/sharded-bloom/sampler.ts'
 import type { Segment, SegmentParameters } from '../../src/sharded-bloom/segment.ts'
 import { checkTuning, chooseParameters } from '../../src/sharded-bloom/tuning.ts'
@@ -74,14 +76,22 @@ export class SegmentPair {
 
   /** @param bytes a text of the document; undefined where there is none */
   addText(document: Document, bytes: Uint8Array | undefined, form: JsonForm = 'json'): boolean {
-    const isHandled = bytes !== undefined && this.ingest.add(this.scanned, bytes, 0, bytes.length, form)
+    let pairs: HashedPair[] | undefined
+    const onPairs = (list: PairList): void => {
+      pairs = pairsOf(list)
+    }
+    // Every other document as those of a sample.
+    const onSampled = this.scanned.documents % 2 === 0 ? onPairs : undefined
+    const isHandled = bytes !== undefined && this.ingest.add(this.scanned, bytes, 0, bytes.length, form, onSampled)
+    const flat = this.tools.flattener.flatten(document)
     if (isHandled) this.handled++
     else {
-      const flat = this.tools.flattener.flatten(document)
       this.scanned.add(flat)
       this.ingest.learn(flat)
     }
-    this.flattened.add(this.tools.flattener.flatten(document))
+    this.flattened.add(flat)
+    if (isHandled && onSampled !== undefined)
+      assert.equal(pairs, flatPairsOf(flat), 'the pairs that a sample is told of')
     return isHandled
   }
 
@@ -93,6 +103,25 @@ export class SegmentPair {
     this.scanned.free()
     this.flattened.free()
   }
+}
+
+function pairsOf(list: PairList): HashedPair[] {
+  return Array.from({ length: list.count }, (_, i) => {
+    const pair = list.pair(i)
+    assert.is(list.lo(i), pair.lo)
+    assert.is(list.textLength(i), typeof pair.key === 'string' ? pair.key.length : 0)
+    return pair
+  })
+}
+
+function flatPairsOf({ count, nodes, tags, keys, lo, hi }: FlatDocument): HashedPair[] {
+  return Array.from({ length: count }, (_, i) => ({
+    path: nodes[i]!.path,
+    tag: tags[i]!,
+    key: keys[i]!,
+    lo: lo[i]!,
+    hi: hi[i]!
+  }))
 }
 
 /** The same hashed rows, private rows by pair, counts and eternal candidates. */

@@ -6,6 +6,7 @@
  */
 import type { FlatDocument } from '../flatten.ts'
 import type { OpenSegment } from '../open-segment.ts'
+import type { PairList } from '../sampled-pairs.ts'
 import { type JsonForm, Scanner, type SeedOf } from './scanner.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 
@@ -33,9 +34,17 @@ export class ByteIngest implements ScannerOwner {
 
   /**
    * Adds the document at the segment's next position.
+   * @param onPairs told of the pairs of a document that was added; they are valid until the next one
    * @returns false when it has to be flattened and added as an object; nothing has changed then
    */
-  add(segment: OpenSegment, bytes: Uint8Array, offset: number, length: number, form: JsonForm): boolean {
+  add(
+    segment: OpenSegment,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    form: JsonForm,
+    onPairs?: (pairs: PairList) => void
+  ): boolean {
     if (this.#rest > 0) {
       this.#rest--
       return false
@@ -43,9 +52,10 @@ export class ByteIngest implements ScannerOwner {
     if (--this.#untilTouch < 0) this.#touch()
     const scanner = this.#scanner
     if (scanner === undefined) return false
-    const result = scanner.scan(segment, bytes, offset, length, form)
+    const result = scanner.scan(segment, bytes, offset, length, form, onPairs !== undefined)
     if (result === 'scanned') {
       segment.addScanned(scanner)
+      onPairs?.(scanner.pairs)
       if (this.#refusals > 0) this.#refusals--
       return true
     }

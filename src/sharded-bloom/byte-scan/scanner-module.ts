@@ -40,7 +40,20 @@ const constantNames = [
   'UNKNOWN',
   /** Flags of scan(). */
   'OBJECT_ID',
-  'EXTENDED_JSON'
+  'EXTENDED_JSON',
+  'TRACED',
+  'NODES',
+  'NODE_BYTES',
+  'TRACE',
+  'TRACE_BYTES',
+  'MAX_TRACED',
+  /** Offsets in an entry of the trace: u32 each, and a double. */
+  'TRACE_NODE',
+  'TRACE_TAG',
+  'TRACE_VALUE',
+  'TRACE_TEXT',
+  'TRACE_TEXT_BYTES',
+  'TRACE_TEXT_UNITS'
 ] as const
 
 export type ScannerConstants = Readonly<Record<(typeof constantNames)[number], number>>
@@ -76,6 +89,8 @@ export interface ScannerFunctions {
   scan(offset: number, length: number, flags: number): number
   /** Slots of the last document, some more than once. */
   slotCount(): number
+  /** Values and sizes that the last document left at TRACE, if that was asked for. */
+  tracedCount(): number
   /** Hashes of the last document's hashed values and sizes. */
   hashesLeft(): number
   /** Whether slots of irregular keys are among them. */
@@ -90,7 +105,7 @@ export interface ScannerModule {
 }
 
 /** Everything in assembly/layout.ts ends below. */
-const memoryPages = 67
+const memoryPages = 77
 
 let compiled: object | undefined
 

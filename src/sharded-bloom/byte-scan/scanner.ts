@@ -13,6 +13,7 @@ import type { OpenSegment, ScannedDocument } from '../open-segment.ts'
 import { Tag } from '../pair-tags.ts'
 import type { HashedPair } from '../private-table.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
+import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
 
 export type SeedOf = (path: string) => { readonly lo: number; readonly hi: number }
@@ -60,6 +61,8 @@ export class Scanner implements ScannedDocument {
   readonly #seedOf: SeedOf
   /** Node of each registered path; 0 for one that cannot be registered. */
   readonly #nodes = new Map<string, number>()
+  /** The other way round, by the node's number. */
+  readonly #paths: string[] = []
   #nodeCount = 0
   #keyBytes = 0
   #textBytes = 0
@@ -79,8 +82,11 @@ export class Scanner implements ScannedDocument {
   readonly columnKeys: Float64Array
   readonly columnCounts: Uint8Array
   irregularKeys: readonly string[] = []
+  /** Its values, if it was scanned for a sample. */
+  readonly pairs: ScannedPairs
 
-  constructor({ functions, constants, u8, u32 }: ScannerModule, seedOf: SeedOf) {
+  constructor(module: ScannerModule, seedOf: SeedOf) {
+    const { functions, constants, u8, u32 } = module
     this.#functions = functions
     this.#constants = constants
     this.#u8 = u8
@@ -91,21 +97,34 @@ export class Scanner implements ScannedDocument {
     this.hashes = new Int32Array(u8.buffer, constants.HASHES, 2 * constants.MAX_HASHES)
     this.columnKeys = new Float64Array(u8.buffer, constants.COLUMN_KEYS, constants.MAX_COLUMNS)
     this.columnCounts = new Uint8Array(u8.buffer, constants.COLUMN_COUNTS, constants.MAX_COLUMNS)
+    this.pairs = new ScannedPairs(module, (node) => this.#paths[this.#numberOf(node)]!)
     this.#resetNodes()
   }
 
-  /** Scans a document for the segment, in which nothing changes. */
-  scan(segment: OpenSegment, bytes: Uint8Array, offset: number, length: number, form: JsonForm): ScanResult {
+  /**
+   * Scans a document for the segment, in which nothing changes.
+   * @param isSampled leave its values at `pairs`, too
+   */
+  scan(
+    segment: OpenSegment,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    form: JsonForm,
+    isSampled = false
+  ): ScanResult {
     const constants = this.#constants
     if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
     // A view costs more than the bytes of a mark.
     const isWhole = offset + length === bytes.length && offset <= maxMarkBytes
     this.#u8.set(isWhole ? bytes : bytes.subarray(offset, offset + length), constants.INPUT)
-    const result = this.#functions.scan(isWhole ? offset : 0, length, this.#flagsOf(form))
+    const flags = this.#flagsOf(form) | (isSampled ? constants.TRACED : 0)
+    const result = this.#functions.scan(isWhole ? offset : 0, length, flags)
     if (result < 0) return result === constants.UNKNOWN ? 'unknown' : 'refused'
     this.hashedPairs = result
     this.slotCount = this.#functions.slotCount()
     this.hashCount = this.#functions.hashesLeft()
+    if (isSampled) this.pairs.count = this.#functions.tracedCount()
     this.irregularKeys = this.#functions.isIrregular() === 0 ? none : this.#irregularKeysOf(segment)
     return 'scanned'
   }
@@ -183,6 +202,7 @@ export class Scanner implements ScannedDocument {
     this.#functions.resetNodes()
     this.#functions.setIdNode(0)
     this.#nodes.clear()
+    this.#paths.length = 0
     this.#nodeCount = 2
     this.#keyBytes = 0
     this.#segment = undefined
@@ -235,6 +255,10 @@ export class Scanner implements ScannedDocument {
     return node
   }
 
+  #numberOf(node: number): number {
+    return (node - this.#constants.NODES) / this.#constants.NODE_BYTES
+  }
+
   #addNode(parent: number, path: string, key: string): number {
     const node = isReadable(key) ? this.#createNode(parent, path, key) : 0
     // Paths without a node may be many, and are only remembered to save time.
@@ -252,7 +276,9 @@ export class Scanner implements ScannedDocument {
     this.#keyBytes += bytes.length
     this.#nodeCount++
     const { lo, hi } = this.#seedOf(path)
-    return this.#functions.addNode(parent, address, bytes.length, lo, hi)
+    const node = this.#functions.addNode(parent, address, bytes.length, lo, hi)
+    this.#paths[this.#numberOf(node)] = path
+    return node
   }
 }
 

@@ -7,7 +7,7 @@
 import { compareStrings } from '../../model/compare.ts'
 import { Type } from '../../model/types.ts'
 import { bitsOfCodes, maxBins } from './bins.ts'
-import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
+import { type ColumnSpec, isRangeType, maxColumns, maxPrefix, rangeTypes } from './column-spec.ts'
 
 /**
  * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
@@ -23,7 +23,7 @@ export interface SampledValue {
 }
 
 /** Documents that are looked at, about: spread over all, so that growing texts show what grows. */
-const maxSampled = 512
+export const columnSampleDocuments = 512
 /** Documents that must have the value, of the sample. */
 const minShare = 1 / 64
 const minDistinct = 4
@@ -35,12 +35,10 @@ const textBudget = 15
 /** Characters of what growing texts have in common that may change in the segment to come: the days of a month, say. */
 const prefixSlack = 3
 
-/** @param documents in the order of ordinals */
-export function chooseColumns(documents: readonly (readonly SampledValue[])[], choice: RangeCodes): ColumnSpec[] {
+/** @param sample documents in the order of ordinals */
+export function chooseColumns(sample: readonly (readonly SampledValue[])[], choice: RangeCodes): ColumnSpec[] {
   if (choice === 'none') return []
-  const stride = Math.max(1, Math.floor(documents.length / maxSampled))
-  const sample = documents.filter((_, i) => i % stride === 0)
-  const candidates = [...candidatesOf(sample, choice !== 'numbers').values()].filter(
+  const candidates = candidatesOf(sample, choice !== 'numbers').filter(
     (candidate) =>
       isWorthIt(candidate, sample.length) && (candidate.isText ? choice === 'all' || candidate.isGrowing : true)
   )
@@ -72,16 +70,19 @@ interface Candidate {
   count: number
 }
 
-function candidatesOf(sample: readonly (readonly SampledValue[])[], withTexts: boolean): Map<string, Candidate> {
-  const candidates = new Map<string, Candidate>()
+/** In the order in which their paths and types are first met. */
+function candidatesOf(sample: readonly (readonly SampledValue[])[], withTexts: boolean): Candidate[] {
+  const candidates: Candidate[] = []
+  const byPathOfType = rangeTypes.map(() => new Map<string, Candidate>())
   sample.forEach((values, document) => {
     for (const { path, tag, key } of values) {
       if (!isRangeType(tag) || (tag === Type.string && !withTexts)) continue
-      const name = `${tag}${path}`
-      let candidate = candidates.get(name)
+      const byPath = byPathOfType[rangeTypes.indexOf(tag)]!
+      let candidate = byPath.get(path)
       if (candidate === undefined) {
         candidate = newCandidate({ path, type: tag, prefix: '' })
-        candidates.set(name, candidate)
+        byPath.set(path, candidate)
+        candidates.push(candidate)
       }
       note(candidate, document, key)
     }

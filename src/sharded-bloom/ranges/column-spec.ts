@@ -14,6 +14,8 @@ export const maxColumns = 64
 /** Characters of a prefix. */
 export const maxPrefix = 60
 
+export const rangeTypes: readonly RangeType[] = [Type.number, Type.date, Type.string]
+
 export function isRangeType(type: unknown): type is RangeType {
   return type === Type.number || type === Type.date || type === Type.string
 }

@@ -7,6 +7,7 @@ import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
 import type { SeedOf } from '../byte-scan/scanner.ts'
+import { StoredIngest } from '../byte-scan/stored-ingest.ts'
 import type { DocumentSource, IndexStore, StoredDocument } from '../document-index.ts'
 import type { FlatDocument } from '../flatten.ts'
 import type { Geometry } from '../geometry.ts'
@@ -38,15 +39,12 @@ const documentsPerRun = 256
 const minSample = 256
 /** Documents over which the density of the rows is watched. */
 const densityWindow = 1024
-/** Characters have three bytes at most. */
-const maxBytesPerCharacter = 3
 
 export class SegmentBuilder {
   readonly #building: SegmentBuilding
   readonly #previous: Segment
   readonly #byteIngest: ByteIngest | undefined
-  readonly #encoder = new TextEncoder()
-  #bytes = new Uint8Array(1 << 16)
+  readonly #ingest: StoredIngest
   #segment: OpenSegment | undefined
   #firstOrdinal = 0
   #offsets = new Uint32Array(0)
@@ -59,6 +57,7 @@ export class SegmentBuilder {
     this.#previous = previous
     const { scannerSeed } = building
     this.#byteIngest = scannerSeed && new ByteIngest(scannerSeed)
+    this.#ingest = new StoredIngest(building.flatten, this.#byteIngest)
   }
 
   get isOpen(): boolean {
@@ -105,11 +104,7 @@ export class SegmentBuilder {
   add(stored: StoredDocument): void {
     const segment = this.#segment!
     const position = segment.documents
-    if (!this.#addBytes(segment, stored)) {
-      const flat = this.#building.flatten(stored.document())
-      segment.add(flat)
-      this.#byteIngest?.learn(flat)
-    }
+    this.#ingest.add(segment, stored)
     this.#offsets[position] = stored.ordinal - this.#firstOrdinal
     this.#watchDensity(segment)
   }
@@ -129,15 +124,6 @@ export class SegmentBuilder {
     this.#segment?.free()
     this.#segment = undefined
     this.#byteIngest?.close()
-  }
-
-  #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument): boolean {
-    if (json === undefined || this.#byteIngest === undefined) return false
-    if (this.#bytes.length < json.length * maxBytesPerCharacter) {
-      this.#bytes = new Uint8Array(2 * json.length * maxBytesPerCharacter)
-    }
-    const { written } = this.#encoder.encodeInto(json, this.#bytes)
-    return this.#byteIngest.add(segment, this.#bytes, 0, written, form)
   }
 
   /** No filter is ever overfull, however the documents change. */

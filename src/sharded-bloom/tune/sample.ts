@@ -127,12 +127,3 @@ class GroupCounter {
     return this.#counts
   }
 }
-
-/** A histogram as sizing.ts takes it. */
-export function histogramOf(counts: ArrayLike<number>): Uint32Array {
-  let most = 0
-  for (let i = 0; i < counts.length; i++) most = Math.max(most, counts[i]!)
-  const histogram = new Uint32Array(most + 1)
-  for (let i = 0; i < counts.length; i++) histogram[counts[i]!]!++
-  return histogram
-}

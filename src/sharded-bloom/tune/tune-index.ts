@@ -2,6 +2,7 @@
  * Chooses parameters: predicts every candidate, builds those that come into question over a sample, asks them the
  * queries, and says which one to take.
  */
+import { histogramOf } from '../../bloom/sizing.ts'
 import { throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { IndexTuning } from '../document-index.ts'
@@ -12,7 +13,7 @@ import { measure } from './measure.ts'
 import { type Contender, choose, type Goal, shortlist } from './policy.ts'
 import { probesOf, type TuneQuery, termsOf, tryable } from './queries.ts'
 import { adviceFor, reasonFor } from './reason.ts'
-import { histogramOf, TuneSample } from './sample.ts'
+import { TuneSample } from './sample.ts'
 import { findTruth } from './truth.ts'
 import type { TuneChoice, TuneResult } from './tune-result.ts'
 

@@ -32,11 +32,15 @@ import {
   isOverfull
 } from './pairs'
 import { scanText } from './text'
+import { beginTrace, fillReserved, reserveTrace } from './trace'
 
 export { addColumn } from './columns'
 export * from './layout'
 export { addNode, FACTS, IRREGULAR, resetFacts, resetNodes, rootNode } from './nodes'
 export { addDoublePair, addTextPair, hashesLeft, isIrregular, resetPairs, setHashesFacts, slotCount, WIDE } from './pairs'
+export {
+  TRACE_NODE, TRACE_TAG, TRACE_TEXT, TRACE_TEXT_BYTES, TRACE_TEXT_UNITS, TRACE_VALUE, tracedCount
+} from './trace'
 
 /** What the scan cannot tell: the document takes the way of objects. */
 export const NOT_HANDLED: i32 = -1
@@ -47,6 +51,8 @@ export const UNKNOWN: i32 = -2
 export const OBJECT_ID: u32 = 1
 /** Extended JSON: keys with a `$` in front and integers beyond 2^53 mean more than they say. */
 export const EXTENDED_JSON: u32 = 2
+/** Leave the document's values at TRACE. */
+export const TRACED: u32 = 4
 
 const NULL_TYPE: u32 = 1
 const NUMBER_TYPE: u32 = 2
@@ -62,6 +68,8 @@ const FRAME_NODE: usize = 0
 const FRAME_LINK: usize = 4
 /** Elements of an array so far, or the number of an object. */
 const FRAME_COUNT: usize = 8
+/** Of an array: where its size is traced. */
+const FRAME_TRACE: usize = 12
 const FRAME_BYTES: usize = 16
 
 /** Numbers objects; a document has the number of its outermost one. */
@@ -79,6 +87,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
     serial = 0
   }
   beginDocument(++serial)
+  beginTrace((flags & TRACED) != 0)
   const start = INPUT + <usize>offset
   const end = start + <usize>length
   for (let i: usize = 0; i < 64; i += 16) v128.store(end + i, i64x2.splat(0))
@@ -156,6 +165,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
         store<u32>(frame, <u32>node, FRAME_NODE)
         store<u32>(frame, <u32>link, FRAME_LINK)
         store<u32>(frame, count, FRAME_COUNT)
+        if (isArray) store<u32>(frame, <u32>reserveTrace(), FRAME_TRACE)
         frame += FRAME_BYTES
         node = child
         link = isArray ? 0 : child + FIRST
@@ -179,6 +189,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
       if (load<u8>(p) != (link != 0 ? 0x7d : 0x5d)) return NOT_HANDLED
       p = skipSpace(p + 1)
       if (link == 0) {
+        fillReserved(load<u32>(frame - FRAME_BYTES, FRAME_TRACE))
         if (count == 0) addConstant(node, 3, SIZE_TAG, 0)
         else addDouble(node, SIZE_TAG, count)
       }

@@ -76,3 +76,11 @@ export const MAX_TEXT_BYTES: usize = 0x100000
 /** Out: hashes of the document's hashed values and sizes, u32 lo and hi in turn. There are no more in a document. */
 export const HASHES: usize = 0x400000
 export const MAX_HASHES: u32 = 20_000
+
+/**
+ * Out, when asked for: the document's values and sizes in the order of flatten(), those of private pairs among them.
+ * See trace.ts.
+ */
+export const TRACE: usize = 0x428000
+export const TRACE_BYTES: usize = 32
+export const MAX_TRACED: u32 = 20_000

@@ -7,6 +7,7 @@ import { resetCounts } from './columns'
 import { finish, hashDouble } from './hash'
 import { HASHES, MAX_HASHES, MAX_SLOTS, PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS, SIGNATURE, SLOTS } from './layout'
 import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
+import { isTracing, traceDouble, traceText } from './trace'
 
 /** Of a pair: its node, tag (with WIDE for a text of UTF-16 units), slot, and the text's place and length or the double. */
 const NODE: usize = 0
@@ -186,6 +187,7 @@ export function addIrregular(topLevel: usize): void {
 export function addDouble(node: usize, tag: u32, value: f64): void {
   valueCount++
   const hash = hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), tag, value)
+  if (isTracing()) traceDouble(hash, node, tag, value)
   const slot = findDouble(hash, node, tag, value)
   if (slot >= 0) addSlot(<u32>slot)
   else addHashed(hash)
@@ -194,7 +196,7 @@ export function addDouble(node: usize, tag: u32, value: f64): void {
 /** null, false or true, or an empty array: its slot is looked up once per segment. `index` 0…3. */
 export function addConstant(node: usize, index: usize, tag: u32, value: f64): void {
   const known = load<u16>(node + (index << 1), CONSTANTS)
-  if (known == 0 || known == 0xffff) return addFirstConstant(node, index, tag, value)
+  if (known == 0 || known == 0xffff || isTracing()) return addFirstConstant(node, index, tag, value)
   valueCount++
   addSlot(<u32>known - 1)
 }
@@ -202,6 +204,7 @@ export function addConstant(node: usize, index: usize, tag: u32, value: f64): vo
 function addFirstConstant(node: usize, index: usize, tag: u32, value: f64): void {
   valueCount++
   const hash = hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), tag, value)
+  if (isTracing()) traceDouble(hash, node, tag, value)
   const slot = findDouble(hash, node, tag, value)
   if (slot >= 0) {
     if (slot < 0xfffe) store<u16>(node + (index << 1), <u16>(slot + 1), CONSTANTS)
@@ -209,10 +212,16 @@ function addFirstConstant(node: usize, index: usize, tag: u32, value: f64): void
   } else addHashed(hash)
 }
 
-/** A text whose lanes are mixed: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE. */
-export function addText(node: usize, tag: u32, a: u32, b: u32, text: usize, length: u32): void {
+/**
+ * A text whose lanes are mixed: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE.
+ * @param start where it stands in the input, in `bytes` bytes
+ */
+export function addText(
+  node: usize, tag: u32, a: u32, b: u32, text: usize, length: u32, start: usize, bytes: u32
+): void {
   valueCount++
   const hash = finish(a, b, length)
+  if (isTracing()) traceText(hash, node, tag & ~WIDE, start, bytes, length)
   const slot = findText(hash, node, tag, text, length)
   if (slot >= 0) addSlot(<u32>slot)
   else addHashed(hash)

@@ -47,7 +47,7 @@ export function scanText(start: usize, node: usize, tag: u32): usize {
   const three = load<u32>(p) & ((<u32>1 << (rest << 3)) - 1)
   a ^= (a ^ mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))) & -<u32>(rest != 0)
   b ^= (b ^ mixB(a, b, three >>> 16)) & -<u32>(rest == 3)
-  addText(node, tag, a, b, start, length)
+  addText(node, tag, a, b, start, length, start, length)
   if (tag == STRING_TYPE) noteText(node, start, length)
   return end + 1
 }
@@ -83,7 +83,7 @@ function scanWideText(start: usize, node: usize, tag: u32): usize {
     store<u16>(unit, <u16>code)
     unit += 2
   }
-  addUnits(node, tag, <u32>((unit - UNITS) >>> 1), all < 0x80)
+  addUnits(node, tag, <u32>((unit - UNITS) >>> 1), all < 0x80, start, <u32>(p - start))
   return p + 1
 }
 
@@ -146,8 +146,8 @@ function hexDigit(byte: u32): u32 {
   return letter < 6 ? letter + 10 : 0x100
 }
 
-/** The pair of the text of `length` units at UNITS. */
-function addUnits(node: usize, tag: u32, length: u32, isAscii: bool): void {
+/** The pair of the text of `length` units at UNITS, from `bytes` bytes of the input. */
+function addUnits(node: usize, tag: u32, length: u32, isAscii: bool, start: usize, bytes: u32): void {
   let a = laneA(load<u32>(node, SEED_LO), tag)
   let b = load<u32>(node, SEED_HI)
   const end = UNITS + (<usize>length << 1)
@@ -165,5 +165,5 @@ function addUnits(node: usize, tag: u32, length: u32, isAscii: bool): void {
     // Compared as the bytes that it would be without escapes.
     for (let i: usize = 0; i < <usize>length; i++) store<u8>(UNITS + i, load<u8>(UNITS + (i << 1)))
   }
-  addText(node, isAscii ? tag : tag | WIDE, a, b, UNITS, length)
+  addText(node, isAscii ? tag : tag | WIDE, a, b, UNITS, length, start, bytes)
 }

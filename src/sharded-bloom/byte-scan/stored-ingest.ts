@@ -1,0 +1,38 @@
+/** Stored documents into an open segment: by their bytes where they are JSON and the scanner reads it, else as objects. */
+import type { Document } from '../../model/types.ts'
+import type { StoredDocument } from '../document-index.ts'
+import type { FlatDocument } from '../flatten.ts'
+import type { OpenSegment } from '../open-segment.ts'
+import type { ByteIngest } from './byte-ingest.ts'
+
+/** UTF-8 bytes of a UTF-16 unit, at most. */
+const maxBytesPerUnit = 3
+
+export class StoredIngest {
+  readonly #flatten: (document: Document) => FlatDocument
+  readonly #byteIngest: ByteIngest | undefined
+  readonly #encoder = new TextEncoder()
+  #bytes = new Uint8Array(1 << 16)
+
+  /** @param byteIngest undefined where the index's hash is not the scanner's */
+  constructor(flatten: (document: Document) => FlatDocument, byteIngest: ByteIngest | undefined) {
+    this.#flatten = flatten
+    this.#byteIngest = byteIngest
+  }
+
+  /** Adds the document at the segment's next position. */
+  add(segment: OpenSegment, stored: StoredDocument): void {
+    if (this.#addBytes(segment, stored)) return
+    const flat = this.#flatten(stored.document())
+    segment.add(flat)
+    this.#byteIngest?.learn(flat)
+  }
+
+  #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument): boolean {
+    if (json === undefined || this.#byteIngest === undefined) return false
+    const room = json.length * maxBytesPerUnit
+    if (this.#bytes.length < room) this.#bytes = new Uint8Array(2 * room)
+    const { written } = this.#encoder.encodeInto(json, this.#bytes)
+    return this.#byteIngest.add(segment, this.#bytes, 0, written, form)
+  }
+}
