@@ -1,124 +1,97 @@
 /**
  * Decompressed blocks of all tables of a store, within a budget of bytes.
  *
- * A table finds its blocks by their index in an array of its own: a hit costs no hashing. Eviction is CLOCK: a hand goes
- * round over all blocks, spares those that were asked for since it last came by, and takes the first other one. New
- * blocks have not been asked for again yet, so a scan does not push out what is in use.
+ * A table finds its blocks by their index in an array of its own: a hit costs no hashing. New blocks have not been asked
+ * for again yet, so a scan does not push out what is in use: see block-ring.ts.
  *
  * Invariants:
  * 1. usedBytes ≤ budgetBytes, always.
- * 2. A block's bytes are never changed and never used again: whoever got a block may keep it after its eviction.
+ * 2. A block's bytes are valid until the next block is added: whoever needs them longer copies them.
  */
 import type { Block } from '../format/block.ts'
+import { BlockRing, type RingSlots } from './block-ring.ts'
 
-/** What a block costs beside its bytes, about. */
-const overheadBytes = 256
-/** A block larger than this share of the budget would push out too many others. */
-const largestShare = 4
-
-interface Entry {
-  readonly block: Block
-  readonly bytes: number
-  readonly slots: (Entry | undefined)[]
-  readonly index: number
-  /** Where on the clock's face it stands. */
-  position: number
-  isReferenced: boolean
-}
+/** A larger cache consists of several rings, none smaller than this. */
+const leastRingBytes = 8 << 20
 
 export class BlockCache {
   readonly budgetBytes: number
-  readonly #clock: Entry[] = []
-  #hand = 0
-  #usedBytes = 0
-  #hits = 0
-  #misses = 0
+  readonly #rings: readonly BlockRing[]
+  readonly #tally: Tally = { hits: 0, misses: 0 }
 
   /** @param budgetBytes 0 keeps nothing */
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
+    const count = Math.max(1, Math.floor(budgetBytes / leastRingBytes))
+    this.#rings = Array.from({ length: count }, () => new BlockRing(Math.floor(budgetBytes / count)))
   }
 
   get usedBytes(): number {
-    return this.#usedBytes
+    return this.#rings.reduce((sum, ring) => sum + ring.usedBytes, 0)
   }
 
   get hits(): number {
-    return this.#hits
+    return this.#tally.hits
   }
 
   get misses(): number {
-    return this.#misses
+    return this.#tally.misses
   }
 
   get blocks(): number {
-    return this.#clock.length
+    return this.#rings.reduce((sum, ring) => sum + ring.blocks, 0)
   }
 
   /** The part of the cache that belongs to a table of `count` blocks. */
   forTable(count: number): CachedBlocks {
-    const slots = new Array<Entry | undefined>(count).fill(undefined)
-    return {
-      get: (index) => this.#get(slots, index),
-      add: (index, block) => this.#add(slots, index, block),
-      clear: () => {
-        for (const entry of slots) if (entry !== undefined) this.#remove(entry)
-      }
-    }
+    return new CachedBlocks(this.#rings, this.#tally, count)
+  }
+}
+
+interface Tally {
+  hits: number
+  misses: number
+}
+
+/** The blocks of one table. */
+export class CachedBlocks {
+  readonly #rings: readonly BlockRing[]
+  readonly #tally: Tally
+  readonly #slots: RingSlots
+
+  constructor(rings: readonly BlockRing[], tally: Tally, count: number) {
+    this.#rings = rings
+    this.#tally = tally
+    this.#slots = new Array<undefined>(count).fill(undefined)
   }
 
-  #get(slots: (Entry | undefined)[], index: number): Block | undefined {
-    const entry = slots[index]
+  /** Counts as a hit or a miss. The block is valid until the next one is added to the cache. */
+  get(index: number): Block | undefined {
+    const entry = this.#slots[index]
     if (entry === undefined) {
-      this.#misses++
+      this.#tally.misses++
       return undefined
     }
-    this.#hits++
+    this.#tally.hits++
     entry.isReferenced = true
     return entry.block
   }
 
-  #add(slots: (Entry | undefined)[], index: number, block: Block): void {
-    const bytes = block.bytes.length + overheadBytes
-    if (slots[index] !== undefined || bytes > this.budgetBytes / largestShare) return
-    while (this.#usedBytes + bytes > this.budgetBytes) this.#evict()
-    const entry = { block, bytes, slots, index, position: this.#clock.length, isReferenced: false }
-    slots[index] = entry
-    this.#clock.push(entry)
-    this.#usedBytes += bytes
+  /** Keeps a copy of the block, if it is not too large. */
+  add(index: number, block: Block): void {
+    if (this.#slots[index] === undefined) this.#ringOf(index).add(this.#slots, index, block)
   }
 
-  /** REQUIRES: there is a block. */
-  #evict(): void {
-    for (;;) {
-      if (this.#hand >= this.#clock.length) this.#hand = 0
-      const entry = this.#clock[this.#hand]!
-      // Past the entry in either case: the newest one takes the place of the one that goes, and gets a whole round.
-      this.#hand++
-      if (!entry.isReferenced) {
-        this.#remove(entry)
-        return
-      }
-      entry.isReferenced = false
-    }
-  }
-
-  #remove(entry: Entry): void {
-    const last = this.#clock.pop()!
-    if (last !== entry) {
-      last.position = entry.position
-      this.#clock[last.position] = last
-    }
-    entry.slots[entry.index] = undefined
-    this.#usedBytes -= entry.bytes
-  }
-}
-
-export interface CachedBlocks {
-  /** Counts as a hit or a miss. */
-  get(index: number): Block | undefined
-  /** REQUIRES: bytes that the block shares with nothing else, or they would be kept in memory uncounted. */
-  add(index: number, block: Block): void
   /** The table is closed. */
-  clear(): void
+  clear(): void {
+    this.#slots.forEach((entry, index) => {
+      if (entry !== undefined) this.#ringOf(index).remove(entry)
+    })
+  }
+
+  /** Neighbours go to different rings, so that all of them are used alike. */
+  #ringOf(index: number): BlockRing {
+    // There is at least one.
+    return this.#rings[index % this.#rings.length]!
+  }
 }

@@ -12,6 +12,7 @@ import { corruption, type Place } from '../errors.ts'
 import { readU32, writeU32 } from './bytes.ts'
 import { trailerBytes } from './codec.ts'
 import { compareRanges } from './entry.ts'
+import { KeyHeads } from './key-heads.ts'
 
 export class BlockIndexBuilder {
   readonly #separators: Uint8Array[] = []
@@ -60,6 +61,8 @@ export class BlockIndex {
   readonly #offsets: Float64Array
   /** Where separators begin in #bytes, and where the last one ends. */
   readonly #keys: Uint32Array
+  /** Made by the first search: tables that are only walked through need none. */
+  #heads: KeyHeads | undefined
 
   /**
    * @param bytes the payload; kept
@@ -87,8 +90,10 @@ export class BlockIndex {
 
   /** The first block that may hold a key ≥ `key`; `count` when every key is smaller. */
   find(key: Uint8Array): number {
-    let low = 0
-    let high = this.count
+    const heads = this.#heads ?? this.#makeHeads()
+    this.#heads = heads
+    heads.locate(key)
+    let { low, high } = heads
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.compareSeparator(middle, key) < 0) low = middle + 1
@@ -113,6 +118,12 @@ export class BlockIndex {
   }
 
   get memoryBytes(): number {
-    return this.#bytes.length + this.#offsets.byteLength + this.#keys.byteLength
+    return this.#bytes.length + this.#offsets.byteLength + this.#keys.byteLength + (this.#heads?.memoryBytes ?? 0)
+  }
+
+  #makeHeads(): KeyHeads {
+    const bytes = this.#bytes
+    const keys = this.#keys
+    return new KeyHeads(this.count, (i) => ({ bytes, start: keys[i]!, end: keys[i + 1]! }))
   }
 }

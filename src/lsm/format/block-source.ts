@@ -67,16 +67,16 @@ export class BlockSource {
 
   #single(index: number): Block {
     const found = this.#cached.get(index)
-    const block = found ?? this.#file.readBlock(index)
-    if (found === undefined && this.#options.fillCache) this.#cached.add(index, block)
-    const isCached = found !== undefined || this.#options.fillCache
-    return isCached ? block.copy() : block
+    if (found !== undefined) return found.copy()
+    const block = this.#file.readBlock(index)
+    if (this.#options.fillCache) this.#cached.add(index, block)
+    return block
   }
 
   #fromWindow(index: number): Block {
     const start = this.#file.index.offset(index) - this.#offset
     const block = this.#file.decodeBlock(this.#window, start, index, this.#space)
-    if (this.#options.fillCache) this.#cached.add(index, block.copy())
+    if (this.#options.fillCache) this.#cached.add(index, block)
     return block
   }
 

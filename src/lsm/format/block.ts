@@ -10,10 +10,8 @@ import { readU32 } from './bytes.ts'
 
 export class Block {
   readonly bytes: Buffer
-  /** Where the payload begins in `bytes`. */
-  readonly start: number
-  /** Where the entries end and the restart offsets begin. */
-  readonly entriesEnd: number
+  #start: number
+  #entriesEnd: number
   /** At least 1. */
   readonly restartCount: number
   /** Where in which file it stands, for error messages. */
@@ -29,11 +27,21 @@ export class Block {
     const entriesEnd = end - 4 - restartCount * 4
     if (restartCount === 0 || entriesEnd <= start) throw corruption('a block without entries', { path, offset })
     this.bytes = bytes
-    this.start = start
-    this.entriesEnd = entriesEnd
+    this.#start = start
+    this.#entriesEnd = entriesEnd
     this.restartCount = restartCount
     this.path = path
     this.offset = offset
+  }
+
+  /** Where the payload begins in `bytes`. */
+  get start(): number {
+    return this.#start
+  }
+
+  /** Where the entries end and the restart offsets begin. */
+  get entriesEnd(): number {
+    return this.#entriesEnd
   }
 
   /** Where in `bytes` the entry of a restart begins. @throws LEVEL_CORRUPTION when that is not among the entries */
@@ -65,8 +73,21 @@ export class Block {
 
   /** The same block in bytes that nobody else has. */
   copy(): Block {
-    const bytes = Buffer.allocUnsafeSlow(this.payloadBytes)
-    bytes.set(this.bytes.subarray(this.start, this.start + bytes.length))
-    return new Block(bytes, 0, bytes.length, this.path, this.offset)
+    return this.copyInto(Buffer.allocUnsafeSlow(this.payloadBytes), 0)
+  }
+
+  /** The same block in target[at, …). */
+  copyInto(target: Buffer, at: number): Block {
+    const { bytes, start, payloadBytes } = this
+    target.set(bytes.subarray(start, start + payloadBytes), at)
+    return new Block(target, at, at + payloadBytes, this.path, this.offset)
+  }
+
+  /** Moves the payload within `bytes` and the block with it. */
+  moveTo(at: number): void {
+    const { start, payloadBytes } = this
+    this.bytes.copyWithin(at, start, start + payloadBytes)
+    this.#start = at
+    this.#entriesEnd += at - start
   }
 }

@@ -8,7 +8,7 @@
 import { corruption, type Place } from '../errors.ts'
 import { readU32, writeU32 } from './bytes.ts'
 import { blockChecksum } from './checksum.ts'
-import { chunkBytes, decompressChunk } from './lz4/lz4.ts'
+import { chunkBytes, decompressChunk, decompressInPlace, type RawBytes } from './lz4/lz4.ts'
 import { readVarint, varintBytes } from './varint.ts'
 
 /** Numbers are stored in files. */
@@ -129,4 +129,26 @@ export function decompressInto(
     from += compressedBytes
   }
   if (from !== end) throw corruption('a block with bytes left over', place)
+}
+
+/**
+ * Decompresses the payload bytes[start, end) to `rawBytes` bytes that are valid until the next call of anything that
+ * decompresses; undefined when there is no room for so many.
+ * @param rawBytes as rawBytesOf() said
+ * @throws LEVEL_CORRUPTION
+ */
+export function decompressAside(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  rawBytes: number,
+  place: Place
+): RawBytes | undefined {
+  if (rawBytes > chunkBytes) return undefined
+  const compressedBytes = readVarint(bytes, start + 4, end)
+  const from = start + 4 + varintBytes(compressedBytes)
+  const raw =
+    compressedBytes >= 0 && from + compressedBytes === end ? decompressInPlace(bytes, from, end, rawBytes) : undefined
+  if (raw === undefined) throw corruption('a block that does not decompress', place)
+  return raw
 }

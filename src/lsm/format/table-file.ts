@@ -9,8 +9,17 @@ import type { OpenFile } from '../fs/file-system.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { Block } from './block.ts'
 import { BlockIndex } from './block-index.ts'
-import { Codec, checkTrailer, DecompressionSpace, decompressInto, rawBytesOf, trailerBytes } from './codec.ts'
+import {
+  Codec,
+  checkTrailer,
+  DecompressionSpace,
+  decompressAside,
+  decompressInto,
+  rawBytesOf,
+  trailerBytes
+} from './codec.ts'
 import { footerBytes, type Handle, readFooter } from './footer.ts'
+import { inputRoom } from './lz4/lz4.ts'
 import { readMetaindex } from './metaindex.ts'
 import { Scratch } from './scratch.ts'
 
@@ -20,7 +29,7 @@ const tailBytes = 16_384
 /** Larger blocks are never copied. */
 const maxCopiedBytes = 65_536
 const scratch = new Scratch()
-/** For blocks that nobody keeps. */
+/** For large blocks that nobody keeps. */
 const scratchSpace = new DecompressionSpace(0)
 
 /** The part of a file that is in memory. */
@@ -36,7 +45,7 @@ export class TableFile {
   readonly index: BlockIndex
   readonly #file: OpenFile
   readonly #sections: ReadonlyMap<string, Handle>
-  /** What the block read last was, and the next one probably is: compressed bytes are read aside, others to stay. */
+  /** What the block read last was, and the next one probably is: compressed bytes are read to where LZ4 works. */
   #wasCompressed = false
 
   private constructor(file: OpenFile, number: number, bytes: number, index: BlockIndex, sections: Map<string, Handle>) {
@@ -82,39 +91,47 @@ export class TableFile {
   /** Reads data block `index` into bytes of its own. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   readBlock(index: number): Block {
     const bytes = this.index.payloadBytes(index) + trailerBytes
-    const isAside = this.#wasCompressed && bytes <= maxCopiedBytes
-    const framed = isAside ? scratch.take(bytes) : Buffer.allocUnsafeSlow(bytes)
+    if (bytes <= maxCopiedBytes) return this.readBlockAside(index).copy()
+    const framed = Buffer.allocUnsafeSlow(bytes)
+    this.read(framed, this.index.offset(index))
+    return this.decodeBlock(framed, 0, index, new DecompressionSpace(0))
+  }
+
+  /**
+   * Data block `index` in bytes that are used again: valid until the next call of anything that reads or decompresses,
+   * for any table of any store.
+   * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  readBlockAside(index: number): Block {
+    const bytes = this.index.payloadBytes(index) + trailerBytes
+    const framed = (this.#wasCompressed ? inputRoom(bytes) : undefined) ?? scratch.take(bytes)
     this.read(framed, this.index.offset(index))
     const block = this.decodeBlock(framed, 0, index, undefined)
     this.#wasCompressed = block.bytes !== framed
-    return isAside && !this.#wasCompressed ? block.copy() : block
-  }
-
-  /** Data block `index` in bytes that are used again: valid until the next call, for any table. */
-  readBlockAside(index: number): Block {
-    const framed = scratch.take(this.index.payloadBytes(index) + trailerBytes)
-    this.read(framed, this.index.offset(index))
-    return this.decodeBlock(framed, 0, index, scratchSpace.restart())
+    return block
   }
 
   /**
    * Data block `index`, whose payload begins at bytes[start]: in place when it is not compressed.
-   * @param space for what is decompressed; undefined gives the block bytes of its own
+   * @param space for what is decompressed; undefined leaves it aside, valid until the next call
    * @throws LEVEL_CORRUPTION
    */
   decodeBlock(bytes: Buffer, start: number, index: number, space: DecompressionSpace | undefined): Block {
+    const { path } = this
     const offset = this.index.offset(index)
     const end = start + this.index.payloadBytes(index)
-    const codec = checkTrailer(bytes, start, end, this.number, this.path, offset)
-    if (codec === Codec.none) return new Block(bytes, start, end, this.path, offset)
-    const place = { path: this.path, offset }
+    const codec = checkTrailer(bytes, start, end, this.number, path, offset)
+    if (codec === Codec.none) return new Block(bytes, start, end, path, offset)
+    const place = { path, offset }
     const rawBytes = rawBytesOf(codec, bytes, start, end, place)
-    const target = space ?? new DecompressionSpace(0)
+    const raw = space === undefined ? decompressAside(bytes, start, end, rawBytes, place) : undefined
+    if (raw !== undefined) return new Block(raw.bytes, raw.start, raw.start + rawBytes, path, offset)
+    const target = space ?? scratchSpace.restart()
     target.reserve(rawBytes)
     const rawStart = target.start
     decompressInto(bytes, start, end, target.bytes, rawStart, rawBytes, place)
     target.start += rawBytes
-    return new Block(target.bytes, rawStart, rawStart + rawBytes, this.path, offset)
+    return new Block(target.bytes, rawStart, rawStart + rawBytes, path, offset)
   }
 
   /** Fills `target` from `offset` on. @throws LEVEL_CORRUPTION when the file is too short, LEVEL_IO_ERROR */

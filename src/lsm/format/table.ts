@@ -83,7 +83,8 @@ export class Table {
   /**
    * Looks for the newest version of a key at or before `maxSequence`.
    * @param keyHash of the whole key, see key-filter.ts
-   * @param into written when there is one; its value is a range of a cached block, not to be handed out
+   * @param into written when there is one; its value is a range of bytes that are used again: valid until the
+   *   next call of anything that reads blocks, of any table
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   get(key: Uint8Array, keyHash: number, maxSequence: number, into: Found, fillCache = true): boolean {
@@ -147,7 +148,8 @@ export class Table {
    */
   blockCursor(block: number): Cursor {
     const cursor = new BlockCursor()
-    cursor.load(this.#block(block, true))
+    // Its own bytes: whoever walks over it reads other blocks meanwhile.
+    cursor.load(this.#block(block, true).copy())
     return cursor
   }
 
@@ -176,10 +178,11 @@ export class Table {
     this.#file.close()
   }
 
+  /** Valid until the next call of anything that reads blocks. */
   #block(index: number, fillCache: boolean): Block {
     const cached = this.#cached.get(index)
     if (cached !== undefined) return cached
-    const block = this.#file.readBlock(index)
+    const block = this.#file.readBlockAside(index)
     if (fillCache) this.#cached.add(index, block)
     return block
   }

@@ -1,5 +1,6 @@
 /** Finding tables in a level below 0: they ascend and do not overlap. */
 import { compareKeys } from '../format/entry.ts'
+import { KeyHeads } from '../format/key-heads.ts'
 import type { TableMeta } from './table-meta.ts'
 
 /** Index of the first table that ends at or behind `key`; the number of tables when there is none. */
@@ -26,10 +27,32 @@ export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Arr
   return low
 }
 
-/** The one table that may hold `key`. */
-export function tableHolding(tables: readonly TableMeta[], key: Uint8Array): TableMeta | undefined {
-  const table = tables[firstEndingAt(tables, key)]
-  return table !== undefined && compareKeys(table.smallest, key) <= 0 ? table : undefined
+/** Finds the one table of a level that may hold a key, again and again. */
+export class LevelSearch {
+  readonly #tables: readonly TableMeta[]
+  readonly #ends: KeyHeads
+
+  constructor(tables: readonly TableMeta[]) {
+    this.#tables = tables
+    this.#ends = new KeyHeads(tables.length, (i) => {
+      const bytes = tables[i]!.largest
+      return { bytes, start: 0, end: bytes.length }
+    })
+  }
+
+  tableFor(key: Uint8Array): TableMeta | undefined {
+    const tables = this.#tables
+    const ends = this.#ends
+    ends.locate(key)
+    let { low, high } = ends
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareKeys(tables[middle]!.largest, key) < 0) low = middle + 1
+      else high = middle
+    }
+    const table = tables[low]
+    return table !== undefined && compareKeys(table.smallest, key) <= 0 ? table : undefined
+  }
 }
 
 /** Order of tables in a level: newest first in level 0, by key below. */

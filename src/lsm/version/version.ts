@@ -10,7 +10,7 @@
  */
 import { compareKeys } from '../format/entry.ts'
 import { levelCount } from '../format/version-edit.ts'
-import { firstBeginningBehind, firstEndingAt, tableHolding } from './level.ts'
+import { firstBeginningBehind, firstEndingAt, LevelSearch } from './level.ts'
 import type { TableMeta } from './table-meta.ts'
 
 export type Levels = readonly (readonly TableMeta[])[]
@@ -20,6 +20,8 @@ export class Version {
   readonly levels: Levels
   /** Bytes of all tables of each level. */
   readonly levelBytes: readonly number[]
+  /** Made when a level is first searched: most versions are soon replaced. */
+  readonly #searches: (LevelSearch | undefined)[] = Array.from({ length: levelCount }, () => undefined)
   #references = 1
   readonly #onUnused: ((version: Version) => void) | undefined
 
@@ -74,7 +76,9 @@ export class Version {
    * REQUIRES: level > 0.
    */
   tableFor(level: number, key: Uint8Array): TableMeta | undefined {
-    return tableHolding(this.tables(level), key)
+    const search = this.#searches[level] ?? new LevelSearch(this.tables(level))
+    this.#searches[level] = search
+    return search.tableFor(key)
   }
 
   /** Whether no table of a level deeper than `level` may hold `key`. */

@@ -2,6 +2,7 @@
  * LZ4 in WebAssembly, one instance and one fixed memory per thread.
  *
  * Input and output are copied through that memory, which costs about a tenth of the work; nothing of it survives a call.
+ * Who is in a hurry reads compressed bytes straight into the memory, and uses the raw ones where they lie in it.
  */
 import { type WasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
 import { notSupported } from '../../errors.ts'
@@ -10,14 +11,16 @@ import { lz4Base64 } from './lz4.generated.ts'
 interface Lz4Functions {
   /** Compresses the input area's first `length` bytes to the output area; 0 when they become more than `limit`. */
   compress(length: number, limit: number): number
-  /** Decompresses the input area's first `length` bytes; 0 when that does not give exactly `rawLength`, else 1. */
-  decompress(length: number, rawLength: number): number
+  /** Decompresses `length` bytes from `start` on to the output area; 0 when these are not exactly `rawLength`, else 1. */
+  decompress(start: number, length: number, rawLength: number): number
 }
 
 /** Places in the memory: see assembly/index.ts. */
 const input = 0x10000
 const output = 0x60000
 const memoryPages = 11
+/** Bytes that may be read into the input area. */
+const maxInputBytes = output - input - 32
 
 /** Bytes that are compressed at a time: more are cut into chunks of this size. */
 export const chunkBytes = 0x40000
@@ -27,6 +30,8 @@ const maxCompressedBytes = chunkBytes + Math.ceil(chunkBytes / 255) + 16
 interface Lz4 {
   readonly functions: Lz4Functions
   readonly memory: Buffer
+  /** The output area. */
+  readonly raw: RawBytes
 }
 
 let instance: Lz4 | undefined
@@ -44,6 +49,39 @@ export function compressChunk(source: Uint8Array, start: number, end: number, li
 }
 
 /**
+ * Room for so many bytes of input in the kernel's memory: what is decompressed from there is not copied first. The
+ * bytes stay until the next call of any other function here but decompression.
+ * @returns undefined when there is no such room
+ */
+export function inputRoom(bytes: number): Buffer | undefined {
+  return bytes <= maxInputBytes ? lz4().memory.subarray(input, input + bytes) : undefined
+}
+
+/** Raw bytes where they lie, until the next call. */
+export interface RawBytes {
+  readonly bytes: Buffer
+  readonly start: number
+}
+
+/**
+ * Decompresses source[start, end) to exactly `rawBytes` bytes, at most chunkBytes, in the kernel's memory.
+ * @returns undefined when the bytes are not the compressed form of exactly so many
+ */
+export function decompressInPlace(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  rawBytes: number
+): RawBytes | undefined {
+  if (end - start > maxCompressedBytes) return undefined
+  const { functions, memory, raw } = lz4()
+  let from = input
+  if (source.buffer === memory.buffer) from = source.byteOffset + start
+  else memory.set(source.subarray(start, end), input)
+  return functions.decompress(from, end - start, rawBytes) === 0 ? undefined : raw
+}
+
+/**
  * Decompresses source[start, end) into target[targetStart, targetEnd).
  * REQUIRES: at most chunkBytes there.
  * @returns false when the bytes are not the compressed form of exactly so many; the target is then unchanged
@@ -56,12 +94,10 @@ export function decompressChunk(
   targetStart: number,
   targetEnd: number
 ): boolean {
-  if (end - start > maxCompressedBytes) return false
-  const { functions, memory } = lz4()
-  memory.set(source.subarray(start, end), input)
   const rawBytes = targetEnd - targetStart
-  if (functions.decompress(end - start, rawBytes) === 0) return false
-  target.set(memory.subarray(output, output + rawBytes), targetStart)
+  const raw = decompressInPlace(source, start, end, rawBytes)
+  if (raw === undefined) return false
+  target.set(raw.bytes.subarray(raw.start, raw.start + rawBytes), targetStart)
   return true
 }
 
@@ -74,9 +110,10 @@ function lz4(): Lz4 {
 /** Synchronous: the module is two kilobytes. */
 function instantiate(): Lz4 {
   if (webAssembly === undefined) throw notSupported('LZ4 needs WebAssembly')
-  const bytes = Buffer.from(lz4Base64, 'base64')
-  if (!webAssembly.validate(bytes)) throw notSupported('LZ4 needs WebAssembly with 128-bit SIMD')
+  const code = Buffer.from(lz4Base64, 'base64')
+  if (!webAssembly.validate(code)) throw notSupported('LZ4 needs WebAssembly with 128-bit SIMD')
   const memory: WasmMemory = new webAssembly.Memory({ initial: memoryPages, maximum: memoryPages })
-  const { exports } = new webAssembly.Instance(new webAssembly.Module(bytes), { env: { memory } })
-  return { functions: exports as Lz4Functions, memory: Buffer.from(memory.buffer) }
+  const { exports } = new webAssembly.Instance(new webAssembly.Module(code), { env: { memory } })
+  const bytes = Buffer.from(memory.buffer)
+  return { functions: exports as Lz4Functions, memory: bytes, raw: { bytes, start: output } }
 }

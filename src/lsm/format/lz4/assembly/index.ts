@@ -3,7 +3,8 @@
  * stands in ../lz4.ts.
  *
  * Memory, in pages of 64 KiB: hash table | 5 pages for the input | 5 pages for the output. A chunk is at most 256 KiB,
- * and its compressed form at most 1/255 larger, so that 62 KiB are free behind each.
+ * and its compressed form at most 1/255 larger, so that 62 KiB are free behind each. What is decompressed may stand
+ * anywhere in the input's pages but in the last 32 bytes.
  *
  * Invariants:
  * 1. Whatever the input: nothing is read or written more than 32 bytes beyond the lengths given, which is inside the
@@ -150,11 +151,11 @@ export function compress(length: u32, limit: u32): u32 {
   return <u32>(out - OUTPUT) + literals
 }
 
-/** Decompresses `length` bytes at INPUT into exactly `rawLength` at OUTPUT; 0 when they are not that, else 1. */
-export function decompress(length: u32, rawLength: u32): u32 {
-  const end = INPUT + <usize>length
+/** Decompresses `length` bytes from `start` on into exactly `rawLength` at OUTPUT; 0 when they are not that, else 1. */
+export function decompress(start: usize, length: u32, rawLength: u32): u32 {
+  const end = start + <usize>length
   const outEnd = OUTPUT + <usize>rawLength
-  let at: usize = INPUT
+  let at = start
   let out: usize = OUTPUT
   while (at < end) {
     const token: u32 = load<u8>(at++)

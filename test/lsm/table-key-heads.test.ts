@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compareKeys } from '../../src/lsm/format/entry.ts'
+import { KeyHeads } from '../../src/lsm/format/key-heads.ts'
+import { LevelSearch } from '../../src/lsm/version/level.ts'
+import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
+import { seedOfRun } from '../support/values.ts'
+
+const seed = seedOfRun()
+
+/** Keys that begin alike, end in each other, and hold the smallest and greatest bytes. */
+const key = fc
+  .tuple(
+    fc.constantFrom('', 'k', 'key', 'key\0', 'key0000000', '\u00ff\u00ff'),
+    fc.array(fc.constantFrom(0, 1, 48, 49, 127, 128, 255), { maxLength: 6 })
+  )
+  .map(([prefix, rest]) => Buffer.concat([Buffer.from(prefix, 'latin1'), Buffer.from(rest)]))
+const sortedKeys = fc.array(key, { maxLength: 40 }).map((keys) => keys.sort(compareKeys))
+
+function headsOf(keys: readonly Uint8Array[]): KeyHeads {
+  return new KeyHeads(keys.length, (i) => ({ bytes: keys[i]!, start: 0, end: keys[i]!.length }))
+}
+
+test('keys before the place are smaller, those behind it greater, and a key itself is within', () => {
+  fc.assert(
+    fc.property(sortedKeys, key, (keys, other) => {
+      const heads = headsOf(keys)
+      for (const target of [other, ...keys]) {
+        heads.locate(target)
+        const { low, high } = heads
+        assert.ok(0 <= low && low <= high && high <= keys.length)
+        keys.forEach((it, i) => {
+          if (i < low) assert.ok(compareKeys(it, target) < 0)
+          if (i >= high) assert.ok(compareKeys(it, target) > 0)
+        })
+      }
+    }),
+    { seed, numRuns: 3000 }
+  )
+})
+
+test('four bytes behind what all begin with tell keys apart', () => {
+  const keys = Array.from({ length: 500 }, (_, i) => Buffer.from(`key${String(7_000_000 + i * 3).padStart(13, '0')}`))
+  const heads = headsOf(keys)
+  keys.forEach((it, i) => {
+    heads.locate(it)
+    assert.equal([heads.low, heads.high], [i, i + 1])
+  })
+})
+
+test('the table that may hold a key is the one whose range has it', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(key, { maxLength: 30, comparator: (a, b) => compareKeys(a, b) === 0 }),
+      key,
+      (ends, other) => {
+        ends.sort(compareKeys)
+        const tables: Pick<TableMeta, 'smallest' | 'largest'>[] = []
+        for (let i = 0; i + 1 < ends.length; i += 2) tables.push({ smallest: ends[i]!, largest: ends[i + 1]! })
+        // A search asks for nothing else.
+        const search = new LevelSearch(tables as TableMeta[])
+        for (const target of [other, ...ends]) {
+          const expected = tables.find(
+            ({ smallest, largest }) => compareKeys(smallest, target) <= 0 && compareKeys(largest, target) >= 0
+          )
+          assert.is(search.tableFor(target), expected)
+        }
+      }
+    ),
+    { seed, numRuns: 2000 }
+  )
+})
+
+test.run()
