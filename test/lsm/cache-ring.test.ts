@@ -34,7 +34,7 @@ const step = fc.record({
 test('what the cache has is what was put in, whatever came, went and moved', () => {
   let kept = 0
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 300 }), fc.constantFrom(300, 1500, 4000, 20_000), (steps, budget) => {
+    fc.property(fc.array(step, { maxLength: 300, size: 'max' }), fc.constantFrom(300, 1500, 4000, 20_000), (steps, budget) => {
       const cache = new BlockCache(budget)
       const tables = Array.from({ length: 4 }, () => cache.forTable(13))
       const added = tables.map(() => new Map<number, { mark: number; bytes: number }>())
