@@ -18,22 +18,29 @@ const key = fc
   .map(([prefix, rest]) => Buffer.concat([Buffer.from(prefix, 'latin1'), Buffer.from(rest)]))
 const sortedKeys = fc.array(key, { maxLength: 40 }).map((keys) => keys.sort(compareKeys))
 
-function headsOf(keys: readonly Uint8Array[]): KeyHeads {
-  return new KeyHeads(keys.length, (i) => ({ bytes: keys[i]!, start: 0, end: keys[i]!.length }))
+/** The same keys, as they are given by both factories. */
+function headsOf(keys: readonly Uint8Array[]): KeyHeads[] {
+  const borders = new Uint32Array(keys.length + 1).fill(2)
+  keys.forEach((it, i) => {
+    borders[i + 1] = borders[i]! + it.length
+  })
+  const bytes = Buffer.concat([Buffer.from('<<'), ...keys, Buffer.from('>>')])
+  return [KeyHeads.ofKeys(keys), KeyHeads.ofRanges(bytes, borders)]
 }
 
 test('keys before the place are smaller, those behind it greater, and a key itself is within', () => {
   fc.assert(
     fc.property(sortedKeys, key, (keys, other) => {
-      const heads = headsOf(keys)
-      for (const target of [other, ...keys]) {
-        heads.locate(target)
-        const { low, high } = heads
-        assert.ok(0 <= low && low <= high && high <= keys.length)
-        keys.forEach((it, i) => {
-          if (i < low) assert.ok(compareKeys(it, target) < 0)
-          if (i >= high) assert.ok(compareKeys(it, target) > 0)
-        })
+      for (const heads of headsOf(keys)) {
+        for (const target of [other, ...keys]) {
+          heads.locate(target)
+          const { low, high } = heads
+          assert.ok(0 <= low && low <= high && high <= keys.length)
+          keys.forEach((it, i) => {
+            if (i < low) assert.ok(compareKeys(it, target) < 0)
+            if (i >= high) assert.ok(compareKeys(it, target) > 0)
+          })
+        }
       }
     }),
     { seed, numRuns: 3000 }
@@ -42,11 +49,12 @@ test('keys before the place are smaller, those behind it greater, and a key itse
 
 test('four bytes behind what all begin with tell keys apart', () => {
   const keys = Array.from({ length: 500 }, (_, i) => Buffer.from(`key${String(7_000_000 + i * 3).padStart(13, '0')}`))
-  const heads = headsOf(keys)
-  keys.forEach((it, i) => {
-    heads.locate(it)
-    assert.equal([heads.low, heads.high], [i, i + 1])
-  })
+  for (const heads of headsOf(keys)) {
+    keys.forEach((it, i) => {
+      heads.locate(it)
+      assert.equal([heads.low, heads.high], [i, i + 1])
+    })
+  }
 })
 
 test('the table that may hold a key is the one whose range has it', () => {

@@ -90,7 +90,7 @@ export class BlockIndex {
 
   /** The first block that may hold a key ≥ `key`; `count` when every key is smaller. */
   find(key: Uint8Array): number {
-    const heads = this.#heads ?? this.#makeHeads()
+    const heads = this.#heads ?? KeyHeads.ofRanges(this.#bytes, this.#keys)
     this.#heads = heads
     heads.locate(key)
     let { low, high } = heads
@@ -119,11 +119,5 @@ export class BlockIndex {
 
   get memoryBytes(): number {
     return this.#bytes.length + this.#offsets.byteLength + this.#keys.byteLength + (this.#heads?.memoryBytes ?? 0)
-  }
-
-  #makeHeads(): KeyHeads {
-    const bytes = this.#bytes
-    const keys = this.#keys
-    return new KeyHeads(this.count, (i) => ({ bytes, start: keys[i]!, end: keys[i + 1]! }))
   }
 }

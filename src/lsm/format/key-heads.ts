@@ -4,12 +4,7 @@
  * one that is looked at makes the processor wait.
  */
 
-/** The key in bytes[start, end). */
-export interface KeyRange {
-  readonly bytes: Uint8Array
-  readonly start: number
-  readonly end: number
-}
+const noBytes = new Uint8Array(0)
 
 export class KeyHeads {
   readonly #prefix: Uint8Array
@@ -18,14 +13,35 @@ export class KeyHeads {
   low = 0
   high = 0
 
-  /** @param keyAt the keys in ascending order, `count` of them */
-  constructor(count: number, keyAt: (index: number) => KeyRange) {
-    this.#prefix = count === 0 ? new Uint8Array(0) : sharedPrefix(keyAt(0), keyAt(count - 1))
-    this.#heads = new Uint32Array(count)
-    for (let i = 0; i < count; i++) {
-      const { bytes, start, end } = keyAt(i)
-      this.#heads[i] = headOf(bytes, start + this.#prefix.length, end)
-    }
+  private constructor(prefix: Uint8Array, heads: Uint32Array) {
+    this.#prefix = prefix
+    this.#heads = heads
+  }
+
+  /** @param keys ascending */
+  static ofKeys(keys: readonly Uint8Array[]): KeyHeads {
+    const first = keys[0]
+    const last = keys.at(-1)
+    if (first === undefined || last === undefined) return new KeyHeads(noBytes, new Uint32Array(0))
+    const prefix = new Uint8Array(first.subarray(0, commonLength(first, 0, first.length, last, 0, last.length)))
+    return new KeyHeads(
+      prefix,
+      Uint32Array.from(keys, (key) => headOf(key, prefix.length, key.length))
+    )
+  }
+
+  /**
+   * Of keys one behind another.
+   * @param borders where each begins in `bytes`, ascending with it, and where the last one ends
+   */
+  static ofRanges(bytes: Uint8Array, borders: Uint32Array): KeyHeads {
+    const heads = new Uint32Array(borders.length - 1)
+    if (heads.length === 0) return new KeyHeads(noBytes, heads)
+    const start = borders[0]!
+    const last = heads.length - 1
+    const length = commonLength(bytes, start, borders[1]!, bytes, borders[last]!, borders[last + 1]!)
+    for (let i = 0; i < heads.length; i++) heads[i] = headOf(bytes, borders[i]! + length, borders[i + 1]!)
+    return new KeyHeads(new Uint8Array(bytes.subarray(start, start + length)), heads)
   }
 
   /** Finds where `key` can be among the keys; see `low` and `high`. */
@@ -79,10 +95,17 @@ function headOf(bytes: Uint8Array, start: number, end: number): number {
   return head >>> 0
 }
 
-/** What two keys begin with, in bytes of its own. */
-function sharedPrefix(a: KeyRange, b: KeyRange): Uint8Array {
-  const limit = Math.min(a.end - a.start, b.end - b.start)
+/** Bytes that two keys begin with alike. */
+function commonLength(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number
+): number {
+  const limit = Math.min(aEnd - aStart, bEnd - bStart)
   let length = 0
-  while (length < limit && a.bytes[a.start + length] === b.bytes[b.start + length]) length++
-  return new Uint8Array(a.bytes.subarray(a.start, a.start + length))
+  while (length < limit && a[aStart + length] === b[bStart + length]) length++
+  return length
 }

@@ -34,10 +34,7 @@ export class LevelSearch {
 
   constructor(tables: readonly TableMeta[]) {
     this.#tables = tables
-    this.#ends = new KeyHeads(tables.length, (i) => {
-      const bytes = tables[i]!.largest
-      return { bytes, start: 0, end: bytes.length }
-    })
+    this.#ends = KeyHeads.ofKeys(tables.map(({ largest }) => largest))
   }
 
   tableFor(key: Uint8Array): TableMeta | undefined {
