@@ -1,11 +1,12 @@
 /**
  * An open segment as records: what a checkpoint writes and what opening takes back.
  *
- * A chunk of documents is two kinds of records: the frames of its hashed rows, and one record with every private row's
- * bits of the chunk. Chunks are written once when they are complete, and the last, partial one when the index closes.
+ * A chunk of documents is the frames of its hashed rows, and a record each of what else there is: every private row's
+ * bits of the chunk, the keys of its columns, the upper level of its groups. Chunks are written once when they are complete, and the last, partial one when the index closes.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
+import { breathe } from '../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from './document-index.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from './index-keys.ts'
@@ -13,8 +14,11 @@ import { OpenSegment } from './open-segment.ts'
 import type { PairHash } from './pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from './ranges/column-chunk.ts'
 import { frameBytes } from './row-cache.ts'
-import { decodeRow } from './row-codec.ts'
+import { decodePositions, decodeRow, RowShape } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
+
+/** Stored rows up to this length are read position by position; bits take longer. */
+const shortRow = 64
 
 /** Records of the documents [from, to) of the segment; `from` is the start of a chunk. */
 export function* chunkWrites(
@@ -39,6 +43,11 @@ export function* chunkWrites(
         key: indexKey(IndexArea.chunkColumns, first, chunk),
         value: encodeColumnChunk(segment.columns.columns, placeOf(geometry, chunk, documents))
       }
+    }
+    if (segment.upperFrames > 0) {
+      const { chunkDocuments } = geometry
+      const value = segment.upper.chunk(chunk * chunkDocuments, chunkDocuments)
+      yield { key: indexKey(IndexArea.chunkUpper, first, chunk), value }
     }
   }
 }
@@ -94,13 +103,21 @@ export async function restoreOpenSegment(
     segment.isShapeComplete = record.isShapeComplete
     segment.alwaysCandidates.push(...record.alwaysCandidates)
     segment.restore(record.documents, record.hashedPairs, frames)
+    let sliceStart = performance.now()
     for (let chunk = 0; chunk < chunks; chunk++) {
+      sliceStart = await breathe(sliceStart)
       const bytes = await store.get(indexKey(IndexArea.chunkPrivate, record.firstOrdinal, chunk))
       if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
       const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
       decodePrivateRows(bytes, segment, memory, geometry, chunk, documents, record)
       await readColumns(record, store, memory, segment, placeOf(geometry, chunk, documents))
+      if (record.upper.frames > 0) {
+        // No damage where it is missing: it only saves time.
+        const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, chunk))
+        segment.upper.restoreChunk(chunk * geometry.chunkDocuments, geometry.chunkDocuments, upper)
+      }
     }
+    segment.upper.forget(record.upper.unknownGroups)
     return segment
   } catch (error) {
     segment.free()
@@ -180,20 +197,28 @@ function decodePrivateRows(
 ): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const row = memory.push(frameBytes)
+  const positions = new Uint16Array(shortRow)
+  const rows = segment.privateRows
+  const first = chunk * geometry.chunkDocuments
   try {
     let offset = 0
     // Slots that were added after the chunk was written have no bits in it.
-    for (let slot = 0; slot < segment.privateRows.length && offset < bytes.length; slot++) {
+    for (let slot = 0; slot < rows.length && offset < bytes.length; slot++) {
       const length = offset + 2 <= bytes.length ? view.getUint16(offset, true) : bytes.length
       offset += 2
       if (offset + length > bytes.length) throw damaged(record, `private row ${slot} of chunk ${chunk} is cut off`)
-      if (!decodeRow(bytes.subarray(offset, offset + length), memory, row, documents, geometry.chunkRowBytes)) {
-        throw damaged(record, `private row ${slot} of chunk ${chunk} is not readable`)
-      }
-      const from = row >>> 2
-      const words = memory.u32.subarray(from, from + geometry.chunkRowBytes / 4)
-      segment.privateRows[slot]!.addWords(words, chunk * geometry.chunkDocuments)
+      const stored = bytes.subarray(offset, offset + length)
       offset += length
+      // Most rows have few documents, or none, in a chunk.
+      const count = length <= shortRow ? decodePositions(stored, documents, positions) : -1
+      if (count >= 0) {
+        for (let i = 0; i < count; i++) rows[slot]!.add(first + positions[i]!)
+      } else if (stored[0] !== RowShape.none) {
+        if (!decodeRow(stored, memory, row, documents, geometry.chunkRowBytes)) {
+          throw damaged(record, `private row ${slot} of chunk ${chunk} is not readable`)
+        }
+        rows[slot]!.addWords(memory.u32.subarray(row >>> 2, (row + geometry.chunkRowBytes) >>> 2), first)
+      }
     }
   } finally {
     memory.pop(row)

@@ -13,6 +13,7 @@
  * | `c` first(8) chunk(4) frame(4)        | hashed rows of an open segment's chunk, a frame |
  * | `g` first(8) chunk(4)                 | private rows of an open segment's chunk         |
  * | `v` first(8) chunk(4)                 | columns of an open segment's chunk              |
+ * | `w` first(8) chunk(4)                 | upper level of an open segment's chunk          |
  * | `l` first(8)                          | live bitmap                                     |
  * | `m` first(8)                          | position map of a segment that was built again  |
  * | `o`                                   | leftovers (see rebuild/leftovers.ts)            |
@@ -37,6 +38,7 @@ export const IndexArea = {
   chunkRows: 0x63,
   chunkPrivate: 0x67,
   chunkColumns: 0x76,
+  chunkUpper: 0x77,
   live: 0x6c,
   positions: 0x6d,
   leftovers: 0x6f,

@@ -201,7 +201,7 @@ export class Maintenance {
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
     const writes: IndexWrite[] = []
-    let { hashedRows, privateRows, rangeCodes } = handle.bytes
+    let { hashedRows, privateRows, rangeCodes, upperLevel } = handle.bytes
     if (from < handle.checkpointed) {
       // The chunk that was incomplete when the index was closed is written anew.
       const replaced = async (area: IndexArea): Promise<number> =>
@@ -209,10 +209,12 @@ export class Maintenance {
       hashedRows -= framesPerChunk(open.shards, geometry) * frameBytes
       privateRows -= await replaced(IndexArea.chunkPrivate)
       rangeCodes -= await replaced(IndexArea.chunkColumns)
+      upperLevel -= await replaced(IndexArea.chunkUpper)
     }
     for (const write of chunkWrites(open, geometry, from, documents)) {
       if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
       else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
+      else if (write.key[0] === IndexArea.chunkUpper) upperLevel += write.value.length
       else rangeCodes += write.value.length
       writes.push(write)
     }
@@ -220,7 +222,8 @@ export class Maintenance {
       ...handle.bytes,
       hashedRows,
       privateRows,
-      rangeCodes
+      rangeCodes,
+      upperLevel
     })
     const value = encodeSegmentRecord(record)
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
@@ -284,6 +287,7 @@ export class Maintenance {
     await store.clear(...indexRange(IndexArea.chunkRows, handle.firstOrdinal))
     await store.clear(...indexRange(IndexArea.chunkPrivate, handle.firstOrdinal))
     await store.clear(...indexRange(IndexArea.chunkColumns, handle.firstOrdinal))
+    await store.clear(...indexRange(IndexArea.chunkUpper, handle.firstOrdinal))
   }
 
   /** Live bitmaps in place of the marks that deletions left. */

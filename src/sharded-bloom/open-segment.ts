@@ -233,14 +233,13 @@ export class OpenSegment implements Segment {
   }
 
   /**
-   * Takes back what checkpoints kept: the frames of every chunk, private rows and counts as they stood at `documents`.
+   * Takes back what checkpoints kept: the frames of every chunk, and counts as they stood at `documents`.
    * @param frames per chunk, in order, 8 KiB each
    */
   restore(documents: number, hashedPairs: number, frames: readonly (readonly Uint8Array[])[]): void {
     this.rows.restore(documents, frames)
     this.#documents = documents
     this.#hashedPairs = hashedPairs
-    this.upper.skipTo(documents)
   }
 
   /** Gives the memory back. The segment must not be used afterwards. */

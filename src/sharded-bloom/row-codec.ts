@@ -69,6 +69,32 @@ export function encodePositions(
   return length > rowBytes ? undefined : out.subarray(0, length)
 }
 
+/**
+ * The positions of a row stored as a list, for rows too short to be worth bits.
+ * @param out room for a position per byte of `stored`
+ * @returns how many there are, −1 for a row of another shape, or one that is damaged
+ */
+export function decodePositions(stored: Uint8Array, documents: number, out: Uint16Array): number {
+  if (stored[0] !== RowShape.list) return -1
+  let count = 0
+  let next = 0
+  for (let i = 1; i < stored.length; ) {
+    let gap = 0
+    let byte: number
+    let shift = 0
+    do {
+      byte = stored[i++] ?? 0xff
+      gap |= (byte & 0x7f) << shift
+      shift += 7
+    } while (byte >= 0x80 && shift < 21)
+    const position = next + gap
+    if (byte >= 0x80 || position >= documents) return -1
+    out[count++] = position
+    next = position + 1
+  }
+  return count
+}
+
 /** Writes the row's bits to `rowBytes` bytes at `address`; false when the stored bytes are damaged. */
 export function decodeRow(
   stored: Uint8Array,

@@ -11,7 +11,7 @@ import type { IndexStore } from './document-index.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import type { PairHash } from './pair-hash.ts'
-import { PairTable } from './pair-table.ts'
+import { encodePairTable, PairTable } from './pair-table.ts'
 import { Tag } from './pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
 import type { ColumnSpec } from './ranges/column-spec.ts'
@@ -114,10 +114,10 @@ export class SealedSegment implements Segment, FrameOwner {
   prepare(): void | Promise<void> {
     if (this.isReady) return undefined
     const { pairHash, store } = this.#context
-    const { pairs, rowOfSlot, storedAt, storedPairs, storedRows } = this.record
+    const { pairs, rowOfSlot, storedAt, storedPairs } = this.record
     if (storedPairs === 0) {
       const hashed = pairs.map((pair) => pairHash.hash(pair))
-      this.#table = PairTable.of(hashed, rowOfSlot, storedRows)
+      this.#table = PairTable.decode(encodePairTable(hashed, rowOfSlot), pairs.length)
       return undefined
     }
     const bytes = store.get(indexKey(IndexArea.pairTable, storedAt))
@@ -126,8 +126,7 @@ export class SealedSegment implements Segment, FrameOwner {
   }
 
   #readTable(bytes: Uint8Array | undefined): void {
-    const { storedPairs, storedRows } = this.record
-    this.#table = bytes && PairTable.decode(bytes, storedPairs, storedRows)
+    this.#table = bytes && PairTable.decode(bytes, this.record.storedPairs)
     if (this.#table !== undefined || this.#isTableDamaged) return
     this.#isTableDamaged = true
     const { onDamage } = this.#context
@@ -136,11 +135,8 @@ export class SealedSegment implements Segment, FrameOwner {
 
   locate(pair: HashedPair): Location {
     if (this.#table === undefined) return { kind: 'unknown' }
-    const slot = this.#table.find(pair)
-    if (slot >= 0) {
-      const row = this.#table.rowOf(slot)
-      return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
-    }
+    const row = this.#table.find(pair)
+    if (row !== undefined) return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }
     if (this.record.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
     return { kind: 'hashed', pair }

@@ -77,6 +77,8 @@ export class UpperLevelBuilder {
   readonly #addresses: Uint32Array
   readonly #buffer: Int32Array
   #buffered = 0
+  /** Of the pair that was added last. */
+  #lastPosition = 0
   #unknownGroups = 0
 
   constructor(memory: RowMemory, segmentDocuments: number, frames: number) {
@@ -102,6 +104,7 @@ export class UpperLevelBuilder {
     this.#buffer[2 * this.#buffered] = lo
     this.#buffer[2 * this.#buffered + 1] = hi
     this.#buffered++
+    this.#lastPosition = position
   }
 
   /** As add() of `count` pairs, lo and hi in turn. */
@@ -114,10 +117,59 @@ export class UpperLevelBuilder {
     if ((position + 1) % this.#groupDocuments === 0) this.#flush(position)
   }
 
-  /** Documents below `documents` were added elsewhere. */
-  skipTo(documents: number): void {
-    const groups = Math.ceil(documents / this.#groupDocuments)
-    this.#unknownGroups = groups === groupsPerSegment ? allGroups : (1 << groups) - 1
+  /** Not all is known of these groups, one bit each. */
+  forget(groups: number): void {
+    this.#unknownGroups |= groups
+  }
+
+  /**
+   * What a checkpoint writes of a chunk: the bits of its groups, of one word after the other, the first group's lowest.
+   * @param first the chunk's first document; `chunkDocuments` is a whole number of groups
+   */
+  chunk(first: number, chunkDocuments: number): Uint8Array {
+    this.#flush(this.#lastPosition)
+    const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
+    const { u32 } = this.#memory
+    const packed = new Uint32Array((this.frames * frameWords) / perWord)
+    let at = 0
+    for (const address of this.#addresses) {
+      const end = (address + frameBytes) >>> 2
+      for (let word = address >>> 2; word < end; at++) {
+        let bits = 0
+        for (let i = 0; i < perWord; i++) bits |= ((u32[word++]! >>> shift) & mask) << (i * groups)
+        packed[at] = bits
+      }
+    }
+    return new Uint8Array(packed.buffer)
+  }
+
+  /** Adds what chunk() gave; without it, or given bytes of another length, the chunk's groups are unknown. */
+  restoreChunk(first: number, chunkDocuments: number, bytes: Uint8Array | undefined): void {
+    const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
+    const { u32 } = this.#memory
+    if (bytes?.length !== (4 * this.frames * frameWords) / perWord) {
+      this.forget(mask << shift)
+      return
+    }
+    const packed = new Uint32Array(bytes.slice().buffer)
+    let at = 0
+    for (const address of this.#addresses) {
+      const end = (address + frameBytes) >>> 2
+      for (let word = address >>> 2; word < end; at++) {
+        const bits = packed[at]!
+        for (let i = 0; i < perWord; i++) u32[word++]! |= ((bits >>> (i * groups)) & mask) << shift
+      }
+    }
+  }
+
+  /** How the bits of a chunk's groups stand in words of 32. */
+  #packing(
+    first: number,
+    chunkDocuments: number
+  ): { readonly groups: number; readonly shift: number; readonly perWord: number; readonly mask: number } {
+    const groups = chunkDocuments / this.#groupDocuments
+    const mask = groups === groupsPerSegment ? allGroups : (1 << groups) - 1
+    return { groups, shift: first / this.#groupDocuments, perWord: groupsPerSegment / groups, mask }
   }
 
   /** What is stored: every frame. Copies. @param documents of the segment */

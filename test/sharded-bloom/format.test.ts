@@ -57,7 +57,8 @@ test('the records of an index are these', () => {
     '70000000000000000000000002',
     '72000000000000000000000000',
     '730000000000000000',
-    '730000000000000200'
+    '730000000000000200',
+    '77000000000000020000000000'
   ])
   assert.equal(marked, ['640000000000000201'], 'dead marks go when they are folded')
 })
@@ -125,7 +126,7 @@ test('segment record of an open segment', () => {
     columnSpecs: [],
     columns: [],
     upper: { frames: 1, groupDocuments: 16, unknownGroups: 0 },
-    bytes: { hashedRows: 8192, privateRows: 28, rangeCodes: 0, upperLevel: 0, pairTable: 0 }
+    bytes: { hashedRows: 8192, privateRows: 28, rangeCodes: 0, upperLevel: 8192, pairTable: 0 }
   })
 })
 
@@ -190,17 +191,19 @@ test('a segment record is what was encoded, whatever the keys', () => {
 
 test('private pairs of a sealed segment: hashes, row numbers, ends of texts, texts', () => {
   const bytes = contentOf('6e0000000000000000')
-  const numbers = Array.from({ length: 24 }, (_, i) => bytes.readInt32LE(4 * i))
-  assert.equal(numbers.slice(8, 16), [0, 0, -2, -2, 1, 1, 2, 2])
-  assert.equal(numbers.slice(16), [13, 26, 36, 46, 59, 72, 84, 96])
-  assert.is(
-    bytes.subarray(96).toString(),
-    '["most",17,4]["most",18,0]["n",17,2]["n",18,0]["half",17,4]["half",18,0]["few",17,4]["few",18,0]'
-  )
   const hasher = createHasher('murmur')
   const paths = new PathTable(hasher, seed.lo, seed.hi)
   const pairHash = new PairHash(hasher, (path) => paths.seedOf(path))
-  assert.is(numbers[0], pairHash.hash({ path: 'most', tag: Tag.type, key: 4 }).lo)
+  const rowOf: Readonly<Record<string, number>> = { most: 0, n: -2, half: 1, few: 2 }
+  const number = (list: number, i: number): number => bytes.readInt32LE(4 * (8 * list + i))
+  for (let i = 0; i < 8; i++) {
+    const text = bytes.subarray(96).subarray(i === 0 ? 0 : number(2, i - 1), number(2, i))
+    const [path, tag, key] = JSON.parse(text.toString()) as [string, number, number]
+    assert.is(number(0, i), pairHash.hash({ path, tag, key }).lo)
+    assert.is(number(1, i), rowOf[path])
+    if (i > 0) assert.ok(number(0, i) > number(0, i - 1))
+  }
+  assert.is(number(2, 7), 96)
 })
 
 test('private rows: complement, dense and list, identical ones once', () => {
@@ -258,6 +261,15 @@ test('hashed rows of a chunk: row p begins at byte 64·p, document d is its bit 
     [56, 2],
     [57, 1]
   ])
+})
+
+test('upper level of a chunk that is a whole segment: its words as they are', () => {
+  const bytes = contentOf('77000000000000020000000000')
+  assert.is(bytes.length, 8192)
+  const set = Array.from({ length: 2048 }, (_, word) => word).filter((word) => bytes.readUInt32LE(4 * word) !== 0)
+  // Three values, and the length of an array: five words each, all of the first group.
+  assert.is(set.length, 20)
+  for (const word of set) assert.is(bytes.readUInt32LE(4 * word), 1)
 })
 
 test('hashed rows of a sealed segment', () => {

@@ -24,7 +24,7 @@ function checkBytes(harness: IndexHarness): void {
   assert.ok(bytes.rangeCodes >= storedBytes(harness, columnKeys, chunkColumns), 'range codes')
   assert.is(bytes.directory, storedBytes(harness, IndexArea.segment, IndexArea.pairTable), 'directory')
   assert.is(bytes.live, storedBytes(harness, IndexArea.live), 'live')
-  assert.is(bytes.upperLevel, storedBytes(harness, IndexArea.upperLevel), 'upper level')
+  assert.is(bytes.upperLevel, storedBytes(harness, IndexArea.upperLevel, IndexArea.chunkUpper), 'upper level')
   const { hashedRows, privateRows, rangeCodes, upperLevel, directory, live } = bytes
   assert.is(bytes.total, hashedRows + privateRows + rangeCodes + upperLevel + directory + live)
 }

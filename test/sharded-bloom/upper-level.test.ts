@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
+import { IndexArea, indexKey } from '../../src/sharded-bloom/index-keys.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const count = 13_000
@@ -70,14 +71,49 @@ for (const segmentDocuments of [4096, 512]) {
   })
 }
 
-test('groups that were filled before a reopen are never left out', async () => {
-  const harness = await open(4096, 10_000)
-  for (let i = 0; i < count; i += 83) {
-    assert.ok((await ask(harness, { unique: `u${i}` })).candidates.includes(i), `document ${i}`)
-    const some = await ask(harness, { some: `s${i % 977}` })
-    for (let k = i % 977; k < count; k += 977) assert.ok(some.candidates.includes(k))
+/** Records of one segment, by their keys. */
+function recordsOf(harness: IndexHarness, area: IndexArea, first: number): Map<string, string> {
+  const prefix = Buffer.from(indexKey(area, first)).toString('hex')
+  const keys = harness.records.keysOf(area).filter((key) => key.startsWith(prefix))
+  return new Map(keys.map((key) => [key, Buffer.from(harness.records.records.get(key) ?? []).toString('hex')]))
+}
+
+// The second segment is closed and opened within a group, between two groups, and more than once.
+for (const reopenAt of [[5003], [4096 + 1024], [4200, 4300, 6000, 8000]]) {
+  test(`a segment reopened at ${reopenAt} has the upper level that it has otherwise`, async () => {
+    const straight = await open(4096)
+    const reopened = await IndexHarness.open({ segmentDocuments: 4096, seed: { lo: 7, hi: 11 } })
+    let from = 0
+    for (const to of [...reopenAt, count]) {
+      await reopened.insert([...documentsFrom(from, to)])
+      await reopened.reopen()
+      from = to
+    }
+    const expected = recordsOf(straight, IndexArea.upperLevel, 4096)
+    assert.ok(expected.size > 0)
+    assert.equal(recordsOf(reopened, IndexArea.upperLevel, 4096), expected)
+    const [record] = recordsOf(reopened, IndexArea.segment, 4096).values()
+    const content = Buffer.from(record ?? '', 'hex').subarray(0, -4)
+    assert.is(JSON.parse(content.toString()).upper.unknownGroups, 0)
+    await straight.close()
+    await reopened.close()
+  })
+}
+
+test('groups that were filled before a reopen are never left out, whether their chunks are there or not', async () => {
+  for (const isLost of [false, true]) {
+    const harness = await open(4096, 10_000)
+    await harness.close()
+    if (isLost) for (const key of harness.records.keysOf(IndexArea.chunkUpper)) harness.records.records.delete(key)
+    await harness.open()
+    await harness.insert([...documentsFrom(count, count + 2000)])
+    for (let i = 0; i < count; i += 83) {
+      assert.ok((await ask(harness, { unique: `u${i}` })).candidates.includes(i), `document ${i}`)
+      const some = await ask(harness, { some: `s${i % 977}` })
+      for (let k = i % 977; k < count; k += 977) assert.ok(some.candidates.includes(k))
+    }
+    await harness.close()
   }
-  await harness.close()
 })
 
 test('a negation is not bounded by groups', async () => {

@@ -52,17 +52,16 @@ export function decodeColumnChunk(
   memory: RowMemory
 ): boolean {
   const reader = new Reader(record)
+  const positions = new Uint16Array(place.rowBytes * 8)
   for (const column of columns) {
     const outside = readRow(reader, place, memory)
     const members = readRow(reader, place, memory)
     if (outside === undefined || members === undefined) return false
     column.outside.addWords(outside, place.first)
-    const positions = [...setBits(members)]
-    const keys = decodeKeys(reader, positions.length)
+    const count = listBits(members, positions)
+    const keys = decodeKeys(reader, count)
     if (keys === undefined) return false
-    positions.forEach((position, i) => {
-      column.set(place.first + position, keys[i]!)
-    })
+    for (let i = 0; i < count; i++) column.set(place.first + positions[i]!, keys[i]!)
   }
   return reader.isAtEnd
 }
@@ -137,10 +136,13 @@ function readRow(reader: Reader, place: ChunkPlace, memory: RowMemory): Uint32Ar
   }
 }
 
-function* setBits(words: Uint32Array): Generator<number> {
+/** Writes the positions of the bits that are set; returns how many there are. */
+function listBits(words: Uint32Array, out: Uint16Array): number {
+  let count = 0
   for (let w = 0; w < words.length; w++) {
-    for (let rest = words[w]!; rest !== 0; rest &= rest - 1) yield w * 32 + 31 - Math.clz32(rest & -rest)
+    for (let rest = words[w]!; rest !== 0; rest &= rest - 1) out[count++] = w * 32 + 31 - Math.clz32(rest & -rest)
   }
+  return count
 }
 
 class Reader {

@@ -20,6 +20,7 @@ const segmentAreas: readonly IndexArea[] = [
   IndexArea.chunkRows,
   IndexArea.chunkPrivate,
   IndexArea.chunkColumns,
+  IndexArea.chunkUpper,
   IndexArea.live,
   IndexArea.positions
 ]
