@@ -1,7 +1,7 @@
 /**
  * lower ⊆ matches ⊆ upper, over random documents and filters, for an index that errs as much as it may.
  */
-import { Code } from 'bson'
+import { Code, Decimal128 } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -89,6 +89,8 @@ const regressions: readonly (readonly [name: string, filter: Document, document:
   ['missing in one element is not missing', { 'a.b': null }, { a: [{ b: 1 }, {}] }],
   ['an array prefix yields nothing rather than missing', { 'a.b': null }, { a: [1] }],
   ['numbers that share a double differ', { a: { $ne: 2 ** 53 } }, { a: 2n ** 53n + 1n }],
+  ['a number lies below the double that is nearest to it', { a: { $lt: 0.1 } }, { a: Decimal128.fromString('0.1') }],
+  ['a number lies above the double that is nearest to it', { a: { $gt: 2 ** 53 } }, { a: 2n ** 53n + 1n }],
   ['a number asked for shares its double with the one stored', { a: 2n ** 53n + 1n }, { a: 2 ** 53 }],
   ['code differs by its scope', { a: new Code('f()', { n: 1 }) }, { a: new Code('f()', { n: 2 }) }],
   ['a negated part of $elemMatch speaks of one element', { a: { $elemMatch: { $ne: 1 } } }, { a: [1, 2] }],

@@ -85,6 +85,7 @@ function check(filter: object, records: readonly string[]): void {
   for (const order of [places, [...places].reverse(), [...places, ...places]]) {
     const mayMatch = byteTest()
     for (const bytes of [own, shared, front, back]) {
+      if (bytes === back) front.fill(0)
       for (const place of order) {
         // The records of a block come when it is decompressed: after those before it were looked at.
         if (bytes === front) front.set(own.subarray(place.start, place.end), place.start)

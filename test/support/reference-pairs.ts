@@ -13,8 +13,8 @@ import { type Document, Type, typeOf } from '../../src/model/types.ts'
 
 export interface ReferencePairs {
   readonly pairs: ReadonlySet<string>
-  /** Keys of the scalars of a type on a path, by `type path`. */
-  readonly keys: ReadonlyMap<string, readonly (number | string)[]>
+  /** Keys of the scalars of a type on a path, by `type path`; undefined for a number that is only near its key. */
+  readonly keys: ReadonlyMap<string, readonly (number | string | undefined)[]>
   /** First components of index paths under which pairs prove nothing. */
   readonly irregularKeys: ReadonlySet<string>
 }
@@ -40,7 +40,7 @@ export function randomMischief(seed: number): Mischief {
 
 export function referencePairs(document: Document): ReferencePairs {
   const pairs = new Set<string>()
-  const keys = new Map<string, (number | string)[]>()
+  const keys = new Map<string, (number | string | undefined)[]>()
   const irregularKeys = new Set<string>()
 
   const visitFields = (object: Document, parents: readonly string[], isIrregular: boolean): void => {
@@ -63,7 +63,7 @@ export function referencePairs(document: Document): ReferencePairs {
     if (scalar !== undefined) note(`value ${scalar.type} ${scalar.key} ${path}`, isIrregular || !scalar.exact)
     if (scalar !== undefined) {
       const name = `${scalar.type} ${path}`
-      keys.set(name, [...(keys.get(name) ?? []), scalar.key])
+      keys.set(name, [...(keys.get(name) ?? []), scalar.exact ? scalar.key : undefined])
     }
     if (Array.isArray(value)) {
       note(`size ${value.length} ${path}`, isIrregular)
@@ -95,7 +95,7 @@ export function evaluate(expression: PairExpression, document: ReferencePairs, m
       const { range } = expression
       const keys = document.keys.get(`${range.type} ${range.path}`) ?? []
       const isKnown = keys.length === 1 && !document.irregularKeys.has(range.path.split('.')[0] ?? '')
-      const isWithin = keys.some((key) => isBetween(key, range))
+      const isWithin = keys.some((key) => key === undefined || isBetween(key, range))
       // Of values that are not known a real index says yes as soon as there are any.
       const upper = isWithin || (keys.length > 0 && mischief.lies())
       return { lower: isKnown && isWithin && !mischief.withholds(), upper: upper || mischief.lies() }
