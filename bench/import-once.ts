@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import type { Document } from '../src/model/types.ts'
-import { generateTweets } from '../src/workload/tweets.ts'
+import { generateTweets, type Tweet } from '../src/workload/tweets.ts'
 import { levelKey } from './contenders/level-key.ts'
 import { openDatabase } from './contenders/petaldb-api.ts'
 import { directoryBytes } from './directory-bytes.ts'
@@ -31,28 +30,32 @@ interface Sink {
 
 type Import = () => Promise<ImportTimes>
 
-/** Makes the input, so that only the import is timed. Each call of the result imports into a new directory. */
-export function prepareImport(importer: Importer, options: { count: number; seed: number; batch: number }): Import {
-  const { count, seed, batch } = options
-  const documents = [...generateTweets({ count, seed })]
-  const batches = Math.ceil(count / batch)
-  const slice = <T>(all: readonly T[], index: number): T[] => all.slice(index * batch, (index + 1) * batch)
+interface ImportInput {
+  readonly count: number
+  readonly seed: number
+  /** Documents per call; petaldb-bytes takes them in chunks of as many lines. */
+  readonly batch: number
+}
+
+/**
+ * Makes the input, so that only the import is timed. Each call of the result imports into a new directory.
+ *
+ * An importer keeps its own input alone: the tweets as objects, kept beside lines or strings made of them, would be
+ * looked through by every garbage collection.
+ */
+export function prepareImport(importer: Importer, options: ImportInput): Import {
   switch (importer) {
     case 'petaldb': {
-      const input: Document[][] = Array.from({ length: batches }, (_, i) => slice(documents, i))
+      const input = inBatches(options, (tweet) => tweet)
       return () =>
-        importInto(batches, async (directory) => {
+        importInto(input.length, async (directory) => {
           const db = await openDatabase(join(directory, 'tweets.db'))
           return { write: (i) => db.insertMany(input[i]!), close: () => db.close() }
         })
     }
     case 'petaldb-bytes': {
-      const input = Array.from({ length: batches }, (_, i) =>
-        Buffer.from(
-          slice(documents, i)
-            .map((tweet) => `${JSON.stringify(tweet)}\n`)
-            .join('')
-        )
+      const input = inBatches(options, (tweet) => `${JSON.stringify(tweet)}\n`).map((lines) =>
+        Buffer.from(lines.join(''))
       )
       return () =>
         importInto(1, async (directory) => {
@@ -61,20 +64,29 @@ export function prepareImport(importer: Importer, options: { count: number; seed
         })
     }
     case 'classic-level': {
-      const operations = documents.map((tweet) => ({
+      const input = inBatches(options, (tweet) => ({
         type: 'put' as const,
         key: levelKey(tweet._id),
         value: JSON.stringify(tweet)
       }))
-      const input = Array.from({ length: batches }, (_, i) => slice(operations, i))
       return () =>
-        importInto(batches, async (directory) => {
+        importInto(input.length, async (directory) => {
           const db = new ClassicLevel<string, string>(directory)
           await db.open()
           return { write: (i) => db.batch(input[i]!), close: () => db.close() }
         })
     }
   }
+}
+
+function inBatches<T>({ count, seed, batch }: ImportInput, make: (tweet: Tweet) => T): T[][] {
+  const batches: T[][] = []
+  for (const tweet of generateTweets({ count, seed })) {
+    const last = batches.at(-1)
+    if (last === undefined || last.length === batch) batches.push([make(tweet)])
+    else last.push(make(tweet))
+  }
+  return batches
 }
 
 async function importInto(batches: number, open: (directory: string) => Promise<Sink>): Promise<ImportTimes> {
