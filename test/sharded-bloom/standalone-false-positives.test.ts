@@ -1,9 +1,7 @@
 /** The false positives that the standalone structure predicts of itself are those that are observed. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { expectedFalsePositives } from '../../src/sharded-bloom/standalone/false-positives.ts'
 import { ShardedBloom } from '../../src/sharded-bloom/standalone/index.ts'
-import { plainFalsePositiveRate } from '../../src/sharded-bloom/tune/plain-rate.ts'
 import { grid, measure } from './standalone-grid.ts'
 
 /** Fixed: with another seed a point may deviate more, by chance. */
@@ -21,30 +19,6 @@ for (const tail of ['bloom', 'fingerprint'] as const) {
     }
   })
 }
-
-test('generating functions and the recursion over a compound Poisson distribution agree', () => {
-  const histogram = new Float64Array(200)
-  histogram[10] = 700
-  histogram[50] = 250
-  histogram[199] = 50
-  const counts = new Map([
-    [10, 700],
-    [50, 250],
-    [199, 50]
-  ])
-  for (const [shards, bits, rowsPerPair, bitsPerId] of [
-    [480, 4096, 4, 1],
-    [960, 1024, 8, 1],
-    [240, 16_384, 2, 3]
-  ] as const) {
-    const poisson = (z: number): number => Math.exp((-1000 * bitsPerId * (1 - z)) / bits)
-    const crowding = { othersOfMember: poisson, strangers: 0, othersOfStranger: poisson }
-    const shape = { virtualShards: shards, rowsPerPair, bitsPerId }
-    const expected = 1000 * plainFalsePositiveRate(histogram, { shards, bits, rowsPerPair, bitsPerId })
-    const found = expectedFalsePositives(counts, shape, crowding)
-    assert.ok(Math.abs(found / expected - 1) < 1e-4, `${found}, ${expected}`)
-  }
-})
 
 test('an empty structure expects nothing, a full one everything', () => {
   const structure = new ShardedBloom({ shards: 4, bits: 64, rowsPerPair: 4 })

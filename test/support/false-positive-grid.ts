@@ -11,7 +11,18 @@ import { Flattener } from '../../src/sharded-bloom/flatten.ts'
 import { geometryOf } from '../../src/sharded-bloom/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
 import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
-import { type PlainParameters, plainFalsePositiveRate, textbookRate } from '../../src/sharded-bloom/tune/plain-rate.ts'
+import { expectedFalsePositives } from '../../src/sharded-bloom/standalone/false-positives.ts'
+
+interface PlainParameters {
+  /** P */
+  readonly shards: number
+  /** M */
+  readonly bits: number
+  /** R ≤ P */
+  readonly rowsPerPair: number
+  /** K */
+  readonly bitsPerId: number
+}
 
 /** Pairs of each of the documents; the mean is about 60 in all of them. */
 export const shapes = {
@@ -100,9 +111,8 @@ export function compareRows({ shape, bitsPerPosting, rowsPerPair }: RowPoint, se
 export function comparePlain({ shape, ...parameters }: PlainPoint, seed: number): Comparison {
   const random = generator(seed)
   const pairs = Uint32Array.from({ length: documents }, () => shapes[shape](random))
-  const histogram = histogramOf(pairs)
-  const predicted = plainFalsePositiveRate(histogram, parameters)
   const { shards, bits, rowsPerPair, bitsPerId } = parameters
+  const predicted = plainRate(pairs, parameters)
   const structure = new PlainStructure(parameters, random)
   pairs.forEach((count, id) => {
     for (let j = 0; j < count; j++) structure.add(hash(random), id)
@@ -116,6 +126,24 @@ export function comparePlain({ shape, ...parameters }: PlainPoint, seed: number)
   const total = pairs.reduce((sum, count) => sum + count, 0)
   const byMean = textbookRate(total, { shards, bits, rowsPerPair, bitsPerId })
   return { shards, predicted, byMean, observed: falsePositives / probes / documents, falsePositives }
+}
+
+/** Probability that an id is found for a pair that it has not, where so many others as Poisson says share its positions. */
+function plainRate(pairs: Uint32Array, { shards, bits, rowsPerPair, bitsPerId }: PlainParameters): number {
+  const counts = new Map<number, number>()
+  for (const count of pairs) counts.set(count, (counts.get(count) ?? 0) + 1)
+  const poisson = (z: number): number => Math.exp((-pairs.length * bitsPerId * (1 - z)) / bits)
+  const crowding = { othersOfMember: poisson, strangers: 0, othersOfStranger: poisson }
+  return expectedFalsePositives(counts, { virtualShards: shards, rowsPerPair, bitsPerId }, crowding) / pairs.length
+}
+
+/**
+ * The textbook's rate: every bit is set with 1 − e^(−K·R·N·n/(P·M)), n the mean number of pairs.
+ * @see Bloom, Space/time trade-offs in hash coding with allowable errors, 1970
+ */
+function textbookRate(pairs: number, { shards, bits, rowsPerPair, bitsPerId }: PlainParameters): number {
+  const fill = -Math.expm1((-bitsPerId * rowsPerPair * pairs) / (shards * bits))
+  return fill ** (rowsPerPair * bitsPerId)
 }
 
 /** As it is described, without a thought for speed. */
