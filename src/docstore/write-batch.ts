@@ -59,7 +59,8 @@ export class WriteBatch {
   }
 
   putId(id: Uint8Array, ordinal: number): void {
-    this.#sink.putText(this.#ids.first, id, String(ordinal))
+    if (this.#sink.copies) this.#sink.put(this.#ids.first, id, passingDigits(ordinal))
+    else this.#sink.putText(this.#ids.first, id, String(ordinal))
   }
 
   deleteId(id: Uint8Array): void {
@@ -91,4 +92,22 @@ export class WriteBatch {
   commit(sync: boolean): Promise<void> {
     return this.#sink.commit(sync)
   }
+}
+
+/** Of the greatest safe integer. */
+const maxDigits = 16
+const digits = new Uint8Array(maxDigits)
+/** The last digits of `digits`, by how many they are. */
+const digitViews = Array.from({ length: maxDigits + 1 }, (_, count) => digits.subarray(maxDigits - count))
+
+/** A whole number in decimal, in memory that the next call writes over. */
+function passingDigits(value: number): Uint8Array {
+  let at = maxDigits
+  let rest = value
+  do {
+    const tens = Math.floor(rest / 10)
+    digits[--at] = 0x30 + rest - tens * 10
+    rest = tens
+  } while (rest > 0)
+  return digitViews[maxDigits - at]!
 }

@@ -14,7 +14,7 @@ import { OpenSegment } from './open-segment.ts'
 import type { PairHash } from './pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from './ranges/column-chunk.ts'
 import { frameBytes } from './row-cache.ts'
-import { decodePositions, decodeRow, RowShape } from './row-codec.ts'
+import { decodePositions, decodeRow, encodingRoom, RowShape } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
 
 /** Stored rows up to this length are read position by position; bits take longer. */
@@ -174,16 +174,22 @@ async function readFrames(
 /** Every slot's row of the chunk, each as a length (u16, little-endian) and the row's bytes. */
 function encodePrivateRows(segment: OpenSegment, geometry: Geometry, chunk: number, documents: number): Uint8Array {
   const start = chunk * geometry.chunkDocuments
-  const rows = segment.privateRows.map((row) => row.encode(start, documents, geometry.chunkRowBytes))
-  const bytes = new Uint8Array(rows.reduce((sum, row) => sum + 2 + row.length, 0))
-  const view = new DataView(bytes.buffer)
+  const rowBytes = geometry.chunkRowBytes
+  const room = 2 + encodingRoom(rowBytes)
+  let bytes = new Uint8Array(64 * room)
   let offset = 0
-  for (const row of rows) {
-    view.setUint16(offset, row.length, true)
-    bytes.set(row, offset + 2)
-    offset += 2 + row.length
+  for (const row of segment.privateRows) {
+    if (bytes.length - offset < room) {
+      const larger = new Uint8Array(2 * bytes.length)
+      larger.set(bytes)
+      bytes = larger
+    }
+    const length = row.encodeTo(bytes, offset + 2, start, documents, rowBytes)
+    bytes[offset] = length
+    bytes[offset + 1] = length >>> 8
+    offset += 2 + length
   }
-  return bytes
+  return bytes.subarray(0, offset)
 }
 
 function decodePrivateRows(

@@ -2,7 +2,10 @@
  * A private row while its segment is open: positions as a sorted list, as bits once the list would be larger.
  */
 import { popcount32 } from '../bloom/bit-set.ts'
-import { encodePositions, encodeRow } from './row-codec.ts'
+import { encodePositions, encodeRow, encodingRoom } from './row-codec.ts'
+
+/** For rows that are copied out at once. */
+let scratch = new Uint8Array(0)
 
 export class GrowingRow {
   readonly #capacity: number
@@ -59,12 +62,21 @@ export class GrowingRow {
    * @param from a multiple of 32
    */
   encode(from: number, documents: number, rowBytes: number): Uint8Array {
+    if (scratch.length < encodingRoom(rowBytes)) scratch = new Uint8Array(encodingRoom(rowBytes))
+    return scratch.slice(0, this.encodeTo(scratch, 0, from, documents, rowBytes))
+  }
+
+  /** As encode(), to `out` at `at`, where there is encodingRoom(); returns how many bytes. */
+  encodeTo(out: Uint8Array, at: number, from: number, documents: number, rowBytes: number): number {
     if (this.#words === undefined) {
-      const listed = this.#positions.subarray(this.#lowerBound(from), this.#lowerBound(from + documents))
-      const encoded = encodePositions(listed, from, documents, rowBytes)
-      if (encoded !== undefined) return encoded
+      const begin = this.#lowerBound(from)
+      const end = this.#lowerBound(from + documents)
+      const length = encodePositions(this.#positions, begin, end, from, documents, rowBytes, out, at)
+      if (length > 0) return length
     }
-    return encodeRow(this.words(from, from + rowBytes * 8), documents, rowBytes)
+    const encoded = encodeRow(this.words(from, from + rowBytes * 8), documents, rowBytes)
+    out.set(encoded, at)
+    return encoded.length
   }
 
   /** Adds the set bits of `words`, bit 0 being position `from`. All of them come after what is there. */

@@ -10,19 +10,22 @@ import type { GrowingRow } from './growing-row.ts'
 
 export const blockPositions = 1024
 const blockWords = blockPositions / 32
+/** Of the first-level cache, in words. */
+const lineWords = 16
 
 export class PrivateBlock {
-  /** Slots there is room for. */
-  readonly #capacity: number
+  /** Words of a range, for as many slots at least: odd in lines, so that one slot's words share no place in the cache. */
+  readonly #stride: number
   readonly #words: Int32Array
   /** The block's first position, and the words that may hold bits. */
   #start = 0
   #firstWord = blockWords
   #endWord = 0
 
+  /** @param capacity slots there is room for */
   constructor(capacity: number) {
-    this.#capacity = capacity
-    this.#words = new Int32Array(capacity * blockWords)
+    this.#stride = (Math.ceil(capacity / lineWords) | 1) * lineWords
+    this.#words = new Int32Array(this.#stride * blockWords)
   }
 
   add(slot: number, position: number): void {
@@ -45,10 +48,10 @@ export class PrivateBlock {
     this.#firstWord = blockWords
     this.#endWord = 0
     const words = this.#words
-    const capacity = this.#capacity
+    const stride = this.#stride
     const start = this.#start
     for (let slot = 0; slot < rows.length; slot++) {
-      for (let word = first, place = first * capacity + slot; word < end; word++, place += capacity) {
+      for (let word = first, place = first * stride + slot; word < end; word++, place += stride) {
         const bits = words[place]!
         if (bits === 0) continue
         words[place] = 0
@@ -65,6 +68,6 @@ export class PrivateBlock {
       this.#endWord = word + 1
       if (word < this.#firstWord) this.#firstWord = word
     }
-    return word * this.#capacity
+    return word * this.#stride
   }
 }

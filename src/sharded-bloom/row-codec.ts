@@ -46,27 +46,41 @@ export function encodeRow(words: Uint32Array, documents: number, rowBytes: numbe
   return dense
 }
 
+/** Bytes that a row's stored form, and what is tried on the way to it, takes at most. */
+export function encodingRoom(rowBytes: number): number {
+  return 1 + rowBytes + 4
+}
+
 /**
- * The same bytes from a short list of positions; undefined where the list is not the smallest shape.
- * @param positions ascending, in [from, from + documents)
+ * The same bytes from a short list of positions, written to `out` at `at`, where there is encodingRoom().
+ * @param positions ascending; those of [begin, end) are in [from, from + documents) and meant
+ * @returns how many bytes; 0 where the list is not the smallest shape
  */
 export function encodePositions(
   positions: Uint16Array,
+  begin: number,
+  end: number,
   from: number,
   documents: number,
-  rowBytes: number
-): Uint8Array | undefined {
-  if (positions.length === 0) return Uint8Array.of(RowShape.none)
-  if (positions.length * 2 > documents || positions.length >= rowBytes) return undefined
-  const out = new Uint8Array(1 + positions.length * 3)
-  out[0] = RowShape.list
-  let length = 1
+  rowBytes: number,
+  out: Uint8Array,
+  at: number
+): number {
+  const count = end - begin
+  if (count === 0) {
+    out[at] = RowShape.none
+    return 1
+  }
+  if (count * 2 > documents || count >= rowBytes) return 0
+  out[at] = RowShape.list
+  let length = at + 1
   let next = from
-  for (let i = 0; i < positions.length; i++) {
+  for (let i = begin; i < end; i++) {
     length = writeGap(out, length, positions[i]! - next)
+    if (length - at > rowBytes) return 0
     next = positions[i]! + 1
   }
-  return length > rowBytes ? undefined : out.subarray(0, length)
+  return length - at
 }
 
 /**

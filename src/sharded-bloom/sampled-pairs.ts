@@ -21,14 +21,16 @@ export interface SampledPair extends HashedPair {
 }
 
 const firstSlots = 1024
+/** Words of an entry: the hash's low half, documents that have the pair, and the one that counted it last. */
+const entryWords = 4
+const countAt = 1
+const seenInAt = 2
 
 export class SampledPairs {
   /** Open addressing by the hash's low half, half full at most: the pair's number, −1 for none. */
   #slots = new Int32Array(firstSlots).fill(-1)
-  #lo = new Int32Array(firstSlots)
-  #counts = new Int32Array(firstSlots)
-  /** The document that counted the pair last. */
-  #seenIn = new Int32Array(firstSlots)
+  /** An entry for each pair, by number: all that counting needs is in one line of the cache. */
+  #entries = new Int32Array(firstSlots * entryWords)
   readonly #pairs: HashedPair[] = []
 
   get size(): number {
@@ -45,15 +47,16 @@ export class SampledPairs {
 
   /** Counts the pair, once for each document; false when it was counted for this one before. */
   count(number: number, document: number): boolean {
-    if (this.#seenIn[number] === document) return false
-    this.#seenIn[number] = document
-    this.#counts[number]!++
+    const entry = number * entryWords
+    if (this.#entries[entry + seenInAt] === document) return false
+    this.#entries[entry + seenInAt] = document
+    this.#entries[entry + countAt]!++
     return true
   }
 
   /** Takes back what count() did for one document. */
   uncount(number: number): void {
-    this.#counts[number]!--
+    this.#entries[number * entryWords + countAt]!--
   }
 
   at(number: number): HashedPair {
@@ -64,7 +67,7 @@ export class SampledPairs {
   frequent(minCount: number): SampledPair[] {
     const pairs: SampledPair[] = []
     for (let number = 0; number < this.size; number++) {
-      const count = this.#counts[number]!
+      const count = this.#entries[number * entryWords + countAt]!
       if (count >= minCount) pairs.push({ ...this.at(number), count })
     }
     return pairs.sort((a, b) => b.count - a.count)
@@ -85,11 +88,10 @@ export class SampledPairs {
     const renumbered = new Int32Array(this.size).fill(-1)
     let kept = 0
     for (let number = 0; number < renumbered.length; number++) {
-      if (this.#counts[number] === 0) continue
+      const entry = number * entryWords
+      if (this.#entries[entry + countAt] === 0) continue
       renumbered[number] = kept
-      this.#lo[kept] = this.#lo[number]!
-      this.#counts[kept] = this.#counts[number]!
-      this.#seenIn[kept] = this.#seenIn[number]!
+      this.#entries.copyWithin(kept * entryWords, entry, entry + entryWords)
       this.#pairs[kept++] = this.#pairs[number]!
     }
     this.#pairs.length = kept
@@ -103,17 +105,18 @@ export class SampledPairs {
     const mask = slots.length - 1
     for (let slot = lo & mask; ; slot = (slot + 1) & mask) {
       const number = slots[slot]!
-      if (number < 0 || this.#lo[number] === lo) return slot
+      if (number < 0 || this.#entries[number * entryWords] === lo) return slot
     }
   }
 
   #add(slot: number, lo: number, pair: HashedPair): number {
     const number = this.#pairs.length
-    if (number === this.#lo.length) this.#grow()
+    const entry = number * entryWords
+    if (entry === this.#entries.length) this.#grow()
     this.#pairs.push(pair)
-    this.#lo[number] = lo
-    this.#counts[number] = 0
-    this.#seenIn[number] = 0
+    this.#entries[entry] = lo
+    this.#entries[entry + countAt] = 0
+    this.#entries[entry + seenInAt] = 0
     this.#slots[slot] = number
     if (this.#pairs.length * 2 > this.#slots.length) this.#rehash(this.#slots.length * 2)
     return number
@@ -121,19 +124,13 @@ export class SampledPairs {
 
   #rehash(slots: number): void {
     this.#slots = new Int32Array(slots).fill(-1)
-    for (let number = 0; number < this.size; number++) this.#slots[this.#slotOf(this.#lo[number]!)] = number
+    for (let number = 0; number < this.size; number++)
+      this.#slots[this.#slotOf(this.#entries[number * entryWords]!)] = number
   }
 
   #grow(): void {
-    const length = this.#lo.length * 2
-    this.#lo = longer(this.#lo, length)
-    this.#counts = longer(this.#counts, length)
-    this.#seenIn = longer(this.#seenIn, length)
+    const entries = new Int32Array(this.#entries.length * 2)
+    entries.set(this.#entries)
+    this.#entries = entries
   }
-}
-
-function longer(numbers: Int32Array, length: number): Int32Array<ArrayBuffer> {
-  const longer = new Int32Array(length)
-  longer.set(numbers)
-  return longer
 }

@@ -22,8 +22,8 @@ export const upperProbes = 5
 /** Bits of a group's filter for each hashed pair of its documents, repeated ones counted. */
 const bitsPerPair = 7
 const maxFrames = 1024
-/** Pairs that are kept before they are added. */
-const bufferPairs = 4096
+/** Pairs of one frame that are kept before they are added: they touch its lines in the first-level cache many times. */
+const bucketPairs = 256
 
 export interface UpperLevelRecord {
   /** 0 for a segment without an upper level. */
@@ -75,8 +75,9 @@ export class UpperLevelBuilder {
   readonly #memory: RowMemory
   readonly #groupDocuments: number
   readonly #addresses: Uint32Array
-  readonly #buffer: Int32Array
-  #buffered = 0
+  /** For each frame room for a bucket of pairs, lo and hi in turn, and how many there are. */
+  readonly #buckets: Int32Array
+  readonly #counts: Uint16Array
   /** Of the pair that was added last. */
   #lastPosition = 0
   #unknownGroups = 0
@@ -85,7 +86,8 @@ export class UpperLevelBuilder {
     this.#memory = memory
     this.frames = frames
     this.#groupDocuments = groupDocumentsOf(segmentDocuments)
-    this.#buffer = new Int32Array(frames === 0 ? 0 : 2 * bufferPairs)
+    this.#buckets = new Int32Array(frames * 2 * bucketPairs)
+    this.#counts = new Uint16Array(frames)
     this.#addresses = new Uint32Array(frames)
     for (let i = 0; i < frames; i++) {
       this.#addresses[i] = memory.allocate()
@@ -100,10 +102,11 @@ export class UpperLevelBuilder {
   /** A hashed pair of the document at `position`, which is not below any before. */
   add(position: number, lo: number, hi: number): void {
     if (this.frames === 0) return
-    if (this.#buffered === bufferPairs) this.#flush(position)
-    this.#buffer[2 * this.#buffered] = lo
-    this.#buffer[2 * this.#buffered + 1] = hi
-    this.#buffered++
+    const frame = frameOfPair(lo, hi, this.frames)
+    if (this.#counts[frame] === bucketPairs) this.#flushFrame(frame, position)
+    const at = 2 * (frame * bucketPairs + this.#counts[frame]!++)
+    this.#buckets[at] = lo
+    this.#buckets[at + 1] = hi
     this.#lastPosition = position
   }
 
@@ -184,15 +187,17 @@ export class UpperLevelBuilder {
 
   /** All pairs kept are of the group of `position`. */
   #flush(position: number): void {
-    const count = this.#buffered
-    if (count === 0) return
+    for (let frame = 0; frame < this.frames; frame++) if (this.#counts[frame]! > 0) this.#flushFrame(frame, position)
+  }
+
+  #flushFrame(frame: number, position: number): void {
+    const count = this.#counts[frame]!
     const { kernels, u32 } = this.#memory
-    const frames = this.#memory.push(this.#addresses.byteLength)
     const hashes = this.#memory.push(count * 8)
-    u32.set(this.#addresses, frames >>> 2)
-    u32.set(this.#buffer.subarray(0, 2 * count), hashes >>> 2)
-    kernels.addToGroup(hashes, count, frames, this.frames, upperProbes, Math.floor(position / this.#groupDocuments))
-    this.#memory.pop(frames)
-    this.#buffered = 0
+    const from = 2 * frame * bucketPairs
+    u32.set(this.#buckets.subarray(from, from + 2 * count), hashes >>> 2)
+    kernels.addToGroup(hashes, count, this.#addresses[frame]!, upperProbes, Math.floor(position / this.#groupDocuments))
+    this.#memory.pop(hashes)
+    this.#counts[frame] = 0
   }
 }

@@ -102,12 +102,12 @@ export interface Kernels {
   codesBetween(slices: number, count: number, low: number, high: number, out: number, bytes: number): 0 | 1
 
   /**
-   * Sets bit `group` of `probes` words of each pair: see sharded-bloom/upper-level.ts.
+   * Sets bit `group` of `probes` words of each pair, all of them in one frame: see sharded-bloom/upper-level.ts.
    * @param hashes `count` pairs' hashes, u32 lo and hi in turn
-   * @param frames where the addresses of `frameCount` frames stand, u32
+   * @param frame its address
    * @param group 0…31
    */
-  addToGroup(hashes: number, count: number, frames: number, frameCount: number, probes: number, group: number): void
+  addToGroup(hashes: number, count: number, frame: number, probes: number, group: number): void
 
   /** target |= source; addresses any, `bytes` a multiple of 8. */
   orSignature(source: number, target: number, bytes: number): void

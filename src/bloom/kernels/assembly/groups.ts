@@ -1,12 +1,10 @@
 /** The upper level of sharded-bloom/upper-level.ts, which has the same arithmetic; the contract stands in ../kernels.ts. */
 
-export function addToGroup(hashes: usize, count: u32, frames: usize, frameCount: u32, probes: u32, group: u32): void {
+export function addToGroup(hashes: usize, count: u32, frame: usize, probes: u32, group: u32): void {
   const bit = <u32>1 << group
   for (const end = hashes + (<usize>count << 3); hashes < end; hashes += 8) {
-    const lo = load<u32>(hashes)
     const hi = load<u32>(hashes, 4)
-    let state = (lo ^ rotl<u32>(hi, 16)) * 0x9e3779b1
-    const frame = <usize>load<u32>(frames + ((<usize>((<u64>state * <u64>frameCount) >>> 32)) << 2))
+    let state = (load<u32>(hashes) ^ rotl<u32>(hi, 16)) * 0x9e3779b1
     for (let i: u32 = 0; i < probes; i++) {
       state = state * 0x915f77f5 + (hi | 1)
       const word = frame + (<usize>(state >>> 21) << 2)
