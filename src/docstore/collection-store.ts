@@ -84,6 +84,11 @@ export class CollectionStore {
     return filters === undefined ? view : new PrunedView(view, new TablePruning(filters, this.#docs, snapshot))
   }
 
+  /** Whether there is scan(). */
+  get canScan(): boolean {
+    return this.#access.scanBytes !== undefined
+  }
+
   /** Read options for the state of now, or of a snapshot. */
   readOptions(snapshot?: AbstractSnapshot): TextReadOptions {
     return snapshot === undefined ? textOptions : { keyEncoding: 'view', valueEncoding: 'utf8', snapshot }
@@ -133,12 +138,19 @@ export class CollectionStore {
     return new DocumentReader(range, iterate, (key) => this.#docs.ordinalOf(key), this.#access.readsOnThread ? 1 : 3)
   }
 
-  /** As documents(), on this thread and without decoding; undefined where the store has no such scan. */
-  scan({ from, to, reverse }: DocumentRange, { snapshot }: TextReadOptions): DocumentScan | undefined {
+  /**
+   * As documents(), on this thread and without decoding; undefined where the store has no such scan.
+   * @param expectedBytes of all documents: few enough stay in the store's cache
+   */
+  scan(
+    { from, to, reverse }: DocumentRange,
+    { snapshot }: TextReadOptions,
+    expectedBytes: number
+  ): DocumentScan | undefined {
     const { scanBytes } = this.#access
     if (scanBytes === undefined) return undefined
     const docs = this.#docs
-    const range = { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to), reverse, snapshot }
+    const range = { gte: docs.ordinalKey(from), lt: docs.ordinalKey(to), reverse, snapshot, expectedBytes }
     const ordinalOf = (key: Uint8Array, start: number, end: number): number => docs.ordinalOf(key, start, end)
     return new DocumentScan(
       orFail(() => scanBytes(range)),

@@ -97,14 +97,12 @@ export class Confirmer {
     this.#push(new DecodedMatch(ordinal, cached, records))
   }
 
-  /** A record where it lies: most of those that do not match are never decoded. */
-  offerPlace(ordinal: number, place: RecordPlace, isCertain: boolean): void {
-    if (!isCertain && this.#mayMatch?.(place.bytes, place.start, place.end, place.block) === false) {
-      this.#meter.documentsFetched++
-      this.#meter.tested++
-    } else {
-      this.offer(ordinal, place.text(), isCertain)
-    }
+  /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */
+  mayMatch({ bytes, start, end, block }: RecordPlace, isCertain: boolean): boolean {
+    if (isCertain || this.#mayMatch?.(bytes, start, end, block) !== false) return true
+    this.#meter.documentsFetched++
+    this.#meter.tested++
+    return false
   }
 
   take(): Match[] {

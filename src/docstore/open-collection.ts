@@ -71,6 +71,7 @@ export class OpenCollection {
       this.store,
       this.snapshots.acquire(),
       this.#index.capture(this.committer.limit),
+      this.committer.state.documentBytes,
       this.#forgetView
     )
     this.#views.add(view)

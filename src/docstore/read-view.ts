@@ -22,17 +22,26 @@ export class ReadView {
   readonly #store: CollectionStore
   readonly #snapshot: SharedSnapshot
   readonly #options: TextReadOptions
+  readonly #documentBytes: number
   readonly #onClose: (view: ReadView) => void
   /** Those in use: whoever drops a reading in the midst of a range closes nothing but the view. */
   readonly #readers = new Set<Reader>()
   #isOpen = true
 
-  constructor(store: CollectionStore, snapshot: SharedSnapshot, index: IndexView, onClose: (view: ReadView) => void) {
+  /** @param documentBytes of all documents, about */
+  constructor(
+    store: CollectionStore,
+    snapshot: SharedSnapshot,
+    index: IndexView,
+    documentBytes: number,
+    onClose: (view: ReadView) => void
+  ) {
     this.limit = index.limit
     this.index = store.pruned(index, snapshot.options.snapshot)
     this.#store = store
     this.#snapshot = snapshot
     this.#options = snapshot.options
+    this.#documentBytes = documentBytes
     this.#onClose = onClose
   }
 
@@ -48,6 +57,11 @@ export class ReadView {
 
   get canReadSync(): boolean {
     return this.#store.canReadSync
+  }
+
+  /** Whether there is scan(). */
+  get canScan(): boolean {
+    return this.#store.canScan
   }
 
   /** Documents that are at hand decoded; whoever decodes one offers it. */
@@ -76,7 +90,7 @@ export class ReadView {
 
   /** As documents(), where the store lets records be read where they lie; undefined elsewhere. */
   scan(range: DocumentRange): DocumentScan | undefined {
-    const scan = this.#store.scan({ ...range, to: Math.min(range.to, this.limit) }, this.#options)
+    const scan = this.#store.scan({ ...range, to: Math.min(range.to, this.limit) }, this.#options, this.#documentBytes)
     if (scan !== undefined) this.#readers.add(scan)
     return scan
   }

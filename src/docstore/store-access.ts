@@ -6,8 +6,7 @@
  */
 import type { AbstractBatchOperation, AbstractSnapshot } from 'abstract-level'
 import { EncodedBatch } from '../lsm/encoded-batch.ts'
-import type { ByteScan } from '../lsm/read/byte-scan.ts'
-import type { ScanOptions } from '../lsm/read/range-scan.ts'
+import type { ByteScan, ByteScanOptions } from '../lsm/read/byte-scan.ts'
 import type { Store } from './options.ts'
 
 /** Operations that take effect together, in the order in which they were put in. Keys come in two parts. */
@@ -32,7 +31,7 @@ export interface StoreAccess {
   readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
 }
 
-export interface ByteRange extends ScanOptions {
+export interface ByteRange extends ByteScanOptions {
   readonly snapshot?: AbstractSnapshot | undefined
 }
 

@@ -20,7 +20,7 @@ import { nodeFileSystem } from './fs/node-file-system.ts'
 import { type LevelContract, manifest, type ReadOptions } from './level-contract.ts'
 import { LsmSnapshot } from './lsm-snapshot.ts'
 import type { LsmOptions, StoreOptions } from './options.ts'
-import { ByteScan } from './read/byte-scan.ts'
+import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
 import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
 import type { ScanOptions } from './read/range-scan.ts'
 import { destroyStore } from './tools/destroy.ts'
@@ -188,8 +188,9 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * Walks over a range of keys, given as bytes with prefix and all, on this thread, and shows entries where they lie.
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
-  scanBytes(options: ScanOptions & ReadOptions): ByteScan {
-    return new ByteScan(this, this.#view(options), options)
+  scanBytes(options: ByteScanOptions & ReadOptions): ByteScan {
+    const fillCache = fillsCache(options, this.#engine.options.cacheSize)
+    return new ByteScan(this, this.#view(options), { ...options, fillCache })
   }
 
   /**

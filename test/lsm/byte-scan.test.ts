@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { LsmLevel } from '../../src/lsm/lsm-level.ts'
-import type { ByteScan } from '../../src/lsm/read/byte-scan.ts'
+import { type ByteScan, fillsCache } from '../../src/lsm/read/byte-scan.ts'
 
 async function filled(): Promise<LsmLevel> {
   const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem() })
@@ -18,7 +18,11 @@ async function filled(): Promise<LsmLevel> {
 function entriesOf(scan: ByteScan): [string, string][] {
   const entries: [string, string][] = []
   while (scan.next()) {
-    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = scan.entry
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, block } = scan.entry
+    if (block !== undefined) {
+      assert.is(block.bytes, valueBytes)
+      assert.ok(block.start <= valueStart && valueEnd <= block.entriesEnd, 'the value is in its block')
+    }
     const value = Buffer.from(valueBytes.subarray(valueStart, valueEnd)).toString()
     assert.is(scan.valueText(), value)
     entries.push([Buffer.from(keyBytes.subarray(keyStart, keyEnd)).toString(), value])
@@ -60,6 +64,42 @@ test('closing the database ends it', async () => {
     (error: { code?: string }) => error.code === 'LEVEL_DATABASE_NOT_OPEN'
   )
   await scan.close()
+})
+
+test('blocks of the cache are shown as others are, and what was shown stays while the cache fills with other blocks', async () => {
+  for (const cacheSize of [0, 24 * 1024, 1 << 20]) {
+    const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem(), cacheSize, blockSize: 1024 })
+    const key = (i: number): string => `k${String(i).padStart(4, '0')}`
+    for (let i = 0; i < 1_500; i++) await db.put(key(i), `${i} ${'é'.repeat(i % 97)}`)
+    await db.flush()
+    for (let i = 0; i < 1_500; i += 7) db.getSync(key(i))
+    for (const reverse of [false, true]) {
+      const expected = await db.iterator({ reverse }).all()
+      const scan = db.scanBytes({ reverse, expectedBytes: 100 * 1024 })
+      const shown: { readonly bytes: Uint8Array; readonly text: string }[] = []
+      for (let step = 0; scan.next(); step++) {
+        const { valueBytes, valueStart, valueEnd, block } = scan.entry
+        const bytes = valueBytes.subarray(valueStart, valueEnd)
+        assert.is(scan.valueText(), expected[step]?.[1])
+        shown.push({ bytes, text: scan.valueText() })
+        assert.is(block?.bytes, valueBytes)
+        assert.ok(block !== undefined && block.start <= valueStart && valueEnd <= block.entriesEnd)
+        if (step % 3 === 0) db.getSync(key((step * 37) % 1_500))
+      }
+      assert.is(shown.length, expected.length)
+      for (const { bytes, text } of shown) assert.is(Buffer.from(bytes).toString(), text)
+      await scan.close()
+    }
+    await db.close()
+  }
+})
+
+test('a scan keeps its blocks when the cache has room for all of them, unless it is told otherwise', () => {
+  assert.ok(fillsCache({ expectedBytes: 700 }, 1000))
+  assert.not(fillsCache({ expectedBytes: 800 }, 1000))
+  assert.not(fillsCache({}, 1000))
+  assert.not(fillsCache({ expectedBytes: 1, fillCache: false }, 1000))
+  assert.ok(fillsCache({ expectedBytes: 800, fillCache: true }, 1000))
 })
 
 test.run()

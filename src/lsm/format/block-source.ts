@@ -49,11 +49,12 @@ export class BlockSource {
   block(index: number): Block {
     const step = index - this.#last
     this.#last = index
+    const isNeighbour = step === 1 || step === -1
+    if (!isNeighbour) this.#windowBytes = firstWindowBytes
+    const found = this.#cached.get(index)
+    if (found !== undefined) return this.#copyOf(found)
     if (index >= this.#first && index < this.#end) return this.#fromWindow(index)
-    if (!this.#options.readahead || (step !== 1 && step !== -1)) {
-      this.#windowBytes = firstWindowBytes
-      return this.#single(index)
-    }
+    if (!this.#options.readahead || !isNeighbour) return this.#single(index)
     this.#readWindow(index, step)
     return this.#fromWindow(index)
   }
@@ -65,9 +66,15 @@ export class BlockSource {
     this.#last = -2
   }
 
+  #copyOf(cached: Block): Block {
+    const space = this.#space
+    space.reserve(cached.payloadBytes)
+    const block = cached.copyInto(space.bytes, space.start)
+    space.start += block.payloadBytes
+    return block
+  }
+
   #single(index: number): Block {
-    const found = this.#cached.get(index)
-    if (found !== undefined) return found.copy()
     const block = this.#file.readBlock(index)
     if (this.#options.fillCache) this.#cached.add(index, block)
     return block

@@ -30,6 +30,22 @@ export interface ByteSpan {
   readonly entriesEnd: number
 }
 
+export interface ByteScanOptions extends ScanOptions {
+  /**
+   * Bytes that are there to be scanned, about, again and again: when the block cache has room for them, blocks that are
+   * read are kept in it unless `fillCache` says otherwise.
+   */
+  readonly expectedBytes?: number | undefined
+}
+
+/** The share of the block cache that a scan may take. */
+const cacheShare = 3 / 4
+
+/** Whether a scan keeps what it reads in a cache of so many bytes. */
+export function fillsCache({ fillCache, expectedBytes }: ByteScanOptions, cacheBytes: number): boolean {
+  return fillCache ?? (expectedBytes !== undefined && expectedBytes <= cacheBytes * cacheShare)
+}
+
 export class ByteScan {
   readonly #owner: ResourceOwner
   readonly #scan: RangeScan
