@@ -102,16 +102,38 @@ test('a get costs one read, the same again none', () => {
   const cache = new BlockCache(1e6)
   const table = openTable(built, cache)
   const found = new Found()
-  const key = Buffer.from('000123')
-  const readsOf = (fillCache: boolean) => {
+  const readsOf = (key: string, fillCache: boolean) => {
     const before = built.file.reads
-    assert.ok(table.get(key, keyHash(key, 0, 6), 1000, found, fillCache))
+    assert.ok(table.get(Buffer.from(key), keyHash(Buffer.from(key), 0, 6), 1000, found, fillCache))
     return built.file.reads - before
   }
-  assert.equal([readsOf(false), readsOf(true), readsOf(true)], [1, 1, 0])
+  const other = () => readsOf('000321', false)
+  assert.equal([readsOf('000123', false), readsOf('000123', false)], [1, 0])
+  assert.equal([other(), readsOf('000123', false)], [1, 1])
+  assert.equal([other(), readsOf('000123', true), other(), readsOf('000123', true)], [1, 1, 1, 0])
   assert.is(cache.blocks, 1)
   table.close()
   assert.is(cache.blocks, 0)
+})
+
+test('what was read aside last is read again when its bytes were used for something else', () => {
+  const table = openTable(built, new BlockCache(0))
+  const found = new Found()
+  const key = Buffer.from('000123')
+  const uses = [
+    () => undefined,
+    () => buildTable(entries, usualOptions),
+    () => allOf(openTable(built, new BlockCache(0)).cursor({ fillCache: false, readahead: true })),
+    () => openTable(built, new BlockCache(0)).get(key, keyHash(key, 0, 6), 1000, found),
+    () => table.blockCursor(0).close()
+  ]
+  for (let round = 0; round < 2; round++) {
+    for (const use of uses) {
+      use()
+      assert.ok(table.get(key, keyHash(key, 0, 6), 1000, found))
+      assert.equal(Buffer.from(found.valueBytes.subarray(found.valueStart, found.valueEnd)), Buffer.alloc(100, 123))
+    }
+  }
 })
 
 test('what a cursor shows is not what the cache keeps: writing into it harms nobody', () => {

@@ -19,7 +19,7 @@ import {
   trailerBytes
 } from './codec.ts'
 import { footerBytes, type Handle, readFooter } from './footer.ts'
-import { inputRoom } from './lz4/lz4.ts'
+import { inputRoom, memoryUses } from './lz4/lz4.ts'
 import { readMetaindex } from './metaindex.ts'
 import { Scratch } from './scratch.ts'
 
@@ -31,6 +31,15 @@ const maxCopiedBytes = 65_536
 const scratch = new Scratch()
 /** For large blocks that nobody keeps. */
 const scratchSpace = new DecompressionSpace(0)
+
+/** The block that was read aside last; it is still there as long as LZ4's memory has not been used again. */
+interface Aside {
+  file: TableFile | undefined
+  index: number
+  block: Block | undefined
+  uses: number
+}
+const aside: Aside = { file: undefined, index: -1, block: undefined, uses: -1 }
 
 /** The part of a file that is in memory. */
 interface Tail {
@@ -99,15 +108,23 @@ export class TableFile {
 
   /**
    * Data block `index` in bytes that are used again: valid until the next call of anything that reads or decompresses,
-   * for any table of any store.
+   * for any table of any store. The same block again costs nothing.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readBlockAside(index: number): Block {
+    if (aside.file === this && aside.index === index && aside.uses === memoryUses() && aside.block !== undefined) {
+      return aside.block
+    }
+    forgetAside()
     const bytes = this.index.payloadBytes(index) + trailerBytes
     const framed = (this.#wasCompressed ? inputRoom(bytes) : undefined) ?? scratch.take(bytes)
     this.read(framed, this.index.offset(index))
     const block = this.decodeBlock(framed, 0, index, undefined)
     this.#wasCompressed = block.bytes !== framed
+    aside.file = this
+    aside.index = index
+    aside.block = block
+    aside.uses = memoryUses()
     return block
   }
 
@@ -140,6 +157,7 @@ export class TableFile {
   }
 
   close(): void {
+    if (aside.file === this) forgetAside()
     closeQuietly(this.#file)
   }
 }
@@ -148,6 +166,11 @@ export class TableFile {
 export interface JustOpened {
   readonly file: TableFile
   section(name: string): Buffer | undefined
+}
+
+function forgetAside(): void {
+  aside.file = undefined
+  aside.block = undefined
 }
 
 function readTail(file: OpenFile, bytes: number): Tail {

@@ -35,6 +35,12 @@ interface Lz4 {
 }
 
 let instance: Lz4 | undefined
+let uses = 0
+
+/** Grows with every call that writes to the kernel's memory: as long as it stays, what is there stays. */
+export function memoryUses(): number {
+  return uses
+}
 
 /**
  * Compresses source[start, end).
@@ -43,6 +49,7 @@ let instance: Lz4 | undefined
  */
 export function compressChunk(source: Uint8Array, start: number, end: number, limit: number): Buffer | undefined {
   const { functions, memory } = lz4()
+  uses++
   memory.set(source.subarray(start, end), input)
   const bytes = functions.compress(end - start, limit)
   return bytes === 0 ? undefined : memory.subarray(output, output + bytes)
@@ -54,6 +61,7 @@ export function compressChunk(source: Uint8Array, start: number, end: number, li
  * @returns undefined when there is no such room
  */
 export function inputRoom(bytes: number): Buffer | undefined {
+  uses++
   return bytes <= maxInputBytes ? lz4().memory.subarray(input, input + bytes) : undefined
 }
 
@@ -75,6 +83,7 @@ export function decompressInPlace(
 ): RawBytes | undefined {
   if (end - start > maxCompressedBytes) return undefined
   const { functions, memory, raw } = lz4()
+  uses++
   let from = input
   if (source.buffer === memory.buffer) from = source.byteOffset + start
   else memory.set(source.subarray(start, end), input)
