@@ -6,9 +6,12 @@ import { topLevelKey } from '../model/path.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
+import type { Location } from './segment.ts'
 
 export interface BoundsLeaf {
   readonly kind: 'pair'
+  /** Its place in `locations`. */
+  readonly index: number
   readonly pair: HashedPair
   /** The documents that must not be in lower, though the pair's private row holds them. */
   readonly irregular: HashedPair
@@ -35,13 +38,21 @@ export interface PreparedBounds {
   readonly root: BoundsNode
   /** Every leaf once per occurrence: what has to be loaded before a segment can be evaluated. */
   readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
+  /** Where a segment keeps what it knows of each leaf: filled anew for each segment, and read before anything is awaited. */
+  readonly locations: LeafLocation[]
+}
+
+export interface LeafLocation {
+  readonly pair: Location
+  readonly irregular: Location
 }
 
 export function prepareBounds(expression: PairExpression, pairHash: PairHash): PreparedBounds {
   const leaves: (BoundsLeaf | RangeLeaf)[] = []
+  let count = 0
   const leafOf = (pair: HashedPair): BoundsLeaf => {
     const irregular = pairHash.hash({ path: topLevelKey(pair.path), tag: Tag.irregular, key: 0 })
-    return { kind: 'pair', pair, irregular }
+    return { kind: 'pair', index: count++, pair, irregular }
   }
   const prepare = (node: PairExpression): BoundsNode => {
     switch (node.kind) {
@@ -69,5 +80,5 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
         return { kind: 'bounds', lower: prepare(node.lower), upper: prepare(node.upper) }
     }
   }
-  return { root: prepare(expression), leaves }
+  return { root: prepare(expression), leaves, locations: [] }
 }

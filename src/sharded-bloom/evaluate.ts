@@ -9,16 +9,18 @@
  * 4. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
-import type { BoundsLeaf, BoundsNode, PreparedBounds, RangeLeaf } from './bounds.ts'
+import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
 import type { Side } from './ranges/interval.ts'
 import type { Selection } from './ranges/range-column.ts'
 import { frameBytes } from './row-cache.ts'
-import type { Location, Segment } from './segment.ts'
+import type { Segment } from './segment.ts'
 
 /** Bits of a bound: nothing, everything, or an address in row memory. */
 type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
+
+const fewPositions = 512
 
 export interface Evaluation {
   /** Positions in upper, live and below the limit, ascending. */
@@ -38,23 +40,27 @@ export interface Evaluation {
 export function evaluateSegment(
   memory: RowMemory,
   segment: Segment,
-  bounds: PreparedBounds,
-  locations: ReadonlyMap<BoundsLeaf, LeafLocation>,
+  { root, locations }: PreparedBounds,
   live: Uint32Array | undefined,
   documents: number
 ): Evaluation {
-  return new SegmentEvaluation(memory, segment, locations).run(bounds.root, live, documents)
+  return new SegmentEvaluation(memory, segment, locations).run(root, live, documents)
 }
 
-export interface LeafLocation {
-  readonly pair: Location
-  readonly irregular: Location
+/** No document, and no row read. */
+export const noDocuments: Evaluation = {
+  upper: new Uint16Array(0),
+  lowerCount: 0,
+  isLowerUpper: true,
+  certain: undefined,
+  rowsRead: 0,
+  bytesTouched: 0
 }
 
 class SegmentEvaluation {
   readonly #memory: RowMemory
   readonly #segment: Segment
-  readonly #locations: ReadonlyMap<BoundsLeaf, LeafLocation>
+  readonly #locations: readonly LeafLocation[]
   readonly #bytes: number
   readonly #scratch: number
   /** Frames taken from the pool when an expression nests deeper than scratch is large. */
@@ -62,7 +68,7 @@ class SegmentEvaluation {
   readonly #vacant: number[] = []
   #rowsRead = 0
 
-  constructor(memory: RowMemory, segment: Segment, locations: ReadonlyMap<BoundsLeaf, LeafLocation>) {
+  constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[]) {
     this.#memory = memory
     this.#segment = segment
     this.#locations = locations
@@ -72,8 +78,12 @@ class SegmentEvaluation {
 
   run(root: BoundsNode, live: Uint32Array | undefined, documents: number): Evaluation {
     try {
-      const upper = this.#settle(this.#bound(root, 'upper'), 'upper', live, documents)
-      const lower = this.#settle(this.#bound(root, 'lower'), 'lower', live, documents)
+      const upperBits = this.#bound(root, 'upper')
+      // Lower is part of upper.
+      if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#none()
+      const upper = this.#settle(upperBits, 'upper', live, documents)
+      const lowerBits = this.#bound(root, 'lower')
+      const lower = lowerBits === NOTHING ? NOTHING : this.#settle(lowerBits, 'lower', live, documents)
       return this.#result(upper, lower)
     } finally {
       this.#memory.pop(this.#scratch)
@@ -103,7 +113,7 @@ class SegmentEvaluation {
   }
 
   #upperOfPair(leaf: BoundsLeaf): Bits {
-    const location = this.#locations.get(leaf)!.pair
+    const location = this.#locations[leaf.index]!.pair
     switch (location.kind) {
       case 'absent':
         return NOTHING
@@ -122,7 +132,7 @@ class SegmentEvaluation {
   }
 
   #lowerOfPair(leaf: BoundsLeaf): Bits {
-    const { pair, irregular } = this.#locations.get(leaf)!
+    const { pair, irregular } = this.#locations[leaf.index]!
     if (pair.kind !== 'private') return NOTHING
     const row = this.#privateRow(pair.slot)
     if (row === undefined) return NOTHING
@@ -239,13 +249,9 @@ class SegmentEvaluation {
   }
 
   #result(upper: number, lower: number): Evaluation {
-    const { kernels, u32 } = this.#memory
-    const count = kernels.popcount(upper, this.#bytes)
-    const lowerCount = kernels.popcount(lower, this.#bytes)
-    const list = this.#memory.push(count * 4)
-    kernels.enumerate(upper, this.#bytes, list, count)
-    const isLowerUpper = lowerCount === count
-    const positions = new Uint16Array(u32.subarray(list >>> 2, (list >>> 2) + count))
+    const positions = this.#positionsOf(upper)
+    const lowerCount = lower === NOTHING ? 0 : this.#memory.kernels.popcount(lower, this.#bytes)
+    const isLowerUpper = lowerCount === positions.length
     return {
       upper: positions,
       lowerCount,
@@ -254,6 +260,23 @@ class SegmentEvaluation {
       rowsRead: this.#rowsRead,
       bytesTouched: this.#rowsRead * this.#bytes
     }
+  }
+
+  #none(): Evaluation {
+    return { ...noDocuments, rowsRead: this.#rowsRead, bytesTouched: this.#rowsRead * this.#bytes }
+  }
+
+  /** The bits that are set; few are listed without being counted first. */
+  #positionsOf(row: number): Uint16Array {
+    const { kernels, u32 } = this.#memory
+    const few = this.#memory.push(fewPositions * 4)
+    const listed = kernels.enumerate(row, this.#bytes, few, fewPositions)
+    if (listed < fewPositions) return new Uint16Array(u32.subarray(few >>> 2, (few >>> 2) + listed))
+    this.#memory.pop(few)
+    const count = kernels.popcount(row, this.#bytes)
+    const list = this.#memory.push(count * 4)
+    kernels.enumerate(row, this.#bytes, list, count)
+    return new Uint16Array(u32.subarray(list >>> 2, (list >>> 2) + count))
   }
 
   /** Bit i: positions[i] is set in the row. */

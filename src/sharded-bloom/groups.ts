@@ -4,14 +4,13 @@
  *
  * Invariant: a group that is left out has no document in upper, but for those that are always candidates.
  */
-import type { BoundsLeaf, BoundsNode, RangeLeaf } from './bounds.ts'
-import type { LeafLocation } from './evaluate.ts'
+import type { BoundsLeaf, BoundsNode, LeafLocation, RangeLeaf } from './bounds.ts'
 import type { RangeColumn } from './ranges/range-column.ts'
 import type { Segment } from './segment.ts'
 import { allGroups } from './upper-level.ts'
 
 /** @returns one bit per group; 0 when the segment need not be read */
-export function groupsOf(segment: Segment, node: BoundsNode, locations: ReadonlyMap<BoundsLeaf, LeafLocation>): number {
+export function groupsOf(segment: Segment, node: BoundsNode, locations: readonly LeafLocation[]): number {
   switch (node.kind) {
     case 'all':
     case 'not':
@@ -20,10 +19,10 @@ export function groupsOf(segment: Segment, node: BoundsNode, locations: Readonly
     case 'none':
       return 0
     case 'pair':
-      return segment.groups(locations.get(node)!.pair)
+      return segment.groups(locations[node.index]!.pair)
     case 'range': {
       const column = columnOf(segment, node)
-      if (column === undefined) return segment.groups(locations.get(node.type)!.pair)
+      if (column === undefined) return segment.groups(locations[node.type.index]!.pair)
       return column.excludes(node.range) ? 0 : allGroups
     }
     case 'and': {

@@ -50,12 +50,14 @@ export class SealedSegment implements Segment, FrameOwner {
   readonly #upperStart: number
   readonly #columns: readonly SealedColumn[]
   readonly #damaged = new Set<number>()
+  readonly #rowNumbers: Int32Array
   #isFreed = false
 
   constructor(context: SealedContext, record: SegmentRecord) {
     this.#context = context
     this.record = record
     this.rowBytes = sealedRowBytes(record.documents)
+    this.#rowNumbers = new Int32Array(record.rowsPerPair)
     this.#rowsPerFrame = sealedRowsPerFrame(record.documents)
     this.#hashedFrames = Math.ceil(record.shards / this.#rowsPerFrame)
     this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record.documents, column))
@@ -160,10 +162,10 @@ export class SealedSegment implements Segment, FrameOwner {
     return groupsOfPair(memory.u32, cache.lookup(this, frame), lo, hi) | this.record.upper.unknownGroups
   }
 
+  /** Valid until the next call. */
   #rowsOf({ pair }: HashedLocation): Int32Array {
-    const rows = new Int32Array(this.rowsPerPair)
-    this.#context.pairHash.rows(pair.lo, pair.hi, this.shards, rows)
-    return rows
+    this.#context.pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
+    return this.#rowNumbers
   }
 
   /** Where the pair's words are; only values and sizes are in the upper level. */

@@ -3,12 +3,13 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { PairExpression } from '../model/pairs.ts'
-import type { BoundsLeaf, PreparedBounds } from './bounds.ts'
+import type { PreparedBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
-import { type Evaluation, evaluateSegment, type LeafLocation } from './evaluate.ts'
+import { type Evaluation, evaluateSegment, noDocuments } from './evaluate.ts'
 import { columnOf, groupsOf } from './groups.ts'
 import type { PositionMap } from './position-map.ts'
 import type { RowCache } from './row-cache.ts'
+import type { Location, Segment } from './segment.ts'
 import type { SegmentHandle } from './segment-handle.ts'
 
 export interface ViewContext {
@@ -36,14 +37,14 @@ export class ShardedView implements IndexView {
   constructor(context: ViewContext, handles: readonly SegmentHandle[], limit: number) {
     this.limit = limit
     this.#context = context
-    this.#segments = handles
-      .filter((handle) => handle.firstOrdinal < limit)
-      .map((handle) => ({
-        handle,
-        live: handle.live.capture(),
-        documents: handle.positions.positionsBelow(limit, handle.segment.documents)
-      }))
-    for (const { handle } of this.#segments) handle.hold()
+    const segments: CapturedSegment[] = []
+    for (const handle of handles) {
+      if (handle.firstOrdinal >= limit) continue
+      const documents = handle.positions.positionsBelow(limit, handle.segment.documents)
+      segments.push({ handle, live: handle.live.capture(), documents })
+      handle.hold()
+    }
+    this.#segments = segments
   }
 
   get segmentCount(): number {
@@ -51,13 +52,10 @@ export class ShardedView implements IndexView {
   }
 
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
-    const captured = this.#segments[segment]!
-    const bounds = this.#context.prepare(expression)
-    const locations = new Map<BoundsLeaf, LeafLocation>()
-    const loading = this.#load(captured, bounds, locations)
-    if (loading === undefined) return this.#evaluate(captured, bounds, locations)
+    const evaluating = this.#attempt(this.#segments[segment]!, this.#context.prepare(expression))
+    if (!(evaluating instanceof Promise)) return evaluating
     this.#waiting++
-    return loading.finally(() => {
+    return evaluating.finally(() => {
       this.#waiting--
       this.#letGoIfUnused()
     })
@@ -74,85 +72,96 @@ export class ShardedView implements IndexView {
     for (const { handle } of this.#segments) handle.letGo()
   }
 
-  /** Loads the rows of all leaves; a promise of the result when some have to be waited for. */
-  #load(
-    captured: CapturedSegment,
-    bounds: PreparedBounds,
-    locations: Map<BoundsLeaf, LeafLocation>
-  ): Promise<SegmentCandidates> | undefined {
-    const preparing = captured.handle.prepare()
-    if (preparing !== undefined) {
-      return preparing.then(
-        () => this.#load(captured, bounds, locations) ?? this.#evaluate(captured, bounds, locations)
-      )
+  /**
+   * Evaluates the segment when all it needs is in memory at once. While rows are on their way others may be evicted, or
+   * the segment sealed: each attempt looks again.
+   */
+  #attempt(captured: CapturedSegment, bounds: PreparedBounds): SegmentCandidates | Promise<SegmentCandidates> {
+    const { handle, live, documents } = captured
+    const { memory, cache } = this.#context
+    const preparing = handle.isReady ? undefined : handle.prepare()
+    if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds))
+    const { segment } = handle
+    cache.beginEvaluation()
+    let pending = locateAll(segment, bounds)
+    if (pending === undefined) {
+      // Rows are read where the upper level leaves a group in which a document may match.
+      if (groupsOf(segment, bounds.root, bounds.locations) === 0)
+        return new Candidates(this.#excluded(captured), handle, documents)
+      pending = loadAll(segment, bounds)
     }
-    const { segment } = captured.handle
-    this.#context.cache.beginEvaluation()
-    locations.clear()
-    const pending: Promise<void>[] = []
-    const wait = (loading: void | Promise<void>): void => {
-      if (loading !== undefined) pending.push(loading)
-    }
-    for (const leaf of bounds.leaves) {
-      if (columnOf(segment, leaf) !== undefined) continue
-      const pairLeaf = leaf.kind === 'range' ? leaf.type : leaf
-      const location = { pair: segment.locate(pairLeaf.pair), irregular: segment.locate(pairLeaf.irregular) }
-      locations.set(pairLeaf, location)
-      wait(segment.loadGroups(location.pair))
-    }
-    // Rows are read where the upper level leaves a group in which a document may match.
-    if (pending.length === 0 && groupsOf(segment, bounds.root, locations) !== 0) {
-      for (const leaf of bounds.leaves) if (leaf.kind === 'range') wait(columnOf(segment, leaf)?.load(leaf.range))
-      for (const { pair, irregular } of locations.values()) {
-        wait(segment.load(pair))
-        wait(segment.load(irregular))
-      }
-    }
-    if (pending.length === 0) return undefined
-    // While the rows were on their way, others may have been evicted or the segment sealed: look again until all of
-    // them are there at once.
-    return Promise.all(pending).then(
-      () => this.#load(captured, bounds, locations) ?? this.#evaluate(captured, bounds, locations)
-    )
+    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
+    return new Candidates(evaluateSegment(memory, segment, bounds, live, documents), handle, documents)
   }
 
-  #evaluate(
-    { handle, live, documents }: CapturedSegment,
-    bounds: PreparedBounds,
-    locations: ReadonlyMap<BoundsLeaf, LeafLocation>
-  ): SegmentCandidates {
-    const { memory } = this.#context
-    const { segment } = handle
-    const isExcluded = groupsOf(segment, bounds.root, locations) === 0
-    if (isExcluded && segment.alwaysCandidates.length === 0) return new Candidates(nothing, handle, documents)
-    const evaluated = isExcluded ? excluded : bounds
-    const evaluation = evaluateSegment(memory, segment, evaluated, locations, live, documents)
-    return new Candidates(evaluation, handle, documents)
+  /** Of an expression that no document of the segment matches that is known. */
+  #excluded({ handle: { segment }, live, documents }: CapturedSegment): Evaluation {
+    if (segment.alwaysCandidates.length === 0) return noDocuments
+    return evaluateSegment(this.#context.memory, segment, excluded, live, documents)
   }
 }
 
-const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [] }
+const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [] }
+const absent: Location = { kind: 'absent' }
 
-const nothing: Evaluation = {
-  upper: new Uint16Array(0),
-  lowerCount: 0,
-  isLowerUpper: true,
-  certain: undefined,
-  rowsRead: 0,
-  bytesTouched: 0
+/** Finds what the segment knows of each leaf, and brings its part of the upper level into memory. */
+function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
+  let pending: Promise<void>[] | undefined
+  for (const leaf of leaves) {
+    if (columnOf(segment, leaf) !== undefined) continue
+    const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
+    const location = segment.locate(pair)
+    // Only what private rows say is ever certain.
+    locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
+    pending = withPending(pending, segment.loadGroups(location))
+  }
+  return pending
+}
+
+/** Brings the rows of all leaves into memory. */
+function loadAll(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
+  let pending: Promise<void>[] | undefined
+  for (const leaf of leaves) {
+    const column = columnOf(segment, leaf)
+    if (column !== undefined && leaf.kind === 'range') {
+      pending = withPending(pending, column.load(leaf.range))
+      continue
+    }
+    const { pair, irregular } = locations[leaf.kind === 'range' ? leaf.type.index : leaf.index]!
+    pending = withPending(pending, segment.load(pair))
+    pending = withPending(pending, segment.load(irregular))
+  }
+  return pending
+}
+
+function withPending(pending: Promise<void>[] | undefined, loading: void | Promise<void>): Promise<void>[] | undefined {
+  if (loading === undefined) return pending
+  if (pending === undefined) return [loading]
+  pending.push(loading)
+  return pending
 }
 
 class Candidates implements SegmentCandidates {
-  readonly firstOrdinal: number
-  readonly endOrdinal: number
-  readonly #positions: PositionMap
+  readonly #handle: SegmentHandle
   readonly #evaluation: Evaluation
+  readonly #visible: number
 
-  constructor(evaluation: Evaluation, { firstOrdinal, positions }: SegmentHandle, visible: number) {
+  constructor(evaluation: Evaluation, handle: SegmentHandle, visible: number) {
     this.#evaluation = evaluation
-    this.#positions = positions
-    this.firstOrdinal = firstOrdinal
-    this.endOrdinal = visible === 0 ? firstOrdinal : positions.ordinalAt(visible - 1) + 1
+    this.#handle = handle
+    this.#visible = visible
+  }
+
+  get firstOrdinal(): number {
+    return this.#handle.firstOrdinal
+  }
+
+  get endOrdinal(): number {
+    return this.#visible === 0 ? this.firstOrdinal : this.#positions.ordinalAt(this.#visible - 1) + 1
+  }
+
+  get #positions(): PositionMap {
+    return this.#handle.positions
   }
 
   get upperCount(): number {
