@@ -21,6 +21,7 @@ import { type LevelContract, manifest, type ReadOptions } from './level-contract
 import { LsmSnapshot } from './lsm-snapshot.ts'
 import type { LsmOptions, StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
+import { lookupOrder } from './read/key-order.ts'
 import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
 import type { ScanOptions } from './read/range-scan.ts'
 import { destroyStore } from './tools/destroy.ts'
@@ -356,7 +357,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     return (encoding as { encode(key: K): unknown }).encode(key) as Uint8Array
   }
 
-  /** All keys as of now, in as many turns of the event loop as it takes. */
+  /** All keys as of now, in key order and in as many turns of the event loop as it takes; the results as the keys. */
   async #mapKeys<T>(
     keys: readonly Uint8Array[],
     options: ReadOptions,
@@ -364,15 +365,17 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   ): Promise<T[]> {
     const engine = this.#engine
     const sequence = sequenceOf(options) ?? engine.sequence
-    const results: T[] = []
+    const order = lookupOrder(keys)
+    const results = new Array<T>(keys.length)
     let view: EngineReadView | undefined
     try {
-      for (const key of keys) {
-        if (results.length % keysPerLook === keysPerLook - 1 && isTurnLong()) {
+      for (let i = 0; i < order.length; i++) {
+        if (i % keysPerLook === keysPerLook - 1 && isTurnLong()) {
           view ??= engine.view(sequence)
           await nextTurn()
         }
-        results.push(read(view ?? engine, key, sequence, options.fillCache !== false))
+        const position = order[i]!
+        results[position] = read(view ?? engine, keys[position]!, sequence, options.fillCache !== false)
       }
       return results
     } finally {

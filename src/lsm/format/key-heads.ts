@@ -85,7 +85,7 @@ function firstFrom(heads: Uint32Array, from: number, head: number): number {
 }
 
 /** Four bytes as a number that orders as they do; zeros behind the end, so that no smaller key gets a greater one. */
-function headOf(bytes: Uint8Array, start: number, end: number): number {
+export function headOf(bytes: Uint8Array, start: number, end: number): number {
   const rest = end - start
   if (rest >= 4) {
     return ((bytes[start]! << 24) | (bytes[start + 1]! << 16) | (bytes[start + 2]! << 8) | bytes[start + 3]!) >>> 0
