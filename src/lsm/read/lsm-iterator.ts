@@ -1,14 +1,7 @@
 /** The iterators of abstract-level: entries, keys and values of a range, as one read view sees it. */
-import {
-  AbstractIterator,
-  type AbstractIteratorOptions,
-  AbstractKeyIterator,
-  type AbstractKeyIteratorOptions,
-  AbstractValueIterator,
-  type AbstractValueIteratorOptions
-} from 'abstract-level'
-import { ItemReader, type ReaderOptions } from './item-reader.ts'
-import { type Entry, type Item, itemOfEntry, itemOfKey, itemOfValue } from './items.ts'
+import { AbstractIterator, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level'
+import { type ItemOf, ItemReader, type ReaderOptions } from './item-reader.ts'
+import { itemOfEntry, itemOfKey, itemOfValue } from './items.ts'
 import type { ReadView } from './read-view.ts'
 
 /** What abstract-level hands to _iterator(), _keys() and _values(). */
@@ -28,93 +21,58 @@ interface IteratorContract<T> {
   _close(): Promise<void>
 }
 
-export class LsmIterator<D, K, V> extends AbstractIterator<D, K, V> implements IteratorContract<Entry> {
-  readonly #reader: ItemReader<Entry>
+/** What the three classes of abstract-level have in common, with the options that the constructor really takes. */
+type IteratorBase = new (db: object, options: object) => { readonly limit: number; readonly count: number }
 
-  /** @param view what to read; released when the iterator is closed */
-  constructor(db: D, view: ReadView, options: LsmIteratorOptions) {
-    // The declared type is that of the public options, whose ranges are not encoded yet.
-    super(db, options as AbstractIteratorOptions<K, V>)
-    this.#reader = new ItemReader(view, options, itemOfEntry(options))
-  }
+/** A class of iterators over the items of a scan: the three differ in what they extend and in what an item is. */
+function readingClass<T>(Base: IteratorBase, itemOf: (options: LsmIteratorOptions) => ItemOf<T>) {
+  return class extends Base implements IteratorContract<T> {
+    readonly #reader: ItemReader<T>
 
-  _next(): Entry | undefined | Promise<Entry | undefined> {
-    return this.#reader.next()
-  }
+    constructor(db: object, view: ReadView, options: LsmIteratorOptions) {
+      super(db, options)
+      this.#reader = new ItemReader(view, options, itemOf(options))
+    }
 
-  _nextv(size: number): Entry[] | Promise<Entry[]> {
-    return this.#reader.nextv(size)
-  }
+    _next(): T | undefined | Promise<T | undefined> {
+      return this.#reader.next()
+    }
 
-  _all(): Promise<Entry[]> {
-    return this.#reader.all(this.limit - this.count)
-  }
+    _nextv(size: number): T[] | Promise<T[]> {
+      return this.#reader.nextv(size)
+    }
 
-  _seek(target: Uint8Array): void {
-    this.#reader.seek(target)
-  }
+    _all(): Promise<T[]> {
+      return this.#reader.all(this.limit - this.count)
+    }
 
-  async _close(): Promise<void> {
-    this.#reader.close()
-  }
-}
+    _seek(target: Uint8Array): void {
+      this.#reader.seek(target)
+    }
 
-export class LsmKeyIterator<D, K> extends AbstractKeyIterator<D, K> implements IteratorContract<Item> {
-  readonly #reader: ItemReader<Item>
-
-  /** @param view what to read; released when the iterator is closed */
-  constructor(db: D, view: ReadView, options: LsmIteratorOptions) {
-    super(db, options as AbstractKeyIteratorOptions<K>)
-    this.#reader = new ItemReader(view, options, itemOfKey(options))
-  }
-
-  _next(): Item | undefined | Promise<Item | undefined> {
-    return this.#reader.next()
-  }
-
-  _nextv(size: number): Item[] | Promise<Item[]> {
-    return this.#reader.nextv(size)
-  }
-
-  _all(): Promise<Item[]> {
-    return this.#reader.all(this.limit - this.count)
-  }
-
-  _seek(target: Uint8Array): void {
-    this.#reader.seek(target)
-  }
-
-  async _close(): Promise<void> {
-    this.#reader.close()
+    async _close(): Promise<void> {
+      this.#reader.close()
+    }
   }
 }
 
-export class LsmValueIterator<D, K, V> extends AbstractValueIterator<D, K, V> implements IteratorContract<Item> {
-  readonly #reader: ItemReader<Item>
+// The declared types of the bases are those of the public options, whose ranges are not encoded yet; and a class that a
+// function makes has no type parameters: the casts give them back. Each iterator releases its view when it is closed.
 
-  /** @param view what to read; released when the iterator is closed */
-  constructor(db: D, view: ReadView, options: LsmIteratorOptions) {
-    super(db, options as AbstractValueIteratorOptions<K, V>)
-    this.#reader = new ItemReader(view, options, itemOfValue(options))
-  }
+export type LsmIterator<D, K, V> = AbstractIterator<D, K, V>
+export const LsmIterator = readingClass(AbstractIterator as unknown as IteratorBase, itemOfEntry) as unknown as {
+  new <D, K, V>(db: D, view: ReadView, options: LsmIteratorOptions): LsmIterator<D, K, V>
+}
 
-  _next(): Item | undefined | Promise<Item | undefined> {
-    return this.#reader.next()
-  }
+export type LsmKeyIterator<D, K> = AbstractKeyIterator<D, K>
+export const LsmKeyIterator = readingClass(AbstractKeyIterator as unknown as IteratorBase, itemOfKey) as unknown as {
+  new <D, K>(db: D, view: ReadView, options: LsmIteratorOptions): LsmKeyIterator<D, K>
+}
 
-  _nextv(size: number): Item[] | Promise<Item[]> {
-    return this.#reader.nextv(size)
-  }
-
-  _all(): Promise<Item[]> {
-    return this.#reader.all(this.limit - this.count)
-  }
-
-  _seek(target: Uint8Array): void {
-    this.#reader.seek(target)
-  }
-
-  async _close(): Promise<void> {
-    this.#reader.close()
-  }
+export type LsmValueIterator<D, K, V> = AbstractValueIterator<D, K, V>
+export const LsmValueIterator = readingClass(
+  AbstractValueIterator as unknown as IteratorBase,
+  itemOfValue
+) as unknown as {
+  new <D, K, V>(db: D, view: ReadView, options: LsmIteratorOptions): LsmValueIterator<D, K, V>
 }
