@@ -175,8 +175,9 @@ async function writeTrace(
   for (const number of [2, 3, 4, 5]) {
     const isRecycled = canRecycle && number === 4
     const log = isRecycled
-      ? await recycleLog(fileSystem, directory, 1, number, previous)
+      ? await recycleLog(fileSystem, directory, 1, number)
       : createLog(fileSystem, directory, number, previous)
+    log.follow(previous)
     for (let i = 0; i < 3; i++) {
       const first = progress.written + 1
       const operations = [0, 1, 2].map((j) => ({ key: Buffer.from(`k${first + j}`), value: Buffer.alloc(40 * j) }))

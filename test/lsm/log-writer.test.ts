@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { recordHeaderBytes } from '../../src/lsm/format/log-record.ts'
 import { LogWriter } from '../../src/lsm/format/log-writer.ts'
 import { type Fault, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
@@ -53,6 +54,38 @@ test('a sync that failed is not tried again', async () => {
   )
   assert.is(fileSystem.matches, 1)
   assert.is(log.syncedOffset, 0)
+})
+
+test('a log that is synced gets room, so that later syncs have no new size to make durable', async () => {
+  const { fileSystem } = faulty()
+  const log = createLog(fileSystem, '/', 1)
+  log.append(recordOfPut(1))
+  assert.is(fileSystem.size(log.path), log.bytes, 'none without a sync')
+  await log.sync()
+  const fileBytes = fileSystem.size(log.path)
+  assert.is(fileBytes, 2 * log.bytes)
+  log.append(new Uint8Array(recordHeaderBytes))
+  await log.sync()
+  assert.is(fileSystem.size(log.path), fileBytes, 'none before it is used up')
+  for (let i = 2; i < 40; i++) {
+    log.append(recordOfPut(i))
+    await log.sync()
+  }
+  assert.is(readLog(fileSystem, log.path, 1).length, 39)
+  log.close()
+})
+
+test('a log does without room when the device has none', async () => {
+  const { fileSystem } = faulty()
+  const log = createLog(fileSystem, '/', 1)
+  log.append(recordOfPut(1))
+  fileSystem.fail({ at: 1, operations: ['write'], code: 'ENOSPC', isPartial: true })
+  await log.sync()
+  log.append(recordOfPut(2))
+  await log.sync()
+  assert.is(fileSystem.matches, 2)
+  assert.is(readLog(fileSystem, log.path, 1).length, 2)
+  log.close()
 })
 
 test('a sync makes the log before it and the name of the file durable, once', async () => {

@@ -1,8 +1,8 @@
 /**
  * The write-ahead logs that are needed: one per memtable that is not in tables yet, the newest one being written.
  *
- * A log that is not needed any more becomes the next one, so that its pages need not be made again. Since that takes a
- * sync of the directory, it is prepared ahead; when it is not ready in time, the next log is a new file.
+ * A log that is not needed any more becomes one of the next, so that its pages need not be made again, nor removed. Since
+ * that takes a sync of the directory, some are prepared ahead; when none is ready in time, the next log is a new file.
  *
  * Invariants:
  * 1. sync() makes durable everything appended so far, whichever log it went to (see LogWriter, invariant 2).
@@ -15,6 +15,8 @@ import { logName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { createLog, recycleLog } from '../version/log-files.ts'
 
+/** Logs that are prepared: as many as memtables may become tables at a time. */
+const maxPrepared = 3
 /** A larger log is not recycled: one huge batch would occupy the disk for ever. As a multiple of writeBufferSize. */
 const maxRecycledFactor = 4
 
@@ -25,9 +27,11 @@ export class Logs {
   readonly #takeNumber: () => number
   /** Oldest first. */
   readonly #needed: LogWriter[] = []
-  /** Made of an obsolete log while the newest of the needed ones was written. */
-  #prepared: LogWriter | undefined
-  #preparing: Promise<void> | undefined
+  /** Made of obsolete logs, in the order of their numbers. */
+  readonly #prepared: LogWriter[] = []
+  /** Logs that are being prepared, one after another. */
+  #preparing: Promise<void> = Promise.resolve()
+  #preparingCount = 0
   #isClosed = false
 
   constructor(fileSystem: FileSystem, directory: string, writeBufferBytes: number, takeNumber: () => number) {
@@ -61,8 +65,7 @@ export class Logs {
     for (let log = this.#needed[0]; log !== undefined && log.logNumber < firstNeeded; log = this.#needed[0]) {
       this.#needed.shift()
       closeQuietly(log)
-      const isSpare = this.#prepared === undefined && this.#preparing === undefined && !this.#isClosed
-      if (isSpare && log.bytes <= this.#maxRecycledBytes) this.#preparing = this.#prepare(log.logNumber)
+      if (log.bytes <= this.#maxRecycledBytes) this.#recycle(log.logNumber)
       else this.#remove(log.logNumber)
     }
   }
@@ -71,34 +74,44 @@ export class Logs {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#preparing
-    if (this.#prepared !== undefined) {
-      closeQuietly(this.#prepared)
-      this.#remove(this.#prepared.logNumber)
-      this.#prepared = undefined
+    for (const log of this.#prepared.splice(0)) {
+      closeQuietly(log)
+      this.#remove(log.logNumber)
     }
     for (const log of this.#needed.splice(0)) closeQuietly(log)
   }
 
-  /** The prepared log, when it was made to follow the log that is to be followed. */
+  /** A prepared log whose number is behind that of the log before. */
   #takePrepared(previous: LogWriter | undefined): LogWriter | undefined {
-    const prepared = this.#prepared
-    if (prepared === undefined) return undefined
-    this.#prepared = undefined
-    if (previous !== undefined && prepared.logNumber > previous.logNumber) return prepared
-    // Another log was begun in between: its number came too early.
-    closeQuietly(prepared)
-    this.#remove(prepared.logNumber)
+    for (let log = this.#prepared.shift(); log !== undefined; log = this.#prepared.shift()) {
+      if (previous !== undefined && log.logNumber > previous.logNumber) {
+        log.follow(previous)
+        return log
+      }
+      // Another log was begun while it was prepared: it needs another number.
+      closeQuietly(log)
+      this.#recycle(log.logNumber)
+    }
     return undefined
+  }
+
+  /** Prepares what was this log, unless there are enough. */
+  #recycle(oldNumber: number): void {
+    if (this.#isClosed || this.#prepared.length + this.#preparingCount >= maxPrepared) {
+      this.#remove(oldNumber)
+      return
+    }
+    this.#preparingCount++
+    this.#preparing = this.#preparing.then(() => this.#prepare(oldNumber))
   }
 
   async #prepare(oldNumber: number): Promise<void> {
     try {
-      const number = this.#takeNumber()
-      this.#prepared = await recycleLog(this.#fileSystem, this.#directory, oldNumber, number, this.current)
+      this.#prepared.push(await recycleLog(this.#fileSystem, this.#directory, oldNumber, this.#takeNumber()))
     } catch {
       // The next log will be a new file; what became of this one is seen to at the next open.
     } finally {
-      this.#preparing = undefined
+      this.#preparingCount--
     }
   }
 

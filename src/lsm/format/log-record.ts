@@ -6,8 +6,8 @@
  * 2. That checksum covers the log's number and the offset the record was written to: what is left of another log in a
  *    recycled file, and a copy of a log inside somebody's value, are no records of this log.
  */
-import { crc32 } from 'node:zlib'
 import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
+import { crc32Of } from './crc32.ts'
 
 /** Bytes in front of every payload. */
 export const recordHeaderBytes = 24
@@ -40,7 +40,7 @@ export function writeHeader(
   offset: number
 ): void {
   const payloadAt = at + recordHeaderBytes
-  writeU32(bytes, at, crc32(bytes.subarray(payloadAt, payloadAt + payloadBytes)))
+  writeU32(bytes, at, crc32Of(bytes, payloadAt, payloadAt + payloadBytes))
   writeU32(bytes, at + 4, payloadBytes)
   writeU32(bytes, at + logNumberOffset, logNumber)
   writeU53(bytes, at + 12, syncedOffset)
@@ -62,9 +62,9 @@ export function readHeader(bytes: Uint8Array, at: number, logNumber: number, off
 
 /** Whether these are the bytes that the header was written for. */
 export function isPayload(header: RecordHeader, payload: Uint8Array): boolean {
-  return payload.length === header.payloadBytes && crc32(payload) === header.payloadCrc
+  return payload.length === header.payloadBytes && crc32Of(payload, 0, payload.length) === header.payloadCrc
 }
 
 function headerCrc(bytes: Uint8Array, at: number, offset: number): number {
-  return crc32(bytes.subarray(at, at + checkedBytes), offset >>> 0)
+  return crc32Of(bytes, at, at + checkedBytes, offset >>> 0)
 }

@@ -15,6 +15,13 @@ import { maxPayloadBytes, recordHeaderBytes, writeHeader } from './log-record.ts
 export interface LogWriterOptions {
   /** Offset to append at: the end of a log that ends cleanly. Default 0. */
   readonly offset?: number
+  /** Bytes that the file has, whatever they are; see `maxRoomBytes`. Default none. */
+  readonly fileBytes?: number
+  /**
+   * Bytes of zeros that sync() may put behind the log, so that the syncs after it have no new size and no new blocks to
+   * make durable, which takes them half the time. As many as the log has, but not more than these. Default 0.
+   */
+  readonly maxRoomBytes?: number
   /** The log that batches went to before this one. */
   readonly previous?: LogWriter | undefined
   /** Makes the name of the file durable; called by the first sync. */
@@ -23,8 +30,11 @@ export interface LogWriterOptions {
 
 export class LogWriter {
   readonly logNumber: number
-  #file: OpenFile
+  readonly #file: OpenFile
+  #maxRoomBytes: number
   #bytes: number
+  /** Where the file ends, or the log if that is longer. */
+  #fileBytes: number
   #syncedOffset = 0
   /** The synced offset in the last header. */
   #saidOffset = 0
@@ -38,6 +48,8 @@ export class LogWriter {
     this.logNumber = logNumber
     this.#file = file
     this.#bytes = options.offset ?? 0
+    this.#fileBytes = Math.max(this.#bytes, options.fileBytes ?? 0)
+    this.#maxRoomBytes = options.maxRoomBytes ?? 0
     this.#previous = options.previous
     this.#syncName = options.syncName
   }
@@ -46,7 +58,7 @@ export class LogWriter {
     return this.#file.path
   }
 
-  /** Bytes of the log so far; a recycled file may be longer. */
+  /** Bytes of the log so far; the file may be longer. */
   get bytes(): number {
     return this.#bytes
   }
@@ -59,6 +71,11 @@ export class LogWriter {
   /** What stopped this log; undefined while it works. */
   get failure(): Error | undefined {
     return this.#failure
+  }
+
+  /** Says which log batches went to before this one. REQUIRES: nothing was appended or synced. */
+  follow(previous: LogWriter | undefined): void {
+    this.#previous = previous
   }
 
   /**
@@ -79,6 +96,7 @@ export class LogWriter {
       throw this.#fail('Cannot write', error)
     }
     this.#bytes += record.length
+    if (this.#bytes > this.#fileBytes) this.#fileBytes = this.#bytes
     this.#saidOffset = this.#syncedOffset
   }
 
@@ -93,6 +111,7 @@ export class LogWriter {
     const bytes = this.#bytes
     const [previous, syncName] = [this.#previous, this.#syncName]
     if (bytes === this.#syncedOffset && previous === undefined && syncName === undefined) return
+    this.#makeRoom()
     try {
       await Promise.all([previous?.sync(), syncName?.(), this.#file.sync()])
     } catch (error) {
@@ -123,6 +142,19 @@ export class LogWriter {
       this.#file.close()
     } catch (error) {
       throw this.#fail('Cannot close', error)
+    }
+  }
+
+  /** When the log has reached the end of the file, puts zeros behind it. */
+  #makeRoom(): void {
+    const room = Math.min(this.#maxRoomBytes, this.#bytes)
+    if (room === 0 || this.#bytes < this.#fileBytes) return
+    try {
+      this.#file.write(new Uint8Array(room), this.#bytes)
+      this.#fileBytes = this.#bytes + room
+    } catch {
+      // The log is as it was, and does without; what the device has to say to it, it says to the next write.
+      this.#maxRoomBytes = 0
     }
   }
 

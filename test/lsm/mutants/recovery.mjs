@@ -16,7 +16,7 @@ export const recovery = [
   ),
   mutant(
     'a log record with a wrong checksum is accepted',
-    edit('lsm/format/log-record', ' && crc32(payload) === header.payloadCrc', ''),
+    edit('lsm/format/log-record', ' && crc32Of(payload, 0, payload.length) === header.payloadCrc', ''),
     'lsm/log-reader',
     'lsm/crash-logs'
   ),
