@@ -32,9 +32,12 @@ const firstSliceDocuments = 32
 const maxSliceDocuments = 1000
 const maxSliceCharacters = 4 * 1024 * 1024
 
+const passesAll: ByteTest = () => true
+
 export class Confirmer {
   readonly #filter: Test
-  readonly #mayMatch: ByteTest | undefined
+  /** Made when the first record is there. */
+  #byteTest: ByteTest | undefined
   readonly #meter: Meter
   #slice: Match[] = []
   #characters = 0
@@ -44,7 +47,6 @@ export class Confirmer {
   /** @param maxMatches no more than these are wanted */
   constructor(filter: Test, meter: Meter, maxMatches: number) {
     this.#filter = filter
-    this.#mayMatch = filter.byteTest?.()
     this.#meter = meter
     this.#remaining = maxMatches
   }
@@ -99,7 +101,8 @@ export class Confirmer {
 
   /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */
   mayMatch({ bytes, start, end, block }: RecordPlace, isCertain: boolean): boolean {
-    if (isCertain || this.#mayMatch?.(bytes, start, end, block) !== false) return true
+    this.#byteTest ??= this.#filter.byteTest?.() ?? passesAll
+    if (isCertain || this.#byteTest(bytes, start, end, block)) return true
     this.#meter.documentsFetched++
     this.#meter.tested++
     return false

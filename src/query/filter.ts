@@ -3,6 +3,7 @@
  */
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
+import type { Filter } from './ast.ts'
 import { boundsOf } from './bounds.ts'
 import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
 import { type Constraints, constraintsOf } from './constraints.ts'
@@ -41,14 +42,45 @@ export interface CompiledFilter {
  * filter.matches({ lang: 'en', user: { followers: 2500 } }) // true
  */
 export function compileFilter(filter: unknown, options: FilterOptions = {}): CompiledFilter {
-  const parsed = parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
-  return {
-    matches: compileMatcher(parsed),
-    prefilter: compilePrefilter(parsed),
-    byteTest: compileByteTest(parsed),
-    bounds: boundsOf(parsed),
-    ids: idsOf(parsed),
-    constraints: () => constraintsOf(parsed),
-    unbounded: unboundedParts(parsed)
+  return new ParsedFilter(parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' }))
+}
+
+/** Compiles each part when it is asked for: a read that finds no candidate never tests one. */
+class ParsedFilter implements CompiledFilter {
+  readonly #filter: Filter
+  #matches: CompiledFilter['matches'] | undefined
+  /** null when there is none. */
+  #prefilter: TextTest | null | undefined
+  #byteTest: (() => ByteTest) | null | undefined
+  readonly bounds: PairExpression
+  readonly ids: readonly unknown[] | undefined
+
+  constructor(filter: Filter) {
+    this.#filter = filter
+    this.bounds = boundsOf(filter)
+    this.ids = idsOf(filter)
+  }
+
+  get matches(): CompiledFilter['matches'] {
+    this.#matches ??= compileMatcher(this.#filter)
+    return this.#matches
+  }
+
+  get prefilter(): TextTest | undefined {
+    if (this.#prefilter === undefined) this.#prefilter = compilePrefilter(this.#filter) ?? null
+    return this.#prefilter ?? undefined
+  }
+
+  get byteTest(): (() => ByteTest) | undefined {
+    if (this.#byteTest === undefined) this.#byteTest = compileByteTest(this.#filter) ?? null
+    return this.#byteTest ?? undefined
+  }
+
+  get constraints(): () => Constraints {
+    return () => constraintsOf(this.#filter)
+  }
+
+  get unbounded(): readonly string[] {
+    return unboundedParts(this.#filter)
   }
 }
