@@ -385,7 +385,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
 }
 
 function sequenceOf({ snapshot }: ReadOptions): number | undefined {
-  return snapshot instanceof LsmSnapshot ? snapshot.sequence : undefined
+  return snapshot !== undefined && snapshot instanceof LsmSnapshot ? snapshot.sequence : undefined
 }
 
 function checkedLocation(location: string): string {

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BlockCompressor } from '../../src/lsm/format/block-compressor.ts'
 import { Codec, decompressInto, rawBytesOf } from '../../src/lsm/format/codec.ts'
-import { chunkBytes, compressChunk, decompressChunk } from '../../src/lsm/format/lz4/lz4.ts'
+import { chunkBytes, compressChunk, decompressChunk, inputRoom } from '../../src/lsm/format/lz4/lz4.ts'
 import { seedOfRun } from '../support/values.ts'
 
 const seed = seedOfRun()
@@ -74,6 +74,29 @@ test('what was compressed decompresses to the same bytes, here and by the descri
     }),
     { seed, numRuns: 2000 }
   )
+})
+
+test('what was read to the room for input decompresses from there, several times and beside other bytes', () => {
+  fc.assert(
+    fc.property(data, data, fc.nat(50), (raw, other, start) => {
+      const bytes = compressed(raw)
+      const others = compressed(other)
+      const end = start + bytes.length
+      const room = inputRoom(end + others.length)
+      assert.ok(room !== undefined)
+      room.set(bytes, start)
+      room.set(others, end)
+      for (const target of [Buffer.alloc(raw.length), Buffer.alloc(raw.length)]) {
+        assert.ok(decompressChunk(room, start, end, target, 0, raw.length))
+        assert.equal(target, raw)
+      }
+      const target = Buffer.alloc(other.length)
+      assert.ok(decompressChunk(room, end, end + others.length, target, 0, other.length))
+      assert.equal(target, other)
+    }),
+    { seed, numRuns: 500 }
+  )
+  assert.is(inputRoom(2 * chunkBytes), undefined)
 })
 
 test('the same bytes are compressed to the same bytes, whatever was compressed before', () => {

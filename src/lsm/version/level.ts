@@ -30,25 +30,31 @@ export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Arr
 /** Finds the one table of a level that may hold a key, again and again. */
 export class LevelSearch {
   readonly #tables: readonly TableMeta[]
-  readonly #ends: KeyHeads
+  /** The first and the last key of each table, one after another. */
+  readonly #borders: readonly Uint8Array[]
+  readonly #heads: KeyHeads
 
   constructor(tables: readonly TableMeta[]) {
     this.#tables = tables
-    this.#ends = KeyHeads.ofKeys(tables.map(({ largest }) => largest))
+    this.#borders = tables.flatMap(({ smallest, largest }) => [smallest, largest])
+    this.#heads = KeyHeads.ofKeys(this.#borders)
   }
 
   tableFor(key: Uint8Array): TableMeta | undefined {
-    const tables = this.#tables
-    const ends = this.#ends
-    ends.locate(key)
-    let { low, high } = ends
+    const borders = this.#borders
+    const heads = this.#heads
+    heads.locate(key)
+    let { low, high } = heads
+    const end = high
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareKeys(tables[middle]!.largest, key) < 0) low = middle + 1
+      if (compareKeys(borders[middle]!, key) < 0) low = middle + 1
       else high = middle
     }
-    const table = tables[low]
-    return table !== undefined && compareKeys(table.smallest, key) <= 0 ? table : undefined
+    // The first border at or behind the key is the last key of its table, or the key is the first one itself.
+    const isLast = (low & 1) === 1
+    const isWithin = isLast || (low < end && compareKeys(borders[low]!, key) === 0)
+    return isWithin ? this.#tables[low >>> 1] : undefined
   }
 }
 

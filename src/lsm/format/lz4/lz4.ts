@@ -36,6 +36,8 @@ interface Lz4 {
 
 let instance: Lz4 | undefined
 let uses = 0
+/** What inputRoom() gave last. */
+let room: Buffer | undefined
 
 /** Grows with every call that writes to the kernel's memory: as long as it stays, what is there stays. */
 export function memoryUses(): number {
@@ -56,13 +58,14 @@ export function compressChunk(source: Uint8Array, start: number, end: number, li
 }
 
 /**
- * Room for so many bytes of input in the kernel's memory: what is decompressed from there is not copied first. The
- * bytes stay until the next call of any other function here but decompression.
+ * Room for so many bytes of input in the kernel's memory: what is decompressed from this buffer is not copied first. The
+ * bytes stay until the next call of any other function here but decompression from this buffer.
  * @returns undefined when there is no such room
  */
 export function inputRoom(bytes: number): Buffer | undefined {
   uses++
-  return bytes <= maxInputBytes ? lz4().memory.subarray(input, input + bytes) : undefined
+  room = bytes <= maxInputBytes ? lz4().memory.subarray(input, input + bytes) : undefined
+  return room
 }
 
 /** Raw bytes where they lie, until the next call. */
@@ -84,9 +87,9 @@ export function decompressInPlace(
   if (end - start > maxCompressedBytes) return undefined
   const { functions, memory, raw } = lz4()
   uses++
-  let from = input
-  if (source.buffer === memory.buffer) from = source.byteOffset + start
-  else memory.set(source.subarray(start, end), input)
+  const isThere = source === room
+  if (!isThere) memory.set(source.subarray(start, end), input)
+  const from = isThere ? input + start : input
   return functions.decompress(from, end - start, rawBytes) === 0 ? undefined : raw
 }
 
