@@ -72,8 +72,10 @@ test('positions are those of the bytes that were given, also within a shared buf
   const arena = Buffer.from(new SharedArrayBuffer(100))
   arena.set(payload, 30)
   let seen = ''
-  decodeBatches(arena, 30, 30 + payload.length, place, (bytes, keyStart, keyEnd, valueStart, valueEnd) => {
-    assert.is(bytes, arena)
+  decodeBatches(arena, 30, 30 + payload.length, place, (operation) => {
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = operation
+    assert.is(keyBytes, arena)
+    assert.is(valueBytes, arena)
     seen += `${arena.toString('latin1', keyStart, keyEnd)}=${arena.toString('latin1', valueStart, valueEnd)}`
   })
   assert.is(seen, 'ab=xyz')

@@ -61,16 +61,11 @@ export function recordOfPut(sequence: number, valueBytes = 10): Uint8Array {
 /** The operations of a payload, each with its sequence number. */
 export function operationsOf(payload: Uint8Array, path = 'test'): (TestOperation & { readonly sequence: number })[] {
   const operations: (TestOperation & { readonly sequence: number })[] = []
-  decodeBatches(
-    payload,
-    0,
-    payload.length,
-    { path },
-    (bytes, keyStart, keyEnd, valueStart, valueEnd, sequence, kind) => {
-      const value = kind === EntryKind.put ? new Uint8Array(bytes.subarray(valueStart, valueEnd)) : undefined
-      operations.push({ sequence, key: new Uint8Array(bytes.subarray(keyStart, keyEnd)), value })
-    }
-  )
+  decodeBatches(payload, 0, payload.length, { path }, (operation) => {
+    const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = operation
+    const value = kind === EntryKind.put ? new Uint8Array(valueBytes.subarray(valueStart, valueEnd)) : undefined
+    operations.push({ sequence, key: new Uint8Array(keyBytes.subarray(keyStart, keyEnd)), value })
+  })
   return operations
 }
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { EntryKind } from '../../src/lsm/format/entry.ts'
+import { EntryKind, EntryRecord } from '../../src/lsm/format/entry.ts'
 import { Found } from '../../src/lsm/format/found.ts'
 import { Arena } from '../../src/lsm/memtable/arena.ts'
-import { MemtableEntry } from '../../src/lsm/memtable/entry-list.ts'
 import { Memtable } from '../../src/lsm/memtable/memtable.ts'
 import { seedOfRun } from '../support/values.ts'
 import { allOf, assertSameWalk, compareEntries, keys, operations, steps } from './cursor-cases.ts'
@@ -77,7 +76,7 @@ test('entries are read out in the order they were added', () => {
   filled.put('b', '1')
   filled.put('a', '2')
   filled.delete('b')
-  const entry = new MemtableEntry()
+  const entry = new EntryRecord()
   const read = Array.from({ length: filled.memtable.entryCount }, (_, number) => {
     filled.memtable.entryAt(number, entry)
     const key = Buffer.from(entry.keyBytes.subarray(entry.keyStart, entry.keyEnd)).toString()

@@ -24,7 +24,16 @@ export class FilledMemtable {
     const keyEnd = offset + key.length
     const end = keyEnd + value.length
     this.memtable.arena.commit(offset, end)
-    this.memtable.add(chunk, offset, keyEnd, keyEnd, end, sequence, kind)
+    this.memtable.add(chunk, {
+      keyBytes: bytes,
+      keyStart: offset,
+      keyEnd,
+      sequence,
+      kind,
+      valueBytes: bytes,
+      valueStart: keyEnd,
+      valueEnd: end
+    })
     this.entries.push({ key, value, kind, sequence })
   }
 

@@ -100,7 +100,16 @@ export function buildTable(
     // Ranges in the middle of larger bytes, as those of memtables and blocks are.
     const around = Buffer.concat([Buffer.from('<<'), key, Buffer.from('=='), value, Buffer.from('>>')])
     const valueStart = key.length + 4
-    builder.add(around, 2, 2 + key.length, sequence, kind, around, valueStart, valueStart + value.length)
+    builder.add({
+      keyBytes: around,
+      keyStart: 2,
+      keyEnd: 2 + key.length,
+      sequence,
+      kind,
+      valueBytes: around,
+      valueStart,
+      valueEnd: valueStart + value.length
+    })
     around.fill(0xee)
     afterEach?.(builder)
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasCode } from '../../src/lsm/errors.ts'
+import type { EntryRanges } from '../../src/lsm/format/entry.ts'
 import { compareKeys, EntryKind } from '../../src/lsm/format/entry.ts'
 import type { Section, SectionCollector } from '../../src/lsm/format/section-collector.ts'
 import { separator } from '../../src/lsm/format/separator.ts'
@@ -22,7 +23,7 @@ class NotingCollector implements SectionCollector {
     this.#sections = sections
   }
 
-  add(keyBytes: Uint8Array, keyStart: number, keyEnd: number, sequence: number): void {
+  add({ keyBytes, keyStart, keyEnd, sequence }: EntryRanges): void {
     this.blocks.at(-1)?.push(`${Buffer.from(keyBytes.subarray(keyStart, keyEnd)).toString('latin1')}@${sequence}`)
   }
 

@@ -5,6 +5,7 @@ import { tableName } from '../../src/lsm/fs/file-names.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { jsonExtractor, LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { jobOf, type Version } from './compaction-helpers.ts'
+import { wholeEntry } from './whole-entry.ts'
 
 export const location = '/db'
 
@@ -83,7 +84,7 @@ export function tablesAlone(...tables: readonly (readonly Version[])[]) {
     for (const { key, sequence, value } of versions) {
       const [keyBytes, bytes] = [Buffer.from(key), Buffer.from(value ?? '')]
       const kind = value === undefined ? EntryKind.tombstone : EntryKind.put
-      builder.add(keyBytes, 0, keyBytes.length, sequence, kind, bytes, 0, bytes.length)
+      builder.add(wholeEntry(keyBytes, sequence, kind, bytes))
     }
     const meta = builder.finish()
     file.close()

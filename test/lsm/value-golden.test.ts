@@ -7,6 +7,7 @@ import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
 import { createSectionCollector } from '../../src/lsm/value/section-collector.ts'
 import { SideFile, writeSideFile } from '../../src/lsm/value/side-file.ts'
+import { wholeEntry } from './whole-entry.ts'
 
 const golden = readFileSync(new URL('golden/values.hex', import.meta.url), 'latin1')
 
@@ -24,7 +25,7 @@ async function goldenSections() {
     { a: [true, null], n: -2, s: 'ü' }
   ]) {
     const value = Buffer.from(JSON.stringify(document))
-    collector.add(Buffer.from('key'), 0, 3, 1, EntryKind.put, value, 0, value.length)
+    collector.add(wholeEntry(Buffer.from('key'), 1, EntryKind.put, value))
     collector.endBlock()
   }
   return collector.finish()

@@ -19,6 +19,7 @@ import { TableValues } from '../../src/lsm/value/table-values.ts'
 import { overlappingBlocks } from '../../src/lsm/value/zone-maps.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { wholeEntry } from './whole-entry.ts'
 
 const seed = testSeed()
 const extractor = jsonExtractor({ fields: ['a', 'b'], zones: ['a'] })
@@ -51,7 +52,7 @@ async function sectionsOf(
     for (const document of block) {
       const value = Buffer.from(document === undefined ? '' : JSON.stringify(document))
       const kind = document === undefined ? EntryKind.tombstone : EntryKind.put
-      collector.add(Buffer.from('key'), 0, 3, 1, kind, value, 0, value.length)
+      collector.add(wholeEntry(Buffer.from('key'), 1, kind, value))
     }
     collector.endBlock()
   }

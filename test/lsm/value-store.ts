@@ -21,6 +21,7 @@ import { Values } from '../../src/lsm/value/values.ts'
 import { TableCache } from '../../src/lsm/version/table-cache.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { FilledMemtable } from './memtable-filling.ts'
+import { wholeEntry } from './whole-entry.ts'
 
 export interface TestVersion {
   readonly key: string
@@ -148,7 +149,7 @@ export class ValueStore {
       const keyBytes = Buffer.from(key)
       const valueBytes = Buffer.from(value ?? '')
       const kind = value === undefined ? EntryKind.tombstone : EntryKind.put
-      builder.add(keyBytes, 0, keyBytes.length, sequence, kind, valueBytes, 0, valueBytes.length)
+      builder.add(wholeEntry(keyBytes, sequence, kind, valueBytes))
     }
     const meta = builder.finish()
     file.close()

@@ -11,6 +11,7 @@ import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { TableCache } from '../../src/lsm/version/table-cache.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { codeOf } from './log-helpers.ts'
+import { wholeEntry } from './whole-entry.ts'
 
 const key = Buffer.from('key')
 
@@ -28,7 +29,7 @@ function fileSystemWith(count: number): { readonly fileSystem: FaultyFileSystem;
     const file = fileSystem.open(`/${tableName(i + 1)}`, 'create')
     const builder = new TableBuilder(file, i + 1, options)
     const value = Buffer.from(String(i + 1))
-    builder.add(key, 0, key.length, 5, EntryKind.put, value, 0, value.length)
+    builder.add(wholeEntry(key, 5, EntryKind.put, value))
     const meta = builder.finish()
     file.close()
     return meta

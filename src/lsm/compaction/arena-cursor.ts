@@ -20,15 +20,9 @@ export async function replayArena(snapshot: ArenaSnapshot, path: string, pace: P
   for (const [number, { payloads }] of snapshot.chunks.entries()) {
     const bytes = arena.chunk(number)
     for (let i = 0; i + 1 < payloads.length; i += 2) {
-      decodeBatches(
-        bytes,
-        payloads[i] ?? 0,
-        payloads[i + 1] ?? 0,
-        { path },
-        (_bytes, keyStart, keyEnd, valueStart, valueEnd, sequence, kind) => {
-          memtable.add(number, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
-        }
-      )
+      decodeBatches(bytes, payloads[i] ?? 0, payloads[i + 1] ?? 0, { path }, (operation) => {
+        memtable.add(number, operation)
+      })
       if (memtable.entryCount - sorted >= sortedAtOnce) {
         memtable.cursor().close()
         sorted = memtable.entryCount

@@ -5,7 +5,7 @@
  */
 import { copyBytes } from '../format/bytes.ts'
 import type { Cursor } from '../format/cursor.ts'
-import { compareRanges } from '../format/entry.ts'
+import { compareRanges, EntryRecord } from '../format/entry.ts'
 import { DropRules, Verdict } from './drop-rules.ts'
 import type { TableJob } from './job.ts'
 import { OutputBorders } from './output-borders.ts'
@@ -17,6 +17,8 @@ const sliceEntries = 256
 
 export class JobMerge {
   readonly #cursor: Cursor
+  /** The cursor's entry; a cursor over many says each time anew which of them has it. */
+  readonly #entry = new EntryRecord()
   readonly #outputs: TableOutputs
   readonly #rules: DropRules
   readonly #borders: OutputBorders
@@ -42,17 +44,19 @@ export class JobMerge {
   /** Some 100 µs of work; false when there is none left. */
   runSlice(): boolean {
     const cursor = this.#cursor
+    const entry = this.#entry
     const outputs = this.#outputs
     let bytes = 0
     for (let entries = 0; cursor.isValid && entries < sliceEntries && bytes < sliceBytes; entries++) {
-      const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = cursor
+      entry.set(cursor)
+      const { keyBytes, keyStart, keyEnd, sequence, kind, valueStart, valueEnd } = entry
       const isNewKey = this.#meet(keyBytes, keyStart, keyEnd)
       if (this.#rules.judge(isNewKey, keyBytes, keyStart, keyEnd, sequence, kind) === Verdict.keep) {
         if (outputs.isOpen && (this.#borders.isDue || outputs.isFull) && this.#isFirstKept && !outputs.isLast) {
           outputs.end()
         }
         if (!outputs.isOpen) this.#borders.begin()
-        outputs.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+        outputs.add(entry)
         this.#isFirstKept = false
       }
       bytes += keyEnd - keyStart + valueEnd - valueStart

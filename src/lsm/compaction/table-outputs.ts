@@ -6,7 +6,7 @@
  * 2. After discard() none of the files exist, as far as the file system lets them be removed.
  */
 import { join } from 'node:path'
-import type { EntryKind } from '../format/entry.ts'
+import type { EntryRanges } from '../format/entry.ts'
 import { TableBuilder } from '../format/table-builder.ts'
 import { sideFileName, tableName, temporaryName } from '../fs/file-names.ts'
 import type { FileSystem, OpenFile } from '../fs/file-system.ts'
@@ -57,18 +57,9 @@ export class TableOutputs {
   }
 
   /** Begins a table if none is open. */
-  add(
-    keyBytes: Uint8Array,
-    keyStart: number,
-    keyEnd: number,
-    sequence: number,
-    kind: EntryKind,
-    valueBytes: Uint8Array,
-    valueStart: number,
-    valueEnd: number
-  ): void {
+  add(entry: EntryRanges): void {
     const { builder } = this.#current ?? this.#begin()
-    builder.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+    builder.add(entry)
   }
 
   /** Ends the open table, if there is one; its sync goes on. */

@@ -7,8 +7,7 @@ import type { Memtable } from '../memtable/memtable.ts'
 let target: Memtable
 let targetChunk = 0
 
-const add: OperationVisitor = (_bytes, keyStart, keyEnd, valueStart, valueEnd, sequence, kind) =>
-  target.add(targetChunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
+const add: OperationVisitor = (operation) => target.add(targetChunk, operation)
 
 /**
  * REQUIRES: [start, end) is committed to the memtable's arena.

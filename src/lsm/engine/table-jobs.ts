@@ -6,9 +6,9 @@ import { maxGrandparentTables } from '../compaction/moves.ts'
 import { isSamePartition } from '../compaction/partition.ts'
 import { partitionEnds } from '../compaction/partition-ends.ts'
 import type { CompactionLimits, Merge } from '../compaction/pick.ts'
+import { EntryRecord } from '../format/entry.ts'
 import type { TableWriteOptions, ValueWriteOptions } from '../format/table-options.ts'
 import { levelCount } from '../format/version-edit.ts'
-import { MemtableEntry } from '../memtable/entry-list.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -137,8 +137,8 @@ function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
 function countPartitions(memtable: Memtable, depth: number): number {
   if (depth === 0) return 1
   let changes = 1
-  let last = new MemtableEntry()
-  let entry = new MemtableEntry()
+  let last = new EntryRecord()
+  let entry = new EntryRecord()
   const limit = memtable.keyCount
   for (let i = 0; i < memtable.entryCount && changes < limit; i++) {
     memtable.entryAt(i, entry)
@@ -150,6 +150,6 @@ function countPartitions(memtable: Memtable, depth: number): number {
   return changes
 }
 
-function isSame(a: MemtableEntry, b: MemtableEntry, depth: number): boolean {
+function isSame(a: EntryRecord, b: EntryRecord, depth: number): boolean {
   return isSamePartition(a.keyBytes, a.keyStart, a.keyEnd, b.keyBytes, b.keyStart, b.keyEnd, depth)
 }

@@ -1,5 +1,6 @@
 /** Writes the payload of one block after another (block.ts) straight into the output, where it may stay. */
 import { copyBytes, writeU32 } from './bytes.ts'
+import type { EntryRanges } from './entry.ts'
 import type { TableOutput } from './table-output.ts'
 import { maxVarintBytes, writeVarint } from './varint.ts'
 
@@ -33,20 +34,9 @@ export class BlockBuilder {
     return this.isEmpty ? 0 : this.#output.length - this.#start + 4 * this.#restarts.length + 4
   }
 
-  /**
-   * @param shared bytes that the key has in common with the one before
-   * @param meta sequence · 2 + kind
-   */
-  add(
-    shared: number,
-    keyBytes: Uint8Array,
-    keyStart: number,
-    keyEnd: number,
-    meta: number,
-    valueBytes: Uint8Array,
-    valueStart: number,
-    valueEnd: number
-  ): void {
+  /** @param shared bytes that the key has in common with the one before */
+  add(entry: EntryRanges, shared: number): void {
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entry
     const output = this.#output
     if (this.isEmpty) this.#start = output.length
     output.reserve(maxHeaderBytes + keyEnd - keyStart + valueEnd - valueStart)
@@ -61,7 +51,7 @@ export class BlockBuilder {
     let at = writeVarint(bytes, output.length, kept)
     at = writeVarint(bytes, at, keyEnd - keyStart - kept)
     at = writeVarint(bytes, at, valueEnd - valueStart)
-    at = writeVarint(bytes, at, meta)
+    at = writeVarint(bytes, at, entry.sequence * 2 + entry.kind)
     copyBytes(keyBytes, keyStart + kept, keyEnd, bytes, at)
     at += keyEnd - keyStart - kept
     copyBytes(valueBytes, valueStart, valueEnd, bytes, at)

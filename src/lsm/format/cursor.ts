@@ -6,20 +6,11 @@
  * remembers the ranges has the entry still when the cursor has moved on.
  */
 import type { Block } from './block.ts'
-import type { EntryKind } from './entry.ts'
+import type { EntryRanges } from './entry.ts'
 
-export interface Cursor {
-  /** False before the first seek, and past either end. The fields below are meaningless then. */
+export interface Cursor extends EntryRanges {
+  /** False before the first seek, and past either end. The entry is meaningless then. */
   readonly isValid: boolean
-  readonly keyBytes: Uint8Array
-  readonly keyStart: number
-  readonly keyEnd: number
-  readonly sequence: number
-  readonly kind: EntryKind
-  readonly valueBytes: Uint8Array
-  readonly valueStart: number
-  /** Equal to valueStart for a tombstone. */
-  readonly valueEnd: number
   /** The block that the value lies in, where it lies in one. Another object for every block, and never one used again. */
   readonly block?: Block | undefined
 

@@ -4,6 +4,45 @@
 export const EntryKind = { tombstone: 0, put: 1 } as const
 export type EntryKind = (typeof EntryKind)[keyof typeof EntryKind]
 
+/** A version of a key where it lies: ranges of bytes, of which the one who shows them says how long they are valid. */
+export interface EntryRanges {
+  readonly keyBytes: Uint8Array
+  readonly keyStart: number
+  readonly keyEnd: number
+  readonly sequence: number
+  readonly kind: EntryKind
+  readonly valueBytes: Uint8Array
+  readonly valueStart: number
+  /** Equal to valueStart for a tombstone. */
+  readonly valueEnd: number
+}
+
+const nothing: Uint8Array = Buffer.alloc(0)
+
+/** One entry after another, read out of wherever they are: nothing is allocated per entry. */
+export class EntryRecord implements EntryRanges {
+  keyBytes: Uint8Array = nothing
+  keyStart = 0
+  keyEnd = 0
+  sequence = 0
+  kind: EntryKind = EntryKind.tombstone
+  valueBytes: Uint8Array = nothing
+  valueStart = 0
+  valueEnd = 0
+
+  /** Shows what `other` shows. */
+  set(other: EntryRanges): void {
+    this.keyBytes = other.keyBytes
+    this.keyStart = other.keyStart
+    this.keyEnd = other.keyEnd
+    this.sequence = other.sequence
+    this.kind = other.kind
+    this.valueBytes = other.valueBytes
+    this.valueStart = other.valueStart
+    this.valueEnd = other.valueEnd
+  }
+}
+
 /** Sequence numbers are integers below 2^52: with the kind they fit into one exact double. */
 export const maxSequence = 2 ** 52 - 1
 

@@ -14,7 +14,7 @@ import { BlockCompressor } from './block-compressor.ts'
 import { BlockIndexBuilder } from './block-index.ts'
 import { copyBytes } from './bytes.ts'
 import { Codec, trailerBytes, writeTrailer } from './codec.ts'
-import { EntryKind } from './entry.ts'
+import { EntryKind, type EntryRanges } from './entry.ts'
 import { footerBytes, type Handle, writeFooter } from './footer.ts'
 import { KeyFilterBuilder, keyHash } from './key-filter.ts'
 import { keyFilterName, propertiesName, writeMetaindex } from './metaindex.ts'
@@ -73,16 +73,8 @@ export class TableBuilder {
   }
 
   /** @throws LEVEL_CORRUPTION when the entry is not behind the one before, LEVEL_IO_ERROR */
-  add(
-    keyBytes: Uint8Array,
-    keyStart: number,
-    keyEnd: number,
-    sequence: number,
-    kind: EntryKind,
-    valueBytes: Uint8Array,
-    valueStart: number,
-    valueEnd: number
-  ): void {
+  add(entry: EntryRanges): void {
+    const { keyBytes, keyStart, keyEnd, sequence, kind, valueStart, valueEnd } = entry
     const shared = this.#sharedWithLast(keyBytes, keyStart, keyEnd)
     const isNewKey = shared < keyEnd - keyStart || shared < this.#lastLength || this.#entries === 0
     if (!isNewKey && sequence >= this.#lastSequence) throw this.#disorder()
@@ -90,8 +82,8 @@ export class TableBuilder {
     if (isLarge && !this.#block.isEmpty) this.#endBlock()
     if (this.#endedPayloadBytes > 0) this.#separate(keyBytes.subarray(keyStart, keyEnd), shared)
 
-    this.#block.add(shared, keyBytes, keyStart, keyEnd, sequence * 2 + kind, valueBytes, valueStart, valueEnd)
-    this.#collector?.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
+    this.#block.add(entry, shared)
+    this.#collector?.add(entry)
     if (isNewKey) {
       this.#filter.add(keyHash(keyBytes, keyStart, keyEnd))
       this.#keepKey(keyBytes, keyStart, keyEnd, shared)

@@ -9,8 +9,7 @@
  */
 import { corruption, type Place } from '../errors.ts'
 import { copyBytes, readU32, readU53, writeU32, writeU53 } from './bytes.ts'
-import { EntryKind, maxSequence } from './entry.ts'
-
+import { EntryKind, type EntryRanges, EntryRecord, maxSequence } from './entry.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
 /** Bytes in front of a batch's operations. */
@@ -55,16 +54,8 @@ export function encodeDelete(target: Uint8Array, at: number, key: Uint8Array): n
   return copyInto(target, writeVarint(target, at + 1, key.length), key)
 }
 
-/** Positions are offsets in `bytes`; those of a tombstone's value are both the end of its key. */
-export type OperationVisitor = (
-  bytes: Uint8Array,
-  keyStart: number,
-  keyEnd: number,
-  valueStart: number,
-  valueEnd: number,
-  sequence: number,
-  kind: EntryKind
-) => void
+/** Shows an operation: the ranges are of the bytes that are visited, and the record is that of the next one, too. */
+export type OperationVisitor = (operation: EntryRanges) => void
 
 /**
  * Visits the operations of the batches in bytes[start, end), in order.
@@ -80,6 +71,9 @@ export function decodeBatches(
   visit: OperationVisitor
 ): number {
   if (start < 0 || end > bytes.length) throw corruption('batches beyond the end of their bytes', place)
+  const operation = new EntryRecord()
+  operation.keyBytes = bytes
+  operation.valueBytes = bytes
   let next = -1
   let at = start
   while (at < end) {
@@ -108,7 +102,13 @@ export function decodeBatches(
         if (length < 0 || length > end - valueStart) throw cutOff(at - start, place)
         at = valueStart + length
       }
-      visit(bytes, keyStart, keyEnd, valueStart, at, sequence, kind)
+      operation.keyStart = keyStart
+      operation.keyEnd = keyEnd
+      operation.sequence = sequence
+      operation.kind = kind
+      operation.valueStart = valueStart
+      operation.valueEnd = at
+      visit(operation)
     }
   }
   return next

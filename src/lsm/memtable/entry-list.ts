@@ -5,7 +5,7 @@
  * A key is named by its first entry, its oldest version. The versions form a ring: `older` leads from the newest to the
  * oldest, and from the oldest back to the newest.
  */
-import { compareRanges, EntryKind } from '../format/entry.ts'
+import { compareRanges, EntryKind, type EntryRanges, type EntryRecord } from '../format/entry.ts'
 import type { Found } from '../format/found.ts'
 import type { Arena } from './arena.ts'
 
@@ -32,20 +32,6 @@ export const entryBytes = width * 4 + 10
 
 const twoTo32 = 2 ** 32
 
-const nothing = new Uint8Array(0)
-
-/** An entry, read out. */
-export class MemtableEntry {
-  keyBytes: Uint8Array = nothing
-  keyStart = 0
-  keyEnd = 0
-  sequence = 0
-  kind: EntryKind = EntryKind.tombstone
-  valueBytes: Uint8Array = nothing
-  valueStart = 0
-  valueEnd = 0
-}
-
 export class EntryList {
   readonly #arena: Arena
   // Signed, because V8 keeps 32-bit signed integers out of the heap.
@@ -65,44 +51,29 @@ export class EntryList {
     return this.#words.byteLength
   }
 
-  /** Appends the first version of a key; returns its number, which from now on names the key. */
-  addKey(
-    chunk: number,
-    keyStart: number,
-    keyEnd: number,
-    valueStart: number,
-    valueEnd: number,
-    sequence: number,
-    kind: EntryKind,
-    hash: number
-  ): number {
-    const entry = this.#add(chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
-    const at = entry * width
+  /**
+   * Appends the first version of a key; returns its number, which from now on names the key.
+   * @param chunk of the arena; the entry's bytes are those of it
+   */
+  addKey(chunk: number, entry: EntryRanges, hash: number): number {
+    const key = this.#add(chunk, entry)
+    const at = key * width
     this.#words[at]! |= firstFlag
-    this.#words[at + olderWord] = entry
-    this.#words[at + newerWord] = entry
+    this.#words[at + olderWord] = key
+    this.#words[at + newerWord] = key
     this.#words[at + hashWord] = hash
-    return entry
+    return key
   }
 
-  /** Appends a newer version of a key. */
-  addVersion(
-    key: number,
-    chunk: number,
-    keyStart: number,
-    keyEnd: number,
-    valueStart: number,
-    valueEnd: number,
-    sequence: number,
-    kind: EntryKind
-  ): void {
-    const entry = this.#add(chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
+  /** Appends a newer version of a key. @param chunk as of addKey() */
+  addVersion(chunk: number, entry: EntryRanges, key: number): void {
+    const version = this.#add(chunk, entry)
     const words = this.#words
     const newest = words[key * width + olderWord]!
-    words[entry * width + olderWord] = newest
-    words[entry * width + newerWord] = key
-    words[newest * width + newerWord] = entry
-    words[key * width + olderWord] = entry
+    words[version * width + olderWord] = newest
+    words[version * width + newerWord] = key
+    words[newest * width + newerWord] = version
+    words[key * width + olderWord] = version
   }
 
   isFirst(entry: number): boolean {
@@ -190,7 +161,7 @@ export class EntryList {
   }
 
   /** Reads an entry out. */
-  read(entry: number, into: MemtableEntry): void {
+  read(entry: number, into: EntryRecord): void {
     const words = this.#words
     const at = entry * width
     const bytes = this.#arena.chunk(words[at]! >>> chunkShift)
@@ -215,15 +186,7 @@ export class EntryList {
     into.kind = (words[at]! & putFlag) === 0 ? EntryKind.tombstone : EntryKind.put
   }
 
-  #add(
-    chunk: number,
-    keyStart: number,
-    keyEnd: number,
-    valueStart: number,
-    valueEnd: number,
-    sequence: number,
-    kind: EntryKind
-  ): number {
+  #add(chunk: number, { keyStart, keyEnd, valueStart, valueEnd, sequence, kind }: EntryRanges): number {
     const entry = this.#length++
     const at = entry * width
     if (at === this.#words.length) {

@@ -9,11 +9,11 @@
  * 2. Entries are never removed or changed: a cursor stays right while others add.
  */
 import type { Cursor } from '../format/cursor.ts'
-import { compareRanges, EntryKind } from '../format/entry.ts'
+import { compareRanges, EntryKind, type EntryRanges, type EntryRecord } from '../format/entry.ts'
 import type { Found } from '../format/found.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import type { Arena } from './arena.ts'
-import { EntryList, entryBytes, type MemtableEntry } from './entry-list.ts'
+import { EntryList, entryBytes } from './entry-list.ts'
 import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
@@ -73,30 +73,19 @@ export class Memtable {
   }
 
   /**
-   * Adds a version whose key and value are ranges of the arena's chunk number `chunk`.
-   * @param sequence higher than every one before
+   * Adds a version.
+   * @param chunk number of the arena's chunk; key and value are ranges of its bytes
+   * @param entry with a sequence number higher than every one before
    */
-  add(
-    chunk: number,
-    keyStart: number,
-    keyEnd: number,
-    valueStart: number,
-    valueEnd: number,
-    sequence: number,
-    kind: EntryKind
-  ): void {
-    const bytes = this.arena.chunk(chunk)
-    const hash = hashOfKey(bytes, keyStart, keyEnd)
-    const known = this.#keys.find(bytes, keyStart, keyEnd, hash)
-    if (known >= 0) {
-      this.#entries.addVersion(known, chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind)
-    } else {
-      const key = this.#entries.addKey(chunk, keyStart, keyEnd, valueStart, valueEnd, sequence, kind, hash)
-      this.#keys.add(key, hash)
-    }
-    if (kind === EntryKind.tombstone) this.#tombstones++
-    if (this.#entries.length === 1) this.#smallestSequence = sequence
-    this.#largestSequence = sequence
+  add(chunk: number, entry: EntryRanges): void {
+    const { keyBytes, keyStart, keyEnd } = entry
+    const hash = hashOfKey(keyBytes, keyStart, keyEnd)
+    const known = this.#keys.find(keyBytes, keyStart, keyEnd, hash)
+    if (known >= 0) this.#entries.addVersion(chunk, entry, known)
+    else this.#keys.add(this.#entries.addKey(chunk, entry, hash), hash)
+    if (entry.kind === EntryKind.tombstone) this.#tombstones++
+    if (this.#entries.length === 1) this.#smallestSequence = entry.sequence
+    this.#largestSequence = entry.sequence
   }
 
   /** The newest version of the key with a sequence number ≤ maxSequence; false when there is none here. */
@@ -131,7 +120,7 @@ export class Memtable {
   }
 
   /** Reads out an entry by the order of adding, 0 ≤ number < entryCount. */
-  entryAt(number: number, into: MemtableEntry): void {
+  entryAt(number: number, into: EntryRecord): void {
     this.#entries.read(number, into)
   }
 }

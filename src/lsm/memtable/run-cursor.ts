@@ -5,9 +5,10 @@
  * anything its reader may see.
  */
 import type { Cursor } from '../format/cursor.ts'
-import { type EntryList, MemtableEntry } from './entry-list.ts'
+import { EntryRecord } from '../format/entry.ts'
+import type { EntryList } from './entry-list.ts'
 
-export class RunCursor extends MemtableEntry implements Cursor {
+export class RunCursor extends EntryRecord implements Cursor {
   readonly #entries: EntryList
   readonly #run: Uint32Array
   /** Where in the run the key is. */

@@ -25,18 +25,7 @@ export async function collectSections(
   const { blockCount } = view.tables.table(meta)
   for (let block = 0; block < blockCount; block++) {
     const cursor = view.tables.table(meta).blockCursor(block)
-    for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
-      collector.add(
-        cursor.keyBytes,
-        cursor.keyStart,
-        cursor.keyEnd,
-        cursor.sequence,
-        cursor.kind,
-        cursor.valueBytes,
-        cursor.valueStart,
-        cursor.valueEnd
-      )
-    }
+    for (cursor.seekToFirst(); cursor.isValid; cursor.next()) collector.add(cursor)
     cursor.close()
     collector.endBlock()
     if (isTurnLong()) await nextTurn()

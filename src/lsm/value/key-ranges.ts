@@ -6,8 +6,7 @@
  * memtables key by key. The answer holds for the view it was asked of, not for what is written later.
  */
 import { isTurnLong, nextTurn } from '../engine/event-loop-turn.ts'
-import { compareKeys } from '../format/entry.ts'
-import { MemtableEntry } from '../memtable/entry-list.ts'
+import { compareKeys, EntryRecord } from '../format/entry.ts'
 import type { Cancellation } from './attached.ts'
 import { mayHavePrefix } from './key-prefix.ts'
 import { loadFilters } from './lookup.ts'
@@ -64,7 +63,7 @@ export async function keyRanges(
   for (const { memtable } of view.buffers) {
     const index = values.memtableIndex(memtable)
     while (!index.update(performance.now() + 2)) await nextTurn()
-    const entry = new MemtableEntry()
+    const entry = new EntryRecord()
     for (const number of index.entriesWithAll(hashes)) {
       memtable.entryAt(number, entry)
       if (entry.sequence > view.sequence) continue

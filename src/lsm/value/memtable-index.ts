@@ -7,8 +7,7 @@
  * 1. Chains lead from newer entries to older ones.
  * 2. An entry that the extractor fails on is a candidate of everything.
  */
-import { EntryKind } from '../format/entry.ts'
-import { MemtableEntry } from '../memtable/entry-list.ts'
+import { EntryKind, EntryRecord } from '../format/entry.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { Extractor, PairSink, ZoneValue } from './extractor.ts'
 import { isInRange, type ZoneRange } from './zone-maps.ts'
@@ -32,7 +31,7 @@ export class MemtableIndex implements PairSink {
   #buckets = new Int32Array(1024).fill(-1)
   readonly #zones: { readonly entries: number[]; readonly values: ZoneValue[] }[]
   readonly #unknown: number[] = []
-  readonly #entry = new MemtableEntry()
+  readonly #entry = new EntryRecord()
 
   constructor(memtable: Memtable, extractor: Extractor) {
     this.#memtable = memtable
@@ -109,7 +108,7 @@ export class MemtableIndex implements PairSink {
     this.#zones[field]?.values.push(value)
   }
 
-  #extract(entry: MemtableEntry, number: number): void {
+  #extract(entry: EntryRecord, number: number): void {
     try {
       this.#extractor.extract(
         entry.keyBytes,

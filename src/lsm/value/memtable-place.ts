@@ -1,5 +1,5 @@
 /** A memtable, searched through its index. */
-import { MemtableEntry } from '../memtable/entry-list.ts'
+import { EntryRecord } from '../format/entry.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { Hits } from './hits.ts'
 import type { MemtableIndex } from './memtable-index.ts'
@@ -32,7 +32,7 @@ export class MemtablePlace implements Place {
 
   *search(hits: Hits): Generator<void, void> {
     while (!this.#index.update(performance.now() + indexingSlice)) yield
-    const entry = new MemtableEntry()
+    const entry = new EntryRecord()
     let offered = 0
     for (const number of this.#candidates()) {
       this.#memtable.entryAt(number, entry)

@@ -8,7 +8,7 @@
 
 import { countBits } from '../../bloom/filter-index/slotted-index.ts'
 import { rowNumbers } from '../../bloom/hash.ts'
-import { EntryKind } from '../format/entry.ts'
+import { EntryKind, type EntryRanges } from '../format/entry.ts'
 import type { Section, SectionCollector } from '../format/section-collector.ts'
 import type { ValueWriteOptions } from '../format/table-options.ts'
 import { BlockFilterCollector } from './block-filters.ts'
@@ -61,16 +61,7 @@ export class ValueCollector implements SectionCollector, PairSink {
     this.#blockZones = new ZoneCollector(this.#fields)
   }
 
-  add(
-    keyBytes: Uint8Array,
-    keyStart: number,
-    keyEnd: number,
-    _sequence: number,
-    kind: EntryKind,
-    valueBytes: Uint8Array,
-    valueStart: number,
-    valueEnd: number
-  ): void {
+  add({ keyBytes, keyStart, keyEnd, kind, valueBytes, valueStart, valueEnd }: EntryRanges): void {
     if (kind === EntryKind.tombstone || this.#hasFailed) return
     try {
       this.#extractor.extract(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, this)

@@ -46,15 +46,9 @@ function syncedOffset(file: OpenFile, number: number, offset: number): number {
 function operations(payload: Uint8Array, path: string, offset: number, text: DumpText): string[] {
   const lines: string[] = []
   try {
-    decodeBatches(
-      payload,
-      0,
-      payload.length,
-      { path, offset },
-      (bytes, keyStart, keyEnd, valueStart, valueEnd, sequence, kind) => {
-        lines.push(...text.entry(bytes, keyStart, keyEnd, sequence, kind, bytes, valueStart, valueEnd))
-      }
-    )
+    decodeBatches(payload, 0, payload.length, { path, offset }, (operation) => {
+      lines.push(...text.entry(operation))
+    })
   } catch (error) {
     if (!isDamage(error)) throw error
     lines.push(damage(error))

@@ -70,10 +70,7 @@ function* dumpBlocks(file: OpenFile, number: number, text: DumpText): Generator<
       continue
     }
     last = tally
-    for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
-      const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = cursor
-      yield* text.entry(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
-    }
+    for (cursor.seekToFirst(); cursor.isValid; cursor.next()) yield* text.entry(cursor)
     yield* text.omitted()
   }
   yield* newLosses()

@@ -1,5 +1,5 @@
 /** Bytes, entries and damage as lines that a person can read. */
-import { EntryKind } from '../../format/entry.ts'
+import { EntryKind, type EntryRanges } from '../../format/entry.ts'
 
 export interface DumpOptions {
   /** Entries of a table, or operations of a log, that are printed; what comes behind is only counted. Default 1,000. */
@@ -27,22 +27,14 @@ export class DumpText {
   }
 
   /** An entry of a table or an operation of a log; nothing beyond the limit. */
-  *entry(
-    bytes: Uint8Array,
-    keyStart: number,
-    keyEnd: number,
-    sequence: number,
-    kind: EntryKind,
-    valueBytes: Uint8Array,
-    valueStart: number,
-    valueEnd: number
-  ): Generator<string, void> {
+  *entry(entry: EntryRanges): Generator<string, void> {
+    const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = entry
     if (this.#left <= 0) {
       this.#omitted++
       return
     }
     this.#left--
-    const key = `  ${this.quoted(bytes, keyStart, keyEnd)} @${sequence}`
+    const key = `  ${this.quoted(keyBytes, keyStart, keyEnd)} @${sequence}`
     yield kind === EntryKind.tombstone ? `${key} deleted` : `${key} = ${this.quoted(valueBytes, valueStart, valueEnd)}`
   }
 

@@ -101,8 +101,5 @@ async function rewrite(settings: RepairSettings, file: OpenFile, number: number)
 }
 
 function addAll(cursor: BlockCursor, outputs: TableOutputs): void {
-  for (cursor.seekToFirst(); cursor.isValid; cursor.next()) {
-    const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = cursor
-    outputs.add(keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd)
-  }
+  for (cursor.seekToFirst(); cursor.isValid; cursor.next()) outputs.add(cursor)
 }
