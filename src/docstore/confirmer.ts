@@ -5,7 +5,7 @@ import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { ByteTest } from '../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../query/filter.ts'
-import type { CachedDocument } from './document-cache.ts'
+import type { CachedDocument, DocumentCache } from './document-cache.ts'
 import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
 import { decodeRecord } from './record.ts'
@@ -70,22 +70,22 @@ export class Confirmer {
 
   /**
    * A record read for a candidate. None is there when the index holds a document live that the store does not have.
-   * @returns the document, when it matches
+   * @param cache is offered the document, before a function of the caller's in the filter can change it
    */
-  offer(ordinal: number, record: string | undefined, isCertain: boolean): Document | undefined {
-    if (record === undefined) return undefined
+  offer(ordinal: number, record: string | undefined, isCertain: boolean, cache?: DocumentCache): void {
+    if (record === undefined) return
     this.#meter.documentsFetched++
     if (!isCertain) {
       this.#meter.tested++
-      if (this.#filter.prefilter?.(record) === false) return undefined
+      if (this.#filter.prefilter?.(record) === false) return
     }
     const document = decodeRecord(record)
+    cache?.offer(ordinal, document, record.length)
     if (!isCertain) {
-      if (!this.#filter.matches(document)) return undefined
+      if (!this.#filter.matches(document)) return
       this.#meter.confirmed++
     }
     this.#push({ ordinal, record, document, characters: record.length })
-    return document
   }
 
   /** As offer(), of a document that is decoded already. */

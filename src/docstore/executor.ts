@@ -124,7 +124,7 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
         const ordinal = candidates.ordinal(i)
         const isCertain = candidates.isCertain(i)
         if (!offerCached(view, confirmer, ordinal, isCertain)) {
-          offerRecord(view, confirmer, ordinal, view.record(ordinal), isCertain)
+          confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
         }
       }
     } else {
@@ -189,7 +189,7 @@ function* confirmByScan(
       if (candidates.ordinal(at) === ordinal) {
         const isCertain = candidates.isCertain(at)
         if (confirmer.mayMatch(scan, isCertain) && !offerCached(view, confirmer, ordinal, isCertain)) {
-          offerRecord(view, confirmer, ordinal, scan.text(), isCertain)
+          confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
         }
       }
       if (seen % documentsPerClockLook === 0) yield* breathe(execution, confirmer)
@@ -205,17 +205,6 @@ function offerCached(view: ReadView, confirmer: Confirmer, ordinal: number, isCe
   if (cached === undefined) return false
   confirmer.offerDecoded(ordinal, cached, isCertain, view)
   return true
-}
-
-function offerRecord(
-  view: ReadView,
-  confirmer: Confirmer,
-  ordinal: number,
-  record: string | undefined,
-  isCertain: boolean
-): void {
-  const document = confirmer.offer(ordinal, record, isCertain)
-  if (document !== undefined && record !== undefined) view.cache.offer(ordinal, document, record.length)
 }
 
 /** Hands out a full slice, or any when it is time to let the event loop run. */

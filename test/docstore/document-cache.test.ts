@@ -134,6 +134,22 @@ test('answers are those of the store: updated, deleted, replaced in a new collec
   }
 })
 
+test('a function of the caller that changes what it is asked about changes no later answer', async () => {
+  await using db = await open(scratchPath())
+  await db.insertMany(Array.from({ length: 300 }, (_, _id) => ({ _id, list: [1], lang: _id % 2 === 0 ? 'en' : 'de' })))
+  const $where = function (this: Document): boolean {
+    this.seen = true
+    Object.assign(this.list as number[], [2, 3])
+    return true
+  }
+  for (const filter of [{ $where }, { lang: 'en', $where }]) {
+    for (let i = 0; i < 4; i++) assert.is((await db.find(filter).toArray())[0]?.seen, true)
+  }
+  for (const one of await db.find({}).toArray()) {
+    assert.equal(one, { _id: one._id, list: [1], lang: Number(one._id) % 2 === 0 ? 'en' : 'de' })
+  }
+})
+
 test('a budget that is no number of bytes is refused', async () => {
   await rejects(open(scratchPath(), { documentCacheBytes: -1 }), 'BadValue')
 })
