@@ -118,16 +118,16 @@ class EncodedSink implements BatchSink {
   readonly copies = true
   readonly #store: EncodedWriting
   readonly #idle: EncodedBatch[]
-  readonly #batch: EncodedBatch
+  /** Taken with the first operation: a sink that nothing is put into must not take memory out of use. */
+  #taken: EncodedBatch | undefined
 
   constructor(store: EncodedWriting, idle: EncodedBatch[]) {
     this.#store = store
     this.#idle = idle
-    this.#batch = idle.pop() ?? new EncodedBatch()
   }
 
   get count(): number {
-    return this.#batch.count
+    return this.#taken?.count ?? 0
   }
 
   put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void {
@@ -143,11 +143,17 @@ class EncodedSink implements BatchSink {
   }
 
   commit(sync: boolean): Promise<void> {
+    const batch = this.#batch
     // It is copied before write() returns.
-    const written = this.#store.write(this.#batch, { sync })
-    this.#batch.clear()
-    if (this.#idle.length < maxIdle) this.#idle.push(this.#batch)
+    const written = this.#store.write(batch, { sync })
+    batch.clear()
+    if (this.#idle.length < maxIdle) this.#idle.push(batch)
     return written
+  }
+
+  get #batch(): EncodedBatch {
+    this.#taken ??= this.#idle.pop() ?? new EncodedBatch()
+    return this.#taken
   }
 }
 

@@ -252,9 +252,10 @@ export class Maintenance {
     const { documents, tuning, createOpen, ingest, store, geometry } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
+    // Choosing parameters takes as long as a slice.
+    let sliceStart = performance.now()
     const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning(), geometry.segmentDocuments))
     try {
-      let sliceStart = performance.now()
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
         for (const stored of run) {
           while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()

@@ -68,7 +68,9 @@ export class SampledPairs {
     const pairs: SampledPair[] = []
     for (let number = 0; number < this.size; number++) {
       const count = this.#entries[number * entryWords + countAt]!
-      if (count >= minCount) pairs.push({ ...this.at(number), count })
+      if (count < minCount) continue
+      const { path, tag, key, lo, hi } = this.at(number)
+      pairs.push({ path, tag, key, lo, hi, count })
     }
     return pairs.sort((a, b) => b.count - a.count)
   }

@@ -38,7 +38,7 @@ const prefixSlack = 3
 /** @param sample documents in the order of ordinals */
 export function chooseColumns(sample: readonly (readonly SampledValue[])[], choice: RangeCodes): ColumnSpec[] {
   if (choice === 'none') return []
-  const candidates = candidatesOf(sample, choice !== 'numbers').filter(
+  const candidates = candidatesOf(sample, choice).filter(
     (candidate) =>
       isWorthIt(candidate, sample.length) && (candidate.isText ? choice === 'all' || candidate.isGrowing : true)
   )
@@ -71,12 +71,12 @@ interface Candidate {
 }
 
 /** In the order in which their paths and types are first met. */
-function candidatesOf(sample: readonly (readonly SampledValue[])[], withTexts: boolean): Candidate[] {
+function candidatesOf(sample: readonly (readonly SampledValue[])[], choice: RangeCodes): Candidate[] {
   const candidates: Candidate[] = []
   const byPathOfType = rangeTypes.map(() => new Map<string, Candidate>())
   sample.forEach((values, document) => {
     for (const { path, tag, key } of values) {
-      if (!isRangeType(tag) || (tag === Type.string && !withTexts)) continue
+      if (!isRangeType(tag) || (tag === Type.string && choice === 'numbers')) continue
       const byPath = byPathOfType[rangeTypes.indexOf(tag)]!
       let candidate = byPath.get(path)
       if (candidate === undefined) {
@@ -84,6 +84,8 @@ function candidatesOf(sample: readonly (readonly SampledValue[])[], withTexts: b
         byPath.set(path, candidate)
         candidates.push(candidate)
       }
+      // Of texts most are names and prose, and out of the question after a few documents.
+      if (candidate.isText && !candidate.isGrowing && choice === 'auto') continue
       note(candidate, document, key)
     }
   })
@@ -116,7 +118,8 @@ function note(candidate: Candidate, document: number, key: number | string): voi
   if (candidate.last !== undefined && isBelow(key, candidate.last)) candidate.isGrowing = false
   candidate.first ??= key
   candidate.last = key
-  candidate.values.add(key)
+  // More numbers than there are bins cost no more bits.
+  if (candidate.isText || candidate.values.size < maxBins) candidate.values.add(key)
 }
 
 function isBelow(a: number | string, b: number | string): boolean {
