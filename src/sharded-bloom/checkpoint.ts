@@ -7,6 +7,7 @@
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
 import { breathe } from '../model/time-slice.ts'
+import { ChunkRows, encodeChunkRows } from './chunk-rows.ts'
 import type { IndexStore, IndexWrite } from './document-index.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from './index-keys.ts'
@@ -14,11 +15,7 @@ import { OpenSegment } from './open-segment.ts'
 import type { PairHash } from './pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from './ranges/column-chunk.ts'
 import { frameBytes } from './row-cache.ts'
-import { decodePositions, decodeRow, encodingRoom, RowShape } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
-
-/** Stored rows up to this length are read position by position; bits take longer. */
-const shortRow = 64
 
 /** Records of the documents [from, to) of the segment; `from` is the start of a chunk. */
 export function* chunkWrites(
@@ -36,12 +33,12 @@ export function* chunkWrites(
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
-      value: encodePrivateRows(segment, geometry, chunk, documents)
+      value: encodeChunkRows(segment.privateRows, geometry, chunk * geometry.chunkDocuments, documents)
     }
     if (segment.columnSpecs.length > 0) {
       yield {
         key: indexKey(IndexArea.chunkColumns, first, chunk),
-        value: encodeColumnChunk(segment.columns.columns, placeOf(geometry, chunk, documents))
+        value: encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents))
       }
     }
     if (segment.upperFrames > 0) {
@@ -82,7 +79,10 @@ export function openSegmentRecord(
   }
 }
 
-/** @throws PetalError IndexDamaged when chunks are missing or do not fit the record */
+/**
+ * The segment as it was; rows and columns are read out of their records when they are first touched.
+ * @throws PetalError IndexDamaged when chunks are missing or do not fit the record
+ */
 export async function restoreOpenSegment(
   record: SegmentRecord,
   store: IndexStore,
@@ -103,14 +103,20 @@ export async function restoreOpenSegment(
     segment.isShapeComplete = record.isShapeComplete
     segment.alwaysCandidates.push(...record.alwaysCandidates)
     segment.restore(record.documents, record.hashedPairs, frames)
+    const rows = new ChunkRows(memory, geometry, (what) => damaged(record, what))
+    const columns: ColumnChunk[] = []
     let sliceStart = performance.now()
     for (let chunk = 0; chunk < chunks; chunk++) {
       sliceStart = await breathe(sliceStart)
       const bytes = await store.get(indexKey(IndexArea.chunkPrivate, record.firstOrdinal, chunk))
       if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
       const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
-      decodePrivateRows(bytes, segment, memory, geometry, chunk, documents, record)
-      await readColumns(record, store, memory, segment, placeOf(geometry, chunk, documents))
+      rows.add(bytes, documents, record.pairs.length)
+      if (record.columnSpecs.length > 0) {
+        const stored = await store.get(indexKey(IndexArea.chunkColumns, record.firstOrdinal, chunk))
+        if (stored === undefined) throw damaged(record, `chunk ${chunk} has no columns`)
+        columns.push({ bytes: stored, place: placeOf(geometry, chunk, documents) })
+      }
       if (record.upper.frames > 0) {
         // No damage where it is missing: it only saves time.
         const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, chunk))
@@ -118,6 +124,12 @@ export async function restoreOpenSegment(
       }
     }
     segment.upper.forget(record.upper.unknownGroups)
+    segment.restoreRows(rows)
+    segment.columns.restoreLater((all) => {
+      for (const { bytes, place } of columns) {
+        if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is not readable')
+      }
+    })
     return segment
   } catch (error) {
     segment.free()
@@ -125,19 +137,9 @@ export async function restoreOpenSegment(
   }
 }
 
-async function readColumns(
-  record: SegmentRecord,
-  store: IndexStore,
-  memory: RowMemory,
-  segment: OpenSegment,
-  place: ChunkPlace
-): Promise<void> {
-  if (segment.columnSpecs.length === 0) return
-  const chunk = place.first / (place.rowBytes * 8)
-  const bytes = await store.get(indexKey(IndexArea.chunkColumns, record.firstOrdinal, chunk))
-  if (bytes === undefined || !decodeColumnChunk(bytes, segment.columns.columns, place, memory)) {
-    throw damaged(record, `the columns of chunk ${chunk} are missing or not readable`)
-  }
+interface ColumnChunk {
+  readonly bytes: Uint8Array
+  readonly place: ChunkPlace
 }
 
 function placeOf({ chunkDocuments, chunkRowBytes }: Geometry, chunk: number, documents: number): ChunkPlace {
@@ -169,66 +171,6 @@ async function readFrames(
     }
   })
   return frames
-}
-
-/** Every slot's row of the chunk, each as a length (u16, little-endian) and the row's bytes. */
-function encodePrivateRows(segment: OpenSegment, geometry: Geometry, chunk: number, documents: number): Uint8Array {
-  const start = chunk * geometry.chunkDocuments
-  const rowBytes = geometry.chunkRowBytes
-  const room = 2 + encodingRoom(rowBytes)
-  let bytes = new Uint8Array(64 * room)
-  let offset = 0
-  for (const row of segment.privateRows) {
-    if (bytes.length - offset < room) {
-      const larger = new Uint8Array(2 * bytes.length)
-      larger.set(bytes)
-      bytes = larger
-    }
-    const length = row.encodeTo(bytes, offset + 2, start, documents, rowBytes)
-    bytes[offset] = length
-    bytes[offset + 1] = length >>> 8
-    offset += 2 + length
-  }
-  return bytes.subarray(0, offset)
-}
-
-function decodePrivateRows(
-  bytes: Uint8Array,
-  segment: OpenSegment,
-  memory: RowMemory,
-  geometry: Geometry,
-  chunk: number,
-  documents: number,
-  record: SegmentRecord
-): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const row = memory.push(frameBytes)
-  const positions = new Uint16Array(shortRow)
-  const rows = segment.privateRows
-  const first = chunk * geometry.chunkDocuments
-  try {
-    let offset = 0
-    // Slots that were added after the chunk was written have no bits in it.
-    for (let slot = 0; slot < rows.length && offset < bytes.length; slot++) {
-      const length = offset + 2 <= bytes.length ? view.getUint16(offset, true) : bytes.length
-      offset += 2
-      if (offset + length > bytes.length) throw damaged(record, `private row ${slot} of chunk ${chunk} is cut off`)
-      const stored = bytes.subarray(offset, offset + length)
-      offset += length
-      // Most rows have few documents, or none, in a chunk.
-      const count = length <= shortRow ? decodePositions(stored, documents, positions) : -1
-      if (count >= 0) {
-        for (let i = 0; i < count; i++) rows[slot]!.add(first + positions[i]!)
-      } else if (stored[0] !== RowShape.none) {
-        if (!decodeRow(stored, memory, row, documents, geometry.chunkRowBytes)) {
-          throw damaged(record, `private row ${slot} of chunk ${chunk} is not readable`)
-        }
-        rows[slot]!.addWords(memory.u32.subarray(row >>> 2, (row + geometry.chunkRowBytes) >>> 2), first)
-      }
-    }
-  } finally {
-    memory.pop(row)
-  }
 }
 
 function damaged(record: SegmentRecord, what: string): PetalError {

@@ -7,8 +7,17 @@ import { encodePositions, encodeRow, encodingRoom } from './row-codec.ts'
 /** For rows that are copied out at once. */
 let scratch = new Uint8Array(0)
 
+/** Where the positions of a row are that it had before its segment was opened again. */
+export interface RowSource {
+  /** Adds them. */
+  readTo(row: GrowingRow, slot: number): void
+}
+
 export class GrowingRow {
   readonly #capacity: number
+  /** Not read yet. */
+  #source: RowSource | undefined
+  #slot = 0
   #count = 0
   #last = -1
   #positions = new Uint16Array(4)
@@ -19,12 +28,20 @@ export class GrowingRow {
     this.#capacity = capacity
   }
 
+  /** The row has positions already, which are read when it is first touched. REQUIRES: an empty row. */
+  restoreFrom(source: RowSource, slot: number): void {
+    this.#source = source
+    this.#slot = slot
+  }
+
   get count(): number {
+    this.#settle()
     return this.#count
   }
 
   /** Positions come in ascending order; the last one may come again. */
   add(position: number): void {
+    this.#settle()
     if (position === this.#last) return
     this.#last = position
     if (this.#words === undefined && this.#count === this.#positions.length) this.#grow()
@@ -35,6 +52,7 @@ export class GrowingRow {
 
   /** ORs the row's bits into `target`, which has room for `capacity` bits. */
   writeTo(target: Uint32Array): void {
+    this.#settle()
     if (this.#words !== undefined) {
       target.set(target.length < this.#words.length ? this.#words.subarray(0, target.length) : this.#words)
       return
@@ -47,6 +65,7 @@ export class GrowingRow {
 
   /** The bits of positions [from, to), both multiples of 32, from bit 0 of the result. */
   words(from: number, to: number): Uint32Array {
+    this.#settle()
     if (this.#words !== undefined) return this.#words.slice(from >>> 5, to >>> 5)
     const words = new Uint32Array((to - from) >>> 5)
     for (let i = this.#lowerBound(from); i < this.#count; i++) {
@@ -68,6 +87,7 @@ export class GrowingRow {
 
   /** As encode(), to `out` at `at`, where there is encodingRoom(); returns how many bytes. */
   encodeTo(out: Uint8Array, at: number, from: number, documents: number, rowBytes: number): number {
+    this.#settle()
     if (this.#words === undefined) {
       const begin = this.#lowerBound(from)
       const end = this.#lowerBound(from + documents)
@@ -86,6 +106,7 @@ export class GrowingRow {
 
   /** As addWords() of one word; `from` is a multiple of 32. */
   addWord(word: number, from: number): void {
+    this.#settle()
     if (this.#words === undefined) {
       for (let rest = word; rest !== 0; rest &= rest - 1) this.add(from + 31 - Math.clz32(rest & -rest))
     } else if (word !== 0) {
@@ -94,6 +115,13 @@ export class GrowingRow {
       this.#count += popcount32(word & ~before)
       this.#last = from + 31 - Math.clz32(word)
     }
+  }
+
+  #settle(): void {
+    const source = this.#source
+    if (source === undefined) return
+    this.#source = undefined
+    source.readTo(this, this.#slot)
   }
 
   /** Index of the first listed position that is not below `from`. */

@@ -12,7 +12,7 @@
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { FlatDocument } from './flatten.ts'
 import type { Geometry } from './geometry.ts'
-import { GrowingRow } from './growing-row.ts'
+import { GrowingRow, type RowSource } from './growing-row.ts'
 import { HashedRows } from './hashed-rows.ts'
 import type { PairHash } from './pair-hash.ts'
 import { Tag } from './pair-tags.ts'
@@ -240,6 +240,13 @@ export class OpenSegment implements Segment {
     this.rows.restore(documents, frames)
     this.#documents = documents
     this.#hashedPairs = hashedPairs
+  }
+
+  /** The private rows are in the source, which is asked when one is touched. */
+  restoreRows(source: RowSource): void {
+    this.#privateRows.forEach((row, slot) => {
+      row.restoreFrom(source, slot)
+    })
   }
 
   /** Gives the memory back. The segment must not be used afterwards. */

@@ -139,7 +139,7 @@ async function writeColumns(
   const columns: StoredColumn[] = []
   let bytes = 0
   let firstKeys = 0
-  for (const column of segment.columns.columns) {
+  for (const column of segment.columns.all) {
     const writes: IndexWrite[] = []
     const write = (key: Uint8Array, value: Uint8Array): void => {
       bytes += value.length

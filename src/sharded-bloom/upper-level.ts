@@ -81,6 +81,8 @@ export class UpperLevelBuilder {
   /** Of the pair that was added last. */
   #lastPosition = 0
   #unknownGroups = 0
+  /** Of chunks that were added before the segment was opened again. */
+  readonly #restored: { readonly first: number; readonly chunkDocuments: number; readonly bytes: Uint8Array }[] = []
 
   constructor(memory: RowMemory, segmentDocuments: number, frames: number) {
     this.#memory = memory
@@ -130,6 +132,7 @@ export class UpperLevelBuilder {
    * @param first the chunk's first document; `chunkDocuments` is a whole number of groups
    */
   chunk(first: number, chunkDocuments: number): Uint8Array {
+    this.#settle()
     this.#flush(this.#lastPosition)
     const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
     const { u32 } = this.#memory
@@ -146,21 +149,28 @@ export class UpperLevelBuilder {
     return new Uint8Array(packed.buffer)
   }
 
-  /** Adds what chunk() gave; without it, or given bytes of another length, the chunk's groups are unknown. */
+  /**
+   * Takes what chunk() gave; without it, or given bytes of another length, the chunk's groups are unknown. It is added
+   * to the frames when they are read.
+   */
   restoreChunk(first: number, chunkDocuments: number, bytes: Uint8Array | undefined): void {
-    const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
-    const { u32 } = this.#memory
-    if (bytes?.length !== (4 * this.frames * frameWords) / perWord) {
-      this.forget(mask << shift)
-      return
-    }
-    const packed = new Uint32Array(bytes.slice().buffer)
-    let at = 0
-    for (const address of this.#addresses) {
-      const end = (address + frameBytes) >>> 2
-      for (let word = address >>> 2; word < end; at++) {
-        const bits = packed[at]!
-        for (let i = 0; i < perWord; i++) u32[word++]! |= ((bits >>> (i * groups)) & mask) << shift
+    const { shift, perWord, mask } = this.#packing(first, chunkDocuments)
+    if (bytes?.length !== (4 * this.frames * frameWords) / perWord) this.forget(mask << shift)
+    else this.#restored.push({ first, chunkDocuments, bytes })
+  }
+
+  #settle(): void {
+    for (const { first, chunkDocuments, bytes } of this.#restored.splice(0)) {
+      const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
+      const { u32 } = this.#memory
+      const packed = new Uint32Array(bytes.slice().buffer)
+      let at = 0
+      for (const address of this.#addresses) {
+        const end = (address + frameBytes) >>> 2
+        for (let word = address >>> 2; word < end; at++) {
+          const bits = packed[at]!
+          for (let i = 0; i < perWord; i++) u32[word++]! |= ((bits >>> (i * groups)) & mask) << shift
+        }
       }
     }
   }
@@ -177,6 +187,7 @@ export class UpperLevelBuilder {
 
   /** What is stored: every frame. Copies. @param documents of the segment */
   *contents(documents: number): Generator<Uint8Array> {
+    this.#settle()
     if (documents > 0) this.#flush(documents - 1)
     for (const address of this.#addresses) yield this.#memory.u8.slice(address, address + frameBytes)
   }

@@ -149,8 +149,8 @@ export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment)
 }
 
 function assertSameColumns(scanned: OpenSegment, flattened: OpenSegment): void {
-  flattened.columns.columns.forEach((expected, i) => {
-    const column = scanned.columns.columns[i]!
+  flattened.columns.all.forEach((expected, i) => {
+    const column = scanned.columns.all[i]!
     const from = new Float64Array(scanned.documents)
     const to = new Float64Array(scanned.documents)
     column.read(0, from)

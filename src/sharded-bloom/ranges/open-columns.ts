@@ -16,16 +16,17 @@ import { textKey } from './range-key.ts'
 const tags = 32
 
 export class OpenColumns {
-  readonly columns: readonly OpenColumn[]
+  readonly #columns: readonly OpenColumn[]
   readonly #topLevelKeys: readonly string[]
   /** For each path with columns: the column of each tag, −1 for none. */
   readonly #byPath = new Map<string, Int8Array>()
   /** Of the document being added: values met in each column, and the key of the last one. */
   readonly #counts: Uint8Array
   readonly #keys: Float64Array
+  #restore: ((columns: readonly OpenColumn[]) => void) | undefined
 
   constructor(memory: RowMemory, segmentDocuments: number, specs: readonly ColumnSpec[]) {
-    this.columns = specs.map((spec) => new OpenColumn(memory, segmentDocuments, spec))
+    this.#columns = specs.map((spec) => new OpenColumn(memory, segmentDocuments, spec))
     this.#topLevelKeys = specs.map(({ path }) => topLevelKey(path))
     this.#counts = new Uint8Array(specs.length)
     this.#keys = new Float64Array(specs.length)
@@ -36,19 +37,29 @@ export class OpenColumns {
     })
   }
 
+  get all(): readonly OpenColumn[] {
+    this.#settle()
+    return this.#columns
+  }
+
+  /** The columns hold keys already, which `restore` puts into them when one is first touched. */
+  restoreLater(restore: (columns: readonly OpenColumn[]) => void): void {
+    this.#restore = restore
+  }
+
   find(path: string, type: number): OpenColumn | undefined {
     const column = this.#byPath.get(path)?.[type] ?? -1
-    return column < 0 ? undefined : this.columns[column]
+    return column < 0 ? undefined : this.all[column]
   }
 
   add(position: number, flat: FlatDocument): void {
-    if (this.columns.length === 0) return
+    if (this.#columns.length === 0) return
     const { nodes, tags, keys, count } = flat
     for (let i = 0; i < count; i++) {
       const column = this.#columnsOf(nodes[i]!)?.[tags[i]!] ?? -1
       if (column < 0) continue
       const key = keys[i]!
-      this.#keys[column] = typeof key === 'number' ? key : textKey(key, this.columns[column]!.spec.prefix)
+      this.#keys[column] = typeof key === 'number' ? key : textKey(key, this.#columns[column]!.spec.prefix)
       if (this.#counts[column]! < 2) this.#counts[column]!++
     }
     this.addKeys(position, this.#keys, this.#counts, flat.irregularKeys)
@@ -61,18 +72,26 @@ export class OpenColumns {
    * @param irregularKeys top-level keys below which values may not be what queries mean
    */
   addKeys(position: number, keys: Float64Array, counts: Uint8Array, irregularKeys: readonly string[]): void {
-    for (let i = 0; i < this.columns.length; i++) {
+    this.#settle()
+    for (let i = 0; i < this.#columns.length; i++) {
       const count = counts[i]!
       if (count === 0) continue
       const key = keys[i]!
       const isIrregular = irregularKeys.length > 0 && irregularKeys.includes(this.#topLevelKeys[i]!)
-      if (count === 1 && !Number.isNaN(key) && !isIrregular) this.columns[i]!.set(position, key)
-      else this.columns[i]!.outside.add(position)
+      if (count === 1 && !Number.isNaN(key) && !isIrregular) this.#columns[i]!.set(position, key)
+      else this.#columns[i]!.outside.add(position)
     }
   }
 
   free(): void {
-    for (const column of this.columns) column.free()
+    for (const column of this.#columns) column.free()
+  }
+
+  #settle(): void {
+    const restore = this.#restore
+    if (restore === undefined) return
+    this.#restore = undefined
+    restore(this.#columns)
   }
 
   #columnsOf(node: PathNode): Int8Array | undefined {
