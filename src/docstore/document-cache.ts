@@ -17,8 +17,10 @@
 import type { Document } from '../model/types.ts'
 import { copyDocument, heapBytesOf } from './copy-document.ts'
 
-/** Documents of which is known when they were asked for last; a later one takes the place of an earlier one. */
+/** Documents of which is known when they were asked for last: 2 ** markBits. */
 const markBits = 16
+/** Of these, a later one takes the place of the earliest: in sets of one, two would turn each other out for ever. */
+const marksPerSet = 4
 /** What an entry costs beside its document, about. */
 const overheadBytes = 128
 /** A document larger than this share of the budget would push out too many others. */
@@ -115,7 +117,7 @@ export class DocumentCache {
   }
 }
 
-/** When documents were asked for last, of some of those that were asked for lately. */
+/** When documents were asked for last, of some of those that were asked for lately: sets of a few marks each. */
 class LastAsked {
   #marks: Uint32Array | undefined
   #times: Float64Array | undefined
@@ -124,12 +126,22 @@ class LastAsked {
   note(ordinal: number, now: number): number | undefined {
     this.#marks ??= new Uint32Array(1 << markBits)
     this.#times ??= new Float64Array(1 << markBits)
+    const marks = this.#marks
+    const times = this.#times
     // Two ordinals 2 ** 32 apart are taken for one: a document is then kept a little too early.
     const mark = (ordinal + 1) >>> 0
-    const slot = Math.imul(mark, 0x9e3779b1) >>> (32 - markBits)
-    const before = this.#marks[slot] === mark ? this.#times[slot] : undefined
-    this.#marks[slot] = mark
-    this.#times[slot] = now
-    return before
+    const first = (Math.imul(mark, 0x9e3779b1) >>> (32 - markBits)) & -marksPerSet
+    let oldest = first
+    for (let slot = first; slot < first + marksPerSet; slot++) {
+      if (marks[slot] === mark) {
+        const before = times[slot]
+        times[slot] = now
+        return before
+      }
+      if (times[slot]! < times[oldest]!) oldest = slot
+    }
+    marks[oldest] = mark
+    times[oldest] = now
+    return undefined
   }
 }

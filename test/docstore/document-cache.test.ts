@@ -57,6 +57,14 @@ test('who goes round over more documents than there is room for finds what is ke
   for (let i = 0; i < 20; i++) assert.ok(readAll(cache, 0, 1000) > kept * 0.9)
 })
 
+test('what there is room for is kept whole, wherever it lies', () => {
+  const random = randomFrom(12)
+  const ordinals = new Set(Array.from({ length: 10_000 }, () => Math.floor(random() * 2 ** 32)))
+  const cache = new DocumentCache(100 << 20)
+  for (let i = 0; i < 2; i++) for (const n of ordinals) read(cache, n)
+  assert.ok(cache.documents > ordinals.size * 0.99, `${cache.documents} of ${ordinals.size}`)
+})
+
 test('what is asked for more often takes the place of what is not asked for any more', () => {
   const cache = new DocumentCache(100_000)
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
