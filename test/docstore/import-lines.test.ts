@@ -127,6 +127,35 @@ test('strict ends at the first bad line: what is before it is in, nothing after 
   assert.equal(await db.find({}).toArray(), [{ _id: 1 }, { _id: 2 }])
 })
 
+test('strict ends there too when the bad line is in one of many runs, be it no JSON or an _id that is taken', async () => {
+  for (const bad of ['{"_id":}', '{"_id":0}']) {
+    for (let at = 1; at < 12; at++) {
+      await using db = await open('x', { store: 'memory' })
+      const lines = Array.from({ length: 12 }, (_, i) => (i === at ? bad : `{"_id":${i}}`))
+      const bytes = new TextEncoder().encode(lines.join('\n'))
+      const caught = await db.importLines(inPieces(bytes, 7), { strict: true, batch: 3 }).then(
+        () => undefined,
+        (error: unknown) => error as BadLine
+      )
+      assert.is(caught?.line, at + 1)
+      const stored = (await db.find({}).toArray()).map(({ _id }) => _id)
+      assert.equal(
+        stored,
+        Array.from({ length: at }, (_, i) => i)
+      )
+    }
+  }
+})
+
+test('the last line needs no end, and a blank one is none', async () => {
+  for (const end of ['', '\n', '\r\n', '\n\n  \n']) {
+    await using db = await open('x', { store: 'memory' })
+    const { insertedCount } = await db.importLines([new TextEncoder().encode(`{"_id":1}\n{"_id":2}${end}`)])
+    assert.is(insertedCount, 2)
+    assert.equal(await db.find({}).toArray(), [{ _id: 1 }, { _id: 2 }])
+  }
+})
+
 test('a source that breaks off keeps what was read before', async () => {
   await using db = await open('x', { store: 'memory' })
   async function* broken(): AsyncGenerator<Uint8Array> {

@@ -101,7 +101,9 @@ function mixed(usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   )
 }
 
-const paths = ['n', 's', 'd', 'm', 'o.n', 'o.s', 'grown', 'time'] as const
+const paths = ['n', 's', 'd', 'm', 'o.n', 'o.s', 'grown', 'loose', 'time'] as const
+/** Ordinals from one sample of documents to the next. */
+const ordinalsApart = 10_000
 
 function documentsOf(count: number, offset: number): Document[] {
   const parts = fc.record(
@@ -116,17 +118,22 @@ function documentsOf(count: number, offset: number): Document[] {
   )
   const sampled = fc.sample(parts, { numRuns: count, seed: seed + offset })
   return sampled.map((part, i) => {
-    const ordinal = offset * 10_000 + i
+    const ordinal = offset * ordinalsApart + i
     const time = new Date(Date.UTC(2024, 0) + ordinal * 3_333_333).toISOString()
     const dotted = i % 19 === 0 ? { 'o.n': i } : {}
-    return { ...part, ...dotted, grown: ordinal >> 2, ...(i % 7 === 0 ? {} : { time }) }
+    // Beyond all values of its column lies what a document has that is not in the column.
+    const loose = i % 41 === 0 ? [ordinal, -1 - ordinal] : ordinal
+    return { ...part, ...dotted, grown: ordinal >> 2, loose, ...(i % 7 === 0 ? {} : { time }) }
   })
 }
 
 const ends = fc.oneof(
   values,
   values,
-  fc.integer({ min: 0, max: 40_000 }),
+  fc.integer({ min: -40_000, max: 40_000 }),
+  // Within a sealed segment, in the middle of a group of its documents.
+  fc.tuple(fc.nat(3), fc.nat(450)).map(([offset, i]) => offset * ordinalsApart + i),
+  fc.tuple(fc.nat(3), fc.nat(450)).map(([offset, i]) => (offset * ordinalsApart + i) >> 2),
   fc.constantFrom('2024-', '2024-03-01', '2025', 'T')
 )
 const operators = fc.constantFrom('$gt', '$gte', '$lt', '$lte')
