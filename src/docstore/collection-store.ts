@@ -6,7 +6,6 @@
 import type { AbstractSnapshot } from 'abstract-level'
 import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
-import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentSource, IndexStore, IndexView, StoredDocument } from '../sharded-bloom/document-index.ts'
 import { DocumentCache } from './document-cache.ts'
 import { type DocumentIterator, type DocumentRange, DocumentReader, runBytes } from './document-reader.ts'
@@ -15,8 +14,9 @@ import { commitFailed, fromStore } from './errors.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
 import { PrunedView } from './pruned-view.ts'
-import { decodeRecord, formOf, jsonOf } from './record.ts'
+import { decodeRecord } from './record.ts'
 import { accessTo, type StoreAccess } from './store-access.ts'
+import { runsOfReader, runsOfScan } from './stored-runs.ts'
 import { type PairFilters, TablePruning } from './table-pruning.ts'
 import { WriteBatch } from './write-batch.ts'
 
@@ -264,14 +264,10 @@ export class CollectionStore {
 
   async *#readStored(from: number, to: number): AsyncIterable<readonly StoredDocument[]> {
     if (from >= to) return
-    const reader = this.documents({ from, to }, textOptions)
-    try {
-      for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
-        yield entries.map(([key, text]) => new StoredRecord(reader.ordinalOf(key), text))
-      }
-    } finally {
-      await reader.close()
-    }
+    const range = { from, to }
+    // Nobody reads them again: they would only push others out of the cache.
+    const scan = this.scan(range, textOptions, Number.POSITIVE_INFINITY)
+    yield* scan === undefined ? runsOfReader(this.documents(range, textOptions)) : runsOfScan(scan)
   }
 
   async *#scanIndex(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]> {
@@ -297,28 +293,6 @@ export class CollectionStore {
 
   #assertWritable(): void {
     if (this.#readOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
-  }
-}
-
-class StoredRecord implements StoredDocument {
-  readonly ordinal: number
-  readonly #text: string
-
-  constructor(ordinal: number, text: string) {
-    this.ordinal = ordinal
-    this.#text = text
-  }
-
-  get json(): string | undefined {
-    return jsonOf(this.#text)
-  }
-
-  get form(): JsonForm {
-    return formOf(this.#text)
-  }
-
-  document(): Document {
-    return decodeRecord(this.#text)
   }
 }
 

@@ -74,6 +74,12 @@ export function jsonOf(text: string): string | undefined {
   }
 }
 
+/** Where the JSON begins in a record's bytes; undefined where it does not hold the document exactly. */
+export function jsonStart(record: Uint8Array): 0 | 1 | undefined {
+  if (record[0] === 0x7b) return 0
+  return record[0] === objectIdMark.charCodeAt(0) ? 1 : undefined
+}
+
 /** How the JSON in a record has to be read. */
 export function formOf(text: string): JsonForm {
   return text[0] === objectIdMark ? 'objectId' : 'json'

@@ -39,14 +39,17 @@ export interface IndexWrite {
 export interface DocumentSource {
   read(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly [ordinal: number, document: Document]>
 
-  /** As read(), in runs, documents as they are stored: for those who read all of them. */
+  /**
+   * As read(), in runs, documents as they are stored: for those who read all of them. A run is valid until the next one
+   * is asked for.
+   */
   readStored?(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly StoredDocument[]>
 }
 
 export interface StoredDocument {
   readonly ordinal: number
-  /** The document's JSON; undefined when only the document itself tells what it holds. */
-  readonly json: string | undefined
+  /** The document's JSON, bytes being UTF-8; undefined when only the document itself tells what it holds. */
+  readonly json: string | Uint8Array | undefined
   /** How the JSON has to be read; 'json' unless told otherwise. */
   readonly form?: JsonForm
   document(): Document

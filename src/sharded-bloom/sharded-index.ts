@@ -214,7 +214,6 @@ class ShardedIndex implements DocumentIndex {
     const { documents } = this.#options
     const { flattener, pairHash } = this.#tools!
     return this.#rebuilds.begin({
-      documents,
       readStored: (from, to) => storedDocuments(documents, from, to),
       sealed: this.#sealedContext(pairHash),
       geometry: this.#geometry,

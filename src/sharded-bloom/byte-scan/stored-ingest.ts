@@ -3,6 +3,8 @@ import type { Document } from '../../model/types.ts'
 import type { StoredDocument } from '../document-index.ts'
 import type { FlatDocument } from '../flatten.ts'
 import type { OpenSegment } from '../open-segment.ts'
+import type { PairList } from '../sampled-pairs.ts'
+import type { Sampler } from '../sampler.ts'
 import type { ByteIngest } from './byte-ingest.ts'
 
 /** UTF-8 bytes of a UTF-16 unit, at most. */
@@ -20,19 +22,25 @@ export class StoredIngest {
     this.#byteIngest = byteIngest
   }
 
-  /** Adds the document at the segment's next position. */
-  add(segment: OpenSegment, stored: StoredDocument): void {
-    if (this.#addBytes(segment, stored)) return
+  /**
+   * Adds the document at the segment's next position.
+   * @param sampler told of it
+   */
+  add(segment: OpenSegment, stored: StoredDocument, sampler?: Sampler): void {
+    if (this.#addBytes(segment, stored, sampler)) return
     const flat = this.#flatten(stored.document())
     segment.add(flat)
+    sampler?.observe(flat)
     this.#byteIngest?.learn(flat)
   }
 
-  #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument): boolean {
+  #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument, sampler: Sampler | undefined): boolean {
     if (json === undefined || this.#byteIngest === undefined) return false
+    const onPairs = sampler && ((pairs: PairList): void => sampler.observePairs(pairs))
+    if (typeof json !== 'string') return this.#byteIngest.add(segment, json, 0, json.length, form, onPairs)
     const room = json.length * maxBytesPerUnit
     if (this.#bytes.length < room) this.#bytes = new Uint8Array(2 * room)
     const { written } = this.#encoder.encodeInto(json, this.#bytes)
-    return this.#byteIngest.add(segment, this.#bytes, 0, written, form)
+    return this.#byteIngest.add(segment, this.#bytes, 0, written, form, onPairs)
   }
 }

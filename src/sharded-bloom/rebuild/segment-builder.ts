@@ -8,7 +8,7 @@ import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
 import type { SeedOf } from '../byte-scan/scanner.ts'
 import { StoredIngest } from '../byte-scan/stored-ingest.ts'
-import type { DocumentSource, IndexStore, StoredDocument } from '../document-index.ts'
+import type { IndexStore, StoredDocument } from '../document-index.ts'
 import type { FlatDocument } from '../flatten.ts'
 import type { Geometry } from '../geometry.ts'
 import type { OpenSegment } from '../open-segment.ts'
@@ -18,10 +18,9 @@ import { sealSegment } from '../seal.ts'
 import type { SealedContext } from '../sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment.ts'
 import type { SegmentRecord } from '../segment-record.ts'
-import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } from '../tuning.ts'
+import { chooseParameters, initialParameters, isOverfull, parametersAfter, type TuningOptions } from '../tuning.ts'
 
 export interface SegmentBuilding {
-  readonly documents: DocumentSource
   /** The documents of an ordinal range, in runs. */
   readonly readStored: (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
   readonly sealed: SealedContext
@@ -136,22 +135,40 @@ export class SegmentBuilder {
     this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
   }
 
+  /** Its documents go into a segment of general parameters, which is thrown away. */
   async #sample(from: number, to: number, documents: number, signal: AbortSignal | undefined): Promise<Sampler> {
     const runs = documents <= sampleRuns * documentsPerRun ? 1 : sampleRuns
     const perRun = (sampleRuns * documentsPerRun) / runs
     const sampler = new Sampler()
+    const { createOpen, tuning, readStored } = this.#building
+    const sampled = createOpen(from, initialParameters(tuning()))
     let sliceStart = performance.now()
-    for (let run = 0; run < runs; run++) {
-      const begin = from + Math.floor(((to - from) * run) / runs)
-      const end = from + Math.floor(((to - from) * (run + 1)) / runs)
-      let read = 0
-      for await (const [, document] of this.#building.documents.read(begin, end)) {
-        sampler.observe(this.#building.flatten(document))
-        if (++read === perRun) break
-        sliceStart = await breathe(sliceStart)
+    try {
+      for (let run = 0; run < runs; run++) {
+        const begin = from + Math.floor(((to - from) * run) / runs)
+        const end = from + Math.floor(((to - from) * (run + 1)) / runs)
+        for await (const stored of upTo(perRun, readStored(begin, end))) {
+          this.#ingest.add(sampled, stored, sampler)
+          // There are more of them here than on average.
+          if (sampled.isFull) return sampler
+          sliceStart = await breathe(sliceStart)
+          throwIfAborted(signal)
+        }
       }
-      throwIfAborted(signal)
+      return sampler
+    } finally {
+      sampled.free()
     }
-    return sampler
+  }
+}
+
+/** The first documents of what is read in runs. */
+async function* upTo(count: number, runs: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<StoredDocument> {
+  let left = count
+  for await (const run of runs) {
+    for (const stored of run) {
+      if (left-- === 0) return
+      yield stored
+    }
   }
 }

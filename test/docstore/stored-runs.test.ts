@@ -1,0 +1,70 @@
+/** Records that are copied as bytes are the documents that records read as text are. */
+import { ObjectId } from 'bson'
+import { MemoryLevel } from 'memory-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Catalog } from '../../src/docstore/catalog.ts'
+import { CollectionStore } from '../../src/docstore/collection-store.ts'
+import { open } from '../../src/docstore/open.ts'
+import { openStore } from '../../src/docstore/open-store.ts'
+import type { Store } from '../../src/docstore/options.ts'
+import type { Document } from '../../src/model/types.ts'
+import { scratchPath } from './scratch.ts'
+
+const documents: Document[] = [
+  { _id: 1, text: 'plain', nested: { list: [1, null, 'ä😀'] } },
+  { _id: new ObjectId('0123456789abcdef01234567'), a: 1 },
+  { _id: 2, at: new Date(0), big: 2n ** 62n },
+  { _id: new ObjectId('0123456789abcdef01234568'), at: new Date(1) },
+  { _id: 3, text: 'x'.repeat(600_000) },
+  ...Array.from({ length: 700 }, (_, i) => ({ _id: 100 + i, text: 'y'.repeat((i * 37) % 900) })),
+  { _id: 4, text: 'é'.repeat(150_000) },
+  { _id: 5 }
+]
+
+interface Seen {
+  readonly ordinal: number
+  readonly json: string | undefined
+  readonly form: string | undefined
+  readonly document: Document
+}
+
+async function readAll(location: string | Store): Promise<{ seen: Seen[]; areBytes: boolean }> {
+  const db = await open(location)
+  await db.insertMany(documents)
+  await db.deleteOne({ _id: 150 })
+  await db.close()
+  const opened = await openStore(location, {})
+  const catalog = await Catalog.open(opened.store)
+  const number = catalog.entry('default')?.number ?? Number.NaN
+  const store = new CollectionStore(opened.store, number, catalog.stateKey(number), {
+    sync: false,
+    readOnly: true,
+    filters: undefined,
+    documentCacheBytes: 0
+  })
+  const seen: Seen[] = []
+  let areBytes = false
+  const decoder = new TextDecoder()
+  for await (const run of store.source.readStored!(0, 1000)) {
+    for (const stored of run) {
+      const { ordinal, json, form } = stored
+      areBytes ||= json instanceof Uint8Array
+      const text = json instanceof Uint8Array ? decoder.decode(json) : json
+      seen.push({ ordinal, json: text, form: text === undefined ? undefined : form, document: stored.document() })
+    }
+  }
+  await opened.close()
+  return { seen, areBytes }
+}
+
+test('records as bytes are those that are read as text', async () => {
+  const asBytes = await readAll(scratchPath())
+  const asText = await readAll(new MemoryLevel() as unknown as Store)
+  assert.ok(asBytes.areBytes)
+  assert.not.ok(asText.areBytes)
+  assert.is(asBytes.seen.length, documents.length - 1)
+  assert.equal(asBytes.seen, asText.seen)
+})
+
+test.run()
