@@ -7,6 +7,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const tellFailures = new URL('tell-failures.mjs', import.meta.url).href
 const wanted = process.argv.slice(2)
 const files = readdirSync(join(root, 'test'), { recursive: true })
   .map((name) => join('test', String(name)))
@@ -32,7 +33,7 @@ async function worker() {
 function run(file) {
   return new Promise((resolve) => {
     const begin = Date.now()
-    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    const child = spawn(process.execPath, ['--import', tellFailures, '--import', 'tsx', file], {
       cwd: root,
       env: { ...process.env, FORCE_COLOR: '0' }
     })

@@ -48,7 +48,8 @@ for (const [name, read] of Object.entries(reads)) {
       for (let i = 0; i < 3; i++) count += await read(level)
     })
     assert.is(count, 3 * pairs.length)
-    assert.ok(turn < 15, `${turn} ms to a turn`)
+    // Turns of 5 ms and what other threads do meanwhile, such as compiling; in one go it is 150 ms and more.
+    assert.ok(turn < 50, `${turn} ms to a turn`)
   })
 }
 
