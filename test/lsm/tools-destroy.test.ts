@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { filledStore, flip, location, namesOf, openLevel, rejection } from './tools-helpers.ts'
+import { flip, namesOf } from './tools-damage.ts'
+import { filledStore, location, openLevel, rejection } from './tools-stores.ts'
 
 test('the directory is gone, and a new database can be made in its place', async () => {
   const directory = join(temporaryDirectory(), 'db')

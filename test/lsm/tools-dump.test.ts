@@ -10,7 +10,9 @@ import { emptyState } from '../../src/lsm/version/manifest-state.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { del, put, recordOf } from './log-helpers.ts'
 import { buildTable, usualOptions } from './table-filling.ts'
-import { filledStore, flip, location, namesOf, readBytes, rejection, truncate, valueOptions } from './tools-helpers.ts'
+import { valueOptions } from './tools-content.ts'
+import { flip, namesOf, readBytes, truncate } from './tools-damage.ts'
+import { filledStore, location, rejection } from './tools-stores.ts'
 import { tableOf } from './version-helpers.ts'
 
 const seed = testSeed()

@@ -4,18 +4,9 @@ import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from './compaction-helpers.ts'
-import {
-  contentOf,
-  filledStore,
-  flip,
-  location,
-  namesOf,
-  openLevel,
-  readBytes,
-  rejection,
-  smallOptions,
-  truncate
-} from './tools-helpers.ts'
+import { smallOptions } from './tools-content.ts'
+import { flip, namesOf, readBytes, truncate } from './tools-damage.ts'
+import { contentOf, filledStore, location, openLevel, rejection } from './tools-stores.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)

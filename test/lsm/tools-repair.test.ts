@@ -4,23 +4,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import {
-  contentOf,
-  documentOf,
-  filledStore,
-  fillLevel,
-  flip,
-  keyOf,
-  location,
-  namesOf,
-  openLevel,
-  readBytes,
-  rejection,
-  smallOptions,
-  tablesAlone,
-  truncate,
-  valueOptions
-} from './tools-helpers.ts'
+import { documentOf, keyOf, smallOptions, valueOptions } from './tools-content.ts'
+import { flip, namesOf, readBytes, truncate } from './tools-damage.ts'
+import { contentOf, filledStore, fillLevel, location, openLevel, rejection, tablesAlone } from './tools-stores.ts'
 
 function repair(fileSystem: MemoryFileSystem, options = smallOptions) {
   return LsmLevel.repair(location, { ...options, fileSystem })

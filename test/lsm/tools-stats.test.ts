@@ -2,7 +2,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { closeAll, closeLater } from '../support/temporary-directory.ts'
-import { documentOf, fillLevel, keyOf, smallOptions, valueOptions } from './tools-helpers.ts'
+import { documentOf, keyOf, smallOptions, valueOptions } from './tools-content.ts'
+import { fillLevel } from './tools-stores.ts'
 
 async function opened(options: StoreOptions) {
   const db = closeLater(new LsmLevel<string, string>('/db', { fileSystem: new MemoryFileSystem(), ...options }))

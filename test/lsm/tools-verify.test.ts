@@ -17,21 +17,9 @@ import { Version } from '../../src/lsm/version/version.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 import { directory, randomFrom } from './compaction-helpers.ts'
-import {
-  documentOf,
-  filledStore,
-  flip,
-  keyOf,
-  location,
-  namesOf,
-  openLevel,
-  readBytes,
-  rejection,
-  smallOptions,
-  tablesAlone,
-  truncate,
-  valueOptions
-} from './tools-helpers.ts'
+import { documentOf, keyOf, smallOptions, valueOptions } from './tools-content.ts'
+import { flip, namesOf, readBytes, truncate } from './tools-damage.ts'
+import { filledStore, location, openLevel, rejection, tablesAlone } from './tools-stores.ts'
 import { tableOf } from './version-helpers.ts'
 
 const random = randomFrom(testSeed())

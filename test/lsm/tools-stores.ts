@@ -1,32 +1,14 @@
-/** Stores in memory for the tests of the tools, and damage done to their files. */
+/** Stores in memory for the tests of the tools. */
 import { EntryKind } from '../../src/lsm/format/entry.ts'
 import { TableBuilder } from '../../src/lsm/format/table-builder.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
-import { jsonExtractor, LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
+import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { jobOf, type Version } from './compaction-helpers.ts'
+import { documentOf, keyOf, smallOptions } from './tools-content.ts'
 import { wholeEntry } from './whole-entry.ts'
 
 export const location = '/db'
-
-/** Small enough that some hundred entries fill several tables on several levels. */
-export const smallOptions: StoreOptions = {
-  writeBufferSize: 6000,
-  maxFileSize: 3000,
-  blockSize: 300,
-  level1Bytes: 8000,
-  keyFilterBits: 10
-}
-
-export const valueOptions: StoreOptions = {
-  ...smallOptions,
-  values: {
-    extractor: jsonExtractor({ fields: ['color', 'n'], zones: ['n'] }),
-    filterBits: 4096,
-    filterHashes: 4,
-    blockFilterBits: 8
-  }
-}
 
 export type TestLevel = LsmLevel<string, string>
 
@@ -34,14 +16,6 @@ export async function openLevel(fileSystem: FileSystem, options: StoreOptions = 
   const db = new LsmLevel<string, string>(location, { ...options, fileSystem })
   await db.open()
   return db
-}
-
-export function keyOf(i: number): string {
-  return `k${String(i).padStart(4, '0')}`
-}
-
-export function documentOf(i: number, round = 0): string {
-  return JSON.stringify({ color: ['red', 'green', 'blue'][i % 3], n: i, round, text: `text ${i * 7919} of ${round}` })
 }
 
 /** Several versions of 200 keys, every fifth of them deleted, in tables of several levels, and some in the log only. */
@@ -100,36 +74,6 @@ export async function contentOf(fileSystem: FileSystem, options: StoreOptions = 
   } finally {
     await db.close()
   }
-}
-
-export function namesOf(fileSystem: FileSystem, pattern: RegExp, directory = location): string[] {
-  return fileSystem
-    .list(directory)
-    .filter((name) => pattern.test(name))
-    .sort()
-}
-
-export function readBytes(fileSystem: FileSystem, name: string): Buffer {
-  const file = fileSystem.open(`${location}/${name}`, 'read')
-  const bytes = Buffer.alloc(file.size())
-  file.read(bytes, 0)
-  file.close()
-  return bytes
-}
-
-/** Flips bits of one byte; a negative offset counts from the end. */
-export function flip(fileSystem: FileSystem, name: string, offset: number): void {
-  const bytes = readBytes(fileSystem, name)
-  const at = offset < 0 ? bytes.length + offset : offset
-  const file = fileSystem.open(`${location}/${name}`, 'update')
-  file.write(Uint8Array.of((bytes[at] ?? 0) ^ 0x55), at)
-  file.close()
-}
-
-export function truncate(fileSystem: FileSystem, name: string, bytes: number): void {
-  const file = fileSystem.open(`${location}/${name}`, 'update')
-  file.truncate(bytes)
-  file.close()
 }
 
 export async function rejection(promise: Promise<unknown>): Promise<Error & { code?: string }> {
