@@ -8,8 +8,10 @@
  *
  * Invariants:
  * 1. Ordinals ascend with positions: what is in order by one is in order by the other.
- * 2. Whatever bytes decode() is given, the result is a map of `documents` ascending ordinals within the span, or none.
+ * 2. Whatever bytes decodePositions() is given, the result is a map of `documents` ascending ordinals within the span, or
+ *    none.
  */
+import { popcount32 } from '../bloom/bit-set.ts'
 
 export interface PositionMap {
   /** REQUIRES: a position of the segment. */
@@ -68,24 +70,77 @@ export function encodeOffsets(offsets: Uint32Array, span: number): Uint8Array {
 }
 
 /** undefined for bytes that are no map of so many documents. */
-export function decodeOffsets(bytes: Uint8Array, documents: number, span: number): Uint32Array | undefined {
-  if (bytes[0] === bitmapKind) return decodeBitmap(bytes, documents, span)
-  if (bytes[0] === gapsKind) return decodeGaps(bytes, documents, span)
-  return undefined
+export function decodePositions(
+  bytes: Uint8Array,
+  firstOrdinal: number,
+  documents: number,
+  span: number
+): PositionMap | undefined {
+  if (bytes[0] === bitmapKind) return BitmapPositions.decode(bytes, firstOrdinal, documents, span)
+  const offsets = bytes[0] === gapsKind ? decodeGaps(bytes, documents, span) : undefined
+  return offsets && ofOffsets(firstOrdinal, offsets)
 }
 
-function decodeBitmap(bytes: Uint8Array, documents: number, span: number): Uint32Array | undefined {
-  if (bytes.length !== 1 + Math.ceil(span / 8)) return undefined
-  const offsets = new Uint32Array(documents)
-  let count = 0
-  for (let i = 1; i < bytes.length; i++) {
-    for (let rest = bytes[i]!; rest !== 0; rest &= rest - 1) {
-      if (count === documents) return undefined
-      offsets[count++] = (i - 1) * 8 + 31 - Math.clz32(rest & -rest)
-    }
+/** A bitmap as it is stored, with the number of documents before each of its words. */
+class BitmapPositions implements PositionMap {
+  readonly #firstOrdinal: number
+  readonly #words: Uint32Array
+  readonly #ranks: Uint32Array
+  /** The word asked for last: results are walked in order. */
+  #recent = 0
+
+  private constructor(firstOrdinal: number, words: Uint32Array, ranks: Uint32Array) {
+    this.#firstOrdinal = firstOrdinal
+    this.#words = words
+    this.#ranks = ranks
   }
-  const isWithin = count === 0 || offsets[count - 1]! < span
-  return count === documents && isWithin ? offsets : undefined
+
+  static decode(bytes: Uint8Array, firstOrdinal: number, documents: number, span: number): PositionMap | undefined {
+    if (bytes.length !== 1 + Math.ceil(span / 8)) return undefined
+    const words = new Uint32Array(Math.ceil(span / 32))
+    new Uint8Array(words.buffer).set(bytes.subarray(1))
+    const isBeyond = (span & 31) !== 0 && words.at(-1)! >>> (span & 31) !== 0
+    const ranks = new Uint32Array(words.length + 1)
+    for (let w = 0; w < words.length; w++) ranks[w + 1] = ranks[w]! + popcount32(words[w]!)
+    return isBeyond || ranks[words.length] !== documents ? undefined : new BitmapPositions(firstOrdinal, words, ranks)
+  }
+
+  ordinalAt(position: number): number {
+    const word = this.#wordOf(position)
+    let rest = this.#words[word]!
+    for (let skip = position - this.#ranks[word]!; skip > 0; skip--) rest &= rest - 1
+    return this.#firstOrdinal + word * 32 + 31 - Math.clz32(rest & -rest)
+  }
+
+  positionOf(ordinal: number): number {
+    const offset = ordinal - this.#firstOrdinal
+    const isLive = (this.#words[offset >>> 5]! & (1 << (offset & 31))) !== 0
+    return isLive ? this.#rank(offset) : -1
+  }
+
+  positionsBelow(limit: number, documents: number): number {
+    const offset = limit - this.#firstOrdinal
+    if (offset <= 0) return 0
+    return offset >= this.#words.length * 32 ? documents : Math.min(documents, this.#rank(offset))
+  }
+
+  /** Documents before the offset. */
+  #rank(offset: number): number {
+    const below = this.#words[offset >>> 5]! & ((1 << (offset & 31)) - 1)
+    return this.#ranks[offset >>> 5]! + popcount32(below)
+  }
+
+  /** The word that holds the position's bit. */
+  #wordOf(position: number): number {
+    const ranks = this.#ranks
+    let word = this.#recent
+    if (position < ranks[word]! || position >= ranks[word + 1]!) {
+      word =
+        position >= ranks[word + 1]! && position < ranks[word + 2]! ? word + 1 : lowerBound(ranks, position + 1) - 1
+      this.#recent = word
+    }
+    return word
+  }
 }
 
 function decodeGaps(bytes: Uint8Array, documents: number, span: number): Uint32Array | undefined {
@@ -110,7 +165,7 @@ function decodeGaps(bytes: Uint8Array, documents: number, span: number): Uint32A
   return at === bytes.length ? offsets : undefined
 }
 
-/** The first index whose offset is not below `offset`. */
+/** The first index whose number is not below `offset`. */
 function lowerBound(offsets: Uint32Array, offset: number): number {
   let low = 0
   let high = offsets.length

@@ -11,7 +11,7 @@ import type { Geometry } from './geometry.ts'
 import { IndexArea, indexKey } from './index-keys.ts'
 import { LiveBitmap } from './live.ts'
 import { OpenSegment } from './open-segment.ts'
-import { consecutive, decodeOffsets, ofOffsets, type PositionMap } from './position-map.ts'
+import { consecutive, decodePositions, type PositionMap } from './position-map.ts'
 import type { SealedSegment } from './sealed-segment.ts'
 import { noBytes, type SegmentBytes, type SegmentRecord } from './segment-record.ts'
 import { StoredSegment } from './stored-segment.ts'
@@ -157,8 +157,8 @@ export async function readPositions(store: IndexStore, record: SegmentRecord): P
   const { firstOrdinal, storedAt, documents, span } = record
   if (span === documents) return consecutive(firstOrdinal)
   const bytes = await store.get(indexKey(IndexArea.positions, storedAt))
-  const offsets = bytes && decodeOffsets(bytes, documents, span)
-  if (offsets !== undefined) return ofOffsets(firstOrdinal, offsets)
+  const positions = bytes && decodePositions(bytes, firstOrdinal, documents, span)
+  if (positions !== undefined) return positions
   throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable position map`, {
     details: { firstOrdinal }
   })

@@ -4,7 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   consecutive,
-  decodeOffsets,
+  decodePositions,
   encodeOffsets,
   maxSpan,
   ofOffsets,
@@ -50,14 +50,17 @@ test('what is stored is read back, and tells ordinals and positions from each ot
     fc.property(fc.oneof(maps, crowded), fc.nat(2 ** 40), ({ offsets, span }, firstOrdinal) => {
       const bytes = encodeOffsets(offsets, span)
       assert.ok(bytes.length <= 1 + Math.ceil(span / 8))
-      const decoded = decodeOffsets(bytes, offsets.length, span)
-      assert.equal(decoded, offsets)
+      const decoded = decodePositions(bytes, firstOrdinal, offsets.length, span)
+      assert.ok(decoded)
       const ordinals = [...offsets].map((offset) => firstOrdinal + offset)
       const beside = ordinals.flatMap((ordinal) => [ordinal - 1, ordinal, ordinal + 1])
       const asked = [...beside, firstOrdinal, firstOrdinal + span - 1].filter(
         (ordinal) => ordinal >= firstOrdinal && ordinal < firstOrdinal + span
       )
       assertMap(ofOffsets(firstOrdinal, offsets), ordinals, asked)
+      assertMap(decoded, ordinals, asked)
+      // In any order: a map may remember where it looked last.
+      for (const i of [...ordinals.keys()].reverse()) assert.is(decoded.ordinalAt(i), ordinals[i])
     }),
     { seed, numRuns: 1500 }
   )
@@ -80,12 +83,16 @@ test('bytes that are no map of as many documents are refused, whatever they are'
         const bytes = encodeOffsets(offsets, span)
         const count = offsets.length
         for (const documents of [count - 1, count + 1]) {
-          if (documents >= 0) assert.is(decodeOffsets(bytes, documents, span), undefined)
+          if (documents >= 0) assert.is(decodePositions(bytes, 0, documents, span), undefined)
         }
-        if (bytes.length > 1) assert.is(decodeOffsets(bytes.subarray(0, -1), count, span), undefined)
+        if (bytes.length > 1) assert.is(decodePositions(bytes.subarray(0, -1), 0, count, span), undefined)
         bytes[at % bytes.length]! ^= change
-        const read = decodeOffsets(bytes, count, span) ?? new Uint32Array(0)
-        for (const [i, offset] of read.entries()) assert.ok(offset < span && (i === 0 || offset > read[i - 1]!))
+        const map = decodePositions(bytes, 0, count, span)
+        const read = map === undefined ? [] : Array.from({ length: count }, (_, i) => map.ordinalAt(i))
+        for (const [i, offset] of read.entries()) {
+          assert.ok(offset < span && (i === 0 || offset > read[i - 1]!))
+          assert.is(map?.positionOf(offset), i)
+        }
       }
     ),
     { seed, numRuns: 1500 }
