@@ -4,7 +4,7 @@
  * | key in `meta`   | value                                                          |
  * | --------------- | -------------------------------------------------------------- |
  * | `format`        | `{ format, nextCollection }`                                   |
- * | `name:<name>`   | `{ number, index, declared, nextDeclared }`                    |
+ * | `name:<name>`   | `{ number, index, ids, declared, nextDeclared }`               |
  * | `state:<n>`     | what a collection writes with each commit, see write-batch.ts  |
  * | `dropped:<n>`   | a collection whose records are still to be deleted             |
  * | `clearing:<n>.<id>` | a declared index that is being built, or was dropped: its entries are still to be deleted |
@@ -17,6 +17,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { commitFailed } from './errors.ts'
+import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
@@ -35,6 +36,8 @@ export interface CatalogEntry {
   readonly number: number
   /** Kind of the index whose records the collection has. */
   readonly index: string
+  /** How `_id`s are computed, where there is no table of them. */
+  readonly ids?: ReversibleHeader
   /** Indexes that createIndex() made. */
   readonly declared?: readonly IndexDefinition[]
   /** Number that the next of them gets. */
@@ -119,8 +122,8 @@ export class Catalog {
   }
 
   /** Names are reserved at once, so that two callers cannot create the same collection. */
-  async create(name: string, index: string): Promise<CatalogEntry> {
-    const entry: CatalogEntry = { number: this.#nextCollection++, index }
+  async create(name: string, index: string, ids: ReversibleHeader | undefined): Promise<CatalogEntry> {
+    const entry: CatalogEntry = { number: this.#nextCollection++, index, ...(ids && { ids }) }
     this.#entries.set(name, entry)
     try {
       await this.#write({

@@ -5,12 +5,14 @@
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import { PetalError } from '../model/errors.ts'
+import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentSource, IndexStore, IndexView, StoredDocument } from '../sharded-bloom/document-index.ts'
 import { DocumentCache } from './document-cache.ts'
 import { type DocumentIterator, type DocumentRange, DocumentReader, runBytes } from './document-reader.ts'
 import { DocumentScan } from './document-scan.ts'
 import { commitFailed, fromStore } from './errors.ts'
+import type { ReversibleIds } from './ids/reversible-ids.ts'
 import { Area } from './layout.ts'
 import type { Store } from './options.ts'
 import { PrunedView } from './pruned-view.ts'
@@ -18,7 +20,7 @@ import { decodeRecord } from './record.ts'
 import { accessTo, type StoreAccess } from './store-access.ts'
 import { runsOfReader, runsOfScan } from './stored-runs.ts'
 import { type PairFilters, TablePruning } from './table-pruning.ts'
-import { WriteBatch } from './write-batch.ts'
+import { type CollectionState, WriteBatch } from './write-batch.ts'
 
 /** Encodings and snapshot of a read, made once and handed to every call. */
 export interface TextReadOptions {
@@ -35,6 +37,8 @@ interface StoreUse {
   readonly sync: boolean
   readonly readOnly: boolean
   readonly filters: PairFilters | undefined
+  /** undefined for a table of ids. */
+  readonly ids?: ReversibleIds | undefined
   /** Bytes of decoded documents kept in memory. */
   readonly documentCacheBytes: number
 }
@@ -53,6 +57,8 @@ export class CollectionStore {
   readonly #sync: boolean
   readonly #readOnly: boolean
   readonly #filters: PairFilters | undefined
+  /** undefined for a table of ids. */
+  readonly ids: ReversibleIds | undefined
   /** False for stores without getSync: reads of documents then go through getMany. */
   readonly canReadSync: boolean
   /** Of documents that are read one by one. */
@@ -69,6 +75,7 @@ export class CollectionStore {
     this.#readOnly = options.readOnly
     this.#filters = options.filters
     this.cache = new DocumentCache(options.documentCacheBytes)
+    this.ids = options.ids
     // Its manifest says so; abstract-level's type of it does not.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
   }
@@ -108,11 +115,16 @@ export class CollectionStore {
     return this.#store.getMany<Uint8Array, string | undefined>(keys, options).catch(rethrow)
   }
 
-  /** Ordinals stored under encoded `_id`s; undefined where there is none. Few keys are read synchronously. */
+  /**
+   * Ordinals of encoded `_id`s; undefined where there is none. Where they are computed, a document may be missing at one all
+   * the same. Few keys are read synchronously.
+   */
   ordinalsOf(
     keys: readonly Uint8Array[],
     options: TextReadOptions
   ): (number | undefined)[] | Promise<(number | undefined)[]> {
+    const { ids } = this
+    if (ids !== undefined) return keys.map((key) => ids.ordinalOfKey(key))
     if (this.canReadSync && keys.length <= 16) {
       return orFail(() => keys.map((key) => toOrdinal(this.#readText(this.#ids.key(key), options))))
     }
@@ -122,6 +134,17 @@ export class CollectionStore {
         options
       )
       .then((values) => values.map(toOrdinal), rethrow)
+  }
+
+  /** Whether documents with these encoded `_id`s are stored. */
+  areThere(keys: readonly Uint8Array[]): boolean[] | Promise<boolean[]> {
+    const ordinals = this.ordinalsOf(keys, textOptions)
+    if (ordinals instanceof Promise) return ordinals.then((found) => found.map(isDefined))
+    if (this.ids === undefined) return ordinals.map(isDefined)
+    if (this.canReadSync && keys.length <= 16) {
+      return ordinals.map((ordinal) => ordinal !== undefined && this.record(ordinal, textOptions) !== undefined)
+    }
+    return this.#recordsAt(ordinals).then((records) => records.map(isDefined))
   }
 
   /** Documents of an ordinal range. The caller closes the iterator. */
@@ -135,7 +158,10 @@ export class CollectionStore {
         // Unknown to abstract-level, known to classic-level: bytes fetched at a time.
         ...{ highWaterMarkBytes: runBytes }
       }) as unknown as DocumentIterator
-    return new DocumentReader(range, iterate, (key) => this.#docs.ordinalOf(key), this.#access.readsOnThread ? 1 : 3)
+    return new DocumentReader(range, iterate, (key) => this.#docs.ordinalOf(key), {
+      blocksAhead: this.#access.readsOnThread ? 1 : 3,
+      isSparse: this.ids !== undefined
+    })
   }
 
   /**
@@ -173,15 +199,24 @@ export class CollectionStore {
   }
 
   /** The greatest encoded `_id`, undefined in an empty collection. */
-  async greatestId(): Promise<Uint8Array | undefined> {
+  async greatestId({ nextId }: CollectionState): Promise<Uint8Array | undefined> {
+    if (nextId !== undefined) return encodeKey(nextId - 1)
     const [key] = await this.#store
       .keys<Uint8Array>({ gte: this.#ids.first, lt: this.#ids.end, reverse: true, limit: 1, keyEncoding: 'view' })
       .all()
     return key === undefined ? undefined : this.#ids.suffix(key).slice()
   }
 
+  get #idTable(): Area | undefined {
+    return this.ids === undefined ? this.#ids : undefined
+  }
+
+  /** Documents at ordinals, as committed now. */
+  readonly documentsAt = async (ordinals: readonly number[]): Promise<(Document | undefined)[]> =>
+    (await this.#recordsAt(ordinals)).map((record) => (record === undefined ? undefined : decodeRecord(record)))
+
   newBatch(): WriteBatch {
-    return new WriteBatch(this.#access.newSink(), this.#docs, this.#ids, this.#index, this.#stateKey)
+    return new WriteBatch(this.#access.newSink(), this.#docs, this.#idTable, this.#index, this.#stateKey)
   }
 
   async commit(batch: WriteBatch): Promise<void> {
@@ -284,6 +319,13 @@ export class CollectionStore {
     await this.#store.clear<Uint8Array>({ gte: this.#index.key(from), lt: this.#index.key(to), keyEncoding: 'view' })
   }
 
+  async #recordsAt(ordinals: readonly (number | undefined)[]): Promise<(string | undefined)[]> {
+    const known = ordinals.filter((ordinal) => ordinal !== undefined)
+    const records = await this.records(known as readonly number[], textOptions)
+    let next = 0
+    return ordinals.map((ordinal) => (ordinal === undefined ? undefined : records[next++]))
+  }
+
   #readText(key: Uint8Array, options: TextReadOptions): string | undefined {
     const { readText } = this.#access
     return readText === undefined
@@ -314,6 +356,10 @@ function orFail<T>(read: () => T): T {
 
 function rethrow(error: unknown): never {
   throw fromStore(error)
+}
+
+function isDefined(value: unknown): boolean {
+  return value !== undefined
 }
 
 function toOrdinal(text: string | undefined): number | undefined {

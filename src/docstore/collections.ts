@@ -9,12 +9,14 @@ import { PetalError } from '../model/errors.ts'
 import { Catalog, type CatalogEntry, type Clearing, checkCollectionName } from './catalog.ts'
 import { CollectionStore } from './collection-store.ts'
 import { commitFailed, notOpen } from './errors.ts'
+import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
+import type { ReversibleIds } from './ids/reversible-ids.ts'
 import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { withFilters } from './lsm-store.ts'
 import { OpenCollection } from './open-collection.ts'
-import { checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
+import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import {
   autoRebuildOptions,
@@ -33,6 +35,8 @@ export class Collections {
   readonly #documentCacheBytes: number
   readonly #index: IndexOptions
   readonly #autoRebuild: OpenOptions['autoRebuild']
+  /** Of collections that are made. */
+  readonly #ids: IdsOption
   /** Of collections that were given options of their own. */
   readonly #chosen = new Map<string, CollectionOptions>()
   /** Open ones as they are; those being opened or dropped as promises. */
@@ -49,11 +53,13 @@ export class Collections {
     this.#documentCacheBytes = documentCacheBytes(options.documentCacheBytes)
     this.#index = index
     this.#autoRebuild = options.autoRebuild
+    this.#ids = options.ids ?? 'table'
   }
 
   static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
     const index = indexOptions(options.index)
     autoRebuildOptions(options.autoRebuild)
+    checkIds(options.ids ?? 'table')
     documentCacheBytes(options.documentCacheBytes)
     const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
     try {
@@ -74,6 +80,9 @@ export class Collections {
     const chosen: CollectionOptions = { ...known, ...options }
     checkSupport(indexOptions(chosen.index), this.#opened.filters !== undefined)
     autoRebuildOptions(chosen.autoRebuild)
+    const entry = this.#catalog.entry(name)
+    if (entry === undefined) checkIds(chosen.ids ?? this.#ids)
+    else assertSameIds(name, entry.ids, options.ids)
     if (this.#open.has(name)) {
       const differs = (of: (options: CollectionOptions) => unknown): boolean =>
         JSON.stringify(of(chosen)) !== JSON.stringify(of(known ?? {}))
@@ -172,7 +181,10 @@ export class Collections {
   #create(name: string): Promise<OpenCollection | undefined> {
     return this.#openAs(name, async () => {
       checkCollectionName(name)
-      return this.#openEntry(name, await this.#catalog.create(name, indexKind(this.#indexOptions(name), undefined)))
+      const kind = indexKind(this.#indexOptions(name), undefined)
+      const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
+      assertIndexFor(ids, kind)
+      return this.#openEntry(name, await this.#catalog.create(name, kind, ids))
     })
   }
 
@@ -194,16 +206,18 @@ export class Collections {
   }
 
   async #openEntry(name: string, entry: CatalogEntry): Promise<OpenCollection> {
-    const store = this.#collectionStore(entry.number)
+    assertSameIds(name, entry.ids, this.#chosen.get(name)?.ids)
+    const store = this.#collectionStore(entry.number, idsOf(name, entry.ids))
     // Another kind would have to be written.
     const options = this.#indexOptions(name)
     const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
+    assertIndexFor(entry.ids, kind)
     if (kind !== entry.index) {
       // The records of the other kind have not followed the deletions since.
       await store.clearIndex()
       await this.#catalog.changeIndex(name, entry, kind)
     }
-    const index = createIndex(kind, options, store)
+    const index = createIndex(kind, options, store, this.#isReadOnly)
     const indexStore = new IndexStore(this.#opened.store, entry.number)
     const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
     const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
@@ -219,12 +233,14 @@ export class Collections {
     return index === undefined ? this.#index : indexOptions(index)
   }
 
-  #collectionStore(number: number): CollectionStore {
+  #collectionStore(number: number, ids?: ReversibleIds): CollectionStore {
     const options = {
       sync: this.#sync,
       readOnly: this.#isReadOnly,
       filters: this.#opened.filters,
-      documentCacheBytes: this.#documentCacheBytes
+      ids,
+      // It knows documents by ordinals that are never used again.
+      documentCacheBytes: ids === undefined ? this.#documentCacheBytes : 0
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }

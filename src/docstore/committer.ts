@@ -6,7 +6,8 @@
  * 2. A batch prepared while its predecessor was under way falls with it: it relied on that one's ids.
  * 3. The limit is raised, deletions reach the index and the snapshot is unpinned in one turn: a view captured before
  *    sees nothing of the batch, one captured after sees all of it.
- * 4. An ordinal is never used twice, not even after a batch that failed.
+ * 4. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
+ *    that is computed from the _id.
  */
 import type { Document } from '../model/types.ts'
 import { jsonFormOf } from '../sharded-bloom/byte-scan/plain.ts'
@@ -35,8 +36,9 @@ export interface Commit {
   readonly arena: RecordArena
   /** Entries of declared indexes; undefined when there are none. */
   readonly entries: EntryWrites | undefined
-  /** Ordinals the index was told of, to be taken back should the batch fail. */
+  /** Versions the index was told of, to be taken back should the batch fail. */
   readonly added: number[]
+  /** Ordinals. */
   readonly removed: number[]
   /** Change of the collection's counters. */
   documents: number
@@ -66,7 +68,9 @@ export class Committer {
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
   #state: CollectionState
-  #nextOrdinal: number
+  #nextVersion: number
+  /** Above every `_id` that was ever there, where they are counted. */
+  nextId: number | undefined
   /** Told how many documents a commit has ended, when the index knows. */
   onDeletions: ((count: number) => void) | undefined
   #underWay: Promise<void> = Promise.resolve()
@@ -84,7 +88,8 @@ export class Committer {
     this.#declared = declared
     this.#snapshots = snapshots
     this.#state = state
-    this.#nextOrdinal = state.nextOrdinal
+    this.#nextVersion = state.nextOrdinal
+    this.nextId = state.nextId
   }
 
   /** What is committed and visible. */
@@ -92,9 +97,14 @@ export class Committer {
     return this.#state
   }
 
-  /** Ordinals below it are visible. */
+  /** Versions below it are visible: ordinals, unless those are computed. */
   get limit(): number {
     return this.#state.nextOrdinal
+  }
+
+  /** Every ordinal with a visible document is below it. */
+  get ordinalLimit(): number {
+    return this.#store.ids?.size ?? this.limit
   }
 
   begin(): Commit {
@@ -134,15 +144,15 @@ export class Committer {
     // A declared index asks the document, not its bytes.
     const parsed = commit.entries && line.parse()
     const admitted = parsed && commit.entries?.admit(parsed.document)
-    const ordinal = this.#nextOrdinal
-    if (this.#index.addBytes?.(ordinal, bytes, 0, bytes.length, 'extended') !== true) {
+    const version = this.#place(commit, id)
+    if (this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') !== true) {
       const { document, isJson } = parsed ?? line.parse()
       const flat = this.#index.flatten(document)
       if (!isJson || !flat.isPlain) {
         this.add(commit, document, id)
         return
       }
-      this.#index.add(ordinal, flat)
+      this.#index.add(version, flat)
     }
     this.#putBytes(commit, bytes, id, admitted)
     commit.documents++
@@ -180,12 +190,14 @@ export class Committer {
       throw commitFailed(new Error('the batch before it failed'))
     }
     const state: CollectionState = {
-      nextOrdinal: this.#nextOrdinal,
+      nextOrdinal: this.#nextVersion,
+      ...(this.nextId !== undefined && { nextId: this.nextId }),
       documents: this.#state.documents + commit.documents,
       documentBytes: this.#state.documentBytes + commit.documentBytes
     }
     commit.batch.putState(state)
-    if (commit.removed.length > 0) this.#snapshots.pin()
+    // What is added stands beyond every view's limit, unless ordinals are computed.
+    if (commit.removed.length > 0 || this.#store.ids !== undefined) this.#snapshots.pin()
     this.#declared.started(commit.entries)
     commit.done = this.#write(commit, state)
     this.#underWay = commit.done.catch(ignore)
@@ -199,7 +211,11 @@ export class Committer {
 
   /** Takes back what the index was told of a batch that will not be written. Harmless when repeated. */
   abandon(commit: Commit): void {
-    for (const ordinal of commit.added.splice(0)) this.#index.remove(ordinal)
+    const { placement } = this.#index
+    for (const version of commit.added.splice(0)) {
+      if (placement === undefined) this.#index.remove(version)
+      else placement.withdraw(version)
+    }
   }
 
   /** Resolves when no commit is under way. */
@@ -219,18 +235,30 @@ export class Committer {
     assertStorable(record.length)
     const admitted = commit.entries?.admit(decodeRecord(text))
     const markBytes = form === 'objectId' ? 1 : 0
-    const ordinal = this.#nextOrdinal
-    if (!this.#index.addBytes(ordinal, record, markBytes, record.length - markBytes, form)) {
-      this.#index.add(ordinal, this.#index.flatten(document))
+    const version = this.#place(commit, id)
+    if (!this.#index.addBytes(version, record, markBytes, record.length - markBytes, form)) {
+      this.#index.add(version, this.#index.flatten(document))
     }
     this.#putBytes(commit, record, id, admitted)
     return true
   }
 
-  /** REQUIRES: the index has the document at the next ordinal. */
+  /** Tells the index which document the next version is of, where ordinals do not. @returns the version */
+  #place({ batch }: Commit, id: Uint8Array): number {
+    const { placement } = this.#index
+    if (placement !== undefined) batch.putIndexRecord(placement.place(this.#nextVersion, this.#ordinalOf(id)))
+    return this.#nextVersion
+  }
+
+  /** Of the version that comes next. REQUIRES: the `_id` was checked. */
+  #ordinalOf(id: Uint8Array): number {
+    return this.#store.ids?.ordinalOfKey(id) ?? this.#nextVersion
+  }
+
+  /** REQUIRES: the index has the next version. */
   #putBytes(commit: Commit, record: Uint8Array, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
-    const ordinal = this.#nextOrdinal++
-    commit.added.push(ordinal)
+    const ordinal = this.#ordinalOf(id)
+    commit.added.push(this.#nextVersion++)
     commit.batch.putDocument(ordinal, record)
     commit.batch.putId(id, ordinal)
     if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
@@ -251,9 +279,9 @@ export class Committer {
     id: Uint8Array,
     admitted: AdmittedEntries | undefined
   ): void {
-    const ordinal = this.#nextOrdinal++
-    this.#index.add(ordinal, flat)
-    commit.added.push(ordinal)
+    const ordinal = this.#ordinalOf(id)
+    this.#index.add(this.#place(commit, id), flat)
+    commit.added.push(this.#nextVersion++)
     commit.batch.putDocument(ordinal, record)
     commit.batch.putId(id, ordinal)
     if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
@@ -272,6 +300,7 @@ export class Committer {
     try {
       await this.#store.commit(commit.batch)
       for (const ordinal of commit.removed) this.#index.remove(ordinal)
+      this.#index.placement?.commit(state.nextOrdinal)
       this.#state = state
       if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)
     } catch (error) {

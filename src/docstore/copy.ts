@@ -3,6 +3,7 @@ import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { Collection } from './collection.ts'
 import type { Database } from './database.ts'
+import type { IdsOption } from './ids/ids-option.ts'
 import type { IndexKind } from './options.ts'
 
 export interface CopyOptions {
@@ -27,7 +28,7 @@ const batchBytes = 4 * 1024 * 1024
 const maxBatchDocuments = 1000
 
 /**
- * Copies every collection: its documents in their order, the kind of index it has, its declared indexes. Each is copied as it is when
+ * Copies every collection: its documents in their order, the kind of index and of ids it has, its declared indexes. Each is copied as it is when
  * its turn comes.
  * @param target without a document; what was copied when this fails stays there
  * @throws PetalError IllegalOperation for a target that is not empty, DataCorruption when the copy does not hold as many
@@ -43,8 +44,8 @@ export async function copyDatabase(source: Database, target: Database, options: 
     throw new PetalError('IllegalOperation', 'A database is copied into an empty one only')
   }
   let documents = 0
-  for (const { name, documents: count, documentBytes, index } of collections) {
-    const copy = new CollectionCopy(source.collection(name), collectionIn(target, name, index.kind))
+  for (const { name, documents: count, documentBytes, index, ids } of collections) {
+    const copy = new CollectionCopy(source.collection(name), collectionIn(target, name, index.kind, ids))
     const maxDocuments = Math.min(maxBatchDocuments, Math.ceil((batchBytes * count) / Math.max(1, documentBytes)))
     for await (const copied of copy.run(maxDocuments, options.signal)) {
       options.onProgress?.({ collection: name, documents: documents + copied, totalDocuments })
@@ -104,11 +105,11 @@ class CollectionCopy {
 }
 
 /** A store that has no filters keeps the index that is nothing but filters as the usual one. */
-function collectionIn(target: Database, name: string, index: IndexKind): Collection {
+function collectionIn(target: Database, name: string, index: IndexKind, ids: IdsOption): Collection {
   try {
-    return target.collection(name, { index })
+    return target.collection(name, { index, ids })
   } catch (error) {
     if (!(error instanceof PetalError) || error.codeName !== 'CommandNotSupported') throw error
-    return target.collection(name, { index: 'sharded' })
+    return target.collection(name, { index: 'sharded', ids })
   }
 }

@@ -8,6 +8,7 @@ import type { AutoRebuildStats } from './auto-rebuild.ts'
 import { checkCollectionName } from './catalog.ts'
 import { Collection } from './collection.ts'
 import type { Collections } from './collections.ts'
+import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexStats } from './indexes/declared-indexes.ts'
 import type { CollectionOptions } from './options.ts'
 import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './verify.ts'
@@ -26,6 +27,8 @@ export interface CollectionStats {
   /** UTF-8 bytes of all records. */
   readonly documentBytes: number
   readonly index: IndexStats
+  /** How `_id`s lead to documents. */
+  readonly ids: 'table' | Required<ReversibleOption>
   /** Declared indexes. */
   readonly declared: readonly DeclaredIndexStats[]
   /** What is built again by itself. */
@@ -87,7 +90,8 @@ export class Database<T extends Document = Document> extends Collection<T> imple
       const { documents, documentBytes } = collection.state
       const declared = await collection.declared.stats()
       const index = collection.indexStats()
-      collections.push({ name, documents, documentBytes, index, declared, autoRebuild: collection.autoRebuildStats })
+      const { ids, autoRebuildStats: autoRebuild } = collection
+      collections.push({ name, documents, documentBytes, index, ids, declared, autoRebuild })
     }
     const sum = (of: (stats: CollectionStats) => number): number =>
       collections.reduce((total, stats) => total + of(stats), 0)

@@ -43,14 +43,18 @@ export class DocumentReader {
   #blockOrdinals = firstBlockOrdinals
   readonly #blocks: Block[] = []
 
-  /** @param blocksAhead read side by side, ≥ 1 */
+  /**
+   * @param layout blocks that are read side by side, ≥ 1; and whether most ordinals may have no document: then the range is
+   *   one block
+   */
   constructor(
     range: DocumentRange,
     iterate: (range: DocumentRange) => DocumentIterator,
     ordinalOf: (key: Uint8Array) => number,
-    blocksAhead: number
+    layout: { readonly blocksAhead: number; readonly isSparse: boolean }
   ) {
-    this.#blocksAhead = blocksAhead
+    this.#blocksAhead = layout.blocksAhead
+    if (layout.isSparse) this.#blockOrdinals = Number.POSITIVE_INFINITY
     this.#iterate = iterate
     this.#from = range.from
     this.#to = range.to
@@ -81,7 +85,7 @@ export class DocumentReader {
 
   #openBlock(): Block {
     const ordinals = Math.min(this.#blockOrdinals, this.#to - this.#from)
-    this.#blockOrdinals = Math.min(maxBlockOrdinals, this.#blockOrdinals * 2)
+    if (this.#blockOrdinals < maxBlockOrdinals) this.#blockOrdinals *= 2
     const from = this.#reverse ? this.#to - ordinals : this.#from
     if (this.#reverse) this.#to = from
     else this.#from += ordinals

@@ -6,7 +6,7 @@ import type { Document } from '../model/types.ts'
 import { BulkWriteError, type WriteError } from './errors.ts'
 import type { OpenCollection } from './open-collection.ts'
 import type { InsertManyResult } from './results.ts'
-import { assertDocument, ensureId } from './stored-form.ts'
+import { assertDocument } from './stored-form.ts'
 
 /** Documents of the first run, before their size is known. */
 const firstRunDocuments = 100
@@ -35,7 +35,11 @@ export async function insertMany(
     const { ids, errors, count, characters, done } = await collection.writer.insert(run, ordered)
     // Its error is thrown below, when it is awaited.
     done.catch(ignore)
-    await underWay
+    await underWay.catch(async (error: unknown) => {
+      // Whoever is told that it failed is told when nothing of it is being written any more.
+      await done.catch(ignore)
+      throw error
+    })
     underWay = done
     ids.forEach((id, i) => {
       if (id !== undefined) insertedIds[offset + i] = id
@@ -47,7 +51,13 @@ export async function insertMany(
       runDocuments = Math.max(1, Math.min(maxRunDocuments, Math.floor((runCharacters * count) / characters)))
     return ordered && errors.length > 0
   }
-  await forEachRun(source, () => runDocuments, insertRun)
+  const { writer } = collection
+  await forEachRun(
+    source,
+    (document) => writer.ensureId(document),
+    () => runDocuments,
+    insertRun
+  )
   await underWay
   const [first, ...others] = writeErrors
   if (first === undefined) return { acknowledged: true, insertedCount, insertedIds }
@@ -65,6 +75,7 @@ export async function insertMany(
 /** Hands runs to `visit` until it answers true. Documents get their `_id` as they are taken from the source. */
 async function forEachRun(
   source: DocumentSource,
+  ensureId: (document: Document) => void,
   size: () => number,
   visit: (run: readonly Document[]) => Promise<boolean>
 ): Promise<void> {

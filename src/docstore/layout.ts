@@ -6,7 +6,7 @@
  * | ----------- | ------------------------- | ------------------------ |
  * | `meta`      | see catalog.ts            | JSON                     |
  * | `<n>.docs`  | ordinal, 8 bytes, big-endian | record text           |
- * | `<n>.ids`   | encodeKey(_id)            | ordinal, decimal         |
+ * | `<n>.ids`   | encodeKey(_id)            | ordinal, decimal; nothing is kept where ordinals are computed (ids/) |
  * | `<n>.index` | the index's own           | the index's own          |
  *
  * Keys are built here and given to the store ready-made: a sublevel's own operations cost more than the writing.

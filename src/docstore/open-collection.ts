@@ -6,6 +6,7 @@ import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
 import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './auto-rebuild.ts'
 import type { CollectionStore } from './collection-store.ts'
 import { Committer } from './committer.ts'
+import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import type { AutoRebuildOptions } from './options.ts'
 import { ReadView } from './read-view.ts'
@@ -62,7 +63,7 @@ export class OpenCollection {
     autoRebuild: AutoRebuildOptions | undefined
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
-    return new OpenCollection(name, store, index, declared, state, await store.greatestId(), autoRebuild)
+    return new OpenCollection(name, store, index, declared, state, await store.greatestId(state), autoRebuild)
   }
 
   /** The committed state of this instant. The caller closes the view. */
@@ -85,7 +86,7 @@ export class OpenCollection {
     const options = this.snapshots.passing
     const ordinals = this.store.ordinalsOf(keys, options) as (number | undefined)[]
     return ordinals.map((ordinal) =>
-      ordinal === undefined || ordinal >= this.committer.limit ? undefined : this.store.record(ordinal, options)
+      ordinal === undefined || ordinal >= this.committer.ordinalLimit ? undefined : this.store.record(ordinal, options)
     )
   }
 
@@ -108,6 +109,14 @@ export class OpenCollection {
 
   indexStats(): IndexStats {
     return this.#index.stats()
+  }
+
+  /** As collection() takes it. */
+  get ids(): 'table' | Required<ReversibleOption> {
+    const { ids } = this.store
+    if (ids === undefined) return 'table'
+    const { codec, from, to } = ids.header
+    return { codec, from, to }
   }
 
   get autoRebuildStats(): AutoRebuildStats {

@@ -1,8 +1,10 @@
 /** Chooses the index of a collection: the one place that knows which kinds there are. */
 import { PetalError } from '../model/errors.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
+import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import type { CollectionStore } from './collection-store.ts'
+import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import type { IndexKind, IndexOptions, OpenOptions } from './options.ts'
 import { createScanIndex } from './scan-index.ts'
 
@@ -29,19 +31,32 @@ export function checkSupport({ kind }: IndexOptions, hasFilters: boolean): void 
   )
 }
 
+/** @throws PetalError InvalidOptions for ids that are computed beside an index that knows none but ordinals in order */
+export function assertIndexFor(ids: ReversibleHeader | undefined, kind: IndexKind): void {
+  if (ids === undefined || kind === 'sharded') return
+  throw new PetalError('InvalidOptions', `ids: 'reversible' needs index: 'sharded', not '${kind}'`, {
+    details: { option: 'index' }
+  })
+}
+
 /** The kind for a collection whose index records are of kind `stored`, undefined for a new one. */
 export function indexKind(options: IndexOptions, stored: string | undefined): IndexKind {
   return options.kind ?? (kinds.includes(stored) ? (stored as IndexKind) : defaultKind)
 }
 
-export function createIndex(kind: IndexKind, options: IndexOptions, store: CollectionStore): DocumentIndex {
+export function createIndex(
+  kind: IndexKind,
+  options: IndexOptions,
+  store: CollectionStore,
+  isReadOnly: boolean
+): DocumentIndex {
   switch (kind) {
     case 'embedded':
       return createScanIndex((limit) => store.ordinals(limit), 'embedded')
     case 'none':
       return createScanIndex((limit) => store.ordinals(limit))
-    case 'sharded':
-      return createShardedIndex({
+    case 'sharded': {
+      const sharded = {
         store: store.indexStore,
         documents: store.source,
         segmentDocuments: options.segmentBits,
@@ -51,7 +66,11 @@ export function createIndex(kind: IndexKind, options: IndexOptions, store: Colle
         hash: options.hash,
         cacheBytes: options.cacheBytes,
         rangeCodes: options.rangeCodes
-      })
+      }
+      const { ids, documentsAt } = store
+      if (ids === undefined) return createShardedIndex(sharded)
+      return new ScatteredIndex({ ...sharded, size: ids.size, documentsAt, isReadOnly })
+    }
   }
 }
 

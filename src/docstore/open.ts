@@ -22,6 +22,8 @@ export async function open<T extends Document = Document>(
   throwIfAborted(options.signal)
   const collections = await Collections.open(location as string | Store, options)
   try {
+    const { ids } = options
+    if (ids !== undefined) collections.choose(defaultCollectionName, { ids })
     // What an index has to catch up with is caught up now, not at the first question.
     await collections.reading(defaultCollectionName)
     throwIfAborted(options.signal)

@@ -2,6 +2,7 @@
 import type { AbstractLevel } from 'abstract-level'
 import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
 import { PetalError } from '../model/errors.ts'
+import type { IdsOption } from './ids/ids-option.ts'
 
 /** Any abstract-level database whose keys and values may be bytes or text. */
 export type Store = AbstractLevel<unknown, unknown, unknown>
@@ -61,6 +62,8 @@ export interface AutoRebuildOptions {
 }
 
 export interface OpenOptions {
+  /** Of collections that are made; the default collection must have been made so. Default `'table'`. */
+  readonly ids?: IdsOption
   /** Which engine stores a new database; an existing directory is opened by the one that made it. Default `'lsm'`. */
   readonly store?: StoreName
   /** Of the LSM store; other stores have no use for it. */
@@ -86,6 +89,8 @@ export interface OpenOptions {
 
 /** How a collection is opened, where that differs from its database. */
 export interface CollectionOptions {
+  /** Decided when the collection is made, and not to be changed. */
+  readonly ids?: IdsOption
   /** Another kind than before is built when the collection is opened. */
   readonly index?: IndexKind | IndexOptions
   readonly autoRebuild?: boolean | AutoRebuildOptions

@@ -6,7 +6,8 @@
  *
  * Invariants:
  * 1. While a batch that deletes is under way, every view gets the snapshot taken before it.
- * 2. Batches that only insert need no such care: what they add is at or above every view's limit.
+ * 2. Batches that only insert need no such care: what they add is at or above every view's limit. Where ordinals are
+ *    computed from ids, they do need it.
  * 3. A snapshot is closed with the last view that uses it.
  */
 import type { AbstractSnapshot } from 'abstract-level'

@@ -23,6 +23,17 @@ export function ensureId(document: Document): void {
   }
 }
 
+/** As ensureId(), with an integer: no document has it, and none ever had. @throws PetalError BadValue for a frozen one */
+export function countId(document: Document, id: number): void {
+  if (document._id !== undefined && document._id !== null) return
+  try {
+    document._id = id
+  } catch (cause) {
+    const why = 'A document that is frozen needs an _id of its own in a collection that counts them'
+    throw new PetalError('BadValue', why, { cause, details: { path: '_id' } })
+  }
+}
+
 /** The document with `_id` as its first key; itself when it already is. */
 export function storedForm(document: Document): Document {
   for (const key in document) {

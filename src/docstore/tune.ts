@@ -65,12 +65,14 @@ export async function tuneCollection(collection: OpenCollection, options: TuneOp
 
 /** Runs of consecutive documents, spread evenly: pairs come in bursts, and groups of documents have to show them. */
 async function sampleOf(collection: OpenCollection, size: number, control: Control): Promise<Document[]> {
-  const { documents: count, nextOrdinal } = collection.state
-  const runs = count <= size ? 1 : Math.ceil(size / runDocuments)
+  const { documents: count } = collection.state
+  const { ordinalLimit } = collection.committer
+  // Where ordinals are computed, most of them may be without a document: runs at even distances could miss them all.
+  const runs = count <= size || collection.store.ids !== undefined ? 1 : Math.ceil(size / runDocuments)
   const sample: Document[] = []
   for (let run = 0; run < runs; run++) {
-    const from = Math.floor((run * nextOrdinal) / runs)
-    const to = Math.floor(((run + 1) * nextOrdinal) / runs)
+    const from = Math.floor((run * ordinalLimit) / runs)
+    const to = Math.floor(((run + 1) * ordinalLimit) / runs)
     const enough = Math.ceil(((run + 1) * size) / runs)
     if (sample.length >= enough) continue
     for await (const [, document] of collection.store.source.read(from, to)) {

@@ -202,6 +202,7 @@ class CollectionCheck {
 
   /** Each document has its `_id`: more of them lead nowhere. */
   async #countIds(view: ReadView): Promise<void> {
+    if (this.#collection.store.ids !== undefined) return
     let count = 0
     for await (const ordinal of this.#collection.store.idOrdinals(view.readOptions)) {
       if (ordinal < view.limit) count++

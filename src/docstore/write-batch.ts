@@ -12,6 +12,8 @@ export interface CollectionState {
   readonly documents: number
   /** UTF-8 bytes of all records. */
   readonly documentBytes: number
+  /** Where `_id`s are counted: above every one that was ever there. */
+  readonly nextId?: number
 }
 
 const noKey = new Uint8Array(0)
@@ -19,12 +21,13 @@ const noKey = new Uint8Array(0)
 export class WriteBatch {
   readonly #sink: BatchSink
   readonly #docs: Area
-  readonly #ids: Area
+  /** undefined where no table of ids is kept. */
+  readonly #ids: Area | undefined
   readonly #index: Area
   readonly #stateKey: Uint8Array
   #size = 0
 
-  constructor(sink: BatchSink, docs: Area, ids: Area, index: Area, stateKey: Uint8Array) {
+  constructor(sink: BatchSink, docs: Area, ids: Area | undefined, index: Area, stateKey: Uint8Array) {
     this.#sink = sink
     this.#docs = docs
     this.#ids = ids
@@ -59,12 +62,13 @@ export class WriteBatch {
   }
 
   putId(id: Uint8Array, ordinal: number): void {
+    if (this.#ids === undefined) return
     if (this.#sink.copies) this.#sink.put(this.#ids.first, id, passingDigits(ordinal))
     else this.#sink.putText(this.#ids.first, id, String(ordinal))
   }
 
   deleteId(id: Uint8Array): void {
-    this.del(this.#ids, id)
+    if (this.#ids !== undefined) this.del(this.#ids, id)
   }
 
   putIndexRecord({ key, value }: IndexWrite): void {

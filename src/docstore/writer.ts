@@ -21,7 +21,7 @@ import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from
 import { JsonLine } from './import/json-line.ts'
 import { compareBytes } from './layout.ts'
 import { PendingIds } from './pending-ids.ts'
-import { ensureId, lookInto, storedForm } from './stored-form.ts'
+import { countId, ensureId, lookInto, storedForm } from './stored-form.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** What became of a run of inserts; `done` settles when all of it is applied. */
@@ -82,10 +82,15 @@ export class Writer {
 
   /** Inserts one document; resolves with its `_id` when it is committed. */
   insertOne(document: Document): Promise<unknown> {
-    ensureId(document)
+    this.ensureId(document)
     if (this.#group === undefined || this.#group.length >= maxGroup) this.#group = this.#openGroup()
     const group = this.#group
     return new Promise((resolve, reject) => group.push({ document, resolve, reject }))
+  }
+
+  /** Gives the document an `_id` if it has none; where they are counted, its insertion will. */
+  ensureId(document: Document): void {
+    if (this.#store.ids === undefined) ensureId(document)
   }
 
   /**
@@ -243,20 +248,38 @@ export class Writer {
   #prepare(document: Document | JsonLine): Entry | PetalError {
     if (document instanceof JsonLine) {
       const key = encodeKey(document.id)
+      const error = this.#noteInDomain(document.id, key)
+      if (error !== undefined) return error
       return { document, id: document.id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
     }
     try {
       const stored = lookInto(() => {
-        ensureId(document)
+        if (this.#store.ids === undefined) ensureId(document)
+        else countId(document, this.#committer.nextId ?? this.#store.ids.header.from)
         return storedForm(document)
       })
       const id = stored._id
       checkId(id)
       const key = encodeKey(id)
+      const error = this.#noteInDomain(id, key)
+      if (error !== undefined) return error
       return { document: stored, id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
     } catch (error) {
       if (error instanceof PetalError) return error
       throw error
+    }
+  }
+
+  /** Where `_id`s are counted, the next one is above it. @returns why it cannot be one */
+  #noteInDomain(id: unknown, key: Uint8Array): PetalError | undefined {
+    const { ids } = this.#store
+    if (ids === undefined) return undefined
+    try {
+      const { nextId = ids.header.from } = this.#committer
+      this.#committer.nextId = Math.max(nextId, ids.check(id, key) + 1)
+      return undefined
+    } catch (error) {
+      return error as PetalError
     }
   }
 
@@ -269,10 +292,10 @@ export class Writer {
     // and yet too late for its answer.
     for (const entry of asked) if (this.#isPending(entry.key)) found.add(entry)
     const keys = asked.map(({ key }) => key)
-    const ordinals = this.#store.ordinalsOf(keys, this.#store.readOptions())
-    const stored = ordinals instanceof Promise ? await ordinals : ordinals
+    const looking = this.#store.areThere(keys)
+    const areThere = looking instanceof Promise ? await looking : looking
     asked.forEach((entry, i) => {
-      if (stored[i] !== undefined) found.add(entry)
+      if (areThere[i]) found.add(entry)
     })
     return found
   }

@@ -75,7 +75,23 @@ export interface IndexRebuild {
   end(): Promise<void>
 }
 
+/**
+ * Of an index whose ordinals come in any order, and are used again: what is added are versions, which are counted, and each
+ * is of the document at some ordinal.
+ */
+export interface Placement {
+  /** The version to be added next is of the document at `ordinal`. @returns a record for the batch that writes it */
+  place(version: number, ordinal: number): IndexWrite
+  /** Takes back a version whose batch was not written. */
+  withdraw(version: number): void
+  /** Versions below `limit` are committed: they are visible from now on, and what they replace is gone. */
+  commit(limit: number): void
+}
+
 export interface DocumentIndex {
+  /** Where it is missing, a document's ordinal is the number of its version, and limits are of ordinals. */
+  readonly placement?: Placement
+
   /**
    * Loads what is stored and indexes the documents that came after the last checkpoint.
    * @param nextOrdinal the ordinal that the next document will get; every stored document is below it

@@ -18,6 +18,7 @@
  * | `m` first(8)                          | position map of a segment that was built again  |
  * | `o`                                   | leftovers (see rebuild/leftovers.ts)            |
  * | `d` ordinal(8)                        | dead mark of one document                       |
+ * | `x` ordinal(8)                        | mark of a document written since its segment was built (scattered/) |
  * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index clears |
  *
  * `first` is the segment's first ordinal. A segment that was built again has another number in its place, `s` aside, so
@@ -42,7 +43,8 @@ export const IndexArea = {
   live: 0x6c,
   positions: 0x6d,
   leftovers: 0x6f,
-  dead: 0x64
+  dead: 0x64,
+  written: 0x78
 } as const
 
 export type IndexArea = (typeof IndexArea)[keyof typeof IndexArea]

@@ -17,63 +17,28 @@ import { ByteIngest } from './byte-scan/byte-ingest.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import { StoredIngest } from './byte-scan/stored-ingest.ts'
 import { CheckedStore } from './checked-store.ts'
-import type {
-  DocumentIndex,
-  DocumentSource,
-  IndexRebuild,
-  IndexStats,
-  IndexStore,
-  IndexTuning,
-  IndexView,
-  IndexWrite
-} from './document-index.ts'
+import type { DocumentIndex, IndexRebuild, IndexStats, IndexStore, IndexTuning, IndexWrite } from './document-index.ts'
 import { type FlatDocument, Flattener } from './flatten.ts'
 import { type Geometry, geometryOf } from './geometry.ts'
-import {
-  createHeader,
-  decodeHeader,
-  encodeHeader,
-  type IndexHeader,
-  type IndexSeed,
-  indexFormat
-} from './index-header.ts'
+import { createHeader, decodeHeader, encodeHeader, type IndexHeader, indexFormat } from './index-header.ts'
 import { IndexArea, indexKey, indexRange } from './index-keys.ts'
 import { LiveBitmap } from './live.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import { Maintenance } from './maintenance.ts'
 import { OpenSegment } from './open-segment.ts'
 import { PairHash } from './pair-hash.ts'
-import type { RangeCodes } from './ranges/choose-columns.ts'
+import type { RebuildRange } from './rebuild/rebuild.ts'
 import { Rebuilds } from './rebuild/rebuilds.ts'
 import { storedDocuments } from './rebuild/stored-documents.ts'
 import { RowCache } from './row-cache.ts'
 import type { SealedContext } from './sealed-segment.ts'
 import type { SegmentParameters } from './segment.ts'
 import { SegmentHandle } from './segment-handle.ts'
+import type { ShardedIndexOptions } from './sharded-index-options.ts'
 import { indexStats } from './stats.ts'
 import { readChoice, type StoredChoice, withChoice, writeChoice } from './tune/stored-choice.ts'
 import { checkTuning, initialParameters, type TuningOptions } from './tuning.ts'
 import { ShardedView } from './view.ts'
-
-export interface ShardedIndexOptions {
-  readonly store: IndexStore
-  readonly documents: DocumentSource
-  /** M, ordinals per segment: a power of two from 512 to 65,536, which is the default. */
-  readonly segmentDocuments?: number | undefined
-  readonly shards?: number | 'auto' | undefined
-  readonly rowsPerPair?: number | 'auto' | undefined
-  /** Default 24. */
-  readonly bitsPerPosting?: number | undefined
-  /** Which values get range codes; default 'auto'. */
-  readonly rangeCodes?: RangeCodes | undefined
-  readonly hash?: HashName | undefined
-  /** Seed of an index that is created now: random unless given, so that nobody can craft documents that collide. */
-  readonly seed?: IndexSeed | undefined
-  /** Budget of the row cache, default 256 MiB. */
-  readonly cacheBytes?: number | undefined
-  /** Told of damage, once; the index is built again at the next open. */
-  readonly onDamage?: ((message: string) => void) | undefined
-}
 
 const defaultCacheBytes = 256 << 20
 
@@ -81,7 +46,7 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
   return new ShardedIndex(options)
 }
 
-class ShardedIndex implements DocumentIndex {
+export class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
   readonly #store: IndexStore
   readonly #geometry: Geometry
@@ -183,7 +148,7 @@ class ShardedIndex implements DocumentIndex {
     }
   }
 
-  capture(limit: number): IndexView {
+  capture(limit: number): ShardedView {
     const prepare = (expression: PairExpression): PreparedBounds => this.#prepare(expression)
     return new ShardedView({ memory: this.#memory, cache: this.#cache, prepare }, this.#handles, limit)
   }
@@ -203,7 +168,8 @@ class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(withChoice(this.#options, choice))
   }
 
-  async beginRebuild(limit: number): Promise<IndexRebuild> {
+  /** @param range of ordinals to be built; all that there are, unless told otherwise */
+  async beginRebuild(limit: number, range?: RebuildRange): Promise<IndexRebuild> {
     this.#rebuilds.assertNone()
     await this.#maintenance!.prepare()
     const last = this.#handles.at(-1)
@@ -213,15 +179,16 @@ class ShardedIndex implements DocumentIndex {
     }
     const { documents } = this.#options
     const { flattener, pairHash } = this.#tools!
-    return this.#rebuilds.begin({
-      readStored: (from, to) => storedDocuments(documents, from, to),
+    const context = {
+      readStored: (from: number, to: number) => storedDocuments(documents, from, to),
       sealed: this.#sealedContext(pairHash),
       geometry: this.#geometry,
       tuning: () => this.#tuning,
-      flatten: (document) => flattener.flatten(document),
-      scannerSeed: this.#byteIngest && ((path) => flattener.seedOf(path)),
-      createOpen: (firstOrdinal, parameters) => this.#createOpen(firstOrdinal, parameters)
-    })
+      flatten: (document: Document) => flattener.flatten(document),
+      scannerSeed: this.#byteIngest && ((path: string) => flattener.seedOf(path)),
+      createOpen: (firstOrdinal: number, parameters: SegmentParameters) => this.#createOpen(firstOrdinal, parameters)
+    }
+    return this.#rebuilds.begin(context, range)
   }
 
   stats(): IndexStats {

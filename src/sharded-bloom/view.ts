@@ -51,6 +51,11 @@ export class ShardedView implements IndexView {
     return this.#segments.length
   }
 
+  /** The segment's ordinals are not below it. */
+  firstOrdinalOf(segment: number): number {
+    return this.#segments[segment]!.handle.firstOrdinal
+  }
+
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
     const evaluating = this.#attempt(this.#segments[segment]!, this.#context.prepare(expression))
     if (!(evaluating instanceof Promise)) return evaluating

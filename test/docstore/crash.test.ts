@@ -12,10 +12,16 @@ const random = randomFrom(testSeed())
 const script = fileURLToPath(new URL('insert-until-killed.ts', import.meta.url))
 
 /** Lets the child write for a while, kills it, and returns the lines of what it had acknowledged. */
-function writeAndKill(location: string, mode: string, offset: number, milliseconds: number): Promise<string[]> {
+function writeAndKill(
+  location: string,
+  mode: string,
+  ids: string,
+  offset: number,
+  milliseconds: number
+): Promise<string[]> {
   const log = `${location}.log`
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', script, location, mode, log, String(offset)])
+    const child = spawn(process.execPath, ['--import', 'tsx', script, location, mode, log, String(offset), ids])
     let errors = ''
     child.stderr.on('data', (chunk) => {
       errors += chunk
@@ -58,12 +64,17 @@ async function assertConsistent(db: Database, acknowledged: ReadonlyMap<number, 
   for (const document of all.slice(-50)) assert.equal(await db.get(document._id), document)
 }
 
-for (const mode of ['one', 'many']) {
-  test(`after kill -9 while inserting ${mode} at a time, everything acknowledged is there`, async () => {
+for (const [mode, ids] of [
+  ['one', 'table'],
+  ['many', 'table'],
+  ['one', 'reversible'],
+  ['many', 'reversible']
+] as const) {
+  test(`after kill -9 while inserting ${mode} at a time, everything acknowledged is there, with ids: '${ids}'`, async () => {
     const location = scratchPath()
     const acknowledged = new Map<number, 'stored' | 'updated' | 'deleted'>()
     for (let round = 0; round < 3; round++) {
-      const lines = await writeAndKill(location, mode, 100_000 * round, 100 + random() * 300)
+      const lines = await writeAndKill(location, mode, ids, 100_000 * round, 100 + random() * 300)
       for (const line of lines) {
         const id = Number(line.slice(1))
         acknowledged.set(id, line[0] === '+' ? 'stored' : line[0] === '=' ? 'updated' : 'deleted')
@@ -74,6 +85,7 @@ for (const mode of ['one', 'many']) {
       if (last % 11 === 0 && !lines.at(-1)?.startsWith('-')) acknowledged.delete(last - 1)
       const db = await open(location, { index: { segmentBits: 512 } })
       await assertConsistent(db, acknowledged)
+      assert.equal((await db.verify()).problems, [])
       await db.close()
     }
   })

@@ -35,6 +35,8 @@ async function readAll(reader: DocumentReader): Promise<string[]> {
 
 const toOrdinal = (bytes: Uint8Array): number => Number(String(bytes))
 
+const inBlocks = { blocksAhead: 3, isSparse: false }
+
 for (const reverse of [false, true]) {
   test(`documents come in the order of the range${reverse ? ', from its end' : ''}, over gaps of any length`, async () => {
     const { ordinals, counter, iterate } = await storeOf(30_000, (i) => i % 3 === 0 && (i < 4000 || i > 21_000))
@@ -47,8 +49,10 @@ for (const reverse of [false, true]) {
       [29_000, 30_000]
     ] as const) {
       const expected = ordinals.filter((ordinal) => ordinal >= from && ordinal < to).map((ordinal) => `d${ordinal}`)
-      const read = await readAll(new DocumentReader({ from, to, reverse }, iterate, toOrdinal, 3))
-      assert.equal(read, reverse ? expected.reverse() : expected)
+      if (reverse) expected.reverse()
+      for (const layout of [inBlocks, { blocksAhead: 1, isSparse: true }]) {
+        assert.equal(await readAll(new DocumentReader({ from, to, reverse }, iterate, toOrdinal, layout)), expected)
+      }
     }
     assert.is(counter.open, 0, 'what was read to its end is closed')
     assert.ok(counter.most <= 3)
@@ -57,7 +61,7 @@ for (const reverse of [false, true]) {
 
 test('a reader that is closed early closes what it has open, and gives nothing more', async () => {
   const { counter, iterate } = await storeOf(20_000, () => true)
-  const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal, 3)
+  const reader = new DocumentReader({ from: 0, to: 20_000 }, iterate, toOrdinal, inBlocks)
   assert.is((await reader.next()).length > 0, true)
   assert.ok(counter.open > 0)
   await reader.close()
@@ -72,7 +76,7 @@ test('an error of the store reaches whoever reads', async () => {
     iterator.nextv = () => Promise.reject(new Error('the disk is gone'))
     return iterator
   }
-  const reader = new DocumentReader({ from: 0, to: 100 }, failing, toOrdinal, 3)
+  const reader = new DocumentReader({ from: 0, to: 100 }, failing, toOrdinal, inBlocks)
   try {
     await reader.next()
     assert.unreachable()

@@ -5,8 +5,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { open } from '../../src/index.ts'
 
-const [location = '', mode = 'one', log = '', offset = '0'] = process.argv.slice(2)
-const db = await open(location, { index: { segmentBits: 512 } })
+const [location = '', mode = 'one', log = '', offset = '0', ids = 'table'] = process.argv.slice(2)
+const db = await open(location, { ids: ids as 'table' | 'reversible', index: { segmentBits: 512 } })
 const from = (await db.estimatedDocumentCount()) + Number(offset)
 const document = (id: number) => ({ _id: id, n: id % 7, text: `text of ${id}`, tags: [id % 3, id % 5], version: 0 })
 

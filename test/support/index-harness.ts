@@ -14,7 +14,8 @@ import type {
   IndexWrite,
   SegmentCandidates
 } from '../../src/sharded-bloom/document-index.ts'
-import { createShardedIndex, type ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index.ts'
+import { createShardedIndex } from '../../src/sharded-bloom/sharded-index.ts'
+import type { ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index-options.ts'
 
 export class RecordMap implements IndexStore {
   readonly records: Map<string, Uint8Array>

@@ -12,7 +12,6 @@ import { AbortedError, PetalError } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { ensureId } from '../stored-form.ts'
 import { JsonLine } from './json-line.ts'
 import { type Line, LineSplitter } from './line-splitter.ts'
 import { BadLine, maxLineBytes, readLine } from './read-line.ts'
@@ -95,7 +94,7 @@ class ImportRun {
         this.#skip(item)
         continue
       }
-      if (!(item instanceof JsonLine)) ensureId(item)
+      if (!(item instanceof JsonLine)) this.#collection.writer.ensureId(item)
       this.#items.push(item)
       this.#lines.push(line.number)
       this.#bytes += line.kind === 'line' ? line.bytes.length : 0

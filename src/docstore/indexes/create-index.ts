@@ -40,16 +40,17 @@ export async function createIndex(
     const area = collection.declared.store.area(id)
     const index = new DeclaredIndex({ ...wanted, id }, area, { isReady: false, arrays: 0 })
     collection.declared.add(index)
-    return { index, total: committer.limit }
+    return { index, total: committer.ordinalLimit }
   })
   if (started === undefined) return wanted.name
   const { index, total } = started
   try {
-    for (let from = 0; from < total; from += sliceOrdinals) {
+    for (let from = 0; from < total; ) {
       throwIfAborted(options.signal)
-      const to = Math.min(total, from + sliceOrdinals)
-      await writer.exclusive(() => buildSlice(collection, index, from, to))
-      options.onProgress?.({ done: to, total })
+      // Where ordinals are computed, most of them may be without a document.
+      const to = collection.store.ids === undefined ? Math.min(total, from + sliceOrdinals) : total
+      from = await writer.exclusive(() => buildSlice(collection, index, from, to))
+      options.onProgress?.({ done: from, total })
     }
     await writer.exclusive(async () => {
       assertFeasible(index)
@@ -97,15 +98,18 @@ function isThere(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition
   return false
 }
 
-/** REQUIRES: no write under way. */
-async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from: number, to: number): Promise<void> {
+/** REQUIRES: no write under way. @returns the ordinal to go on with */
+async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from: number, to: number): Promise<number> {
   assertFeasible(index)
   const { store, declared } = collection
   const writes = new EntryWrites(collection.name, declared.store, [index], undefined)
   const batch = store.newBatch()
   const reader = store.documents({ from, to }, store.readOptions())
+  let next = to
   try {
     let sliceStart = performance.now()
+    let documents = 0
+    let last = from
     for (let run = await reader.next(); run.length > 0; run = await reader.next()) {
       for (const [key, record] of run) {
         const document: Document = decodeRecord(record)
@@ -115,12 +119,18 @@ async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from
         assertFeasible(index)
         const slice = breathe(sliceStart)
         sliceStart = slice instanceof Promise ? await slice : slice
+        last = ordinal
       }
+      documents += run.length
+      if (documents < sliceOrdinals) continue
+      next = last + 1
+      break
     }
   } finally {
     await reader.close()
   }
   await store.commit(batch)
+  return next
 }
 
 function assertFeasible({ failure }: DeclaredIndex): void {

@@ -34,6 +34,14 @@ export interface RebuildContext extends SegmentBuilding {
   readonly onEnd: () => void
 }
 
+/** Ordinals from ≤ o < to, of which documents may be in no segment yet. */
+export interface RebuildRange {
+  readonly from: number
+  readonly to: number
+  /** How many there are in no segment that is replaced; undefined when that is not known. */
+  readonly others: (() => number) | undefined
+}
+
 interface BuiltSegment {
   readonly record: SegmentRecord
   readonly offsets: Uint32Array
@@ -44,16 +52,18 @@ export class Rebuild implements IndexRebuild {
   readonly #store: IndexStore
   /** Consecutive, and sealed. */
   readonly #replaced: readonly SegmentHandle[]
+  readonly #range: RebuildRange | undefined
   readonly #removed: number[] = []
   readonly #numbers: number[] = []
   readonly #handles: SegmentHandle[] = []
   readonly #directory: IndexWrite[] = []
   #isPublished = false
 
-  constructor(context: RebuildContext, replaced: readonly SegmentHandle[]) {
+  constructor(context: RebuildContext, replaced: readonly SegmentHandle[], range?: RebuildRange) {
     this.#context = context
     this.#store = context.sealed.store
     this.#replaced = replaced
+    this.#range = range
   }
 
   /** A document of the index is gone. */
@@ -62,23 +72,23 @@ export class Rebuild implements IndexRebuild {
   }
 
   async build(signal?: AbortSignal, onProgress?: (progress: RebuildProgress) => void): Promise<void> {
-    const [first] = this.#replaced
     const last = this.#replaced.at(-1)
-    if (first === undefined || last === undefined) return
-    const to = last.endOrdinal
-    const total = liveOf(this.#replaced)
+    const from = Math.min(this.#range?.from ?? Infinity, this.#replaced[0]?.firstOrdinal ?? Infinity)
+    const to = Math.max(this.#range?.to ?? 0, last?.endOrdinal ?? 0)
+    if (from >= to) return
+    const total = this.#expected() ?? 0
     const built: BuiltSegment[] = []
-    const builder = new SegmentBuilder(this.#context, last.segment)
+    const builder = new SegmentBuilder(this.#context, last?.segment)
     let documents = 0
     try {
-      let end = first.firstOrdinal
+      let end = from
       let sliceStart = performance.now()
       const finish = async (): Promise<void> => {
         end = builder.lastOrdinal + 1
         built.push(await this.#seal(builder))
         onProgress?.({ documents, total })
       }
-      for await (const run of this.#context.readStored(first.firstOrdinal, to)) {
+      for await (const run of this.#context.readStored(from, to)) {
         for (const stored of run) {
           const { ordinal } = stored
           if (builder.isOpen && (builder.isFull || !builder.reaches(ordinal))) await finish()
@@ -105,14 +115,14 @@ export class Rebuild implements IndexRebuild {
   }
 
   async publish(): Promise<void> {
-    if (this.#replaced.length === 0) return
+    if (this.#replaced.length === 0 && this.#handles.length === 0) return
     for (const ordinal of this.#removed) {
       const handle = this.#handles.find((each) => each.firstOrdinal <= ordinal && ordinal < each.endOrdinal)
       handle?.remove(ordinal)
     }
-    const expected = liveOf(this.#replaced)
+    const expected = this.#expected()
     const live = liveOf(this.#handles)
-    if (live !== expected) {
+    if (expected !== undefined && live !== expected) {
       throw new PetalError('InternalError', `The index holds ${expected} documents live, ${live} were found again`, {
         details: { expected, live }
       })
@@ -147,6 +157,13 @@ export class Rebuild implements IndexRebuild {
     }
   }
 
+  /** Documents that are live now; undefined when that is not known. */
+  #expected(): number | undefined {
+    const live = liveOf(this.#replaced)
+    if (this.#range === undefined) return live
+    return this.#range.others && live + this.#range.others()
+  }
+
   async #seal(builder: SegmentBuilder): Promise<BuiltSegment> {
     const number = this.#context.nextNumber()
     this.#numbers.push(number)
@@ -160,9 +177,11 @@ export class Rebuild implements IndexRebuild {
     let sliceStart = performance.now()
     for (const [i, { record: sealedRecord, offsets }] of built.entries()) {
       const { firstOrdinal, storedAt, documents } = sealedRecord
-      // Segments stand end to end: what lies between two of them would be looked for at every open.
-      const end = built[i + 1]?.record.firstOrdinal ?? to
-      const span = end - firstOrdinal <= maxSpan ? end - firstOrdinal : offsets[documents - 1]! + 1
+      const shortest = offsets[documents - 1]! + 1
+      // Segments stand end to end: what lies between two of them would be looked for at every open. Not those of a range:
+      // documents may come to lie between.
+      const end = this.#range === undefined ? (built[i + 1]?.record.firstOrdinal ?? to) : firstOrdinal + shortest
+      const span = end - firstOrdinal <= maxSpan ? end - firstOrdinal : shortest
       const record: SegmentRecord = { ...sealedRecord, span }
       const map = span === documents ? undefined : encodeOffsets(offsets, span)
       if (map !== undefined) {

@@ -5,10 +5,11 @@
  */
 import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
+import type { Geometry } from '../geometry.ts'
 import { firstRebuilt } from '../index-keys.ts'
 import type { SegmentHandle } from '../segment-handle.ts'
 import { Leftovers } from './leftovers.ts'
-import { Rebuild, type RebuildContext } from './rebuild.ts'
+import { Rebuild, type RebuildContext, type RebuildRange } from './rebuild.ts'
 
 export class Rebuilds {
   /** Of the index, in ordinal order. */
@@ -43,8 +44,13 @@ export class Rebuilds {
     if (this.#current !== undefined) throw new PetalError('IllegalOperation', 'The index is being built again')
   }
 
-  /** Of all segments that are sealed. REQUIRES: assertNone(). */
-  begin(context: Omit<RebuildContext, 'leftovers' | 'nextNumber' | 'exchange' | 'onEnd'>): Rebuild {
+  /** Of all segments that are sealed, or of those that a range of ordinals touches. REQUIRES: assertNone(). */
+  begin(
+    context: Omit<RebuildContext, 'leftovers' | 'nextNumber' | 'exchange' | 'onEnd'>,
+    range?: RebuildRange
+  ): Rebuild {
+    const sealed = this.#handles.filter(({ open }) => open === undefined)
+    const replaced = range === undefined ? sealed : touchedBy(sealed, range, context.geometry)
     this.#current = new Rebuild(
       {
         ...context,
@@ -55,7 +61,8 @@ export class Rebuilds {
           this.#current = undefined
         }
       },
-      this.#handles.filter(({ open }) => open === undefined)
+      replaced,
+      range
     )
     return this.#current
   }
@@ -75,7 +82,9 @@ export class Rebuilds {
   }
 
   #exchange(replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]): void {
-    this.#handles.splice(this.#handles.indexOf(replaced[0]!), replaced.length, ...built)
+    const begin = (replaced[0] ?? built[0])!.firstOrdinal
+    const place = this.#handles.findIndex(({ firstOrdinal }) => firstOrdinal >= begin)
+    this.#handles.splice(place < 0 ? this.#handles.length : place, replaced.length, ...built)
     for (const handle of replaced) {
       this.#retired.add(handle)
       handle.retire(() => {
@@ -85,6 +94,19 @@ export class Rebuilds {
       })
     }
   }
+}
+
+/** Those with ordinals in the range, and the one before them while it is small: small ones would become many. */
+function touchedBy(
+  handles: readonly SegmentHandle[],
+  { from, to }: RebuildRange,
+  { segmentDocuments }: Geometry
+): readonly SegmentHandle[] {
+  let first = handles.findIndex(({ endOrdinal }) => endOrdinal > from)
+  if (first < 0) first = handles.length
+  const before = handles[first - 1]
+  if (before !== undefined && before.segment.documents < segmentDocuments / 2) first--
+  return handles.slice(first).filter(({ firstOrdinal }) => firstOrdinal < to)
 }
 
 /** Records that could not be deleted are on a list, and deleted when the index is opened. */

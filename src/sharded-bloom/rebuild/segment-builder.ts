@@ -41,7 +41,7 @@ const densityWindow = 1024
 
 export class SegmentBuilder {
   readonly #building: SegmentBuilding
-  readonly #previous: Segment
+  readonly #previous: Segment | undefined
   readonly #byteIngest: ByteIngest | undefined
   readonly #ingest: StoredIngest
   #segment: OpenSegment | undefined
@@ -51,7 +51,7 @@ export class SegmentBuilder {
   #windowStart = { documents: 0, hashedPairs: 0 }
 
   /** @param previous whose parameters serve where there is no sufficient sample */
-  constructor(building: SegmentBuilding, previous: Segment) {
+  constructor(building: SegmentBuilding, previous: Segment | undefined) {
     this.#building = building
     this.#previous = previous
     const { scannerSeed } = building
@@ -84,14 +84,13 @@ export class SegmentBuilder {
    * @param left how many documents there are until there
    */
   async begin(firstOrdinal: number, next: number, to: number, left: number, signal?: AbortSignal): Promise<void> {
-    const { geometry, tuning, createOpen } = this.#building
+    const { geometry, createOpen } = this.#building
     const { segmentDocuments } = geometry
     const end = left <= segmentDocuments ? to : next + Math.floor((to - next) * (segmentDocuments / left))
-    const sampler = await this.#sample(next, end, Math.min(left, segmentDocuments), signal)
-    const parameters =
-      sampler.size >= minSample
-        ? chooseParameters(sampler, tuning(), segmentDocuments)
-        : parametersAfter(this.#previous, tuning())
+    let sampler = await this.#sample(next, end, Math.min(left, segmentDocuments), signal)
+    // Spread runs miss documents that stand close together: those that come next do as well.
+    if (sampler.size < minSample) sampler = await this.#sample(next, to, 1, signal)
+    const parameters = this.#parametersOf(sampler)
     this.#segment = createOpen(firstOrdinal, parameters)
     this.#firstOrdinal = firstOrdinal
     this.#offsets = new Uint32Array(segmentDocuments)
@@ -133,6 +132,12 @@ export class SegmentBuilder {
     this.#windowStart = { documents: segment.documents, hashedPairs: segment.hashedPairs }
     const isWorthClosing = segment.documents >= 2 * this.#building.geometry.chunkDocuments
     this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
+  }
+
+  #parametersOf(sampler: Sampler): SegmentParameters {
+    const { geometry, tuning } = this.#building
+    if (sampler.size >= minSample) return chooseParameters(sampler, tuning(), geometry.segmentDocuments)
+    return this.#previous === undefined ? initialParameters(tuning()) : parametersAfter(this.#previous, tuning())
   }
 
   /** Its documents go into a segment of general parameters, which is thrown away. */

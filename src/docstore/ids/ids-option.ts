@@ -1,0 +1,79 @@
+/** How a collection leads from an `_id` to its document: what callers ask for, and what was decided when it was made. */
+import { PetalError } from '../../model/errors.ts'
+import { maxDomain, type ReversibleHeader, ReversibleIds } from './reversible-ids.ts'
+
+/**
+ * `'table'` takes any `_id`. `'reversible'` takes integers of a domain, [0, 2^32) unless told otherwise, and keeps no table of
+ * them.
+ */
+export type IdsOption = 'table' | 'reversible' | ReversibleOption
+
+export interface ReversibleOption {
+  readonly codec: 'reversible'
+  /** The least `_id`. Default 0. */
+  readonly from?: number
+  /** Above every `_id`; at most 2^32 above the least, which is the default. */
+  readonly to?: number
+}
+
+type Domain = Pick<ReversibleHeader, 'from' | 'to'>
+
+/** The domain asked for; `'table'` where there is none. @throws PetalError InvalidOptions */
+export function checkIds(option: IdsOption): Domain | 'table' {
+  if (option === 'table') return option
+  const {
+    codec,
+    from = 0,
+    to = from + maxDomain
+  }: Partial<ReversibleOption> = option === 'reversible' ? { codec: option } : (option ?? {})
+  if (codec !== 'reversible') {
+    throw invalid(`must be 'table', 'reversible' or { codec: 'reversible', from, to }`)
+  }
+  const isDomain = Number.isSafeInteger(from) && Number.isSafeInteger(to - 1) && from < to && to - from <= maxDomain
+  if (!isDomain) throw invalid(`must have integers 'from' < 'to', at most 2^32 apart, got ${from} and ${to}`)
+  return { from, to }
+}
+
+/** The header of a collection that is being made; undefined for a table. */
+export function newHeader(option: IdsOption): ReversibleHeader | undefined {
+  const asked = checkIds(option)
+  if (asked === 'table') return undefined
+  const [lo = 0, hi = 0] = crypto.getRandomValues(new Int32Array(2))
+  return { codec: 'reversible', ...asked, key: [lo, hi] }
+}
+
+/** @throws PetalError InvalidOptions when a collection was made otherwise than is asked for */
+export function assertSameIds(name: string, stored: ReversibleHeader | undefined, option: IdsOption | undefined): void {
+  if (option === undefined) return
+  const asked = checkIds(option)
+  if (asked === 'table' ? stored === undefined : isWithin(stored, asked, option)) return
+  const is = (domain: Domain | undefined): string =>
+    domain === undefined ? "'table'" : `'reversible' in [${domain.from}, ${domain.to})`
+  const wanted = asked === 'table' ? undefined : asked
+  throw new PetalError(
+    'InvalidOptions',
+    `The collection '${name}' was made with ids: ${is(stored)}, and is opened with ids: ${is(wanted)}`,
+    { details: { option: 'ids', stored: stored ?? 'table', asked: wanted ?? 'table' } }
+  )
+}
+
+/** @throws PetalError DataCorruption */
+export function idsOf(name: string, header: ReversibleHeader | undefined): ReversibleIds | undefined {
+  if (header === undefined) return undefined
+  const { codec, from, to, key } = header
+  const isSound = codec === 'reversible' && from < to && to - from <= maxDomain && key?.length === 2
+  if (isSound) return new ReversibleIds(header)
+  throw new PetalError('DataCorruption', `The catalog's record of the ids of '${name}' is damaged`, {
+    details: { header }
+  })
+}
+
+/** Where no domain is named, the one there is will do. */
+function isWithin(stored: ReversibleHeader | undefined, asked: Domain, option: IdsOption): boolean {
+  if (stored === undefined || option === 'reversible') return stored !== undefined
+  return stored.from === asked.from && stored.to === asked.to
+}
+
+function invalid(what: string): PetalError {
+  return new PetalError('InvalidOptions', `ids ${what}`, { details: { option: 'ids' } })
+}

@@ -1,0 +1,308 @@
+/**
+ * The index of a collection whose ordinals come in any order, and are used again when a document is written again.
+ *
+ * Segments are built of the documents in the order of their ordinals, whatever lies between them. What is written afterwards is
+ * indexed in memory, as it comes (recent.ts); when that has become as much as a segment, or a share of the collection, the
+ * segments whose ordinals it touches are built again with it.
+ *
+ * Invariants:
+ * 1. A document is live in one place: its built segment, or the recent versions.
+ * 2. The batch that writes or deletes a document marks its ordinal. A mark says that what was built is not to be asked
+ *    about the document: opening reads the marked ones again. It goes when they are built, after the exchange: one that stays
+ *    too long costs a document read again, and no answer.
+ * 3. A version is visible when its batch is committed, and what it replaces is gone in the same turn.
+ */
+
+import { breathe } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import type { JsonForm } from '../byte-scan/scanner.ts'
+import type {
+  DocumentIndex,
+  DocumentSource,
+  IndexRebuild,
+  IndexStats,
+  IndexTuning,
+  IndexView,
+  IndexWrite,
+  Placement
+} from '../document-index.ts'
+import type { FlatDocument } from '../flatten.ts'
+import { IndexArea, indexKey, indexRange, ordinalOf } from '../index-keys.ts'
+import { ShardedIndex } from '../sharded-index.ts'
+import type { ShardedIndexOptions } from '../sharded-index-options.ts'
+import type { StoredChoice } from '../tune/stored-choice.ts'
+import { type DocumentsAt, Recent } from './recent.ts'
+import { ScatteredView } from './scattered-view.ts'
+
+export interface ScatteredIndexOptions extends ShardedIndexOptions {
+  /** Every ordinal is below it. */
+  readonly size: number
+  readonly documentsAt: DocumentsAt
+  /** Nothing is merged. */
+  readonly isReadOnly: boolean
+}
+
+/** Recent versions in memory, at most, in segments; a little more while a segment is being built. */
+const maxRecentSegments = 4
+/** A share of the documents: with ids in no order at all, merging them builds every segment again. */
+const recentShare = 1 / 8
+/** Fewer recent versions than these are left to the next open, which reads them again. */
+const minMergedOnClose = 4096
+const marksPerBatch = 4096
+const cacheBytesOfRecent = 32 << 20
+
+export class ScatteredIndex implements DocumentIndex {
+  readonly #options: ScatteredIndexOptions
+  readonly #built: ShardedIndex
+  /** The last one takes what is written; those before are being built. */
+  #recent: Recent[] = []
+  /** Ordinals with a mark in the store. */
+  #marked = new Set<number>()
+  #isOpen = false
+  #isRebuilding = false
+  #recovered = 0
+  readonly #damage: string[] = []
+
+  constructor(options: ScatteredIndexOptions) {
+    this.#options = options
+    const { documents } = options
+    // While it is opened the segments must not look for documents between them: those are among the recent versions.
+    const source: DocumentSource = {
+      read: (from, to) => (this.#isOpen ? documents.read(from, to) : nothing()),
+      ...(documents.readStored && { readStored: documents.readStored })
+    }
+    this.#built = new ShardedIndex({ ...options, documents: source })
+  }
+
+  async open(nextVersion: number, documents: number): Promise<void> {
+    await this.#built.open(0, 0)
+    this.#isOpen = true
+    for await (const [key] of this.#options.store.scan(...indexRange(IndexArea.written))) {
+      const ordinal = ordinalOf(key)
+      if (ordinal !== undefined) this.#marked.add(ordinal)
+    }
+    for (const ordinal of this.#marked) this.#built.remove(ordinal)
+    const recent = await this.#openRecent(nextVersion - this.#marked.size)
+    this.#recent = [recent]
+    await this.#recover(recent, nextVersion - this.#marked.size)
+    if (this.liveCount() === documents) return
+    this.#damage.push(`The index holds ${this.liveCount()} documents live, the store has ${documents}`)
+    await this.#rebuildNow(nextVersion, undefined)
+  }
+
+  flatten(document: Document): FlatDocument {
+    return this.#current.flatten(document)
+  }
+
+  add(version: number, flat: FlatDocument): void {
+    this.#current.add(version, flat)
+  }
+
+  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): boolean {
+    return this.#current.addBytes(version, bytes, offset, length, form)
+  }
+
+  readonly placement: Placement = {
+    place: (version, ordinal) => {
+      this.#current.place(version, ordinal)
+      return this.removal(ordinal)
+    },
+    withdraw: (version) => this.#current.withdraw(version),
+    commit: (limit) => {
+      for (const ordinal of this.#current.commit(limit)) {
+        this.#marked.add(ordinal)
+        this.#built.remove(ordinal)
+        for (const recent of this.#recent) if (recent !== this.#current) recent.remove(ordinal)
+      }
+    }
+  }
+
+  removal(ordinal: number): IndexWrite {
+    return { key: indexKey(IndexArea.written, ordinal), value: new Uint8Array(0) }
+  }
+
+  remove(ordinal: number): void {
+    this.#marked.add(ordinal)
+    this.#built.remove(ordinal)
+    for (const recent of this.#recent) recent.remove(ordinal)
+  }
+
+  get isMaintenanceDue(): boolean {
+    return (
+      this.#isMergeDue || this.#built.isMaintenanceDue || this.#recent.some(({ isMaintenanceDue }) => isMaintenanceDue)
+    )
+  }
+
+  async maintain(limit: number): Promise<void> {
+    for (const recent of this.#recent) if (recent.isMaintenanceDue) await recent.maintain()
+    if (this.#built.isMaintenanceDue) await this.#built.maintain(this.#options.size)
+    if (this.#isMergeDue) await this.#rebuildNow(limit, spanOf(this.#recent))
+  }
+
+  async close(limit: number): Promise<void> {
+    try {
+      const isWorthMerging = this.#recentSize >= Math.min(minMergedOnClose, this.#segmentDocuments)
+      if (isWorthMerging && !this.#options.isReadOnly) await this.#rebuildNow(limit, spanOf(this.#recent))
+    } finally {
+      for (const recent of this.#recent) recent.retire()
+      await this.#built.close(this.#options.size)
+    }
+  }
+
+  capture(): IndexView {
+    const { size } = this.#options
+    return new ScatteredView(
+      this.#built.capture(size),
+      this.#recent.map((recent) => recent.capture()),
+      size
+    )
+  }
+
+  liveCount(): number {
+    return this.#built.liveCount(this.#options.size) + this.#recentSize
+  }
+
+  get tuning(): IndexTuning {
+    return this.#built.tuning
+  }
+
+  retune(choice: StoredChoice): Promise<void> {
+    return this.#built.retune(choice)
+  }
+
+  beginRebuild(limit: number): Promise<IndexRebuild> {
+    return this.#begin(limit, { from: 0, to: this.#options.size })
+  }
+
+  stats(): IndexStats {
+    const built = this.#built.stats()
+    const recent = this.#recent.map((each) => each.stats())
+    const sum = (of: (stats: IndexStats) => number): number =>
+      recent.reduce((total, each) => total + of(each), of(built))
+    return {
+      ...built,
+      segments: sum(({ segments }) => segments),
+      documents: sum(({ documents }) => documents),
+      dead: sum(({ dead }) => dead),
+      recovered: this.#recovered,
+      damage: [...built.damage, ...this.#damage],
+      parameters: [...built.parameters, ...recent.flatMap(({ parameters }) => parameters)]
+    }
+  }
+
+  get #current(): Recent {
+    return this.#recent.at(-1)!
+  }
+
+  get #recentSize(): number {
+    return this.#recent.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  get #segmentDocuments(): number {
+    return this.#built.tuning.segmentDocuments
+  }
+
+  get #isMergeDue(): boolean {
+    if (this.#isRebuilding) return false
+    const size = this.#recentSize
+    const segment = this.#segmentDocuments
+    if (size < segment) return false
+    return size >= maxRecentSegments * segment || size >= recentShare * this.liveCount()
+  }
+
+  /** With the parameters that tune() chose, where it did. */
+  #openRecent(firstVersion: number): Promise<Recent> {
+    const { documentsAt, hash } = this.#options
+    const options = { ...this.#built.tuning, hash, cacheBytes: cacheBytesOfRecent }
+    return Recent.open(options, firstVersion, documentsAt)
+  }
+
+  /** Indexes the marked documents again, as versions from `version` on. */
+  async #recover(recent: Recent, version: number): Promise<void> {
+    const ordinals = [...this.#marked].sort((a, b) => a - b)
+    let next = version
+    let sliceStart = performance.now()
+    for (let start = 0; start < ordinals.length; start += marksPerBatch / 16) {
+      const run = ordinals.slice(start, start + marksPerBatch / 16)
+      for (const [i, document] of (await this.#options.documentsAt(run)).entries()) {
+        // Deleted, or written back by a later batch: what is there now is what counts.
+        if (document === undefined) continue
+        recent.place(next, run[i]!)
+        recent.add(next++, recent.flatten(document))
+        this.#recovered++
+        sliceStart = await breathe(sliceStart)
+      }
+      recent.commit(next)
+      if (recent.isMaintenanceDue) await recent.maintain()
+    }
+    recent.commit(version + ordinals.length)
+  }
+
+  /** REQUIRES: nobody writes until it resolves. @param span of ordinals; undefined for all, whatever was counted */
+  async #rebuildNow(limit: number, span: Span | undefined): Promise<void> {
+    const rebuild = await this.#begin(limit, span)
+    try {
+      await rebuild.build()
+      await rebuild.publish()
+    } finally {
+      await rebuild.end()
+    }
+  }
+
+  async #begin(limit: number, span: Span | undefined): Promise<IndexRebuild> {
+    const { size } = this.#options
+    const replaced = this.#recent
+    const marked = this.#marked
+    const others = span && ((): number => replaced.reduce((sum, recent) => sum + recent.size, 0))
+    const next = await this.#openRecent(limit)
+    const rebuild = await this.#built.beginRebuild(size, { ...(span ?? { from: 0, to: size }), others })
+    this.#recent = [...replaced, next]
+    this.#marked = new Set()
+    this.#isRebuilding = true
+    let isPublished = false
+    return {
+      build: (signal, onProgress) => rebuild.build(signal, onProgress),
+      publish: async () => {
+        await rebuild.publish()
+        isPublished = true
+        this.#recent = this.#recent.filter((recent) => !replaced.includes(recent))
+        for (const recent of replaced) recent.retire()
+        await this.#clearMarks([...marked].filter((ordinal) => !this.#marked.has(ordinal)))
+      },
+      end: async () => {
+        this.#isRebuilding = false
+        if (!isPublished) for (const ordinal of marked) this.#marked.add(ordinal)
+        await rebuild.end()
+      }
+    }
+  }
+
+  async #clearMarks(ordinals: readonly number[]): Promise<void> {
+    for (let start = 0; start < ordinals.length; start += marksPerBatch) {
+      const run = ordinals.slice(start, start + marksPerBatch)
+      await this.#options.store.write(
+        run.map((ordinal) => ({ key: indexKey(IndexArea.written, ordinal), value: undefined }))
+      )
+    }
+  }
+}
+
+/** Ordinals from ≤ o < to. */
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+function spanOf(recent: readonly Recent[]): Span {
+  let from = Number.POSITIVE_INFINITY
+  let to = 0
+  for (const { ordinals } of recent) {
+    for (const ordinal of ordinals) {
+      if (ordinal < from) from = ordinal
+      if (ordinal >= to) to = ordinal + 1
+    }
+  }
+  return to === 0 ? { from: 0, to: 0 } : { from, to }
+}
+
+async function* nothing(): AsyncGenerator<never> {}

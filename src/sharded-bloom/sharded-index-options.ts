@@ -1,0 +1,25 @@
+/** What an index is opened with. */
+import type { HashName } from '../bloom/hash.ts'
+import type { DocumentSource, IndexStore } from './document-index.ts'
+import type { IndexSeed } from './index-header.ts'
+import type { RangeCodes } from './ranges/choose-columns.ts'
+
+export interface ShardedIndexOptions {
+  readonly store: IndexStore
+  readonly documents: DocumentSource
+  /** M, ordinals per segment: a power of two from 512 to 65,536, which is the default. */
+  readonly segmentDocuments?: number | undefined
+  readonly shards?: number | 'auto' | undefined
+  readonly rowsPerPair?: number | 'auto' | undefined
+  /** Default 24. */
+  readonly bitsPerPosting?: number | undefined
+  /** Which values get range codes; default 'auto'. */
+  readonly rangeCodes?: RangeCodes | undefined
+  readonly hash?: HashName | undefined
+  /** Seed of an index that is created now: random unless given, so that nobody can craft documents that collide. */
+  readonly seed?: IndexSeed | undefined
+  /** Budget of the row cache, default 256 MiB. */
+  readonly cacheBytes?: number | undefined
+  /** Told of damage, once; the index is built again at the next open. */
+  readonly onDamage?: ((message: string) => void) | undefined
+}
