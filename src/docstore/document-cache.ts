@@ -82,6 +82,8 @@ export class DocumentCache {
     if (this.budgetBytes === 0) return
     const before = this.#lastAsked.note(ordinal, this.#now)
     if (before === undefined || this.#entries.has(ordinal)) return
+    // Most are turned away here where there is no room: before they are looked into.
+    if (!this.#makeRoom(Math.min(characters, this.budgetBytes / largestShare), before)) return
     const heapBytes = heapBytesOf(document)
     if (heapBytes === undefined) return
     const bytes = heapBytes + overheadBytes
