@@ -11,6 +11,7 @@ import { clearRange } from './engine/clear-range.ts'
 import type { Engine } from './engine/engine.ts'
 import type { EngineReadView } from './engine/engine-read-view.ts'
 import { isTurnLong, nextTurn } from './engine/event-loop-turn.ts'
+import { mapKeys } from './engine/map-keys.ts'
 import { openEngine } from './engine/open-engine.ts'
 import { hasValue, readInto, readText, readValue } from './engine/point-reads.ts'
 import { readProperty } from './engine/properties.ts'
@@ -21,7 +22,6 @@ import { type LevelContract, manifest, type ReadOptions } from './level-contract
 import { LsmSnapshot } from './lsm-snapshot.ts'
 import type { LsmOptions, StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
-import { lookupOrder } from './read/key-order.ts'
 import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
 import type { ScanOptions } from './read/range-scan.ts'
 import { destroyStore } from './tools/destroy.ts'
@@ -42,9 +42,6 @@ import type { ValueStats } from './value/value-stats.ts'
 export interface KeyOptions<K> {
   readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined
 }
-
-/** Keys between two looks at the clock. */
-const keysPerLook = 32
 
 export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implements LevelContract {
   readonly #location: string
@@ -108,6 +105,10 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   }
 
   _get(key: Uint8Array, options: ReadOptions): Buffer | undefined | Promise<Buffer | undefined> {
+    const engine = this.#engine
+    if (engine.options.diskReads === 'threaded') {
+      return mapKeys(engine, [key], sequenceOf(options), options, readValue).then(([value]) => value)
+    }
     const value = this._getSync(key, options)
     return isTurnLong() ? nextTurn().then(() => value) : value
   }
@@ -118,17 +119,20 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   }
 
   _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]> {
-    return this.#mapKeys(keys, options, readValue)
+    return mapKeys(this.#engine, keys, sequenceOf(options), options, readValue)
   }
 
   _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean> {
     const engine = this.#engine
+    if (engine.options.diskReads === 'threaded') {
+      return mapKeys(engine, [key], sequenceOf(options), options, hasValue).then(([has]) => has === true)
+    }
     const has = hasValue(engine, key, sequenceOf(options) ?? engine.sequence, options.fillCache !== false)
     return isTurnLong() ? nextTurn().then(() => has) : has
   }
 
   _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]> {
-    return this.#mapKeys(keys, options, hasValue)
+    return mapKeys(this.#engine, keys, sequenceOf(options), options, hasValue)
   }
 
   _put(key: Uint8Array, value: Uint8Array, options: WriteOptions): Promise<void> {
@@ -355,32 +359,6 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     const encoding = keyEncoding === undefined ? this.keyEncoding() : this.keyEncoding(keyEncoding as 'buffer')
     // Whatever the encoding, its format is the one that this store supports.
     return (encoding as { encode(key: K): unknown }).encode(key) as Uint8Array
-  }
-
-  /** All keys as of now, in key order and in as many turns of the event loop as it takes; the results as the keys. */
-  async #mapKeys<T>(
-    keys: readonly Uint8Array[],
-    options: ReadOptions,
-    read: (places: Engine | EngineReadView, key: Uint8Array, sequence: number, fillCache: boolean) => T
-  ): Promise<T[]> {
-    const engine = this.#engine
-    const sequence = sequenceOf(options) ?? engine.sequence
-    const order = lookupOrder(keys)
-    const results = new Array<T>(keys.length)
-    let view: EngineReadView | undefined
-    try {
-      for (let i = 0; i < order.length; i++) {
-        if (i % keysPerLook === keysPerLook - 1 && isTurnLong()) {
-          view ??= engine.view(sequence)
-          await nextTurn()
-        }
-        const position = order[i]!
-        results[position] = read(view ?? engine, keys[position]!, sequence, options.fillCache !== false)
-      }
-      return results
-    } finally {
-      view?.release()
-    }
   }
 }
 

@@ -23,6 +23,13 @@ export interface StoreOptions {
   readonly writeBufferSize?: number
   /** Bytes of a data block before compression: what one uncached get reads. Default 4 KiB. */
   readonly blockSize?: number
+  /**
+   * Where get(), has(), getMany() and hasMany() wait for blocks that are in no cache. 'blocking': on this thread, which
+   * takes some microseconds as long as the system has them in its memory. 'threaded': in Node's thread pool, some tens
+   * of microseconds for each, so that a slow disk does not stop the event loop. getSync() and iterators always block.
+   * Default 'blocking'.
+   */
+  readonly diskReads?: 'blocking' | 'threaded'
   /** Entries between two whole keys in a block. Default 16. */
   readonly blockRestartInterval?: number
   /** Bytes of a table before a new one is begun. Default 2 MiB. */
@@ -84,6 +91,7 @@ export const defaults = {
   cacheSize: 8 * mib,
   writeBufferSize: 4 * mib,
   blockSize: 4 * kib,
+  diskReads: 'blocking',
   blockRestartInterval: 16,
   maxFileSize: 2 * mib,
   maxOpenFiles: 1000,

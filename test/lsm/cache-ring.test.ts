@@ -34,35 +34,39 @@ const step = fc.record({
 test('what the cache has is what was put in, whatever came, went and moved', () => {
   let kept = 0
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 300, size: 'max' }), fc.constantFrom(300, 1500, 4000, 20_000), (steps, budget) => {
-      const cache = new BlockCache(budget)
-      const tables = Array.from({ length: 4 }, () => cache.forTable(13))
-      const added = tables.map(() => new Map<number, { mark: number; bytes: number }>())
-      let mark = 0
-      for (const { table, index, bytes, isClosing } of steps) {
-        const blocks = tables[table]!
-        const expected = added[table]!
-        if (isClosing) {
-          blocks.clear()
-          expected.clear()
+    fc.property(
+      fc.array(step, { maxLength: 300, size: 'max' }),
+      fc.constantFrom(300, 1500, 4000, 20_000),
+      (steps, budget) => {
+        const cache = new BlockCache(budget)
+        const tables = Array.from({ length: 4 }, () => cache.forTable(13))
+        const added = tables.map(() => new Map<number, { mark: number; bytes: number }>())
+        let mark = 0
+        for (const { table, index, bytes, isClosing } of steps) {
+          const blocks = tables[table]!
+          const expected = added[table]!
+          if (isClosing) {
+            blocks.clear()
+            expected.clear()
+          }
+          const found = blocks.get(index)
+          if (found === undefined) {
+            mark = (mark + 1) & 0xff
+            blocks.add(index, blockOf(bytes, mark))
+            expected.set(index, { mark, bytes })
+          } else {
+            kept++
+            const was = expected.get(index)!
+            assert.equal(marksOf(found), Buffer.alloc(was.bytes - 4, was.mark))
+            assert.is(found.offset, was.mark)
+            assert.is(found.restartCount, 1)
+          }
+          assert.ok(cache.usedBytes <= budget)
         }
-        const found = blocks.get(index)
-        if (found === undefined) {
-          mark = (mark + 1) & 0xff
-          blocks.add(index, blockOf(bytes, mark))
-          expected.set(index, { mark, bytes })
-        } else {
-          kept++
-          const was = expected.get(index)!
-          assert.equal(marksOf(found), Buffer.alloc(was.bytes - 4, was.mark))
-          assert.is(found.offset, was.mark)
-          assert.is(found.restartCount, 1)
-        }
-        assert.ok(cache.usedBytes <= budget)
+        for (const blocks of tables) blocks.clear()
+        assert.equal([cache.usedBytes, cache.blocks], [0, 0])
       }
-      for (const blocks of tables) blocks.clear()
-      assert.equal([cache.usedBytes, cache.blocks], [0, 0])
-    }),
+    ),
     { seed, numRuns: 500 }
   )
   assert.ok(kept > 1000)

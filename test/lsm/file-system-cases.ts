@@ -86,6 +86,18 @@ export function testFileSystem(test: Test, make: () => Context): void {
     throwsCode(() => file.truncate(0), 'EBADF')
     throwsCode(() => file.syncNow(), 'EBADF')
     assert.is(await codeOf(file.sync()), 'EBADF')
+    await file.prepareRead(0, 1)
+  })
+
+  test('a read is prepared wherever it is, and whatever becomes of the file meanwhile', async () => {
+    const { fileSystem, directory } = make()
+    const file = fileSystem.open(join(directory, 'a'), 'create')
+    file.write(bytes('some text'), 0)
+    await Promise.all([file.prepareRead(0, 4), file.prepareRead(5, 100), file.prepareRead(1000, 10)])
+    assert.is(read(file, 0, 9), 'some text')
+    const prepared = file.prepareRead(0, 9)
+    file.close()
+    await prepared
   })
 
   test('a sync that is on its way ends well when the file is closed', async () => {

@@ -27,6 +27,8 @@ export class BytesFile implements OpenFile {
     return there.length
   }
 
+  async prepareRead(): Promise<void> {}
+
   write(bytes: Uint8Array, position: number): void {
     const grown = Buffer.alloc(Math.max(this.bytes.length, position + bytes.length))
     grown.set(this.bytes)

@@ -77,6 +77,11 @@ export class CachedBlocks {
     return entry.block
   }
 
+  /** Whether get() would find the block. Does not count. */
+  has(index: number): boolean {
+    return this.#slots[index] !== undefined
+  }
+
   /** Keeps a copy of the block, if it is not too large. */
   add(index: number, block: Block): void {
     if (this.#slots[index] === undefined) this.#ringOf(index).add(this.#slots, index, block)

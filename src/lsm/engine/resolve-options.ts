@@ -30,6 +30,7 @@ export function resolveOptions(given: StoreOptions): ResolvedOptions {
     cacheSize: integer('cacheSize', given.cacheSize, defaults.cacheSize, 0),
     writeBufferSize: integer('writeBufferSize', given.writeBufferSize, defaults.writeBufferSize, 1),
     blockSize: integer('blockSize', given.blockSize, defaults.blockSize, 1),
+    diskReads: given.diskReads ?? defaults.diskReads,
     blockRestartInterval: integer('blockRestartInterval', given.blockRestartInterval, defaults.blockRestartInterval, 1),
     maxFileSize: integer('maxFileSize', given.maxFileSize, defaults.maxFileSize, 1),
     maxOpenFiles: integer('maxOpenFiles', given.maxOpenFiles, defaults.maxOpenFiles, 1),

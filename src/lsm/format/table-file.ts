@@ -156,6 +156,11 @@ export class TableFile {
     readFully(this.#file, target, offset)
   }
 
+  /** Lets the system bring data block `index` into its memory. */
+  prepareBlock(index: number): Promise<void> {
+    return this.#file.prepareRead(this.index.offset(index), this.index.payloadBytes(index) + trailerBytes)
+  }
+
   close(): void {
     if (aside.file === this) forgetAside()
     closeQuietly(this.#file)

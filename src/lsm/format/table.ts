@@ -108,6 +108,17 @@ export class Table {
   }
 
   /**
+   * Lets the system bring the block into its memory that get() would read now.
+   * @returns undefined when there is none: the table has not the key, or the block is cached
+   */
+  prepare(key: Uint8Array, keyHash: number): Promise<void> | undefined {
+    if (!this.mayContain(keyHash)) return undefined
+    const { index } = this.#file
+    const block = index.find(key)
+    return block === index.count || this.#cached.has(block) ? undefined : this.#file.prepareBlock(block)
+  }
+
+  /**
    * Brings the value of a key straight to where the caller wants it, past the block cache: a large value that stands
    * uncompressed in its block is read into `target` itself.
    * @param target written from `offset` on, if the value has room there; also when LEVEL_CORRUPTION is thrown

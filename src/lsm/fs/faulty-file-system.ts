@@ -199,6 +199,11 @@ class FaultyFile implements OpenFile {
     return this.#fileSystem.run(call, () => this.#inner.read(target, position))
   }
 
+  /** Not a call of its own: what can fail is the read. */
+  prepareRead(position: number, bytes: number): Promise<void> {
+    return this.#inner.prepareRead(position, bytes)
+  }
+
   write(bytes: Uint8Array, position: number): void {
     this.#fileSystem.run(
       this.#call('write', { position, bytes: bytes.length }),

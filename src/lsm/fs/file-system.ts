@@ -53,6 +53,8 @@ export interface OpenFile {
   readonly path: string
   /** Fills as much of `target` as the file has from `position` on; returns the number of bytes. */
   read(target: Uint8Array, position: number): number
+  /** Makes the next `read` of these bytes a fast one, off the event loop. Never rejects: that read will tell. */
+  prepareRead(position: number, bytes: number): Promise<void>
   /** Writes all of `bytes`. */
   write(bytes: Uint8Array, position: number): void
   size(): number

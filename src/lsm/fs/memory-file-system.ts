@@ -211,6 +211,8 @@ export class MemoryOpenFile implements OpenFile {
     return this.#use('read').current.read(target, position)
   }
 
+  async prepareRead(): Promise<void> {}
+
   write(bytes: Uint8Array, position: number): void {
     if (!this.#isWritable) throw this.#error('EBADF', 'write')
     this.#use('write').write(this.#nextOrder(), bytes, position)

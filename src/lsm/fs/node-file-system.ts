@@ -3,7 +3,7 @@
  * and its calls are promises.
  *
  * Invariants:
- * 1. A descriptor is closed once, and only when no sync of it is on its way: the number may by then be another file's.
+ * 1. A descriptor is closed once, and only when no call with it is on its way: the number may by then be another file's.
  * 2. No call reaches the system with a descriptor that was closed.
  */
 import {
@@ -16,6 +16,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  read,
   readdirSync,
   readSync,
   realpathSync,
@@ -51,8 +52,8 @@ class NodeFile implements OpenFile {
   readonly path: string
   #descriptor: number
   #isClosed = false
-  /** Calls of `sync` that have not come back. */
-  #syncs = 0
+  /** Calls of the thread pool that have not come back. */
+  #pending = 0
 
   constructor(path: string, descriptor: number) {
     this.path = path
@@ -68,6 +69,15 @@ class NodeFile implements OpenFile {
       done += count
     }
     return done
+  }
+
+  /** Reads into bytes that nobody looks at: the system keeps the pages. */
+  async prepareRead(position: number, bytes: number): Promise<void> {
+    if (this.#isClosed) return
+    const descriptor = this.#descriptor
+    await this.#whileOpen((done) =>
+      read(descriptor, Buffer.allocUnsafeSlow(bytes), 0, bytes, position, () => done(null))
+    )
   }
 
   write(bytes: Uint8Array, position: number): void {
@@ -91,15 +101,7 @@ class NodeFile implements OpenFile {
 
   async sync(): Promise<void> {
     const descriptor = this.#use('fdatasync')
-    this.#syncs++
-    try {
-      await new Promise<void>((resolve, reject) => {
-        fdatasync(descriptor, (error) => (error === null ? resolve() : reject(error)))
-      })
-    } finally {
-      this.#syncs--
-      if (this.#isClosed && this.#syncs === 0) this.#release()
-    }
+    await this.#whileOpen((done) => fdatasync(descriptor, done))
   }
 
   syncNow(): void {
@@ -109,7 +111,20 @@ class NodeFile implements OpenFile {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    if (this.#syncs === 0) this.#release()
+    if (this.#pending === 0) this.#release()
+  }
+
+  /** Makes a call of the thread pool; the descriptor stays open until it comes back. */
+  async #whileOpen(call: (done: (error: Error | null) => void) => void): Promise<void> {
+    this.#pending++
+    try {
+      await new Promise<void>((resolve, reject) => {
+        call((error) => (error === null ? resolve() : reject(error)))
+      })
+    } finally {
+      this.#pending--
+      if (this.#isClosed && this.#pending === 0) this.#release()
+    }
   }
 
   #use(syscall: string): number {
