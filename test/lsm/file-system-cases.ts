@@ -169,6 +169,16 @@ export function testFileSystem(test: Test, make: () => Context): void {
     throwsCode(() => fileSystem.remove(path), 'ENOENT')
   })
 
+  test('a file that is removed later is gone when the promise says so', async () => {
+    const { fileSystem, directory } = make()
+    const path = join(directory, 'a')
+    put(fileSystem, path, 'text')
+    await fileSystem.removeLater(path)
+    assert.equal(fileSystem.list(directory), [])
+    const code = await fileSystem.removeLater(path).catch((error: NodeJS.ErrnoException) => error.code)
+    assert.is(code, 'ENOENT')
+  })
+
   test('directories: made with their parents, listed, removed when empty', () => {
     const { fileSystem, directory } = make()
     const inner = join(directory, 'x', 'y')

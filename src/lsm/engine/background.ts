@@ -16,6 +16,7 @@ import { aborted, hasCode } from '../errors.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { ResolvedOptions } from '../options.ts'
+import type { Version } from '../version/version.ts'
 import type { VersionSet } from '../version/version-set.ts'
 import type { EngineCounters } from './counters.ts'
 import { Flushes, type FlushesHost, type FrozenBuffer } from './flushes.ts'
@@ -54,6 +55,8 @@ export class Background {
   #merging: Promise<void> | undefined
   #moving: Promise<void> | undefined
   #running: Merge | undefined
+  /** Of the last pick that started nothing. */
+  #fruitless: { readonly version: Version; readonly running: Merge | undefined } | undefined
   /** Merges by hand, one after another; the picker waits while there are any. */
   #byHand: Promise<void> = Promise.resolve()
   #handCount = 0
@@ -124,13 +127,17 @@ export class Background {
 
   #startPick(): void {
     const { versions, options } = this.#host
+    const { current } = versions
+    // Of the same tables, with the same of them being merged, the picker would say the same again.
+    if (this.#fruitless?.version === current && this.#fruitless.running === this.#running) return
     const state: CompactionState = {
       running: this.#running === undefined ? [] : [this.#running],
       pointer: (level, partition) => versions.compactionPointer(level, Buffer.from(partition, 'latin1'))
     }
-    const pick = pickCompaction(versions.current, compactionLimits(options), state)
+    const pick = pickCompaction(current, compactionLimits(options), state)
     if (pick?.kind === 'move') this.#startMove(pick)
     else if (pick?.kind === 'merge' && this.#merging === undefined) this.#startMerge(pick)
+    else this.#fruitless = { version: current, running: this.#running }
   }
 
   #startMove(move: Move): void {

@@ -21,9 +21,6 @@ interface Dropped {
   readonly holders: readonly Version[]
 }
 
-/** Milliseconds of one turn of the event loop; removing a table takes from 0.1 to some milliseconds. */
-const removalTime = 2
-
 export class Garbage {
   readonly #fileSystem: FileSystem
   readonly #directory: string
@@ -33,11 +30,8 @@ export class Garbage {
   /** Names that may be removed now. */
   readonly #names: string[] = []
   #manifestNumber: number
-  #isScheduled = false
-  readonly #onTurn = (): void => {
-    this.#isScheduled = false
-    if (this.#versions.failure === undefined) this.#remove(removalTime)
-  }
+  /** While files are removed, one after another. */
+  #removing: Promise<void> | undefined
 
   constructor(fileSystem: FileSystem, directory: string, tables: TableCache, versions: VersionSet) {
     this.#fileSystem = fileSystem
@@ -73,10 +67,10 @@ export class Garbage {
     this.#schedule()
   }
 
-  /** Removes what may be removed, at once. */
-  finish(): void {
+  /** Resolves when everything is removed that may be. */
+  async finish(): Promise<void> {
     this.collect()
-    if (this.#versions.failure === undefined) this.#remove(Number.POSITIVE_INFINITY)
+    await this.#removing
   }
 
   #discard(number: number): void {
@@ -85,22 +79,19 @@ export class Garbage {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#names.length === 0) return
-    this.#isScheduled = true
-    setImmediate(this.#onTurn)
+    if (this.#names.length === 0) return
+    this.#removing ??= this.#remove()
   }
 
-  /** For so long, one file at least. */
-  #remove(milliseconds: number): void {
-    const end = performance.now() + milliseconds
+  async #remove(): Promise<void> {
     for (let name = this.#names.shift(); name !== undefined; name = this.#names.shift()) {
+      if (this.#versions.failure !== undefined) break
       try {
-        this.#fileSystem.remove(join(this.#directory, name))
+        await this.#fileSystem.removeLater(join(this.#directory, name))
       } catch {
         // Most tables have no side file; and what cannot be removed now is removed at the next open.
       }
-      if (performance.now() > end) break
     }
-    this.#schedule()
+    this.#removing = undefined
   }
 }

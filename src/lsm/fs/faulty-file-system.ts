@@ -144,6 +144,10 @@ export class FaultyFileSystem implements FileSystem {
     this.run({ operation: 'remove', path }, () => this.inner.remove(path))
   }
 
+  async removeLater(path: string): Promise<void> {
+    await this.runAsync({ operation: 'remove', path }, () => this.inner.removeLater(path))
+  }
+
   async syncDirectory(path: string): Promise<void> {
     await this.runAsync({ operation: 'syncDirectory', path }, () => this.inner.syncDirectory(path))
   }

@@ -2,8 +2,8 @@
  * The one door to the disk. Everything the store does to files goes through these two interfaces, so that a memory
  * file system that can crash, and a faulty one that fails the Nth call, can stand in for the real one.
  *
- * Calls are synchronous but for `sync`: a write or a read of cached pages costs about a microsecond, a hop through
- * the thread pool ten; waiting for the device must not block the event loop.
+ * Calls are synchronous but for those that wait for the device, or take long: a write or a read of cached pages costs
+ * about a microsecond, a hop through the thread pool ten; and the event loop must not be blocked.
  *
  * What a crash may do, and what the rest of the store relies on:
  * 1. Bytes of a file are durable once a `sync` of that file that began after their write has ended.
@@ -43,6 +43,8 @@ export interface FileSystem {
    */
   link(from: string, to: string): void
   remove(path: string): void
+  /** The same off the event loop: the blocks of a table take the system milliseconds. */
+  removeLater(path: string): Promise<void>
   /** Makes names in the directory durable. */
   syncDirectory(path: string): Promise<void>
   /** The path without symbolic links; identifies a directory within the process. */

@@ -100,6 +100,10 @@ export class MemoryFileSystem implements FileSystem {
     spot.directory.apply({ kind: 'remove', order: this.#nextOrder(), name: spot.name })
   }
 
+  async removeLater(path: string): Promise<void> {
+    this.remove(path)
+  }
+
   async syncDirectory(path: string): Promise<void> {
     const directory = this.#directory(path, 'fsync')
     const order = this.#nextOrder()

@@ -23,6 +23,7 @@ import {
   renameSync,
   rmdirSync,
   statSync,
+  unlink,
   unlinkSync,
   writeSync
 } from 'node:fs'
@@ -44,6 +45,8 @@ export const nodeFileSystem: FileSystem = {
   rename: (from, to) => renameSync(from, to),
   link: (from, to) => linkSync(from, to),
   remove: (path) => unlinkSync(path),
+  removeLater: (path) =>
+    new Promise((resolve, reject) => unlink(path, (error) => (error === null ? resolve() : reject(error)))),
   syncDirectory,
   realPath: (path) => realpathSync(path)
 }
