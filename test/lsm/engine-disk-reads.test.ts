@@ -4,10 +4,12 @@ import type { OpenFile, OpenMode } from '../../src/lsm/fs/file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** A disk that takes a turn of the event loop, and notes what it was asked to prepare and to read. */
+/** A disk that takes a turn of the event loop or as long as it is told, and notes what it was asked for. */
 class SlowFileSystem extends MemoryFileSystem {
   readonly prepared: string[] = []
   readonly read: string[] = []
+  /** What preparing waits for. */
+  gate: Promise<void> = Promise.resolve()
 
   override open(path: string, mode: OpenMode): OpenFile {
     const file = super.open(path, mode)
@@ -15,6 +17,7 @@ class SlowFileSystem extends MemoryFileSystem {
     return Object.assign(file, {
       prepareRead: async (position: number) => {
         await new Promise(setImmediate)
+        await this.gate
         this.prepared.push(`${path} ${position}`)
       },
       read: (target: Uint8Array, position: number) => {
@@ -68,20 +71,27 @@ test('with threaded reads a block is prepared before it is read, one that is cac
 })
 
 test('a threaded read sees the moment of the call, whatever is written and merged while it waits', async () => {
-  const db = await filled('/db', { fileSystem: new SlowFileSystem(), diskReads: 'threaded', cacheSize: 0 })
+  const fileSystem = new SlowFileSystem()
+  const db = await filled('/db', { fileSystem, diskReads: 'threaded', cacheSize: 0 })
+  await db.flush()
   for (let round = 0; round < 3; round++) {
+    let open = () => {}
+    fileSystem.gate = new Promise((resolve) => {
+      open = resolve
+    })
     const one = db.get(keyOf(50))
     const many = db.getMany([keyOf(50), keyOf(7), keyOf(60)])
     const has = db.hasMany([keyOf(50), keyOf(8)])
-    const written = db.batch([
+    await db.batch([
       { type: 'del', key: keyOf(50) },
       { type: 'put', key: keyOf(8), value: Buffer.from('again') }
     ])
-    const merged = db.compactRange(keyOf(0), keyOf(500))
+    await db.compactRange(keyOf(0), keyOf(500))
+    open()
     assert.equal(await one, valueFor(50))
     assert.equal(await many, [valueFor(50), Buffer.from('newer'), valueFor(60)])
     assert.equal(await has, [true, false])
-    await Promise.all([written, merged])
+    assert.is(await db.get(keyOf(50)), undefined)
     await db.batch([
       { type: 'put', key: keyOf(50), value: valueFor(50) },
       { type: 'del', key: keyOf(8) }

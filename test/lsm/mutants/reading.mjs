@@ -52,5 +52,25 @@ export const reading = [
     edit('lsm/read/range-scan', 'isInRange(this.#range, this.#target) ? atTarget : ended', 'atTarget'),
     'lsm/iterator-range',
     'lsm/model-sizes'
+  ),
+  mutant(
+    'a cursor over one block shows bytes that are used again',
+    edit('lsm/format/table', 'cursor.load(this.#block(block, true).copy())', 'cursor.load(this.#block(block, true))'),
+    'lsm/cache-ring'
+  ),
+  mutant(
+    'a spared block is looked for where it was',
+    edit('lsm/format/block', '    this.#start = at\n    this.#entriesEnd += at - start\n', ''),
+    'lsm/cache-ring'
+  ),
+  mutant(
+    'a block read aside is believed to be there still',
+    edit('lsm/format/table-file', ' && aside.uses === memoryUses()', ''),
+    'lsm/table-cache'
+  ),
+  mutant(
+    'what is read across turns is not retained',
+    edit('lsm/engine/map-keys', '        view = engine.view(asOf)\n        await', '        await'),
+    'lsm/engine-disk-reads'
   )
 ]
