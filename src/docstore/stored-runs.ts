@@ -7,8 +7,8 @@ import type { DocumentScan } from './document-scan.ts'
 import { decodeRecord, formOf, jsonOf, jsonStart } from './record.ts'
 
 /** A run is copied without a look at the clock. */
-const maxRunDocuments = 128
-const runBytes = 128 * 1024
+const maxRunDocuments = 64
+const runBytes = 64 * 1024
 
 /** Reads to the end and closes the reader. */
 export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<readonly StoredDocument[]> {

@@ -4,6 +4,8 @@
 
 /** Milliseconds a slice may take. */
 export const sliceMilliseconds = 5
+/** Of work that nobody waits for, while others wait for what comes in between. */
+export const backgroundSliceMilliseconds = 1
 
 const later: (callback: () => void) => void =
   typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0)
@@ -16,9 +18,10 @@ export function nextTurn(): Promise<void> {
 /**
  * Call between steps of a long computation; waits a turn when the slice is used up.
  * @param sliceStart performance.now() when the slice began
+ * @param milliseconds that it may take
  * @returns the start of the slice that goes on
  */
-export function breathe(sliceStart: number): number | Promise<number> {
-  if (performance.now() - sliceStart < sliceMilliseconds) return sliceStart
+export function breathe(sliceStart: number, milliseconds = sliceMilliseconds): number | Promise<number> {
+  if (performance.now() - sliceStart < milliseconds) return sliceStart
   return nextTurn().then(() => performance.now())
 }
