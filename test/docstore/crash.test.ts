@@ -6,7 +6,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { randomFrom, scratchPath } from './scratch.ts'
+import { randomFrom } from '../support/random.ts'
+import { scratchPath } from './scratch.ts'
 
 const random = randomFrom(testSeed())
 const script = fileURLToPath(new URL('insert-until-killed.ts', import.meta.url))

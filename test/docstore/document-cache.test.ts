@@ -5,7 +5,8 @@ import { type CachedDocument, DocumentCache } from '../../src/docstore/document-
 import { open } from '../../src/index.ts'
 import type { Document } from '../../src/model/types.ts'
 import { generateTweets } from '../../src/workload/tweets.ts'
-import { randomFrom, rejects, scratchPath } from './scratch.ts'
+import { randomFrom } from '../support/random.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const document = (n: number): Document => ({ _id: n, text: 'x'.repeat(100), tags: [{ n }] })
 

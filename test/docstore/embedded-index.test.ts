@@ -6,7 +6,8 @@ import { type Database, type Document, type OpenOptions, open } from '../../src/
 import { compileFilter } from '../../src/query/filter.ts'
 import { generateTweets } from '../../src/workload/tweets.ts'
 import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
-import { randomFrom, rejects, scratchPath } from './scratch.ts'
+import { randomFrom } from '../support/random.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)

@@ -10,7 +10,8 @@ import { isPlainObject } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { compileSort } from '../../src/query/sort.ts'
 import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
-import { randomFrom, scratchPath } from './scratch.ts'
+import { randomFrom } from '../support/random.ts'
+import { scratchPath } from './scratch.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)

@@ -3,8 +3,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open, type PetalError } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
 import { AsyncLevel, SlowLevel } from './odd-stores.ts'
-import { randomFrom, scratchPath } from './scratch.ts'
+import { scratchPath } from './scratch.ts'
 
 const stores = {
   lsm: () => open(scratchPath(), { store: 'lsm' }),

@@ -8,7 +8,8 @@ import * as assert from 'uvu/assert'
 import { type Database, type Document, open } from '../../src/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
-import { randomFrom, scratchPath } from './scratch.ts'
+import { randomFrom } from '../support/random.ts'
+import { scratchPath } from './scratch.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)

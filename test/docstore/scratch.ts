@@ -30,14 +30,3 @@ export async function rejects(promise: Promise<unknown>, codeName: ErrorName): P
   assert.unreachable(`expected ${codeName}`)
   throw new Error('unreachable')
 }
-
-/** mulberry32: small, fast, good enough to choose with. */
-export function randomFrom(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -103,14 +103,3 @@ export function visibleAt(versions: readonly Version[], sequence: number): Map<s
   for (const [key, { value }] of newest) if (value !== undefined) visible.set(key, value)
   return visible
 }
-
-/** Numbers in [0, 1) that a seed determines (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

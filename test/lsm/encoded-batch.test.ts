@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { EncodedBatch, LsmLevel } from '../../src/lsm/index.ts'
-import { randomFrom } from '../docstore/scratch.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 type Store = LsmLevel<Uint8Array, Uint8Array>

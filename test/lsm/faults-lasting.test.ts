@@ -1,23 +1,7 @@
 /** The Nth call to the file system fails, and all that follow. */
 import { test } from 'uvu'
-import * as assert from 'uvu/assert'
-import { testSeed } from '../support/arbitraries.ts'
-import { hurryTimers, runFaultCampaign } from '../support/lsm-faults.ts'
-import { optionSets } from '../support/lsm-traces.ts'
+import { testFaults } from './fault-cases.ts'
 
-const seed = testSeed()
-const unhandled: unknown[] = []
-process.on('unhandledRejection', (reason) => unhandled.push(reason))
-hurryTimers()
-
-for (const name of ['tiny memtables and tables', 'value filters in side files', 'two partitions'] as const) {
-  test(`${name}: all calls fail from any one on: rejected or durable, and the directory opens again`, async () => {
-    const options = optionSets[name]
-    const calls = await runFaultCampaign({ options, seed, length: 11, isPersistent: true })
-    console.log(`${calls} calls`)
-    assert.ok(calls > 100)
-    assert.equal(unhandled, [])
-  })
-}
+testFaults('all calls fail from any one on', true)
 
 test.run()

@@ -6,8 +6,8 @@ import type { CompactionLimits, Levels, Merge, Pick } from '../../src/lsm/compac
 import { pickCompaction } from '../../src/lsm/compaction/picker.ts'
 import { compareKeys } from '../../src/lsm/format/entry.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
+import { randomFrom } from '../support/random.ts'
 import { seedOfRun } from '../support/values.ts'
-import { randomFrom } from './compaction-helpers.ts'
 
 const seed = seedOfRun()
 

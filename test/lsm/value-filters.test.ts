@@ -20,24 +20,10 @@ async function storeOf(tables: number, options: Partial<ValueOptions> = {}): Pro
   return store
 }
 
-/** A view that counts the blocks read of each table. */
+/** A view that tells the tables of which blocks are read. */
 function counted(store: ValueStore): { readonly view: ReturnType<ValueStore['view']>; readonly read: Set<number> } {
-  const view = store.view()
   const read = new Set<number>()
-  const tables = {
-    table: (meta: (typeof store.metas)[number]) => {
-      const table = store.tables.table(meta)
-      return {
-        blockCount: table.blockCount,
-        section: (name: string) => table.section(name),
-        blockCursor: (block: number) => {
-          read.add(meta.number)
-          return table.blockCursor(block)
-        }
-      }
-    }
-  }
-  return { view: { ...view, tables }, read }
+  return { view: store.watchedView((table) => read.add(table)), read }
 }
 
 async function tablesRead(store: ValueStore, color: string): Promise<number> {

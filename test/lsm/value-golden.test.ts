@@ -7,6 +7,7 @@ import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
 import { createSectionCollector } from '../../src/lsm/value/section-collector.ts'
 import { SideFile, writeSideFile } from '../../src/lsm/value/side-file.ts'
+import { tableOf } from './version-helpers.ts'
 import { wholeEntry } from './whole-entry.ts'
 
 const golden = readFileSync(new URL('golden/values.hex', import.meta.url), 'latin1')
@@ -31,17 +32,7 @@ async function goldenSections() {
   return collector.finish()
 }
 
-const meta = {
-  number: 14,
-  bytes: 1234,
-  smallest: Buffer.from('a'),
-  largest: Buffer.from('z'),
-  smallestSequence: 3,
-  largestSequence: 99,
-  entries: 10,
-  tombstones: 1,
-  rawBytes: 900
-}
+const meta = tableOf(14, 'a', 'z', { bytes: 1234, smallestSequence: 3, largestSequence: 99, rawBytes: 900 })
 
 test('sections and side file are the bytes that they were', async () => {
   const sections = await goldenSections()

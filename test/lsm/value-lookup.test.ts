@@ -131,24 +131,8 @@ test('the search ends with the K-th: older tables are not read', async () => {
     await store.flush()
   }
   await store.lookup(['color', 'red'])
-  const view = store.view()
   let blocks = 0
-  const counting = {
-    ...view,
-    tables: {
-      table: (meta: (typeof store.metas)[number]) => {
-        const table = store.tables.table(meta)
-        return {
-          blockCount: table.blockCount,
-          section: (name: string) => table.section(name),
-          blockCursor: (block: number) => {
-            blocks++
-            return table.blockCursor(block)
-          }
-        }
-      }
-    }
-  }
+  const counting = store.watchedView(() => blocks++)
   assert.is((await store.lookup(['color', 'red'], { limit: 3 }, counting)).length, 3)
   const perTable = store.tables.table(store.metas[0] as (typeof store.metas)[number]).blockCount
   assert.ok(blocks <= perTable, `${blocks} blocks read, a table has ${perTable}`)

@@ -17,8 +17,8 @@ import { createSectionCollector } from '../../src/lsm/value/section-collector.ts
 import { SideFile, writeSideFile } from '../../src/lsm/value/side-file.ts'
 import { TableValues } from '../../src/lsm/value/table-values.ts'
 import { overlappingBlocks } from '../../src/lsm/value/zone-maps.ts'
-import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { tableOf } from './version-helpers.ts'
 import { wholeEntry } from './whole-entry.ts'
 
 const seed = testSeed()
@@ -30,17 +30,7 @@ const options: ValueWriteOptions = {
   blockFilterBits: 8,
   placement: 'table'
 }
-const meta: TableMeta = {
-  number: 14,
-  bytes: 1234,
-  smallest: Buffer.from('a'),
-  largest: Buffer.from('z'),
-  smallestSequence: 3,
-  largestSequence: 99,
-  entries: 10,
-  tombstones: 1,
-  rawBytes: 900
-}
+const meta = tableOf(14, 'a', 'z', { bytes: 1234, smallestSequence: 3, largestSequence: 99, rawBytes: 900 })
 
 /** Sections for documents in blocks; undefined is a tombstone. */
 async function sectionsOf(

@@ -183,6 +183,22 @@ export class ValueStore {
     }
   }
 
+  /** @param onBlock told of every block that is read, by the number of its table */
+  watchedView(onBlock: (table: number) => void): ValueView {
+    const table = (meta: TableMeta) => {
+      const whole = this.tables.table(meta)
+      return {
+        blockCount: whole.blockCount,
+        section: (name: string) => whole.section(name),
+        blockCursor: (block: number) => {
+          onBlock(meta.number)
+          return whole.blockCursor(block)
+        }
+      }
+    }
+    return { ...this.view(), tables: { table } }
+  }
+
   lookup(pair: JsonPair, options: LookupOptions = {}, view = this.view()): Promise<[string, string][]> {
     return collect(lookup(this.values, view, pair, options))
   }

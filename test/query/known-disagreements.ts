@@ -25,6 +25,16 @@ export interface Disagreement {
   readonly applies: (condition: Condition, document: Document) => boolean
 }
 
+/** Both libraries do it. */
+const elementsThatAreNoDocuments: Omit<Disagreement, 'library'> = {
+  error: 'lets elements that are no documents match the filter of an $elemMatch',
+  documented: '$elemMatch with conditions on fields looks at elements that are documents or arrays',
+  example: { filter: { a: { $elemMatch: { 'b.c': { $exists: false } } } }, document: { a: [1] }, matches: false },
+  applies: ({ operator, argument, path }, document) =>
+    (operator === '$elemMatch' || (operator === '$all' && mentions(argument, '$elemMatch'))) &&
+    ends(document, path).some((value) => Array.isArray(value) && !value.every(isContainer))
+}
+
 export const knownDisagreements: readonly Disagreement[] = [
   {
     library: 'mingo',
@@ -122,24 +132,8 @@ export const knownDisagreements: readonly Disagreement[] = [
     example: { filter: { a: { $type: 'number' } }, document: { a: [1] }, matches: true },
     applies: ({ operator, path }, document) => operator === '$type' && ends(document, path).some(Array.isArray)
   },
-  {
-    library: 'mingo',
-    error: 'lets elements that are no documents match the filter of an $elemMatch',
-    documented: '$elemMatch with conditions on fields looks at elements that are documents or arrays',
-    example: { filter: { a: { $elemMatch: { 'b.c': { $exists: false } } } }, document: { a: [1] }, matches: false },
-    applies: ({ operator, argument, path }, document) =>
-      (operator === '$elemMatch' || (operator === '$all' && mentions(argument, '$elemMatch'))) &&
-      ends(document, path).some((value) => Array.isArray(value) && !value.every(isContainer))
-  },
-  {
-    library: 'sift',
-    error: 'lets elements that are no documents match the filter of an $elemMatch',
-    documented: '$elemMatch with conditions on fields looks at elements that are documents or arrays',
-    example: { filter: { a: { $elemMatch: { 'b.c': { $exists: false } } } }, document: { a: [1] }, matches: false },
-    applies: ({ operator, argument, path }, document) =>
-      (operator === '$elemMatch' || (operator === '$all' && mentions(argument, '$elemMatch'))) &&
-      ends(document, path).some((value) => Array.isArray(value) && !value.every(isContainer))
-  },
+  { library: 'mingo', ...elementsThatAreNoDocuments },
+  { library: 'sift', ...elementsThatAreNoDocuments },
   {
     library: 'sift',
     error: 'does not know the bitwise operators',

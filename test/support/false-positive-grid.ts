@@ -12,6 +12,7 @@ import { geometryOf } from '../../src/sharded-bloom/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/open-segment.ts'
 import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
 import { expectedFalsePositives } from '../../src/sharded-bloom/standalone/false-positives.ts'
+import { randomFrom } from './random.ts'
 
 interface PlainParameters {
   /** P */
@@ -73,7 +74,7 @@ export const plainGrid: readonly PlainPoint[] = (['even', 'uneven', 'mixed'] as 
 ])
 
 export function compareRows({ shape, bitsPerPosting, rowsPerPair }: RowPoint, seed: number): Comparison {
-  const random = generator(seed)
+  const random = randomFrom(seed)
   const pairs = Uint32Array.from({ length: documents }, () => shapes[shape](random))
   // The length of the array is a pair, too.
   const histogram = histogramOf(pairs.map((count) => count + 1))
@@ -109,7 +110,7 @@ export function compareRows({ shape, bitsPerPosting, rowsPerPair }: RowPoint, se
 }
 
 export function comparePlain({ shape, ...parameters }: PlainPoint, seed: number): Comparison {
-  const random = generator(seed)
+  const random = randomFrom(seed)
   const pairs = Uint32Array.from({ length: documents }, () => shapes[shape](random))
   const { shards, bits, rowsPerPair, bitsPerId } = parameters
   const predicted = plainRate(pairs, parameters)
@@ -188,15 +189,4 @@ function probesFor(rate: number): number {
 
 function hash(random: () => number): { readonly lo: number; readonly hi: number } {
   return { lo: (random() * 2 ** 32) | 0, hi: (random() * 2 ** 32) | 0 }
-}
-
-/** mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
