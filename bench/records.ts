@@ -4,7 +4,7 @@
  *
  *     node --import tsx bench/records.ts [--count 20000] [file.ndjson …]
  *
- * Per document: bytes as a record and after deflate in blocks of 4 KiB, microseconds to make the record of an object,
+ * Per document: bytes as a record and after deflate in blocks of 4 KiB, microseconds of the processor to make the record of an object,
  * to make the object of a record (all of it, as find() returns it), and to make the record of a line of JSON, as an
  * import does.
  */
@@ -14,7 +14,7 @@ import { deflateRawSync, gunzipSync } from 'node:zlib'
 import { Packr } from 'msgpackr'
 import { generateTweets } from '../src/workload/tweets.ts'
 import { table } from './query-report.ts'
-import { banner, compare } from './spread.ts'
+import { banner, compare, processorClock } from './spread.ts'
 
 interface Form {
   readonly name: string
@@ -48,7 +48,8 @@ function measure(label: string, documents: readonly object[]): void {
         line: (count) => repeat(count, (i) => form.fromLine(lines[i % lines.length]!))
       },
       10_000,
-      5
+      5,
+      processorClock
     )
     const microseconds = (name: string): string => ((times.get(name)?.median ?? Number.NaN) / 1000).toFixed(2)
     return [

@@ -17,22 +17,34 @@ export function banner(): string {
  * Nanoseconds per operation of each contender. Rounds go round-robin, so that a slow moment of the machine hits all;
  * the first two of each warm up and do not count.
  * @param run performs the operation `operations` times
+ * @param clock nanoseconds: of the wall, or of the processor where other processes are not to count
  */
 export function compare(
   contenders: Readonly<Record<string, (operations: number) => unknown>>,
   operations: number,
-  rounds = 11
+  rounds = 11,
+  clock: () => number = wallClock
 ): Map<string, Spread> {
   const times = new Map<string, number[]>(Object.keys(contenders).map((name) => [name, []]))
   for (let round = -2; round < rounds; round++) {
     for (const [name, run] of Object.entries(contenders)) {
-      const start = process.hrtime.bigint()
+      const start = clock()
       sink(run(operations))
-      const elapsed = Number(process.hrtime.bigint() - start)
+      const elapsed = clock() - start
       if (round >= 0) times.get(name)?.push(elapsed / operations)
     }
   }
   return new Map([...times].map(([name, list]) => [name, spreadOf(list)]))
+}
+
+function wallClock(): number {
+  return performance.now() * 1e6
+}
+
+/** Of all threads of this process. */
+export function processorClock(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) * 1000
 }
 
 /** Median, and the quartiles as spread. */
