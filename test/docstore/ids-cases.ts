@@ -4,8 +4,9 @@ import * as assert from 'uvu/assert'
 import { copyDatabase, type Database, type Document, type IdsOption, open } from '../../src/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
 import { FailingLevel } from './odd-stores.ts'
-import { randomFrom, rejects, scratchPath } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const index = { segmentBits: 512 }
 const count = 1500

@@ -6,8 +6,9 @@ import { ReversibleIds } from '../../src/docstore/ids/reversible-ids.ts'
 import { type BulkWriteError, type Database, open } from '../../src/index.ts'
 import { encodeKey } from '../../src/model/key.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
 import { idsCases } from './ids-cases.ts'
-import { randomFrom, rejects, scratchPath } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 idsCases(test, 'reversible')
 // Sparse: some two thousand ids of four thousand million, and some below 0.
