@@ -33,31 +33,33 @@ function table(text: string, number: number): TableMeta {
   }
 }
 
-interface Case {
-  readonly claim: string
-  /** Level by level, tables apart by spaces; level 0 newest first. */
-  readonly levels: Readonly<Record<number, string>>
+interface Settings {
   readonly limits?: Partial<CompactionLimits>
-  /** `1: a-f` : the last merge out of level 1 ended there. */
+  /** The last merge out of the level that is over its target ended there. */
   readonly pointer?: string
-  /** As `pick` writes it; undefined for none. */
-  readonly pick: string | undefined
 }
 
-function versionOf(levels: Case['levels']) {
+/** Tables, apart by spaces, of some levels, apart by bars; level 0 newest first. What is picked as `describe` writes it. */
+type Case = readonly [claim: string, levels: string, pick: string | undefined, settings?: Settings]
+
+function versionOf(text: string) {
   let number = 0
-  const read = (text: string) => (text === '' ? [] : text.split(' ').map((part) => table(part, number++)))
-  return { levels: Array.from({ length: 7 }, (_, level) => read(levels[level] ?? '')) }
+  const levels: TableMeta[][] = Array.from({ length: 7 }, () => [])
+  for (const [, level = '', tables = ''] of text.matchAll(/(\d): ([^|]+)/g)) {
+    levels[Number(level)] = tables
+      .trim()
+      .split(' ')
+      .map((part) => table(part, number++))
+  }
+  return { levels }
 }
 
-function pick(example: Situation): string | undefined {
-  const picked = pickCompaction(versionOf(example.levels), { ...limits, ...example.limits }, stateOf(example))
+function pick(levels: string, settings: Settings = {}): string | undefined {
+  const picked = pickCompaction(versionOf(levels), { ...limits, ...settings.limits }, stateOf(settings))
   return picked === undefined ? undefined : describe(picked)
 }
 
-type Situation = Omit<Case, 'claim' | 'pick'>
-
-function stateOf({ pointer }: Situation, running: readonly Merge[] = []) {
+function stateOf({ pointer }: Settings, running: readonly Merge[] = []) {
   return { running, pointer: () => (pointer === undefined ? undefined : Buffer.from(pointer)) }
 }
 
@@ -71,142 +73,101 @@ function describe(picked: Pick): string {
 }
 
 const cases: readonly Case[] = [
-  { claim: 'nothing to do in an empty store', levels: {}, pick: undefined },
-  { claim: 'nothing to do below the trigger', levels: { 0: 'a-z a-z a-z' }, pick: undefined },
-  {
-    claim: 'tables that overlap nothing move to the last level, several at once',
-    levels: { 0: 'g-h e-f c-d a-b' },
-    pick: '0→6: a-b c-d e-f g-h'
-  },
-  {
-    claim: 'appended tables move behind what is there',
-    levels: { 0: 'q r s t', 6: 'a-c d-p' },
-    pick: '0→6: q r s t'
-  },
-  {
-    claim: 'a table that others of level 0 overlap does not move',
-    levels: { 0: 'a-c b-d m n', 6: 'x' },
-    pick: '0→6: m n'
-  },
-  {
-    claim: 'a table full of tombstones is not moved to the last level',
-    levels: { 0: 'a:100:90% b c d' },
-    pick: '0→6: b c d'
-  },
-  {
-    claim: 'level 0 is merged into the base level when it is as large',
-    levels: { 0: 'a-z a-z a-z a-z', 6: 'a-f:150 g-z:150' },
-    pick: '0: a-z a-z a-z a-z + 6: a-f g-z ⇒ 6'
-  },
-  {
-    claim: 'level 0 waits while the base level is much larger',
-    levels: { 0: 'a-z a-z a-z a-z', 6: 'a-f:300 g-z:300' },
-    pick: undefined
-  },
-  {
-    claim: 'what is not overlapped below does not count and is not rewritten',
-    levels: { 0: 'a-c a-c a-c a-c', 6: 'a-f:300 g-z:9000' },
-    limits: { level1Bytes: 10_000 },
-    pick: '0: a-c a-c a-c a-c + 6: a-f ⇒ 6'
-  },
-  {
-    claim: 'many runs of like size become one run',
-    levels: { 0: 'a-z a-z a-z a-z a-z a-z a-z a-z', 6: 'a-z:900' },
-    pick: '0: a-z a-z a-z a-z a-z a-z a-z a-z ⇒ 0'
-  },
-  {
-    claim: 'a run of another tier is left alone',
-    levels: { 0: 'a-y a-y a-y a-y a-y a-y a-y a-y a-z:450', 6: 'a-z:2000' },
-    limits: { level1Bytes: 10_000 },
-    pick: '0: a-y a-y a-y a-y a-y a-y a-y a-y ⇒ 0'
-  },
-  {
-    claim: 'only the oldest runs go down when all are too much for one merge',
-    levels: { 0: 'a-v:3000 a-w:3000 a-x:3000 a-y:3000', 6: 'a-z:900' },
-    pick: '0: a-x a-y + 6: a-z ⇒ 6'
-  },
-  {
-    claim: 'tombstones weigh what they free',
-    levels: { 0: 'a-z:100:90% a-z:100:90% a-z:100:90% a-z:100:90%', 6: 'a-z:720' },
-    pick: '0: a-z a-z a-z a-z + 6: a-z ⇒ 6'
-  },
-  {
-    claim: 'tables of the levels between go along, and what these overlap',
-    levels: { 0: 'd-e:900 d-e:900 d-e:900 d-e:900', 3: 'e-m:50', 4: 'l-s:50', 6: 'a-b r-t' },
-    limits: { level1Bytes: 10_000 },
-    pick: '0: d-e d-e d-e d-e + 3: e-m + 4: l-s + 6: r-t ⇒ 6'
-  },
-  {
-    claim: 'partitions are counted apart',
-    levels: { 0: '!a!1-!a!5 !b!1-!b!5 !a!2-!a!6 !b!2-!b!6 !a!1-!a!9 !b!3-!b!4' },
-    limits: { partitionDepth: 1 },
-    pick: undefined
-  },
-  {
-    claim: 'a merge takes the tables of its partition only',
-    levels: { 0: '!b!1-!b!5 !a!1-!a!5 !a!2-!a!6 !a!1-!a!9 !a!3-!a!4', 6: '!a!1-!a!8 !b!0-!b!9' },
-    limits: { partitionDepth: 1 },
-    pick: '0: !a!1-!a!5 !a!2-!a!6 !a!1-!a!9 !a!3-!a!4 + 6: !a!1-!a!8 ⇒ 6'
-  },
-  {
-    claim: 'a level over its target gives the table that overlaps least',
-    levels: { 5: 'a-c:400 d-f:400 g-i:400', 6: 'a-b:900 c-d:900 e-f:900 g-h:900 i-k:500' },
-    pick: '5: g-i + 6: g-h i-k ⇒ 6'
-  },
-  {
-    claim: 'of tables that overlap as much, the first behind the pointer goes',
-    levels: { 5: 'a-c:400 d-f:400 g-i:400', 6: 'a-c:900 d-f:900 g-i:900 x:2000' },
-    limits: { maxFileBytes: 20 },
-    pointer: 'c',
-    pick: '5: d-f + 6: d-f ⇒ 6'
-  },
-  {
-    claim: 'a merge takes neighbours along that cost no more',
-    levels: { 5: 'a:400 b:400 c:400', 6: 'a-b:1000 c:5000' },
-    pick: '5: a b + 6: a-b ⇒ 6'
-  },
-  {
-    claim: 'a table that overlaps nothing below is moved, not merged',
-    levels: { 5: 'a-c:600 d-f:600', 6: 'a-c:900 x:5000' },
-    pick: '5→6: d-f'
-  },
-  {
-    claim: 'a level above the base is emptied',
-    levels: { 2: 'a-c', 6: 'a-z:500' },
-    pick: '2→5: a-c'
-  },
-  {
-    claim: 'a table that overlaps very much one level beyond is not moved',
-    levels: { 0: 'a-d e f g', 6: 'b-c:1500' },
-    pick: '0→6: e f g'
-  },
-  {
-    claim: 'a table moves as deep as it overlaps nothing',
-    levels: { 0: 'a-d e-h i-l m-p', 6: 'b:300 f:300 k:300 o:300' },
-    pick: '0→5: a-d e-h i-l m-p'
-  },
-  {
-    claim: 'tombstones wait while they free little',
-    levels: { 5: 'a-c:10:90%', 6: 'a-c:500 x:1500' },
-    pick: undefined
-  },
-  {
-    claim: 'tombstones go when they free a quarter of what is rewritten',
-    levels: { 5: 'a-c:150:90%', 6: 'a-c:500 x:1500' },
-    pick: '5: a-c + 6: a-c ⇒ 6'
-  },
-  {
-    claim: 'tombstones with nothing below go at once',
-    levels: { 5: 'a-c:10:90%', 6: 'x:1500' },
-    pick: '5: a-c ⇒ 6'
-  }
+  ['nothing to do in an empty store', '', undefined],
+  ['nothing to do below the trigger', '0: a-z a-z a-z', undefined],
+  ['tables that overlap nothing move to the last level, several at once', '0: g-h e-f c-d a-b', '0→6: a-b c-d e-f g-h'],
+  ['appended tables move behind what is there', '0: q r s t | 6: a-c d-p', '0→6: q r s t'],
+  ['a table that others of level 0 overlap does not move', '0: a-c b-d m n | 6: x', '0→6: m n'],
+  ['a table full of tombstones is not moved to the last level', '0: a:100:90% b c d', '0→6: b c d'],
+  [
+    'level 0 is merged into the base level when it is as large',
+    '0: a-z a-z a-z a-z | 6: a-f:150 g-z:150',
+    '0: a-z a-z a-z a-z + 6: a-f g-z ⇒ 6'
+  ],
+  ['level 0 waits while the base level is much larger', '0: a-z a-z a-z a-z | 6: a-f:300 g-z:300', undefined],
+  [
+    'what is not overlapped below does not count and is not rewritten',
+    '0: a-c a-c a-c a-c | 6: a-f:300 g-z:9000',
+    '0: a-c a-c a-c a-c + 6: a-f ⇒ 6',
+    { limits: { level1Bytes: 10_000 } }
+  ],
+  [
+    'many runs of like size become one run',
+    '0: a-z a-z a-z a-z a-z a-z a-z a-z | 6: a-z:900',
+    '0: a-z a-z a-z a-z a-z a-z a-z a-z ⇒ 0'
+  ],
+  [
+    'a run of another tier is left alone',
+    '0: a-y a-y a-y a-y a-y a-y a-y a-y a-z:450 | 6: a-z:2000',
+    '0: a-y a-y a-y a-y a-y a-y a-y a-y ⇒ 0',
+    { limits: { level1Bytes: 10_000 } }
+  ],
+  [
+    'only the oldest runs go down when all are too much for one merge',
+    '0: a-v:3000 a-w:3000 a-x:3000 a-y:3000 | 6: a-z:900',
+    '0: a-x a-y + 6: a-z ⇒ 6'
+  ],
+  [
+    'tombstones weigh what they free',
+    '0: a-z:100:90% a-z:100:90% a-z:100:90% a-z:100:90% | 6: a-z:720',
+    '0: a-z a-z a-z a-z + 6: a-z ⇒ 6'
+  ],
+  [
+    'tables of the levels between go along, and what these overlap',
+    '0: d-e:900 d-e:900 d-e:900 d-e:900 | 3: e-m:50 | 4: l-s:50 | 6: a-b r-t',
+    '0: d-e d-e d-e d-e + 3: e-m + 4: l-s + 6: r-t ⇒ 6',
+    { limits: { level1Bytes: 10_000 } }
+  ],
+  [
+    'partitions are counted apart',
+    '0: !a!1-!a!5 !b!1-!b!5 !a!2-!a!6 !b!2-!b!6 !a!1-!a!9 !b!3-!b!4',
+    undefined,
+    { limits: { partitionDepth: 1 } }
+  ],
+  [
+    'a merge takes the tables of its partition only',
+    '0: !b!1-!b!5 !a!1-!a!5 !a!2-!a!6 !a!1-!a!9 !a!3-!a!4 | 6: !a!1-!a!8 !b!0-!b!9',
+    '0: !a!1-!a!5 !a!2-!a!6 !a!1-!a!9 !a!3-!a!4 + 6: !a!1-!a!8 ⇒ 6',
+    { limits: { partitionDepth: 1 } }
+  ],
+  [
+    'a level over its target gives the table that overlaps least',
+    '5: a-c:400 d-f:400 g-i:400 | 6: a-b:900 c-d:900 e-f:900 g-h:900 i-k:500',
+    '5: g-i + 6: g-h i-k ⇒ 6'
+  ],
+  [
+    'of tables that overlap as much, the first behind the pointer goes',
+    '5: a-c:400 d-f:400 g-i:400 | 6: a-c:900 d-f:900 g-i:900 x:2000',
+    '5: d-f + 6: d-f ⇒ 6',
+    { limits: { maxFileBytes: 20 }, pointer: 'c' }
+  ],
+  [
+    'a merge takes neighbours along that cost no more',
+    '5: a:400 b:400 c:400 | 6: a-b:1000 c:5000',
+    '5: a b + 6: a-b ⇒ 6'
+  ],
+  ['a table that overlaps nothing below is moved, not merged', '5: a-c:600 d-f:600 | 6: a-c:900 x:5000', '5→6: d-f'],
+  ['a level above the base is emptied', '2: a-c | 6: a-z:500', '2→5: a-c'],
+  ['a table that overlaps very much one level beyond is not moved', '0: a-d e f g | 6: b-c:1500', '0→6: e f g'],
+  [
+    'a table moves as deep as it overlaps nothing',
+    '0: a-d e-h i-l m-p | 6: b:300 f:300 k:300 o:300',
+    '0→5: a-d e-h i-l m-p'
+  ],
+  ['tombstones wait while they free little', '5: a-c:10:90% | 6: a-c:500 x:1500', undefined],
+  [
+    'tombstones go when they free a quarter of what is rewritten',
+    '5: a-c:150:90% | 6: a-c:500 x:1500',
+    '5: a-c + 6: a-c ⇒ 6'
+  ],
+  ['tombstones with nothing below go at once', '5: a-c:10:90% | 6: x:1500', '5: a-c ⇒ 6']
 ]
 
-for (const example of cases) test(example.claim, () => assert.is(pick(example), example.pick))
+for (const [claim, levels, expected, settings] of cases) test(claim, () => assert.is(pick(levels, settings), expected))
 
 test('what a running merge reads or may write is left alone', () => {
-  const { levels } = versionOf({ 0: 'a-z a-z a-z a-z', 6: 'a-z' })
-  const state = stateOf({ levels: {} })
+  const { levels } = versionOf('0: a-z a-z a-z a-z | 6: a-z')
+  const state = stateOf({})
   const first = pickCompaction({ levels }, limits, state)
   assert.is(first?.kind, 'merge')
   const running = { ...state, running: [first as Merge] }
@@ -239,7 +200,7 @@ test('writers are slowed by runs, not by tables', () => {
 })
 
 test('a partition ends with its last key, at whatever level', () => {
-  const version = versionOf({ 0: '!a!1-!a!2', 3: '!a!0-!a!7 !b!1', 6: '!a!3 !b!0' })
+  const version = versionOf('0: !a!1-!a!2 | 3: !a!0-!a!7 !b!1 | 6: !a!3 !b!0')
   assert.equal(partitionEnds(version, 1).map(String), ['!a!7', '!b!1'])
 })
 
