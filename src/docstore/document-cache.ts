@@ -2,7 +2,7 @@
  * Documents that are asked for again and again, kept decoded.
  *
  * What stands under an ordinal never changes, and who asks knows from his view that it lives: nothing is ever
- * invalidated.
+ * invalidated. Where ordinals are computed from `_id`s that is not so, and the budget is 0.
  *
  * When the budget is used up, a document takes the place of one that was not asked for for longer than it took the new
  * one to be asked for again. So whoever goes round over more documents than there is room for finds all of those that are

@@ -79,7 +79,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal
   /**
    * Memory of each collection for documents that are read again and again, kept decoded: handing out a copy of one costs
-   * a quarter of reading and decoding it. 0 keeps none. Default 32 MiB.
+   * a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 32 MiB.
    */
   readonly documentCacheBytes?: number
   readonly index?: IndexKind | IndexOptions

@@ -159,6 +159,20 @@ test('a function of the caller that changes what it is asked about changes no la
   }
 })
 
+test('a document that keeps its ordinal when it is replaced is never one of before', async () => {
+  await using db = await open(scratchPath())
+  const computed = db.collection('computed', { ids: 'reversible' })
+  await computed.insertMany(Array.from({ length: 300 }, (_, _id) => ({ _id, lang: 'en', n: 0 })))
+  for (let n = 0; n < 4; n++) {
+    for (let i = 0; i < 3; i++) {
+      for (const filter of [{ lang: 'en' }, { _id: 7 }]) {
+        for (const one of await computed.find(filter).toArray()) assert.is(one.n, n)
+      }
+    }
+    await computed.updateMany({ lang: 'en' }, { $inc: { n: 1 } })
+  }
+})
+
 test('a budget that is no number of bytes is refused', async () => {
   await rejects(open(scratchPath(), { documentCacheBytes: -1 }), 'BadValue')
 })
