@@ -214,7 +214,10 @@ export class Writer {
         sliceStart = slice instanceof Promise ? await slice : slice
         const entry = entries[i]!
         if (commit.entries?.mustLoad && !(entry instanceof PetalError)) await loadEntries(commit, entry)
-        const error = entry instanceof PetalError ? entry : this.#add(commit, entry, existing.has(entry), pending)
+        const error =
+          entry instanceof PetalError
+            ? entry
+            : this.#add(commit, entry, existing.size > 0 && existing.has(entry), pending)
         if (error !== undefined) {
           errors.push(writeError(i, error))
           if (ordered) break

@@ -10,6 +10,10 @@ import type { GrowingRow, RowSource } from './growing-row.ts'
 import { frameBytes } from './row-cache.ts'
 import { decodePositions, decodeRow, encodingRoom, RowShape } from './row-codec.ts'
 
+/** Kept for the next chunk: memory of this size that is thrown away each time makes the garbage collector run. */
+let encoding = new Uint8Array(0)
+const maxKeptBytes = 4 << 20
+
 /** Stored rows up to this length are read position by position; bits take longer. */
 const shortRow = 64
 
@@ -21,20 +25,21 @@ export function encodeChunkRows(
   documents: number
 ): Uint8Array {
   const room = 2 + encodingRoom(chunkRowBytes)
-  let bytes = new Uint8Array(64 * room)
   let offset = 0
   for (const row of rows) {
-    if (bytes.length - offset < room) {
-      const larger = new Uint8Array(2 * bytes.length)
-      larger.set(bytes)
-      bytes = larger
+    if (encoding.length - offset < room) {
+      const larger = new Uint8Array(Math.max(2 * encoding.length, 64 * room))
+      larger.set(encoding)
+      encoding = larger
     }
-    const length = row.encodeTo(bytes, offset + 2, from, documents, chunkRowBytes)
-    bytes[offset] = length
-    bytes[offset + 1] = length >>> 8
+    const length = row.encodeTo(encoding, offset + 2, from, documents, chunkRowBytes)
+    encoding[offset] = length
+    encoding[offset + 1] = length >>> 8
     offset += 2 + length
   }
-  return bytes.subarray(0, offset)
+  const bytes = encoding.slice(0, offset)
+  if (encoding.length > maxKeptBytes) encoding = new Uint8Array(0)
+  return bytes
 }
 
 interface Chunk {
