@@ -9,6 +9,7 @@
  * 4. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
  *    that is computed from the _id.
  */
+import { ObjectId } from 'bson'
 import type { Document } from '../model/types.ts'
 import { jsonFormOf } from '../sharded-bloom/byte-scan/plain.ts'
 import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
@@ -20,6 +21,7 @@ import { commitFailed } from './errors.ts'
 import type { JsonLine } from './import/json-line.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import type { AdmittedEntries, EntryWrites } from './indexes/entry-writes.ts'
+import { PlainWriter } from './plain-writer.ts'
 import { decodeRecord, encodeRecord } from './record.ts'
 import { RecordArena } from './record-arena.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -56,6 +58,12 @@ interface ReadDocument {
   readonly bytes: number
 }
 
+interface PlainRecord {
+  readonly form: JsonForm
+  readonly record: Uint8Array
+  readonly text: string | undefined
+}
+
 export function isFull({ batch, added, removed }: Commit): boolean {
   return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
 }
@@ -67,6 +75,7 @@ export class Committer {
   readonly #declared: DeclaredIndexes
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
+  readonly #plainWriter = new PlainWriter()
   #state: CollectionState
   #nextVersion: number
   /** Above every `_id` that was ever there, where they are counted. */
@@ -226,14 +235,11 @@ export class Committer {
   /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
   #addPlain(commit: Commit, document: Document, id: Uint8Array): boolean {
     if (this.#index.addBytes === undefined) return false
-    const plain = lookInto(() => plainForm(document))
+    const plain = lookInto(() => this.#plainRecord(commit, document))
     if (plain === undefined) return false
-    const { form, text } = plain
-    // No text has fewer bytes than characters: one that is much too long is not encoded at all.
-    assertStorable(text.length)
-    const record = commit.arena.encode(text)
+    const { form, record, text } = plain
     assertStorable(record.length)
-    const admitted = commit.entries?.admit(decodeRecord(text))
+    const admitted = text === undefined ? undefined : commit.entries?.admit(decodeRecord(text))
     const markBytes = form === 'objectId' ? 1 : 0
     const version = this.#place(commit, id)
     if (!this.#index.addBytes(version, record, markBytes, record.length - markBytes, form)) {
@@ -241,6 +247,22 @@ export class Committer {
     }
     this.#putBytes(commit, record, id, admitted)
     return true
+  }
+
+  /** The record of a document that JSON holds exactly, undefined for any other; its text where a declared index asks. */
+  #plainRecord(commit: Commit, document: Document): PlainRecord | undefined {
+    const { _id } = document
+    const hasSimpleId = typeof _id !== 'object' || _id instanceof ObjectId
+    if (hasSimpleId && commit.batch.copies && commit.entries === undefined) {
+      const record = this.#plainWriter.write(document)
+      return record && { form: this.#plainWriter.form, record, text: undefined }
+    }
+    const form = jsonFormOf(document)
+    if (form === undefined) return undefined
+    const text = encodeRecord(document, true)
+    // No text has fewer bytes than characters: one that is much too long is not encoded at all.
+    assertStorable(text.length)
+    return { form, record: commit.arena.encode(text), text }
   }
 
   /** Tells the index which document the next version is of, where ordinals do not. @returns the version */
@@ -318,12 +340,6 @@ export class Committer {
 function isSameDocument(record: string, old: Match): boolean {
   if (record.charCodeAt(0) !== openingBrace || old.record.charCodeAt(0) !== openingBrace) return false
   return record === JSON.stringify(JSON.parse(old.record))
-}
-
-/** The record of a document that JSON holds exactly, undefined for any other. */
-function plainForm(document: Document): { readonly form: JsonForm; readonly text: string } | undefined {
-  const form = jsonFormOf(document)
-  return form && { form, text: encodeRecord(document, true) }
 }
 
 /** Whoever started the commit has its error from `done`. */

@@ -20,7 +20,7 @@ import { unwrap, wrap } from '../model/wrappers.ts'
 import type { JsonForm } from '../sharded-bloom/byte-scan/scanner.ts'
 
 const wrappedMark = '\u0001'
-const objectIdMark = '\u0002'
+export const objectIdMark = '\u0002'
 
 /**
  * @param isPlain JSON holds the document exactly, an ObjectId as `_id` aside: only null, booleans, strings, finite

@@ -116,12 +116,10 @@ export class ShardedIndex implements DocumentIndex {
     if (last?.open === undefined || last.endOrdinal !== ordinal || this.#byteIngest === undefined) return false
     const maintenance = this.#maintenance!
     if (maintenance.isComplete(last)) return false
-    const isSampled = maintenance.wantsSample
-    if (!this.#byteIngest.add(last.open, bytes, offset, length, form, isSampled ? maintenance.observe : undefined)) {
-      return false
-    }
-    if (!isSampled) maintenance.noteUnobserved()
-    return true
+    const onPairs = maintenance.wantsSample ? maintenance.observe : undefined
+    const isAdded = this.#byteIngest.add(last.open, bytes, offset, length, form, onPairs)
+    if (isAdded && onPairs === undefined) maintenance.noteUnobserved()
+    return isAdded
   }
 
   removal(ordinal: number): IndexWrite {

@@ -22,13 +22,17 @@ export function isPlainJson(document: Document): boolean {
 
 /** How the scanner has to read JSON.stringify(document); undefined when it does not hold the document exactly. */
 export function jsonFormOf(document: Document): JsonForm | undefined {
-  // What every object inherits would be written, or called, too.
-  for (const _ in Object.prototype) return undefined
-  if ('toJSON' in Array.prototype) return undefined
+  if (!inheritsNothing()) return undefined
   const id = document._id
   const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
   if (!isPlainObject(document, 0, isObjectId)) return undefined
   return isObjectId ? 'objectId' : 'json'
+}
+
+/** False when every object, or array, inherits something that JSON.stringify would write, or call. */
+export function inheritsNothing(): boolean {
+  for (const _ in Object.prototype) return false
+  return !('toJSON' in Array.prototype)
 }
 
 function isPlainObject(object: Document, depth: number, hasObjectId: boolean): boolean {
@@ -86,6 +90,6 @@ function isPlainArray(array: readonly unknown[], depth: number): boolean {
 }
 
 /** Finite, and not −0. */
-function isPlainNumber(value: number): boolean {
+export function isPlainNumber(value: number): boolean {
   return value === 0 ? 1 / value > 0 : value - value === 0
 }
