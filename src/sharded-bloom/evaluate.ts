@@ -20,8 +20,6 @@ type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
 
-const fewPositions = 512
-
 export interface Evaluation {
   /** Positions in upper, live and below the limit, ascending. */
   readonly upper: Uint16Array
@@ -83,8 +81,10 @@ class SegmentEvaluation {
       if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#none()
       const upper = this.#settle(upperBits, 'upper', live, documents)
       const lowerBits = this.#bound(root, 'lower')
-      const lower = lowerBits === NOTHING ? NOTHING : this.#settle(lowerBits, 'lower', live, documents)
-      return this.#result(upper, lower)
+      if (lowerBits === NOTHING) return this.#result(upper, NOTHING)
+      // What one exact row answers has one bound.
+      const isExact = lowerBits === upperBits && this.#segment.alwaysCandidates.length === 0
+      return this.#result(upper, isExact ? upper : this.#settle(lowerBits, 'lower', live, documents))
     } finally {
       this.#memory.pop(this.#scratch)
       for (const address of this.#borrowed) this.#memory.free(address)
@@ -250,7 +250,8 @@ class SegmentEvaluation {
 
   #result(upper: number, lower: number): Evaluation {
     const positions = this.#positionsOf(upper)
-    const lowerCount = lower === NOTHING ? 0 : this.#memory.kernels.popcount(lower, this.#bytes)
+    const lowerCount =
+      lower === upper ? positions.length : lower === NOTHING ? 0 : this.#memory.kernels.popcount(lower, this.#bytes)
     const isLowerUpper = lowerCount === positions.length
     return {
       upper: positions,
@@ -266,13 +267,8 @@ class SegmentEvaluation {
     return { ...noDocuments, rowsRead: this.#rowsRead, bytesTouched: this.#rowsRead * this.#bytes }
   }
 
-  /** The bits that are set; few are listed without being counted first. */
   #positionsOf(row: number): Uint16Array {
     const { kernels, u32 } = this.#memory
-    const few = this.#memory.push(fewPositions * 4)
-    const listed = kernels.enumerate(row, this.#bytes, few, fewPositions)
-    if (listed < fewPositions) return new Uint16Array(u32.subarray(few >>> 2, (few >>> 2) + listed))
-    this.#memory.pop(few)
     const count = kernels.popcount(row, this.#bytes)
     const list = this.#memory.push(count * 4)
     kernels.enumerate(row, this.#bytes, list, count)
