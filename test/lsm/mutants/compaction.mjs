@@ -40,6 +40,15 @@ export const compaction = [
     'lsm/model-sizes'
   ),
   mutant(
+    'a memtable is given up before an older one is in tables',
+    edit(
+      'lsm/engine/flushes',
+      "      if ((await before) === false) throw aborted('a memtable before it was not written out')\n",
+      ''
+    ),
+    'lsm/engine-flushes'
+  ),
+  mutant(
     'a table moves below older ones that it overlaps',
     edit(
       'lsm/compaction/level0-policy',
