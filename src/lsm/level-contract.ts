@@ -5,6 +5,7 @@ import type { StoreOptions } from './options.ts'
 import type { LsmIteratorOptions } from './read/lsm-iterator.ts'
 import type { ScanOptions } from './read/range-scan.ts'
 import type { CacheOptions, WriteOptions } from './typed-level.ts'
+import type { HashesOption } from './value/hashes-option.ts'
 
 /** Of a read, as it arrives here. */
 export interface ReadOptions extends CacheOptions {
@@ -20,7 +21,7 @@ export interface LevelContract {
   _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]>
   _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean>
   _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]>
-  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions): Promise<void>
+  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions & HashesOption): Promise<void>
   _del(key: Uint8Array, options: WriteOptions): Promise<void>
   _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void>
   _clear(options: ScanOptions & ReadOptions): Promise<void>

@@ -31,6 +31,7 @@ import { type VerifyOptions, type VerifyReport, verify } from './tools/verify.ts
 import { TypedLevel, type WriteOptions } from './typed-level.ts'
 import { type Cancellation, LookupIterator, runAttached } from './value/attached.ts'
 import type { ZoneValue } from './value/extractor.ts'
+import { checkedHashes, type HashesOption } from './value/hashes-option.ts'
 import type { KeyRanges } from './value/key-ranges.ts'
 import { decodeEntries, lookupOptions, type ValueLookupOptions, type ValueQueryOptions } from './value/level-lookups.ts'
 import { loadExtractor } from './value/load-extractor.ts'
@@ -47,6 +48,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   readonly #location: string
   #opened: Engine | undefined
   #queries: ValueQueries | undefined
+  /** Whether hashes that come along with puts are all that the extractor would find. */
+  #takesHashes = false
 
   /**
    * Opens in the next microtask; see StoreOptions for what can be chosen.
@@ -94,6 +97,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
       await engine.close()
       throw error
     }
+    this.#takesHashes = this.#queries?.values.extractor.zoneFields.length === 0
     this.#opened = engine
   }
 
@@ -135,8 +139,9 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     return mapKeys(this.#engine, keys, sequenceOf(options), options, hasValue)
   }
 
-  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions): Promise<void> {
-    return this.#engine.put(key, value, options.sync === true)
+  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions & HashesOption): Promise<void> {
+    const hashes = this.#takesHashes ? checkedHashes(options) : undefined
+    return this.#engine.put(key, value, options.sync === true, hashes)
   }
 
   _del(key: Uint8Array, options: WriteOptions): Promise<void> {
@@ -144,7 +149,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   }
 
   _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void> {
-    return this.#engine.batch(operations, options.sync === true)
+    if (this.#takesHashes) for (const operation of operations) if (operation.type === 'put') checkedHashes(operation)
+    return this.#engine.batch(operations, options.sync === true, this.#takesHashes)
   }
 
   _clear(options: ScanOptions & ReadOptions): Promise<void> {

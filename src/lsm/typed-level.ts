@@ -17,6 +17,7 @@ import {
   type AbstractValueIteratorOptions
 } from 'abstract-level'
 import type { LsmOptions, StoreOptions } from './options.ts'
+import type { HashesOption } from './value/hashes-option.ts'
 
 /** What reads take in addition. */
 export interface CacheOptions {
@@ -49,11 +50,15 @@ interface TypedMethods<KDefault, VDefault> {
   ): Promise<(V | undefined)[]>
   has<K = KDefault>(key: K, options: AbstractHasOptions<K> & CacheOptions): Promise<boolean>
   hasMany<K = KDefault>(keys: K[], options: AbstractHasManyOptions<K> & CacheOptions): Promise<boolean[]>
-  put<K = KDefault, V = VDefault>(key: K, value: V, options: AbstractPutOptions<K, V> & WriteOptions): Promise<void>
+  put<K = KDefault, V = VDefault>(
+    key: K,
+    value: V,
+    options: AbstractPutOptions<K, V> & WriteOptions & HashesOption
+  ): Promise<void>
   del<K = KDefault>(key: K, options: AbstractDelOptions<K> & WriteOptions): Promise<void>
   batch<K = KDefault, V = VDefault>(
-    operations: AbstractBatchOperation<this, K, V>[],
-    options: AbstractBatchOptions<K, V> & WriteOptions
+    operations: (AbstractBatchOperation<this, K, V> & HashesOption)[],
+    options?: AbstractBatchOptions<K, V> & WriteOptions
   ): Promise<void>
   iterator<K = KDefault, V = VDefault>(
     options: AbstractIteratorOptions<K, V> & ScanCacheOptions

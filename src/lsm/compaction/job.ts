@@ -6,6 +6,7 @@
  * that dies leaves only files that no manifest names.
  */
 import type { TableWriteOptions } from '../format/table-options.ts'
+import type { HandedPairsData } from '../memtable/handed-pairs.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
 export interface TableJob {
@@ -55,6 +56,8 @@ export interface KeyRange {
  */
 export interface ArenaSnapshot {
   readonly chunks: readonly ArenaChunk[]
+  /** Hashes of pairs that came along with puts: the extractor need not be asked about these. */
+  readonly pairs?: HandedPairsData | undefined
 }
 
 export interface ArenaChunk {

@@ -8,6 +8,7 @@
  */
 import type { Cursor } from '../format/cursor.ts'
 import type { FileSystem } from '../fs/file-system.ts'
+import { HandedPairs } from '../memtable/handed-pairs.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import { identityOf, loadExtractor } from '../value/load-extractor.ts'
 import { ValueCollector } from '../value/section-collector.ts'
@@ -57,7 +58,9 @@ async function collectorFactory(job: TableJob): Promise<(() => ValueCollector) |
   if (values === undefined) return undefined
   const extractor = await loadExtractor(values.extractor)
   const identity = identityOf(values.extractor)
-  return () => new ValueCollector(extractor, identity, values)
+  const handed = new HandedPairs()
+  for (const { pairs } of job.memtables) if (pairs !== undefined) handed.take(pairs)
+  return () => new ValueCollector(extractor, identity, values, handed)
 }
 
 /** After a failure: the error that led here is the one to report. */

@@ -144,8 +144,8 @@ export class Engine implements Places {
   }
 
   /** @throws what ended writing */
-  put(key: Uint8Array, value: Uint8Array, sync: boolean): Promise<void> {
-    return this.#queue.put(key, value, sync)
+  put(key: Uint8Array, value: Uint8Array, sync: boolean, hashes?: Int32Array): Promise<void> {
+    return this.#queue.put(key, value, sync, hashes)
   }
 
   delete(key: Uint8Array, sync: boolean): Promise<void> {
@@ -153,8 +153,8 @@ export class Engine implements Places {
   }
 
   /** Whole or not at all. REQUIRES: at least one operation. */
-  batch(operations: readonly WriteOperation[], sync: boolean): Promise<void> {
-    return this.#queue.batch(operations, sync)
+  batch(operations: readonly WriteOperation[], sync: boolean, takesHashes = false): Promise<void> {
+    return this.#queue.batch(operations, sync, takesHashes)
   }
 
   /** As batch(), of `count` encoded operations, which are copied. REQUIRES: at least one. */

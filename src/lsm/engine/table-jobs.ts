@@ -55,7 +55,7 @@ export function flushJob(
   return {
     kind: 'flush',
     directory,
-    memtables: memtables.map((memtable) => memtable.arena.snapshot()),
+    memtables: memtables.map(({ arena, pairs }) => ({ ...arena.snapshot(), pairs: pairs.data() })),
     runs: [],
     snapshots,
     deeper: undefined,

@@ -17,9 +17,10 @@ export class WriteBuffer {
     this.memtable = new Memtable(new Arena(pool))
   }
 
-  /** What writeBufferSize limits: bytes of the log's records, and what an entry costs to be found. */
+  /** What writeBufferSize limits: bytes of the log's records, what an entry costs to be found, and hashes. */
   get fillBytes(): number {
-    return this.memtable.arena.usedBytes + this.memtable.entryCount * entryBytes
+    const { arena, entryCount, pairs } = this.memtable
+    return arena.usedBytes + entryCount * entryBytes + pairs.bytes
   }
 
   retain(): void {

@@ -18,7 +18,12 @@ import {
 import type { WriteBuffer } from './write-buffer.ts'
 
 export type WriteOperation =
-  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
+  | {
+      readonly type: 'put'
+      readonly key: Uint8Array
+      readonly value: Uint8Array
+      readonly hashes?: Int32Array | undefined
+    }
   | { readonly type: 'del'; readonly key: Uint8Array }
 
 export class WriteGroup {
@@ -90,7 +95,12 @@ export class WriteGroup {
 
   /** True when nothing was put in: it only marks the place where one memtable ends and the next begins. */
   get isEmpty(): boolean {
-    return this.#end === this.#start + recordHeaderBytes
+    return this.recordBytes === recordHeaderBytes
+  }
+
+  /** Bytes of the log record. */
+  get recordBytes(): number {
+    return this.#end - this.#start
   }
 
   /** The log record: room for its header, then the batches. */

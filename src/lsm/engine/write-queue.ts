@@ -97,9 +97,11 @@ export class WriteQueue {
     return this.#failure
   }
 
-  put(key: Uint8Array, value: Uint8Array, sync: boolean): Promise<void> {
+  /** @param hashes of the value's pairs, as PutOptions has them */
+  put(key: Uint8Array, value: Uint8Array, sync: boolean, hashes?: Int32Array): Promise<void> {
     const group = this.#room(WriteGroup.putBytes(key, value))
     group.put(this.#lastSequence + 1, key, value)
+    if (hashes !== undefined) group.buffer.memtable.pairs.add(group.lastSequence, hashes)
     return this.#added(group, sync)
   }
 
@@ -109,10 +111,20 @@ export class WriteQueue {
     return this.#added(group, sync)
   }
 
-  /** REQUIRES: at least one operation. */
-  batch(operations: readonly WriteOperation[], sync: boolean): Promise<void> {
+  /**
+   * REQUIRES: at least one operation.
+   * @param takesHashes whether those of operations are of use
+   */
+  batch(operations: readonly WriteOperation[], sync: boolean, takesHashes = false): Promise<void> {
     const group = this.#room(WriteGroup.batchBytes(operations))
-    group.batch(this.#lastSequence + 1, operations)
+    const first = this.#lastSequence + 1
+    group.batch(first, operations)
+    if (takesHashes) {
+      const { pairs } = group.buffer.memtable
+      for (const [i, operation] of operations.entries()) {
+        if (operation.type === 'put' && operation.hashes !== undefined) pairs.add(first + i, operation.hashes)
+      }
+    }
     return this.#added(group, sync)
   }
 
@@ -214,7 +226,7 @@ export class WriteQueue {
     }
     if (group.isPaced) return true
     group.isPaced = true
-    const milliseconds = group.isEmpty ? 0 : this.#host.delay(group.record.length)
+    const milliseconds = group.isEmpty ? 0 : this.#host.delay(group.recordBytes)
     if (milliseconds === 0) return true
     this.#state = 'paced'
     this.#timer = setTimeout(this.#takeTurn, milliseconds)

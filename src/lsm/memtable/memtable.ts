@@ -14,6 +14,7 @@ import type { Found } from '../format/found.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import type { Arena } from './arena.ts'
 import { EntryList, entryBytes } from './entry-list.ts'
+import { HandedPairs } from './handed-pairs.ts'
 import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
@@ -21,6 +22,8 @@ import { SortedRuns } from './sorted-runs.ts'
 export class Memtable {
   /** Where to encode what is added. */
   readonly arena: Arena
+  /** Hashes that came along with entries. */
+  readonly pairs = new HandedPairs()
   readonly #entries: EntryList
   readonly #keys: KeyTable
   readonly #runs: SortedRuns

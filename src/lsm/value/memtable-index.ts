@@ -109,6 +109,11 @@ export class MemtableIndex implements PairSink {
   }
 
   #extract(entry: EntryRecord, number: number): void {
+    const pairs = this.#memtable.pairs.of(entry.sequence)
+    if (pairs !== undefined) {
+      for (let i = 0; i < pairs.length; i += 2) this.pair(pairs[i]!, pairs[i + 1]!)
+      return
+    }
     try {
       this.#extractor.extract(
         entry.keyBytes,

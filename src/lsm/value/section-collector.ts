@@ -11,6 +11,7 @@ import { rowNumbers } from '../../bloom/hash.ts'
 import { EntryKind, type EntryRanges } from '../format/entry.ts'
 import type { Section, SectionCollector } from '../format/section-collector.ts'
 import type { ValueWriteOptions } from '../format/table-options.ts'
+import type { HandedPairs } from '../memtable/handed-pairs.ts'
 import { BlockFilterCollector } from './block-filters.ts'
 import type { Extractor, PairSink, ZoneValue } from './extractor.ts'
 import { encodeHeader, sectionNames } from './header.ts'
@@ -31,6 +32,7 @@ export function hundredthsOf(blockFilterBits: number): number {
 }
 
 export class ValueCollector implements SectionCollector, PairSink {
+  readonly #handed: HandedPairs | undefined
   readonly #extractor: Extractor
   readonly #identity: ExtractorIdentity
   readonly #options: ValueWriteOptions
@@ -47,7 +49,14 @@ export class ValueCollector implements SectionCollector, PairSink {
   #hasFailed = false
   #sideSections: readonly Section[] = []
 
-  constructor(extractor: Extractor, identity: ExtractorIdentity, options: ValueWriteOptions) {
+  /** @param handed hashes that came along with entries: the extractor is not asked about these */
+  constructor(
+    extractor: Extractor,
+    identity: ExtractorIdentity,
+    options: ValueWriteOptions,
+    handed: HandedPairs | undefined = undefined
+  ) {
+    this.#handed = handed
     this.#extractor = extractor
     this.#identity = identity
     this.#options = options
@@ -61,8 +70,13 @@ export class ValueCollector implements SectionCollector, PairSink {
     this.#blockZones = new ZoneCollector(this.#fields)
   }
 
-  add({ keyBytes, keyStart, keyEnd, kind, valueBytes, valueStart, valueEnd }: EntryRanges): void {
+  add({ keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd }: EntryRanges): void {
     if (kind === EntryKind.tombstone || this.#hasFailed) return
+    const pairs = this.#handed?.of(sequence)
+    if (pairs !== undefined) {
+      for (let i = 0; i < pairs.length; i += 2) this.pair(pairs[i]!, pairs[i + 1]!)
+      return
+    }
     try {
       this.#extractor.extract(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, this)
     } catch {
