@@ -25,7 +25,8 @@ ${
 ## Milliseconds per query
 
 Warm, results returned as whole objects: median (least to most). Every query of every contender is run until it no
-longer gets faster, then timed in turn with the others: ${repetitionRule(rounds)}.
+longer gets faster, then timed in turn with the others:
+${repetitionRule(rounds)}.
 
 ${queryTable(queries, contenders)}
 

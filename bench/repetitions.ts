@@ -20,9 +20,11 @@ export function repetitionRule(rounds: number): string {
   return `${rounds} repetitions where a query takes less than ${quick} ms, ${few} below ${slow} ms, ${fewest} above`
 }
 
-const mostWarmUps = 10
+const mostWarmUps = 20
 /** A run that is faster than all before by more than this share shows that the code is still warming up. */
 const settled = 0.1
+/** Runs in a row that have to be no faster; of a query that takes longer one will do. */
+const calmRuns = 3
 
 /**
  * Runs a query until it no longer gets faster.
@@ -31,11 +33,10 @@ const settled = 0.1
  */
 export async function warmUp(run: () => Promise<number>): Promise<number> {
   let fastest = await run()
-  for (let i = 1; i < mostWarmUps; i++) {
+  for (let i = 1, calm = 0; i < mostWarmUps && calm < (fastest < quick ? calmRuns : 1); i++) {
     const milliseconds = await run()
-    const isSettled = milliseconds > fastest * (1 - settled)
+    calm = milliseconds > fastest * (1 - settled) ? calm + 1 : 0
     fastest = Math.min(fastest, milliseconds)
-    if (isSettled) break
   }
   return fastest
 }
