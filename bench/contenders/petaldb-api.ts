@@ -16,7 +16,9 @@ interface Database {
   close(): Promise<void>
 }
 
+/** Of the built package, as users have it: the sources, run by tsx, name each closure again whenever it is made. */
 export async function openDatabase(location: string): Promise<Database> {
-  const { open } = (await import('../../src/index.ts')) as unknown as { open: (location: string) => Promise<Database> }
+  const built = new URL('../../dist/index.js', import.meta.url).href
+  const { open } = (await import(built)) as { open: (location: string) => Promise<Database> }
   return open(location)
 }

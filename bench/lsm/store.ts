@@ -24,8 +24,10 @@ export async function openStore(name: StoreName, directory: string): Promise<Byt
 async function createStore(name: StoreName, directory: string): Promise<BytesLevel> {
   switch (name) {
     case 'lsm': {
-      const { LsmLevel } = await import('../../src/lsm/index.ts')
-      return new LsmLevel(directory, encodings) as unknown as BytesLevel
+      // As users have it: the sources, run by tsx, name each closure again whenever it is made.
+      const built = new URL('../../dist/lsm/index.js', import.meta.url).href
+      const { LsmLevel } = (await import(built)) as { LsmLevel: new (directory: string, options: object) => BytesLevel }
+      return new LsmLevel(directory, encodings)
     }
     case 'classic-level': {
       const { ClassicLevel } = await import('classic-level')
