@@ -52,8 +52,8 @@ test('the records of large documents are let go batch by batch, within one inser
   }, 1)
   await db.insertMany(Array.from({ length: 40 }, (_, _id) => ({ _id, text })))
   clearInterval(timer)
-  // Held to the end they are 40 times 18 MiB.
-  assert.ok(highest < 360 * megabyte, `${(highest / megabyte).toFixed(0)} MiB`)
+  // Held to the end they are 40 times 18 MiB, or 720; let go they are 230 to 270, by when the collector has its turns.
+  assert.ok(highest < 500 * megabyte, `${(highest / megabyte).toFixed(0)} MiB`)
   console.log(`${(highest / megabyte).toFixed(0)} MiB`)
   await db.close()
 })
