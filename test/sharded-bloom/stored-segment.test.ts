@@ -1,0 +1,81 @@
+/** The open segment is read when it is first needed: once, and not after the index was closed. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const tweets = [...generateTweets({ count: 700 })]
+const filters = [{}, { lang: 'en' }, { lang: { $ne: 'en' } }, { id_str: tweets[600]!.id_str }].map((filter) =>
+  compileFilter(filter)
+)
+
+async function closedHarness(): Promise<IndexHarness> {
+  const harness = await IndexHarness.open({ segmentDocuments: 2048 })
+  await harness.insert(tweets.slice(0, 650))
+  await harness.close()
+  return harness
+}
+
+/** Keys that were asked for. */
+function watch(harness: IndexHarness): number[] {
+  const areas: number[] = []
+  const get = harness.records.get.bind(harness.records)
+  harness.records.get = (key) => {
+    areas.push(key[0]!)
+    return get(key)
+  }
+  return areas
+}
+
+test('opening and closing read no rows', async () => {
+  const harness = await closedHarness()
+  const areas = watch(harness)
+  await harness.open()
+  assert.is(harness.index.liveCount(harness.limit), 650)
+  await harness.close()
+  assert.not.ok(areas.includes(IndexArea.chunkPrivate))
+})
+
+test('questions asked at once read the segment once', async () => {
+  const harness = await closedHarness()
+  const areas = watch(harness)
+  harness.records.isAsync = true
+  await harness.open()
+  const snapshot = harness.snapshot()
+  await Promise.all(filters.map((filter) => snapshot.check([filter])))
+  assert.is(areas.filter((area) => area === IndexArea.chunkPrivate).length, 1)
+  snapshot.view.close()
+  await harness.close()
+})
+
+test('documents are added after what was there', async () => {
+  const harness = await closedHarness()
+  await harness.open()
+  assert.ok(harness.index.isMaintenanceDue)
+  assert.throws(() => harness.add(tweets.slice(650, 651)), /before maintain/)
+  await harness.insert(tweets.slice(650))
+  await harness.check(filters)
+  await harness.reopen()
+  await harness.check(filters)
+  await harness.close()
+})
+
+test('an index that is closed while a question reads the segment gives its memory back', async () => {
+  const before = rowMemory().freeFrames
+  const harness = await closedHarness()
+  harness.records.isAsync = true
+  await harness.open()
+  const { view } = harness.snapshot()
+  const asked = Promise.resolve(view.evaluate(0, filters[1]!.bounds)).then(
+    () => 'answered',
+    (error: { codeName?: string }) => error.codeName
+  )
+  await harness.close()
+  assert.is(await asked, 'DatabaseNotOpen')
+  assert.is(rowMemory().freeFrames, before)
+})
+
+test.run()
