@@ -60,9 +60,11 @@ export class Database<T extends Document = Document> extends Collection<T> imple
   /**
    * A collection by name; it is created by the first write.
    * @param options for the whole database's life: those of open() where they are left out
-   * @throws PetalError InvalidNamespace; InvalidOptions when the collection is open with other options
+   * @throws PetalError InvalidNamespace; InvalidOptions when the collection is open with other options, or was made with
+   *   other ids
    * @example
    * db.collection('log', { index: 'none' })
+   * db.collection('orders', { ids: 'reversible' })
    */
   collection<U extends Document = Document>(name: string, options?: CollectionOptions): Collection<U> {
     checkCollectionName(name)

@@ -9,6 +9,8 @@ import { FailingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const index = { segmentBits: 512 }
+/** Where there are tables, what they rule out is no candidate. */
+const lsm = { values: true }
 const count = 1500
 /** In no order, and each once. */
 const shuffled = Array.from({ length: count }, (_, i) => (i * 677) % count)
@@ -162,7 +164,7 @@ class Life {
   }
 
   async run(store: string | FailingLevel): Promise<void> {
-    let db = await open(store, { ids: this.#ids, index })
+    let db = await open(store, { ids: this.#ids, index, lsm })
     for (let round = 0; round < 9; round++) {
       const rebuilding = round % 4 === 3 ? db.index.rebuild().catch(ignoreFailure) : undefined
       for (let step = 0; step < 6; step++) await this.#step(db, store instanceof FailingLevel ? store : undefined)
@@ -171,7 +173,7 @@ class Life {
       if (round % 3 !== 2) continue
       await this.#check(db)
       await db.close()
-      db = await open(store, { index })
+      db = await open(store, { index, lsm })
       assert.equal((await db.index.stats()).damage, [])
     }
     await this.#check(db)

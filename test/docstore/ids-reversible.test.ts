@@ -157,6 +157,28 @@ test('no table of ids is kept, nor marks of documents that are in the index', as
   assert.is(await db.countDocuments({ n: 6 }), 120)
 })
 
+test('what was written is merged on closing, unless that would build much more again', async () => {
+  const path = scratchPath()
+  const index = { segmentBits: 512 }
+  const recoveredAfter = async (write: (db: Database) => Promise<unknown>): Promise<number> => {
+    {
+      await using db = await open(path, { ids: 'reversible', index, autoRebuild: false })
+      await write(db)
+    }
+    await using db = await open(path, { index })
+    assert.equal((await db.verify()).problems, [])
+    return (await db.index.stats()).recovered
+  }
+  const documents = (count: number, from: number) => Array.from({ length: count }, (_, i) => ({ _id: from + i, n: i }))
+  assert.is(await recoveredAfter((db) => db.insertMany(documents(5000, 0))), 0)
+  assert.is(await recoveredAfter((db) => db.insertMany(documents(600, 5000))), 0)
+  assert.is(await recoveredAfter((db) => db.insertMany(documents(400, 6000))), 400)
+  assert.is(await recoveredAfter((db) => db.index.rebuild()), 0)
+  // In all segments, and fewer than an eighth of the documents.
+  const spread = { _id: { $mod: [10, 0] } }
+  assert.is(await recoveredAfter((db) => db.updateMany(spread, { $set: { m: 1 } })), 600)
+})
+
 test('an index that lost a record is built again, and denies nothing', async () => {
   const path = scratchPath()
   const options = { ids: 'reversible', index: { segmentBits: 512 }, store: 'level' } as const

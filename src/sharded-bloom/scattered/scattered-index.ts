@@ -48,6 +48,8 @@ const maxRecentSegments = 4
 const recentShare = 1 / 8
 /** Fewer recent versions than these are left to the next open, which reads them again. */
 const minMergedOnClose = 4096
+/** So are those for each of which more documents than these would be built again. */
+const maxBuiltOnClose = 4
 const marksPerBatch = 4096
 const cacheBytesOfRecent = 32 << 20
 
@@ -141,8 +143,11 @@ export class ScatteredIndex implements DocumentIndex {
 
   async close(limit: number): Promise<void> {
     try {
-      const isWorthMerging = this.#recentSize >= Math.min(minMergedOnClose, this.#segmentDocuments)
-      if (isWorthMerging && !this.#options.isReadOnly) await this.#rebuildNow(limit, spanOf(this.#recent))
+      const span = spanOf(this.#recent)
+      const isWorthMerging =
+        this.#recentSize >= Math.min(minMergedOnClose, this.#segmentDocuments) &&
+        this.#builtWithin(span) <= maxBuiltOnClose * this.#recentSize
+      if (isWorthMerging && !this.#options.isReadOnly) await this.#rebuildNow(limit, span)
     } finally {
       for (const recent of this.#recent) recent.retire()
       await this.#built.close(this.#options.size)
@@ -208,6 +213,15 @@ export class ScatteredIndex implements DocumentIndex {
     const segment = this.#segmentDocuments
     if (size < segment) return false
     return size >= maxRecentSegments * segment || size >= recentShare * this.liveCount()
+  }
+
+  /** Documents of the segments that a span touches. */
+  #builtWithin({ from, to }: Span): number {
+    const { parameters } = this.#built.stats()
+    return parameters.reduce((sum, { firstOrdinal, documents }, i) => {
+      const next = parameters[i + 1]?.firstOrdinal ?? Number.POSITIVE_INFINITY
+      return firstOrdinal < to && next > from ? sum + documents : sum
+    }, 0)
   }
 
   /** With the parameters that tune() chose, where it did. */
