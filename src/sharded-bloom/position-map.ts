@@ -114,6 +114,7 @@ class BitmapPositions implements PositionMap {
 
   positionOf(ordinal: number): number {
     const offset = ordinal - this.#firstOrdinal
+    if (offset < 0 || offset >= this.#words.length * 32) return -1
     const isLive = (this.#words[offset >>> 5]! & (1 << (offset & 31))) !== 0
     return isLive ? this.#rank(offset) : -1
   }

@@ -59,6 +59,9 @@ test('what is stored is read back, and tells ordinals and positions from each ot
       )
       assertMap(ofOffsets(firstOrdinal, offsets), ordinals, asked)
       assertMap(decoded, ordinals, asked)
+      for (const away of [firstOrdinal - 1, firstOrdinal + span + 40, firstOrdinal + 2 ** 32]) {
+        assert.is(decoded.positionOf(away), -1)
+      }
       // In any order: a map may remember where it looked last.
       for (const i of [...ordinals.keys()].reverse()) assert.is(decoded.ordinalAt(i), ordinals[i])
     }),
