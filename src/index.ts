@@ -1,6 +1,5 @@
 /** PetalDB's public names. */
-export type { AutoRebuildStats } from './docstore/auto-rebuild.ts'
-export type { BulkWriteOperation } from './docstore/bulk-write.ts'
+
 export type {
   Collection,
   CollectionIndex,
@@ -10,11 +9,8 @@ export type {
   UpdateOptions,
   UpdateSpec
 } from './docstore/collection.ts'
-export { type CopyOptions, type CopyProgress, type CopyResult, copyDatabase } from './docstore/copy.ts'
-export type { FindCursor } from './docstore/cursor.ts'
 export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from './docstore/database.ts'
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
-export type { Explanation, PlanStage } from './docstore/explain.ts'
 export type { IdsOption, ReversibleOption } from './docstore/ids/ids-option.ts'
 export type { ImportOptions, ImportResult, LineSource } from './docstore/import/import-lines.ts'
 export { BadLine } from './docstore/import/read-line.ts'
@@ -25,7 +21,11 @@ export type {
   IndexDescription,
   IndexSpec
 } from './docstore/indexes/definition.ts'
-export type { InsertManyOptions } from './docstore/insert-many.ts'
+export type { AutoRebuildStats } from './docstore/jobs/auto-rebuild.ts'
+export { type CopyOptions, type CopyProgress, type CopyResult, copyDatabase } from './docstore/jobs/copy.ts'
+export type { RebuildOptions, RebuildResult } from './docstore/jobs/rebuild-job.ts'
+export type { TuneOptions } from './docstore/jobs/tune.ts'
+export type { DatabaseVerifyReport, VerifyOptions, VerifyProblem, VerifyProgress } from './docstore/jobs/verify.ts'
 export { open } from './docstore/open.ts'
 export type {
   AnyLevel,
@@ -41,7 +41,8 @@ export type {
   SortSpec,
   StoreName
 } from './docstore/options.ts'
-export type { RebuildOptions, RebuildResult } from './docstore/rebuild-job.ts'
+export type { FindCursor } from './docstore/read/cursor.ts'
+export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type {
   BulkWriteResult,
   DeleteResult,
@@ -49,8 +50,8 @@ export type {
   InsertOneResult,
   UpdateResult
 } from './docstore/results.ts'
-export type { TuneOptions } from './docstore/tune.ts'
-export type { DatabaseVerifyReport, VerifyOptions, VerifyProblem, VerifyProgress } from './docstore/verify.ts'
+export type { BulkWriteOperation } from './docstore/write/bulk-write.ts'
+export type { InsertManyOptions } from './docstore/write/insert-many.ts'
 export { AbortedError, type ErrorName, errorCodes, PetalError } from './model/errors.ts'
 export type { Document } from './model/types.ts'
 export type { IndexStats, RebuildProgress } from './sharded-bloom/document-index.ts'

@@ -6,18 +6,14 @@
  * 2. Reading never creates one.
  */
 import { PetalError } from '../model/errors.ts'
-import { Catalog, type CatalogEntry, type Clearing, checkCollectionName } from './catalog.ts'
-import { CollectionStore } from './collection-store.ts'
 import { commitFailed, notOpen } from './errors.ts'
 import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
 import type { ReversibleIds } from './ids/reversible-ids.ts'
 import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { IndexStore } from './indexes/index-store.ts'
-import { withFilters } from './lsm-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
-import { type OpenedStore, openStore } from './open-store.ts'
 import {
   autoRebuildOptions,
   type CollectionOptions,
@@ -26,6 +22,10 @@ import {
   type OpenOptions,
   type Store
 } from './options.ts'
+import { Catalog, type CatalogEntry, type Clearing, checkCollectionName } from './store/catalog.ts'
+import { CollectionStore } from './store/collection-store.ts'
+import { withFilters } from './store/lsm-store.ts'
+import { type OpenedStore, openStore } from './store/open-store.ts'
 
 export class Collections {
   readonly #opened: OpenedStore

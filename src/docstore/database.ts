@@ -4,14 +4,14 @@
 
 import type { Document } from '../model/types.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
-import type { AutoRebuildStats } from './auto-rebuild.ts'
-import { checkCollectionName } from './catalog.ts'
 import { Collection } from './collection.ts'
 import type { Collections } from './collections.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexStats } from './indexes/declared-indexes.ts'
+import type { AutoRebuildStats } from './jobs/auto-rebuild.ts'
+import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
 import type { CollectionOptions } from './options.ts'
-import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './verify.ts'
+import { checkCollectionName } from './store/catalog.ts'
 
 /** The collection that a database is itself. */
 export const defaultCollectionName = 'default'

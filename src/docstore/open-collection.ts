@@ -3,17 +3,17 @@
  */
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
-import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './auto-rebuild.ts'
-import type { CollectionStore } from './collection-store.ts'
-import { Committer } from './committer.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
+import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './jobs/auto-rebuild.ts'
+import { RebuildJob, type RebuildOptions, type RebuildResult } from './jobs/rebuild-job.ts'
 import type { AutoRebuildOptions } from './options.ts'
-import { ReadView } from './read-view.ts'
-import { RebuildJob, type RebuildOptions, type RebuildResult } from './rebuild-job.ts'
-import { Snapshots } from './snapshots.ts'
-import type { CollectionState } from './write-batch.ts'
-import { Writer } from './writer.ts'
+import { ReadView } from './read/read-view.ts'
+import type { CollectionStore } from './store/collection-store.ts'
+import { Snapshots } from './store/snapshots.ts'
+import { Committer } from './write/committer.ts'
+import type { CollectionState } from './write/write-batch.ts'
+import { Writer } from './write/writer.ts'
 
 /** More documents than these are not read without letting others run. */
 const maxPassingReads = 16

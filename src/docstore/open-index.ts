@@ -3,10 +3,10 @@ import { PetalError } from '../model/errors.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
-import type { CollectionStore } from './collection-store.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import type { IndexKind, IndexOptions, OpenOptions } from './options.ts'
 import { createScanIndex } from './scan-index.ts'
+import type { CollectionStore } from './store/collection-store.ts'
 
 const kinds: readonly (string | undefined)[] = ['sharded', 'embedded', 'none'] satisfies IndexKind[]
 const defaultKind: IndexKind = 'sharded'

@@ -14,7 +14,7 @@ import type {
   OrdinalRange,
   SegmentCandidates
 } from '../sharded-bloom/document-index.ts'
-import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/flatten.ts'
+import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/pairs/flatten.ts'
 
 const segmentDocuments = 65_536
 const segmentWords = segmentDocuments / 32

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. parseJson(stringifyRelaxed(document)) and parseJson(stringifyCanonical(document)) are the document, in the types
- *    that PetalDB returns (see src/docstore/record.ts).
+ *    that PetalDB returns (see src/docstore/documents/record.ts).
  * 2. parseJson rounds no integer that fits 64 bits: beyond 2^53 it becomes a bigint.
  * 3. Both texts are one line, and the same for the same document.
  *

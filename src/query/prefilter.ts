@@ -41,7 +41,7 @@ export function compilePrefilter(filter: Filter): TextTest | undefined {
 }
 
 /**
- * The forms of docstore/record.ts whose text is the document's JSON; Extended JSON spells some numbers as objects. An
+ * The forms of docstore/documents/record.ts whose text is the document's JSON; Extended JSON spells some numbers as objects. An
  * ObjectId stands as its digits: no condition that takes part holds for one, so that judging those is harmless.
  */
 function isPlainRecord(text: string): boolean {

@@ -3,10 +3,10 @@
  */
 import type { PairExpression, Range } from '../model/pairs.ts'
 import { topLevelKey } from '../model/path.ts'
-import type { PairHash } from './pair-hash.ts'
-import { Tag } from './pair-tags.ts'
-import type { HashedPair } from './private-table.ts'
-import type { Location } from './segment.ts'
+import type { PairHash } from './pairs/pair-hash.ts'
+import { Tag } from './pairs/pair-tags.ts'
+import type { HashedPair } from './segment/private-table.ts'
+import type { Location } from './segment/segment.ts'
 
 export interface BoundsLeaf {
   readonly kind: 'pair'

@@ -14,9 +14,9 @@ import type { HashName } from '../bloom/hash.ts'
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
-import type { FlatDocument } from './flatten.ts'
+import type { FlatDocument } from './pairs/flatten.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
-import type { TuningOptions } from './tuning.ts'
+import type { TuningOptions } from './tune/tuning.ts'
 
 /** The part of a key-value store that an index keeps its records in; keys are relative to the index. */
 export interface IndexStore {

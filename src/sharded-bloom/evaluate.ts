@@ -12,8 +12,8 @@ import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
 import type { Side } from './ranges/interval.ts'
 import type { Selection } from './ranges/range-column.ts'
-import { frameBytes } from './row-cache.ts'
-import type { Segment } from './segment.ts'
+import { frameBytes } from './segment/row-cache.ts'
+import type { Segment } from './segment/segment.ts'
 
 /** Bits of a bound: nothing, everything, or an address in row memory. */
 type Bits = typeof NOTHING | typeof EVERYTHING | number

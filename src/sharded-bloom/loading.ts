@@ -6,11 +6,11 @@
  */
 import { PetalError } from '../model/errors.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
-import { IndexArea, indexRange, ordinalOf } from './index-keys.ts'
-import { SealedSegment } from './sealed-segment.ts'
-import { readLive, readPositions, SegmentHandle } from './segment-handle.ts'
-import { decodeSegmentRecord } from './segment-record.ts'
-import { type StoredContext, StoredSegment } from './stored-segment.ts'
+import { IndexArea, indexRange, ordinalOf } from './records/index-keys.ts'
+import { SealedSegment } from './segment/sealed-segment.ts'
+import { readLive, readPositions, SegmentHandle } from './segment/segment-handle.ts'
+import { decodeSegmentRecord } from './segment/segment-record.ts'
+import { type StoredContext, StoredSegment } from './segment/stored-segment.ts'
 
 /** In ordinal order, without rows and pairs; the last one may be open. @throws PetalError IndexDamaged */
 export async function* loadSegments(context: StoredContext): AsyncGenerator<SegmentHandle> {

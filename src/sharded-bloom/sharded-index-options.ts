@@ -1,8 +1,8 @@
 /** What an index is opened with. */
 import type { HashName } from '../bloom/hash.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
-import type { IndexSeed } from './index-header.ts'
 import type { RangeCodes } from './ranges/choose-columns.ts'
+import type { IndexSeed } from './records/index-header.ts'
 
 export interface ShardedIndexOptions {
   readonly store: IndexStore

@@ -1,7 +1,7 @@
 /** The index in numbers. */
 import type { IndexStats } from './document-index.ts'
-import type { RowCache } from './row-cache.ts'
-import type { SegmentHandle } from './segment-handle.ts'
+import type { RowCache } from './segment/row-cache.ts'
+import type { SegmentHandle } from './segment/segment-handle.ts'
 
 export function indexStats(
   handles: readonly SegmentHandle[],

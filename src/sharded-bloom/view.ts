@@ -6,11 +6,11 @@ import type { PairExpression } from '../model/pairs.ts'
 import type { PreparedBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { type Evaluation, evaluateSegment, noDocuments } from './evaluate.ts'
-import { columnOf, groupsOf } from './groups.ts'
-import type { PositionMap } from './position-map.ts'
-import type { RowCache } from './row-cache.ts'
-import type { Location, Segment } from './segment.ts'
-import type { SegmentHandle } from './segment-handle.ts'
+import { columnOf, groupsOf } from './segment/groups.ts'
+import type { PositionMap } from './segment/position-map.ts'
+import type { RowCache } from './segment/row-cache.ts'
+import type { Location, Segment } from './segment/segment.ts'
+import type { SegmentHandle } from './segment/segment-handle.ts'
 
 export interface ViewContext {
   readonly memory: RowMemory

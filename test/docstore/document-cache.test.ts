@@ -1,7 +1,7 @@
 /** Documents kept decoded: nobody can tell, but by the clock. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type CachedDocument, DocumentCache } from '../../src/docstore/document-cache.ts'
+import { type CachedDocument, DocumentCache } from '../../src/docstore/documents/document-cache.ts'
 import { open } from '../../src/index.ts'
 import type { Document } from '../../src/model/types.ts'
 import { generateTweets } from '../../src/workload/tweets.ts'

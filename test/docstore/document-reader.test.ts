@@ -1,7 +1,7 @@
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type DocumentIterator, type DocumentRange, DocumentReader } from '../../src/docstore/document-reader.ts'
+import { type DocumentIterator, type DocumentRange, DocumentReader } from '../../src/docstore/read/document-reader.ts'
 
 const width = 8
 const key = (ordinal: number): string => String(ordinal).padStart(width, '0')

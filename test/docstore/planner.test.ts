@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { plan } from '../../src/docstore/planner.ts'
+import { plan } from '../../src/docstore/read/planner.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { compileSort } from '../../src/query/sort.ts'
 

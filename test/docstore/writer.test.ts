@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { CollectionStore } from '../../src/docstore/collection-store.ts'
-import type { Committer } from '../../src/docstore/committer.ts'
-import { Writer } from '../../src/docstore/writer.ts'
+import type { CollectionStore } from '../../src/docstore/store/collection-store.ts'
+import type { Committer } from '../../src/docstore/write/committer.ts'
+import { Writer } from '../../src/docstore/write/writer.ts'
 import type { DocumentIndex } from '../../src/sharded-bloom/document-index.ts'
 
 test('maintenance that becomes due while the writer is closed is left to the closing of the index', async () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { decodeRecord, encodeRecord } from '../../src/docstore/record.ts'
+import { decodeRecord, encodeRecord } from '../../src/docstore/documents/record.ts'
 import type { ByteTest } from '../../src/query/byte-prefilter.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { isPlainJson } from '../../src/sharded-bloom/byte-scan/plain.ts'

@@ -6,10 +6,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
 import { type Document, Type } from '../../src/model/types.ts'
-import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
-import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
-import { PathTable } from '../../src/sharded-bloom/path-table.ts'
+import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
+import { PathTable } from '../../src/sharded-bloom/pairs/path-table.ts'
 import { textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
+import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = { lo: 1, hi: 2 }

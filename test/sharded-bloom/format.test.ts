@@ -6,13 +6,17 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
 import { type Document, Type } from '../../src/model/types.ts'
-import { checksum } from '../../src/sharded-bloom/checksum.ts'
-import { indexFormat } from '../../src/sharded-bloom/index-header.ts'
-import { IndexArea, indexKey, indexRange, numberOf, ordinalOf } from '../../src/sharded-bloom/index-keys.ts'
-import { PairHash } from '../../src/sharded-bloom/pair-hash.ts'
-import { Tag } from '../../src/sharded-bloom/pair-tags.ts'
-import { PathTable } from '../../src/sharded-bloom/path-table.ts'
-import { decodeSegmentRecord, encodeSegmentRecord, type SegmentRecord } from '../../src/sharded-bloom/segment-record.ts'
+import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
+import { Tag } from '../../src/sharded-bloom/pairs/pair-tags.ts'
+import { PathTable } from '../../src/sharded-bloom/pairs/path-table.ts'
+import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
+import { indexFormat } from '../../src/sharded-bloom/records/index-header.ts'
+import { IndexArea, indexKey, indexRange, numberOf, ordinalOf } from '../../src/sharded-bloom/records/index-keys.ts'
+import {
+  decodeSegmentRecord,
+  encodeSegmentRecord,
+  type SegmentRecord
+} from '../../src/sharded-bloom/segment/segment-record.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = { lo: 1, hi: 2 }

@@ -2,9 +2,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
-import { checksum } from '../../src/sharded-bloom/checksum.ts'
-import { indexFormat } from '../../src/sharded-bloom/index-header.ts'
-import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
+import { indexFormat } from '../../src/sharded-bloom/records/index-header.ts'
+import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 

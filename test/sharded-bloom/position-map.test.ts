@@ -9,7 +9,7 @@ import {
   maxSpan,
   ofOffsets,
   type PositionMap
-} from '../../src/sharded-bloom/position-map.ts'
+} from '../../src/sharded-bloom/segment/position-map.ts'
 import { testSeed } from '../support/arbitraries.ts'
 
 const seed = testSeed()

@@ -1,8 +1,8 @@
 /** Private rows hold exactly the positions that were added, whenever the block before them is emptied. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { GrowingRow } from '../../src/sharded-bloom/growing-row.ts'
-import { blockPositions, PrivateBlock } from '../../src/sharded-bloom/private-block.ts'
+import { GrowingRow } from '../../src/sharded-bloom/segment/growing-row.ts'
+import { blockPositions, PrivateBlock } from '../../src/sharded-bloom/segment/private-block.ts'
 import { testSeed } from '../support/arbitraries.ts'
 
 const seed = testSeed()

@@ -5,7 +5,7 @@ import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { type PairExpression, pairOf } from '../../src/model/pairs.ts'
 import { Type } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
-import { type FrameOwner, frameBytes, RowCache } from '../../src/sharded-bloom/row-cache.ts'
+import { type FrameOwner, frameBytes, RowCache } from '../../src/sharded-bloom/segment/row-cache.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 

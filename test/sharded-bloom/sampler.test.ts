@@ -3,8 +3,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
 import type { Document } from '../../src/model/types.ts'
-import { Flattener } from '../../src/sharded-bloom/flatten.ts'
-import { Sampler } from '../../src/sharded-bloom/sampler.ts'
+import { Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
+import { Sampler } from '../../src/sharded-bloom/tune/sampler.ts'
 
 const flattener = new Flattener(createHasher('murmur'), { lo: 1, hi: 2 })
 

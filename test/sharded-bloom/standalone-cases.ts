@@ -4,7 +4,7 @@
  */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { checksum } from '../../src/sharded-bloom/checksum.ts'
+import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
 import {
   and,
   type Expression,

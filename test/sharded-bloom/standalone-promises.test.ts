@@ -1,7 +1,7 @@
 /** What the standalone structure promises beyond the cases that every codec shares. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { checksum } from '../../src/sharded-bloom/checksum.ts'
+import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
 import {
   and,
   type Expression,

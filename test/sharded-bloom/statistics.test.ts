@@ -1,7 +1,7 @@
 /** stats() says what is there: bytes as they are stored, documents as they are live. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
-import { IndexArea } from '../../src/sharded-bloom/index-keys.ts'
+import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 

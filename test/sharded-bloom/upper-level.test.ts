@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
-import { IndexArea, indexKey } from '../../src/sharded-bloom/index-keys.ts'
+import { IndexArea, indexKey } from '../../src/sharded-bloom/records/index-keys.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const count = 13_000

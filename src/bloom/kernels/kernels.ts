@@ -102,7 +102,7 @@ export interface Kernels {
   codesBetween(slices: number, count: number, low: number, high: number, out: number, bytes: number): 0 | 1
 
   /**
-   * Sets bit `group` of `probes` words of each pair, all of them in one frame: see sharded-bloom/upper-level.ts.
+   * Sets bit `group` of `probes` words of each pair, all of them in one frame: see sharded-bloom/segment/upper-level.ts.
    * @param hashes `count` pairs' hashes, u32 lo and hi in turn
    * @param frame its address
    * @param group 0…31

@@ -1,5 +1,5 @@
 /** The reading of a declared index, for explain(). */
-import type { PlanStage } from '../explain.ts'
+import type { PlanStage } from '../read/explain.ts'
 import type { IndexAccess } from './choose-access.ts'
 import { keyPattern } from './definition.ts'
 

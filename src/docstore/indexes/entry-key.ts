@@ -17,7 +17,7 @@
  */
 import { encodeKey } from '../../model/key.ts'
 import { emptyArray, type SortKey } from '../../query/sort-key.ts'
-import { ordinalSuffix } from '../layout.ts'
+import { ordinalSuffix } from '../store/layout.ts'
 import type { IndexField } from './definition.ts'
 
 const ordinalBytes = 8

@@ -3,8 +3,8 @@
  *
  * Invariant: an ordinal is given once, where it is met first, and only if the view sees it.
  */
-import type { ReadView } from '../read-view.ts'
-import { type Steps, wait } from '../steps.ts'
+import type { ReadView } from '../read/read-view.ts'
+import { type Steps, wait } from '../read/steps.ts'
 import type { IndexAccess } from './choose-access.ts'
 import { ordinalAtEnd } from './entry-key.ts'
 import type { EntryIterator, IndexStore } from './index-store.ts'

@@ -1,9 +1,9 @@
 /** The store as declared indexes use it: an area for each, read entry by entry. */
 import type { AbstractIterator } from 'abstract-level'
-import type { TextReadOptions } from '../collection-store.ts'
 import { fromStore } from '../errors.ts'
-import { Area } from '../layout.ts'
 import type { Store } from '../options.ts'
+import type { TextReadOptions } from '../store/collection-store.ts'
+import { Area } from '../store/layout.ts'
 import { arraysKey } from './entry-key.ts'
 import type { KeyRange } from './key-ranges.ts'
 

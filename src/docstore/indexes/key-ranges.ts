@@ -9,7 +9,7 @@
 import { encodeKey } from '../../model/key.ts'
 import { Type, typeOf } from '../../model/types.ts'
 import type { Constraint, ValueInterval } from '../../query/constraints.ts'
-import { compareBytes } from '../layout.ts'
+import { compareBytes } from '../store/layout.ts'
 import type { IndexField } from './definition.ts'
 import { concat, firstEntry, prefixEnd, turned } from './entry-key.ts'
 

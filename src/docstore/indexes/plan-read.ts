@@ -1,7 +1,7 @@
 /** Which declared index a find of an open collection may use. */
 import { PetalError } from '../../model/errors.ts'
-import type { CompiledFind } from '../find.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import type { CompiledFind } from '../read/find.ts'
 import { chooseAccess, forceAccess } from './choose-access.ts'
 import type { IndexRead } from './read-by-index.ts'
 

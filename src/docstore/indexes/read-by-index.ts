@@ -11,12 +11,12 @@
  * 2. Entries are read in the snapshot of the view.
  * 3. The filter has the last word on every document but those of an access that is exact.
  */
-import { type Candidates, ofOrdinals } from '../candidates.ts'
-import { Confirmer, type Match } from '../confirmer.ts'
-import { confirm, confirmByKey, countMatches, type Execution, findMatches, pauseIfDue } from '../executor.ts'
-import type { CompiledFind } from '../find.ts'
-import { inSortOrder } from '../sorted.ts'
-import { forEachStep, type Steps, wait } from '../steps.ts'
+import { type Candidates, ofOrdinals } from '../read/candidates.ts'
+import { Confirmer, type Match } from '../read/confirmer.ts'
+import { confirm, confirmByKey, countMatches, type Execution, findMatches, pauseIfDue } from '../read/executor.ts'
+import type { CompiledFind } from '../read/find.ts'
+import { inSortOrder } from '../read/sorted.ts'
+import { forEachStep, type Steps, wait } from '../read/steps.ts'
 import type { IndexAccess, IndexChoice } from './choose-access.ts'
 import { readOrdinals } from './entry-reader.ts'
 import type { IndexStore } from './index-store.ts'

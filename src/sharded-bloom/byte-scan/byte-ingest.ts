@@ -4,9 +4,9 @@
  * A collection whose documents the scanner cannot read must not pay for being tried: after many refusals it is asked
  * only now and then.
  */
-import type { FlatDocument } from '../flatten.ts'
-import type { OpenSegment } from '../open-segment.ts'
-import type { PairList } from '../sampled-pairs.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import type { OpenSegment } from '../segment/open-segment.ts'
+import type { PairList } from '../tune/sampled-pairs.ts'
 import { type JsonForm, Scanner, type SeedOf } from './scanner.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 

@@ -5,7 +5,7 @@
  * back (an ObjectId as `_id` becomes its digits). The opposite may be answered no.
  */
 import { type Document, Type, typeOf } from '../../model/types.ts'
-import { defaultFlattenLimits } from '../flatten.ts'
+import { defaultFlattenLimits } from '../pairs/flatten.ts'
 import type { JsonForm } from './scanner.ts'
 
 const { maxDepth } = defaultFlattenLimits

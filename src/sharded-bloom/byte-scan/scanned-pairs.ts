@@ -2,8 +2,8 @@
  * The values of a scanned document for a sample: what flatten() would list, in the same order. Valid until the next scan.
  */
 import { Type } from '../../model/types.ts'
-import type { HashedPair } from '../private-table.ts'
-import type { PairList } from '../sampled-pairs.ts'
+import type { HashedPair } from '../segment/private-table.ts'
+import type { PairList } from '../tune/sampled-pairs.ts'
 import type { ScannerModule } from './scanner-module.ts'
 
 const decoder = new TextDecoder()

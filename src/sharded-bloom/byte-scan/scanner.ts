@@ -9,10 +9,10 @@
  */
 import { isDigits } from '../../model/path.ts'
 import { Type } from '../../model/types.ts'
-import type { OpenSegment, ScannedDocument } from '../open-segment.ts'
-import { Tag } from '../pair-tags.ts'
-import type { HashedPair } from '../private-table.ts'
+import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
+import type { OpenSegment, ScannedDocument } from '../segment/open-segment.ts'
+import type { HashedPair } from '../segment/private-table.ts'
 import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
 

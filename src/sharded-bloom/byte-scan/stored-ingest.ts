@@ -1,10 +1,10 @@
 /** Stored documents into an open segment: by their bytes where they are JSON and the scanner reads it, else as objects. */
 import type { Document } from '../../model/types.ts'
 import type { StoredDocument } from '../document-index.ts'
-import type { FlatDocument } from '../flatten.ts'
-import type { OpenSegment } from '../open-segment.ts'
-import type { PairList } from '../sampled-pairs.ts'
-import type { Sampler } from '../sampler.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import type { OpenSegment } from '../segment/open-segment.ts'
+import type { PairList } from '../tune/sampled-pairs.ts'
+import type { Sampler } from '../tune/sampler.ts'
 import type { ByteIngest } from './byte-ingest.ts'
 
 /** UTF-8 bytes of a UTF-16 unit, at most. */

@@ -5,8 +5,8 @@
  * little-endian) and the row's stored form (row-codec.ts); then the keys of its documents, see encodeKeys().
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { frameBytes } from '../row-cache.ts'
-import { decodeRow, encodeRow } from '../row-codec.ts'
+import { frameBytes } from '../segment/row-cache.ts'
+import { decodeRow, encodeRow } from '../segment/row-codec.ts'
 import type { OpenColumn } from './open-column.ts'
 
 /** Which positions of the segment a record is of. */

@@ -1,5 +1,5 @@
 /** The part of a segment record that tells of its columns. */
-import { ALL_DOCUMENTS } from '../row-codec.ts'
+import { ALL_DOCUMENTS } from '../segment/row-codec.ts'
 import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
 import { decodeDouble, encodeDouble, type StoredDouble } from './stored-double.ts'
 

@@ -8,8 +8,8 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Range } from '../../model/pairs.ts'
-import { GrowingRow } from '../growing-row.ts'
-import { frameBytes } from '../row-cache.ts'
+import { GrowingRow } from '../segment/growing-row.ts'
+import { frameBytes } from '../segment/row-cache.ts'
 import type { ColumnSpec } from './column-spec.ts'
 import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'

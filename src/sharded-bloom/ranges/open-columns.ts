@@ -6,8 +6,8 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { topLevelKey } from '../../model/path.ts'
-import type { FlatDocument } from '../flatten.ts'
-import type { PathNode } from '../path-table.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import type { PathNode } from '../pairs/path-table.ts'
 import type { ColumnSpec } from './column-spec.ts'
 import { OpenColumn } from './open-column.ts'
 import { textKey } from './range-key.ts'

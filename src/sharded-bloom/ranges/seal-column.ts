@@ -4,7 +4,7 @@
  * Invariant: every row is over the documents of the segment only; what it holds beyond means nothing.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { frameBytes } from '../row-cache.ts'
+import { frameBytes } from '../segment/row-cache.ts'
 import { bitsOfCodes, chooseEdges, maxBins } from './bins.ts'
 import type { OpenColumn } from './open-column.ts'
 

@@ -8,8 +8,8 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Range } from '../../model/pairs.ts'
-import { frameBytes } from '../row-cache.ts'
-import { NO_DOCUMENT } from '../row-codec.ts'
+import { frameBytes } from '../segment/row-cache.ts'
+import { NO_DOCUMENT } from '../segment/row-codec.ts'
 import type { StoredColumn } from './column-record.ts'
 import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'

@@ -9,7 +9,7 @@
  * 2. What a directory record names is never deleted, whatever the list says.
  */
 import type { IndexStore, IndexWrite } from '../document-index.ts'
-import { IndexArea, indexKey, indexRange } from '../index-keys.ts'
+import { IndexArea, indexKey, indexRange } from '../records/index-keys.ts'
 
 const segmentAreas: readonly IndexArea[] = [
   IndexArea.pairTable,

@@ -5,9 +5,9 @@
  */
 import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
-import type { Geometry } from '../geometry.ts'
-import { firstRebuilt } from '../index-keys.ts'
-import type { SegmentHandle } from '../segment-handle.ts'
+import { firstRebuilt } from '../records/index-keys.ts'
+import type { Geometry } from '../segment/geometry.ts'
+import type { SegmentHandle } from '../segment/segment-handle.ts'
 import { Leftovers } from './leftovers.ts'
 import { Rebuild, type RebuildContext, type RebuildRange } from './rebuild.ts'
 

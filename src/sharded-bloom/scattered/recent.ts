@@ -9,7 +9,7 @@
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../byte-scan/scanner.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexView } from '../document-index.ts'
-import type { FlatDocument } from '../flatten.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
 import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
 import { MemoryStore } from '../tune/memory-store.ts'

@@ -26,8 +26,8 @@ import type {
   IndexWrite,
   Placement
 } from '../document-index.ts'
-import type { FlatDocument } from '../flatten.ts'
-import { IndexArea, indexKey, indexRange, ordinalOf } from '../index-keys.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import { IndexArea, indexKey, indexRange, ordinalOf } from '../records/index-keys.ts'
 import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
 import type { StoredChoice } from '../tune/stored-choice.ts'

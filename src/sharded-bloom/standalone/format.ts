@@ -14,7 +14,7 @@
  * Little-endian. What is read is checked before it is used, and no more is allocated than the bytes can fill.
  */
 import { PetalError } from '../../model/errors.ts'
-import { checksum } from '../checksum.ts'
+import { checksum } from '../records/checksum.ts'
 import { ByteReader } from './byte-reader.ts'
 import type { PairCounts } from './false-positives.ts'
 import { type Parameters, parametersOf, type ShardedBloomOptions } from './options.ts'

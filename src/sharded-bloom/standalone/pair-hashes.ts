@@ -4,7 +4,7 @@
 import type { PairHasher } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 import { toScalar } from '../../model/scalar.ts'
-import { Tag } from '../pair-tags.ts'
+import { Tag } from '../pairs/pair-tags.ts'
 import { isPair, type Pair } from './expression.ts'
 import { seedHalves } from './seed.ts'
 

@@ -1,6 +1,7 @@
 /** The choices that are considered: a grid around what is usual, and what the index has now. */
-import type { TuningChoices } from '../tuning.ts'
+
 import type { StoredChoice } from './stored-choice.ts'
+import type { TuningChoices } from './tuning.ts'
 
 export interface Candidate extends StoredChoice {
   /** M; one that is not the index's own needs a new index. */

@@ -2,15 +2,15 @@
  * Predictions for candidates, from counts that are taken over the sample once.
  */
 import { nextTurn } from '../../model/time-slice.ts'
-import type { SegmentParameters } from '../segment.ts'
-import { chooseShards } from '../tuning.ts'
-import { upperFramesFor } from '../upper-level.ts'
+import type { SegmentParameters } from '../segment/segment.ts'
+import { upperFramesFor } from '../segment/upper-level.ts'
 import { type Candidate, choicesOf } from './candidates.ts'
 import type { Contender } from './policy.ts'
 import { predictedBytes, predictedWork } from './predict.ts'
 import type { TuneQuery } from './queries.ts'
 import type { PairCounts, TuneSample } from './sample.ts'
 import { countBits, type Truth } from './truth.ts'
+import { chooseShards } from './tuning.ts'
 
 /** In the sample, of pairs that may be private. */
 const minOccurrences = 4

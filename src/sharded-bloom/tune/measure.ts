@@ -1,6 +1,6 @@
 /** A candidate, built over the sample and asked the queries. */
 import { nextTurn } from '../../model/time-slice.ts'
-import type { SegmentParameters } from '../segment.ts'
+import type { SegmentParameters } from '../segment/segment.ts'
 import type { TuneQuery } from './queries.ts'
 import type { TuneSample } from './sample.ts'
 import { Trial, type TrialBytes } from './trial.ts'

@@ -8,9 +8,9 @@
 import { rowFalsePositiveRate } from '../../bloom/sizing.ts'
 import type { PairExpression } from '../../model/pairs.ts'
 import { breathe } from '../../model/time-slice.ts'
-import { frameBytes } from '../row-cache.ts'
-import type { SegmentParameters } from '../segment.ts'
-import { groupDocumentsOf, upperProbes } from '../upper-level.ts'
+import { frameBytes } from '../segment/row-cache.ts'
+import type { SegmentParameters } from '../segment/segment.ts'
+import { groupDocumentsOf, upperProbes } from '../segment/upper-level.ts'
 import { type Term, type TuneQuery, termsOf } from './queries.ts'
 import { hasBit, type PositionBits, type TermTruth, type Truth } from './truth.ts'
 

@@ -3,8 +3,8 @@
  */
 import { and, or, type PairExpression, pairOf } from '../../model/pairs.ts'
 import type { TypeCode } from '../../model/types.ts'
-import { Tag } from '../pair-tags.ts'
-import type { HashedPair } from '../private-table.ts'
+import { Tag } from '../pairs/pair-tags.ts'
+import type { HashedPair } from '../segment/private-table.ts'
 import type { TuneSample } from './sample.ts'
 
 export interface TuneQuery {

@@ -8,7 +8,7 @@
  */
 import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
-import { checkTuning, type TuningChoices } from '../tuning.ts'
+import { checkTuning, type TuningChoices } from './tuning.ts'
 
 const choiceKey = Uint8Array.of(0x74)
 

@@ -6,7 +6,6 @@ import { histogramOf } from '../../bloom/sizing.ts'
 import { throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { IndexTuning } from '../document-index.ts'
-import { defaultRowsPerPair } from '../tuning.ts'
 import { type Candidate, candidateGrid, choicesOf } from './candidates.ts'
 import { Forecasts } from './forecasts.ts'
 import { measure } from './measure.ts'
@@ -16,6 +15,7 @@ import { adviceFor, reasonFor } from './reason.ts'
 import { TuneSample } from './sample.ts'
 import { findTruth } from './truth.ts'
 import type { TuneChoice, TuneResult } from './tune-result.ts'
+import { defaultRowsPerPair } from './tuning.ts'
 
 export interface TuneRequest {
   /** In the order of their ordinals, at least minTuneDocuments. */

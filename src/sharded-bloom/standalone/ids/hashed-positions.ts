@@ -10,7 +10,7 @@ import type { Id } from '../options.ts'
 import { seedHalves } from '../seed.ts'
 import type { Crowding } from './id-codec.ts'
 
-/** Keep ids apart from pairs (sharded-bloom/pair-tags.ts), and strings from numbers. */
+/** Keep ids apart from pairs (sharded-bloom/pairs/pair-tags.ts), and strings from numbers. */
 const STRING_ID = 32
 const NUMBER_ID = 33
 

@@ -1,0 +1,93 @@
+/**
+ * How a document is stored: one text, whose first character says which of three forms it has.
+ *
+ * | first character | what follows                                                                              |
+ * | --------------- | ----------------------------------------------------------------------------------------- |
+ * | `{`             | the text is the document's JSON: JSON holds it exactly                                    |
+ * | U+0002          | the same, but for an ObjectId as `_id`, written as its 24 hexadecimal digits               |
+ * | U+0001          | Extended JSON v2: JSON, with canonical wrappers around the values that it cannot hold; see |
+ * |                 | src/model/wrappers.ts for how keys that look like wrappers are kept apart                  |
+ *
+ * Invariants:
+ * 1. decodeRecord(encodeRecord(document)) is the document, in the types that PetalDB returns: integers of 64 bits as
+ *    bigint, Int32 and Double as number, BSONSymbol as string, class instances as plain objects.
+ * 2. Decoding returns a document that shares nothing with any other.
+ */
+import { ObjectId } from 'bson'
+import { PetalError } from '../../model/errors.ts'
+import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
+import { unwrap, wrap } from '../../model/wrappers.ts'
+import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
+
+const wrappedMark = '\u0001'
+export const objectIdMark = '\u0002'
+
+/**
+ * @param isPlain JSON holds the document exactly, an ObjectId as `_id` aside: only null, booleans, strings, finite
+ *   numbers other than −0, arrays without undefined, and plain objects without toJSON
+ * @throws PetalError BadValue for a value that no document can hold
+ * @example
+ * encodeRecord({ _id: 1, at: new Date(0) }, false) // '\u0001{"_id":1,"at":{"$date":{"$numberLong":"0"}}}'
+ */
+export function encodeRecord(document: Document, isPlain: boolean): string {
+  if (!isPlain) return wrappedMark + JSON.stringify(wrap(document, 'stored'))
+  const id = document._id
+  const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
+  return isObjectId ? objectIdMark + JSON.stringify(document) : JSON.stringify(document)
+}
+
+/** @throws PetalError DataCorruption for a text that encodeRecord never wrote */
+export function decodeRecord(text: string): Document {
+  try {
+    switch (text.charCodeAt(0)) {
+      case 0x7b:
+        return JSON.parse(text) as Document
+      case 0x02: {
+        const document = JSON.parse(text.slice(1)) as Document
+        const hex = document._id
+        if (typeof hex !== 'string') throw new PetalError('FailedToParse', `No ObjectId in ${typeNames[typeOf(hex)]}`)
+        // Assigning to a key that is there keeps its place.
+        document._id = new ObjectId(hex)
+        return document
+      }
+      case 0x01: {
+        const document = unwrap(JSON.parse(text.slice(1)))
+        if (typeOf(document) === Type.object) return document as Document
+        throw new PetalError('FailedToParse', `A record holds a document, not ${typeNames[typeOf(document)]}`)
+      }
+    }
+  } catch (cause) {
+    throw corrupt(text, cause)
+  }
+  throw corrupt(text)
+}
+
+/** The JSON in a record; undefined where it does not hold the document exactly. */
+export function jsonOf(text: string): string | undefined {
+  switch (text[0]) {
+    case '{':
+      return text
+    case objectIdMark:
+      return text.slice(1)
+    default:
+      return undefined
+  }
+}
+
+/** Where the JSON begins in a record's bytes; undefined where it does not hold the document exactly. */
+export function jsonStart(record: Uint8Array): 0 | 1 | undefined {
+  if (record[0] === 0x7b) return 0
+  return record[0] === objectIdMark.charCodeAt(0) ? 1 : undefined
+}
+
+/** How the JSON in a record has to be read. */
+export function formOf(text: string): JsonForm {
+  return text[0] === objectIdMark ? 'objectId' : 'json'
+}
+
+function corrupt(text: string, cause?: unknown): PetalError {
+  const start = JSON.stringify(text.slice(0, 20))
+  return new PetalError('DataCorruption', `A stored document is damaged: ${text.length} characters from ${start}`, {
+    cause
+  })
+}

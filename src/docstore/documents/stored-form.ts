@@ -1,0 +1,81 @@
+/** What is stored of the document that a caller hands in: `_id` first, and there. */
+import { ObjectId } from 'bson'
+import { PetalError } from '../../model/errors.ts'
+import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
+
+/** MongoDB's limit, in UTF-8 bytes of the record. */
+export const maxDocumentBytes = 16 * 1024 * 1024
+
+/** @throws PetalError BadValue for anything but an object */
+export function assertDocument(value: unknown, what = 'a document'): asserts value is Document {
+  const type = typeOf(value)
+  if (type === Type.object) return
+  throw new PetalError('BadValue', `Expected ${what} to be an object, got ${typeNames[type]}`)
+}
+
+/** Gives the document an `_id` if it has none, as MongoDB's driver does: the one change ever made to a caller's object. */
+export function ensureId(document: Document): void {
+  if (document._id !== undefined && document._id !== null) return
+  try {
+    document._id = new ObjectId()
+  } catch {
+    // A frozen document: storedForm() makes the id of what is stored.
+  }
+}
+
+/** As ensureId(), with an integer: no document has it, and none ever had. @throws PetalError BadValue for a frozen one */
+export function countId(document: Document, id: number): void {
+  if (document._id !== undefined && document._id !== null) return
+  try {
+    document._id = id
+  } catch (cause) {
+    const why = 'A document that is frozen needs an _id of its own in a collection that counts them'
+    throw new PetalError('BadValue', why, { cause, details: { path: '_id' } })
+  }
+}
+
+/** The document with `_id` as its first key; itself when it already is. */
+export function storedForm(document: Document): Document {
+  for (const key in document) {
+    if (key === '_id') return document
+    break
+  }
+  const { _id, ...rest } = document
+  return { _id: _id ?? new ObjectId(), ...rest }
+}
+
+/**
+ * Runs what looks into a caller's document: a getter or a proxy may throw anything.
+ * @throws PetalError, BadValue in the place of any other error
+ */
+export function lookInto<T>(look: () => T): T {
+  try {
+    return look()
+  } catch (cause) {
+    if (cause instanceof PetalError) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new PetalError('BadValue', `The document cannot be read: ${why}`, { cause })
+  }
+}
+
+/** @throws PetalError DocumentTooLarge; returns the record's UTF-8 bytes */
+export function checkedSize(record: string): number {
+  const bytes = utf8Bytes(record)
+  assertStorable(bytes)
+  return bytes
+}
+
+/** @throws PetalError DocumentTooLarge for a record of too many bytes */
+export function assertStorable(bytes: number): void {
+  if (bytes <= maxDocumentBytes) return
+  throw new PetalError(
+    'DocumentTooLarge',
+    `The document has ${bytes} bytes as a record; at most ${maxDocumentBytes} can be stored`,
+    { details: { bytes, maxBytes: maxDocumentBytes } }
+  )
+}
+
+const encoder = new TextEncoder()
+
+export const utf8Bytes: (text: string) => number =
+  typeof Buffer === 'function' ? (text) => Buffer.byteLength(text) : (text) => encoder.encode(text).length

@@ -1,0 +1,115 @@
+/** Copies a database into a new one, collection by collection: from one store to another, or to be rid of the past. */
+import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import type { Collection } from '../collection.ts'
+import type { Database } from '../database.ts'
+import type { IdsOption } from '../ids/ids-option.ts'
+import type { IndexKind } from '../options.ts'
+
+export interface CopyOptions {
+  readonly signal?: AbortSignal
+  /** Called now and then. */
+  readonly onProgress?: (progress: CopyProgress) => void
+}
+
+export interface CopyProgress {
+  readonly collection: string
+  /** Documents copied so far, and how many there are: of all collections. */
+  readonly documents: number
+  readonly totalDocuments: number
+}
+
+export interface CopyResult {
+  readonly collections: number
+  readonly documents: number
+}
+
+const batchBytes = 4 * 1024 * 1024
+const maxBatchDocuments = 1000
+
+/**
+ * Copies every collection: its documents in their order, the kind of index and of ids it has, its declared indexes. Each is copied as it is when
+ * its turn comes.
+ * @param target without a document; what was copied when this fails stays there
+ * @throws PetalError IllegalOperation for a target that is not empty, DataCorruption when the copy does not hold as many
+ *   documents as were read; AbortedError
+ * @example
+ * await using source = await open('./tweets.db', { readOnly: true })
+ * await using target = await open('./copy.db', { store: 'level', errorIfExists: true })
+ * await copyDatabase(source, target)
+ */
+export async function copyDatabase(source: Database, target: Database, options: CopyOptions = {}): Promise<CopyResult> {
+  const { collections, documents: totalDocuments } = await source.stats()
+  if ((await target.stats()).documents > 0) {
+    throw new PetalError('IllegalOperation', 'A database is copied into an empty one only')
+  }
+  let documents = 0
+  for (const { name, documents: count, documentBytes, index, ids } of collections) {
+    const copy = new CollectionCopy(source.collection(name), collectionIn(target, name, index.kind, ids))
+    const maxDocuments = Math.min(maxBatchDocuments, Math.ceil((batchBytes * count) / Math.max(1, documentBytes)))
+    for await (const copied of copy.run(maxDocuments, options.signal)) {
+      options.onProgress?.({ collection: name, documents: documents + copied, totalDocuments })
+    }
+    await copy.declareIndexes(options.signal)
+    documents += await copy.check()
+  }
+  return { collections: collections.length, documents }
+}
+
+class CollectionCopy {
+  readonly #source: Collection
+  readonly #target: Collection
+  #documents = 0
+
+  constructor(source: Collection, target: Collection) {
+    this.#source = source
+    this.#target = target
+  }
+
+  /** Yields the number of documents copied so far. */
+  async *run(batchDocuments: number, signal: AbortSignal | undefined): AsyncGenerator<number, void> {
+    // Creates the collection, should there be no document.
+    let underWay: Promise<unknown> = this.#target.insertMany([])
+    let batch: Document[] = []
+    const found = this.#source.find({}, { sort: { $natural: 1 }, ...(signal && { signal }) })
+    for await (const document of found) {
+      if (batch.push(document) < batchDocuments) continue
+      await underWay
+      underWay = this.#insert(batch)
+      batch = []
+      yield this.#documents
+    }
+    await underWay
+    await this.#insert(batch)
+    yield this.#documents
+  }
+
+  /** After the documents: an index is built faster than it is kept. */
+  async declareIndexes(signal: AbortSignal | undefined): Promise<void> {
+    for (const { key, ...options } of this.#source.listIndexes()) {
+      await this.#target.createIndex(Object.entries(key), { ...options, ...(signal && { signal }) })
+    }
+  }
+
+  /** @throws PetalError DataCorruption when not all documents arrived; returns how many did */
+  async check(): Promise<number> {
+    const count = await this.#target.countDocuments()
+    if (count === this.#documents) return count
+    throw new PetalError('DataCorruption', `${this.#documents} documents of a collection were read, ${count} arrived`)
+  }
+
+  async #insert(batch: readonly Document[]): Promise<void> {
+    this.#documents += batch.length
+    await this.#target.insertMany(batch)
+  }
+}
+
+/** A store that has no filters keeps the index that is nothing but filters as the usual one. */
+function collectionIn(target: Database, name: string, index: IndexKind, ids: IdsOption): Collection {
+  try {
+    return target.collection(name, { index, ids })
+  } catch (error) {
+    if (!(error instanceof PetalError) || error.codeName !== 'CommandNotSupported') throw error
+    return target.collection(name, { index: 'sharded', ids })
+  }
+}

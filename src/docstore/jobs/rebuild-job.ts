@@ -1,0 +1,103 @@
+/**
+ * Rebuild of a collection's index: begins and publishes when nothing else is written, builds beside all writes.
+ */
+import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
+import type { DocumentIndex, RebuildProgress } from '../../sharded-bloom/document-index.ts'
+import { commitFailed, notOpen } from '../errors.ts'
+import type { Writer } from '../write/writer.ts'
+
+export interface RebuildOptions {
+  /** Told every few milliseconds, and at the end. */
+  readonly onProgress?: (progress: RebuildProgress) => void
+  /** Ends the rebuild; the index is then what it was. */
+  readonly signal?: AbortSignal
+}
+
+export interface RebuildResult {
+  /** Indexed again. */
+  readonly documents: number
+  readonly milliseconds: number
+}
+
+export class RebuildJob {
+  readonly #closing = new AbortController()
+  /** Ends the automatic one that is running. */
+  #automatic: AbortController | undefined
+  #running: Promise<unknown> = Promise.resolve()
+  #asked = 0
+
+  /** @throws PetalError IllegalOperation for an index that has nothing to build, or is being built; AbortedError */
+  run(index: DocumentIndex, writer: Writer, limit: () => number, options: RebuildOptions): Promise<RebuildResult> {
+    this.#asked++
+    const begin = (): Promise<RebuildResult> => rebuild(index, writer, limit, options, this.#closing.signal)
+    const automatic = this.#automatic
+    automatic?.abort()
+    const running = automatic === undefined ? begin() : this.#running.then(begin)
+    const ended = (): void => {
+      this.#asked--
+    }
+    running.then(ended, ended)
+    this.#running = Promise.allSettled([this.#running, running])
+    return running
+  }
+
+  /** As run(), and gives way to it. @returns undefined when it gave way */
+  async runAutomatically(
+    index: DocumentIndex,
+    writer: Writer,
+    limit: () => number
+  ): Promise<RebuildResult | undefined> {
+    if (this.#asked > 0 || this.#automatic !== undefined) return undefined
+    const givingWay = new AbortController()
+    this.#automatic = givingWay
+    const running = rebuild(index, writer, limit, { signal: givingWay.signal }, this.#closing.signal)
+    this.#running = Promise.allSettled([this.#running, running])
+    try {
+      return await running
+    } catch (error) {
+      if (givingWay.signal.aborted && error instanceof AbortedError) return undefined
+      throw error
+    } finally {
+      this.#automatic = undefined
+    }
+  }
+
+  /** Ends the rebuild that is running, if any, and waits until it has tidied up. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+  }
+}
+
+async function rebuild(
+  index: DocumentIndex,
+  writer: Writer,
+  limit: () => number,
+  { onProgress, signal }: RebuildOptions,
+  closing: AbortSignal
+): Promise<RebuildResult> {
+  if (index.beginRebuild === undefined) {
+    throw new PetalError('IllegalOperation', 'A collection without an index has none to build again')
+  }
+  throwIfAborted(signal)
+  const started = performance.now()
+  const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
+  let documents = 0
+  const begun = await writer.exclusive(async () => index.beginRebuild!(limit()))
+  try {
+    await begun.build(ended, (progress) => {
+      documents = progress.documents
+      onProgress?.(progress)
+    })
+    await writer.exclusive(async () => {
+      throwIfAborted(ended)
+      await begun.publish()
+    })
+  } catch (error) {
+    if (!(error instanceof AbortedError)) throw commitFailed(error)
+    throw signal?.aborted === true ? error : notOpen('The database, or the collection,')
+  } finally {
+    await begun.end()
+  }
+  return { documents, milliseconds: performance.now() - started }
+}

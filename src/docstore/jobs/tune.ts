@@ -1,0 +1,108 @@
+/**
+ * Tuning of a collection's index: takes the sample, compiles the queries, and keeps the choice.
+ */
+import { AbortedError, PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import { compileFilter } from '../../query/filter.ts'
+import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
+import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
+import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
+import type { Filter } from '../collection.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { Control } from '../read/control.ts'
+
+export interface TuneOptions {
+  /** Documents that candidates are tried on, 256 to 200,000. Default 20,000. */
+  readonly sample?: number
+  /**
+   * False positives per query and document that are acceptable: 1e-5 has 10 of a million documents fetched in vain.
+   * Default 2e-5, unless there is a budget.
+   */
+  readonly targetFpr?: number
+  /** What the index may take, of as many documents as there are now. */
+  readonly budgetBytes?: number
+  /** What is asked, as often as it is asked; or each filter with how often. Default: single pairs, present and absent. */
+  readonly queries?: Iterable<Filter> | ReadonlyMap<Filter, number>
+  /** Only tells what it would choose. Default false: the choice decides the parameters of segments to come. */
+  readonly dryRun?: boolean
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: TuneProgress) => void
+}
+
+const defaultSample = 20_000
+const maxSample = 200_000
+const defaultTarget = 2e-5
+/** Consecutive documents that are sampled together, those of a group of a full segment. */
+const runDocuments = 2048
+
+/** @throws PetalError InvalidOptions; IllegalOperation for a collection that has no rows, or too few documents */
+export async function tuneCollection(collection: OpenCollection, options: TuneOptions): Promise<TuneResult> {
+  const { dryRun = false, signal, onProgress, budgetBytes } = options
+  const sampleSize = checked('sample', options.sample ?? defaultSample, (n) => n >= minTuneDocuments && n <= maxSample)
+  const targetFpr = options.targetFpr ?? (budgetBytes === undefined ? defaultTarget : undefined)
+  if (targetFpr !== undefined) checked('targetFpr', targetFpr, (rate) => rate > 0 && rate < 1)
+  if (budgetBytes !== undefined) checked('budgetBytes', budgetBytes, (bytes) => bytes > 0)
+  const queries = queriesOf(options.queries ?? [])
+  const present = collection.indexTuning
+  if (present === undefined) throw new PetalError('IllegalOperation', 'A collection without an index cannot be tuned')
+
+  const { documents: count } = collection.state
+  const documents = await sampleOf(collection, sampleSize, new Control({ ...(signal && { signal }) }))
+  if (documents.length < minTuneDocuments) {
+    throw new PetalError(
+      'IllegalOperation',
+      `An index can be tuned from ${minTuneDocuments} documents on; the collection has ${documents.length}`
+    )
+  }
+  const bytesPerDocument = budgetBytes === undefined ? undefined : budgetBytes / count
+  const goal = { targetFpr, bytesPerDocument }
+  const tuned = await tuneIndex({ documents, queries, present, goal, signal, onProgress })
+  if (signal?.aborted) throw new AbortedError(signal.reason)
+  const choice = tuned.choices[tuned.taken]!
+  if (!dryRun) await collection.retuneIndex(choice)
+  return { ...tuned, goal: { ...goal, budgetBytes }, stored: !dryRun }
+}
+
+/** Runs of consecutive documents, spread evenly: pairs come in bursts, and groups of documents have to show them. */
+async function sampleOf(collection: OpenCollection, size: number, control: Control): Promise<Document[]> {
+  const { documents: count } = collection.state
+  const { ordinalLimit } = collection.committer
+  // Where ordinals are computed, most of them may be without a document: runs at even distances could miss them all.
+  const runs = count <= size || collection.store.ids !== undefined ? 1 : Math.ceil(size / runDocuments)
+  const sample: Document[] = []
+  for (let run = 0; run < runs; run++) {
+    const from = Math.floor((run * ordinalLimit) / runs)
+    const to = Math.floor(((run + 1) * ordinalLimit) / runs)
+    const enough = Math.ceil(((run + 1) * size) / runs)
+    if (sample.length >= enough) continue
+    for await (const [, document] of collection.store.source.read(from, to)) {
+      sample.push(document)
+      if (control.isPauseDue) {
+        control.check()
+        await control.pause()
+      }
+      if (sample.length >= enough) break
+    }
+  }
+  return sample
+}
+
+/** Filters of the same bounds are one query to an index; those that it is not asked are none. */
+function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): TuneQuery[] {
+  const pairs: Iterable<readonly [Filter, number]> =
+    queries instanceof Map ? queries : Array.from(queries as Iterable<Filter>, (filter) => [filter, 1] as const)
+  const byBounds = new Map<string, TuneQuery>()
+  for (const [filter, count] of pairs) {
+    checked('queries', count, (times) => times > 0)
+    const { bounds, ids } = compileFilter(filter)
+    if (ids !== undefined) continue
+    const name = JSON.stringify(bounds)
+    byBounds.set(name, { bounds, weight: (byBounds.get(name)?.weight ?? 0) + count })
+  }
+  return [...byBounds.values()]
+}
+
+function checked(option: string, value: number, isValid: (value: number) => boolean): number {
+  if (typeof value === 'number' && Number.isFinite(value) && isValid(value)) return value
+  throw new PetalError('InvalidOptions', `${option} is out of range: ${String(value)}`, { details: { option } })
+}

@@ -1,0 +1,254 @@
+/**
+ * Checks a database from the bottom up: the store, where it can check itself; then for each collection that every
+ * document can be read and has its `_id`, that every `_id` has its document, and that the index knows exactly these
+ * documents and denies none of a sample.
+ *
+ * Reading and writing go on meanwhile: a collection is checked as it is when its turn comes.
+ */
+import { encodeKey } from '../../model/key.ts'
+import { all } from '../../model/pairs.ts'
+import type { Document } from '../../model/types.ts'
+import { compileFilter } from '../../query/filter.ts'
+import type { Collections } from '../collections.ts'
+import { decodeRecord } from '../documents/record.ts'
+import { fromStore } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { Store } from '../options.ts'
+import { Control } from '../read/control.ts'
+import type { ReadView } from '../read/read-view.ts'
+
+export interface VerifyOptions {
+  readonly signal?: AbortSignal
+  /** Called now and then. */
+  readonly onProgress?: (progress: VerifyProgress) => void
+}
+
+export interface VerifyProgress {
+  /** What is being checked: a collection's name, undefined for the store below. */
+  readonly collection: string | undefined
+  /** Checked so far, and how many there are: tables of the store, documents of a collection. */
+  readonly checked: number
+  readonly total: number
+}
+
+export interface VerifyProblem {
+  /** Undefined for a problem of the store below. */
+  readonly collection: string | undefined
+  /** `document`, `id`, `index`, or what the store calls it. */
+  readonly kind: string
+  /** With the ordinal, or the file and offset, where it was found. */
+  readonly what: string
+}
+
+export interface DatabaseVerifyReport {
+  /** Whether the store below could be asked. */
+  readonly hasCheckedStore: boolean
+  readonly documents: number
+  /** Empty when all is well; a thousand at most. */
+  readonly problems: readonly VerifyProblem[]
+  readonly problemCount: number
+}
+
+const maxProblems = 1000
+/** Documents that are looked for through the index, about. */
+const samples = 200
+const progressDocuments = 1000
+
+/** @throws AbortedError; what is wrong is reported, not thrown */
+export async function verifyDatabase(
+  collections: Collections,
+  options: VerifyOptions = {}
+): Promise<DatabaseVerifyReport> {
+  const findings = new Findings()
+  const hasCheckedStore = await verifyStore(collections.store, findings, options)
+  let documents = 0
+  for (const name of collections.names) {
+    try {
+      const collection = await collections.reading(name)
+      if (collection !== undefined) documents += await new CollectionCheck(collection, findings, options).run()
+    } catch (error) {
+      const { codeName, message } = fromStore(error) as { readonly codeName?: unknown; readonly message?: unknown }
+      if (codeName !== 'DataCorruption' && codeName !== 'StoreFailure') throw error
+      findings.add(name, 'store', String(message))
+    }
+  }
+  return { hasCheckedStore, documents, problems: findings.problems, problemCount: findings.count }
+}
+
+class Findings {
+  readonly problems: VerifyProblem[] = []
+  count = 0
+
+  add(collection: string | undefined, kind: string, what: string): void {
+    if (this.count++ < maxProblems) this.problems.push({ collection, kind, what })
+  }
+}
+
+/** What LsmLevel has. */
+interface VerifiedStore {
+  verify(options: {
+    readonly signal: AbortSignal | undefined
+    readonly onProgress: (progress: { readonly tables: number; readonly totalTables: number }) => void
+  }): Promise<{ readonly problems: readonly StoreProblem[]; readonly problemCount: number }>
+}
+
+interface StoreProblem {
+  readonly kind: string
+  readonly path: string
+  readonly offset?: number | undefined
+  readonly what: string
+}
+
+async function verifyStore(store: Store, findings: Findings, options: VerifyOptions): Promise<boolean> {
+  if (store.supports.additionalMethods?.verify !== true) return false
+  const { problems, problemCount } = await (store as unknown as VerifiedStore)
+    .verify({
+      signal: options.signal,
+      onProgress: ({ tables, totalTables }) =>
+        options.onProgress?.({ collection: undefined, checked: tables, total: totalTables })
+    })
+    .catch((error: unknown) => {
+      options.signal?.throwIfAborted()
+      throw fromStore(error)
+    })
+  for (const { kind, path, offset, what } of problems) {
+    findings.add(undefined, kind, `${path}${offset === undefined ? '' : ` at offset ${offset}`}: ${what}`)
+  }
+  findings.count += problemCount - problems.length
+  return true
+}
+
+class CollectionCheck {
+  readonly #collection: OpenCollection
+  readonly #findings: Findings
+  readonly #options: VerifyOptions
+  readonly #control: Control
+  /** Read so far, and how many the collection says it has. */
+  #documents = 0
+  readonly #total: number
+
+  constructor(collection: OpenCollection, findings: Findings, options: VerifyOptions) {
+    this.#collection = collection
+    this.#findings = findings
+    this.#options = options
+    this.#control = new Control(options.signal === undefined ? {} : { signal: options.signal })
+    this.#total = collection.state.documents
+  }
+
+  /** Returns the number of documents. */
+  async run(): Promise<number> {
+    const view = this.#collection.capture()
+    try {
+      const known = liveOrdinals(view)
+      let live = await known.next()
+      const reader = view.documents({ from: 0, to: view.limit })
+      try {
+        for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
+          const keys: Uint8Array[] = []
+          const ordinals: number[] = []
+          for (const [key, record] of entries) {
+            const ordinal = reader.ordinalOf(key)
+            for (; live.done !== true && live.value < ordinal; live = await known.next()) this.#lacks(live.value)
+            if (live.done === true || live.value !== ordinal) this.#add('index', `does not know document ${ordinal}`)
+            else live = await known.next()
+            const document = this.#decode(ordinal, record)
+            if (document === undefined) continue
+            keys.push(encodeKey(document._id))
+            ordinals.push(ordinal)
+            if (this.#documents % this.#stride === 0) await this.#lookFor(view, ordinal, document)
+            await this.#breathe()
+          }
+          await this.#checkIds(view, keys, ordinals)
+        }
+      } finally {
+        view.closeReader(reader)
+      }
+      for (; live.done !== true; live = await known.next()) this.#lacks(live.value)
+      await this.#countIds(view)
+    } finally {
+      view.close()
+    }
+    if (this.#documents !== this.#total) {
+      this.#add(
+        'document',
+        `${this.#documents} documents are there, ${this.#total} were counted when they were written`
+      )
+    }
+    return this.#documents
+  }
+
+  get #stride(): number {
+    return Math.max(1, Math.floor(this.#total / samples))
+  }
+
+  #decode(ordinal: number, record: string): Document | undefined {
+    this.#documents++
+    try {
+      return decodeRecord(record)
+    } catch (error) {
+      this.#add('document', `${ordinal}: ${(error as Error).message}`)
+      return undefined
+    }
+  }
+
+  async #checkIds(view: ReadView, keys: readonly Uint8Array[], ordinals: readonly number[]): Promise<void> {
+    const found = await view.ordinalsOf(keys)
+    ordinals.forEach((ordinal, i) => {
+      if (found[i] === ordinal) return
+      const instead = found[i] === undefined ? 'to no document' : `to document ${found[i]}`
+      this.#add('id', `the _id of document ${ordinal} leads ${instead}`)
+    })
+  }
+
+  /** Each document has its `_id`: more of them lead nowhere. */
+  async #countIds(view: ReadView): Promise<void> {
+    if (this.#collection.store.ids !== undefined) return
+    let count = 0
+    for await (const ordinal of this.#collection.store.idOrdinals(view.readOptions)) {
+      if (ordinal < view.limit) count++
+      await this.#breathe()
+    }
+    if (count !== this.#documents) this.#add('id', `${count} _ids are there for ${this.#documents} documents`)
+  }
+
+  /** Looks for a document by its own fields. */
+  async #lookFor(view: ReadView, ordinal: number, document: Document): Promise<void> {
+    for (const [key, value] of Object.entries(document)) {
+      if (key.startsWith('$') || key.includes('.')) continue
+      const { bounds } = compileFilter({ [key]: { $eq: value } })
+      for (let i = 0; i < view.index.segmentCount; i++) {
+        const candidates = await view.index.evaluate(i, all)
+        if (ordinal < candidates.firstOrdinal || ordinal >= candidates.endOrdinal) continue
+        if (!(await view.index.evaluate(i, bounds)).has(ordinal)) {
+          this.#add('index', `denies document ${ordinal}, asked for its own ${key}`)
+        }
+        break
+      }
+    }
+  }
+
+  async #breathe(): Promise<void> {
+    if (this.#documents % progressDocuments === 0) {
+      this.#options.onProgress?.({ collection: this.#collection.name, checked: this.#documents, total: this.#total })
+    }
+    if (!this.#control.isPauseDue) return
+    await this.#control.pause()
+    this.#control.check()
+  }
+
+  #lacks(ordinal: number): void {
+    this.#add('index', `knows document ${ordinal}, which is not there`)
+  }
+
+  #add(kind: string, what: string): void {
+    this.#findings.add(this.#collection.name, kind, what)
+  }
+}
+
+/** Ordinals that the index holds live, ascending. */
+async function* liveOrdinals(view: ReadView): AsyncGenerator<number, void> {
+  for (let i = 0; i < view.index.segmentCount; i++) {
+    const candidates = await view.index.evaluate(i, all)
+    for (let k = 0; k < candidates.upperCount; k++) yield candidates.ordinal(k)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Turns candidates into matches and collects them in slices of bounded size.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import type { ByteTest } from '../../query/byte-prefilter.ts'
+import type { CompiledFilter } from '../../query/filter.ts'
+import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
+import { decodeRecord } from '../documents/record.ts'
+import type { RecordPlace } from './document-scan.ts'
+import type { Meter } from './meter.ts'
+
+/** A document that matches, with what an update needs to replace it. */
+export interface Match {
+  readonly ordinal: number
+  /** As stored; read now where the document was at hand decoded. */
+  readonly record: string
+  readonly document: Document
+  /** Length of the record. */
+  readonly characters: number
+}
+
+/** Where a record that was not read yet is read from. */
+export interface RecordSource {
+  record(ordinal: number): string | undefined
+}
+
+type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
+
+/** Slices grow from the first, so that a reader who stops early has not paid for a thousand documents. */
+const firstSliceDocuments = 32
+const maxSliceDocuments = 1000
+const maxSliceCharacters = 4 * 1024 * 1024
+
+const passesAll: ByteTest = () => true
+
+export class Confirmer {
+  readonly #filter: Test
+  /** Made when the first record is there. */
+  #byteTest: ByteTest | undefined
+  readonly #meter: Meter
+  #slice: Match[] = []
+  #characters = 0
+  #sliceDocuments = firstSliceDocuments
+  #remaining: number
+
+  /** @param maxMatches no more than these are wanted */
+  constructor(filter: Test, meter: Meter, maxMatches: number) {
+    this.#filter = filter
+    this.#meter = meter
+    this.#remaining = maxMatches
+  }
+
+  /** Matches still wanted. */
+  get remaining(): number {
+    return this.#remaining
+  }
+
+  get isDone(): boolean {
+    return this.#remaining <= 0
+  }
+
+  get isSliceFull(): boolean {
+    return this.#slice.length >= this.#sliceDocuments || this.#characters >= maxSliceCharacters
+  }
+
+  get hasMatches(): boolean {
+    return this.#slice.length > 0
+  }
+
+  /**
+   * A record read for a candidate. None is there when the index holds a document live that the store does not have.
+   * @param cache is offered the document, before a function of the caller's in the filter can change it
+   */
+  offer(ordinal: number, record: string | undefined, isCertain: boolean, cache?: DocumentCache): void {
+    if (record === undefined) return
+    this.#meter.documentsFetched++
+    if (!isCertain) {
+      this.#meter.tested++
+      if (this.#filter.prefilter?.(record) === false) return
+    }
+    const document = decodeRecord(record)
+    cache?.offer(ordinal, document, record.length)
+    if (!isCertain) {
+      if (!this.#filter.matches(document)) return
+      this.#meter.confirmed++
+    }
+    this.#push({ ordinal, record, document, characters: record.length })
+  }
+
+  /** As offer(), of a document that is decoded already. */
+  offerDecoded(ordinal: number, cached: CachedDocument, isCertain: boolean, records: RecordSource): void {
+    this.#meter.documentsFetched++
+    if (!isCertain) {
+      this.#meter.tested++
+      if (!this.#filter.matches(cached.document)) return
+      this.#meter.confirmed++
+    }
+    this.#push(new DecodedMatch(ordinal, cached, records))
+  }
+
+  /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */
+  mayMatch({ bytes, start, end, block }: RecordPlace, isCertain: boolean): boolean {
+    this.#byteTest ??= this.#filter.byteTest?.() ?? passesAll
+    if (isCertain || this.#byteTest(bytes, start, end, block)) return true
+    this.#meter.documentsFetched++
+    this.#meter.tested++
+    return false
+  }
+
+  take(): Match[] {
+    const slice = this.#slice
+    this.#slice = []
+    this.#characters = 0
+    this.#sliceDocuments = Math.min(this.#sliceDocuments * 4, maxSliceDocuments)
+    return slice
+  }
+
+  #push(match: Match): void {
+    this.#slice.push(match)
+    this.#characters += match.characters
+    this.#remaining--
+  }
+}
+
+class DecodedMatch implements Match {
+  readonly ordinal: number
+  readonly document: Document
+  readonly characters: number
+  readonly #records: RecordSource
+
+  constructor(ordinal: number, { document, characters }: CachedDocument, records: RecordSource) {
+    this.ordinal = ordinal
+    this.document = document
+    this.characters = characters
+    this.#records = records
+  }
+
+  get record(): string {
+    const record = this.#records.record(this.ordinal)
+    if (record !== undefined) return record
+    throw new PetalError('DataCorruption', `The document of ordinal ${this.ordinal} is gone`)
+  }
+}

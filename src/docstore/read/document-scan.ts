@@ -1,0 +1,57 @@
+/** Walks over the records of an ordinal range where they lie in the store, on this thread. */
+import type { ByteScan, ByteSpan } from '../../lsm/read/byte-scan.ts'
+
+/** A record that was not decoded yet. */
+export interface RecordPlace {
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly end: number
+  /** What the record stands in, with its neighbours. */
+  readonly block?: ByteSpan | undefined
+  text(): string
+}
+
+export class DocumentScan implements RecordPlace {
+  readonly #scan: ByteScan
+  readonly #ordinalOf: (bytes: Uint8Array, start: number, end: number) => number
+  readonly #orFail: <T>(read: () => T) => T
+  readonly #next: () => boolean
+
+  ordinal = 0
+  bytes: Uint8Array = new Uint8Array(0)
+  start = 0
+  end = 0
+  block: ByteSpan | undefined
+
+  /** @param orFail turns the store's errors into ours */
+  constructor(
+    scan: ByteScan,
+    ordinalOf: (bytes: Uint8Array, start: number, end: number) => number,
+    orFail: <T>(read: () => T) => T
+  ) {
+    this.#scan = scan
+    this.#ordinalOf = ordinalOf
+    this.#orFail = orFail
+    this.#next = () => scan.next()
+  }
+
+  /** To the next record; false at the end. */
+  next(): boolean {
+    if (!this.#orFail(this.#next)) return false
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, block } = this.#scan.entry
+    this.ordinal = this.#ordinalOf(keyBytes, keyStart, keyEnd)
+    this.bytes = valueBytes
+    this.start = valueStart
+    this.end = valueEnd
+    this.block = block
+    return true
+  }
+
+  text(): string {
+    return this.#scan.valueText()
+  }
+
+  close(): Promise<void> {
+    return this.#scan.close()
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * explain(): MongoDB's shape, and what only this index has to tell.
+ */
+
+import { fromStore } from '../errors.ts'
+import type { IndexAccess } from '../indexes/choose-access.ts'
+import { describeAccess } from '../indexes/describe-access.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { FindOptions } from '../options.ts'
+import { Control } from './control.ts'
+import { describeBounds } from './describe-bounds.ts'
+import { beginFind, type CompiledFind, compileFind, matchesOf } from './find.ts'
+import { Meter } from './meter.ts'
+import type { Plan } from './planner.ts'
+import { advance } from './steps.ts'
+
+/** One stage of the plan; its input is the stage below. */
+export interface PlanStage {
+  /** `IDHACK`, `IXSCAN`, `BLOOM` or `COLLSCAN` at the bottom; above it `FETCH`, `SORT`, `SKIP`, `LIMIT`, `PROJECTION`, `EOF`. */
+  readonly stage: string
+  readonly inputStage?: PlanStage
+  readonly [detail: string]: unknown
+}
+
+export interface Explanation {
+  readonly queryPlanner: {
+    readonly namespace: string
+    readonly winningPlan: PlanStage
+    readonly rejectedPlans: readonly PlanStage[]
+  }
+  readonly executionStats: {
+    readonly executionSuccess: true
+    readonly nReturned: number
+    readonly executionTimeMillis: number
+    readonly totalKeysExamined: number
+    readonly totalDocsExamined: number
+  }
+  readonly index: {
+    /** The bounds expression; `MAYBE x` can exclude documents but not prove them. */
+    readonly bounds: string
+    /** Parts of the filter that no bounds can narrow. */
+    readonly unbounded: readonly string[]
+    readonly segments: { readonly total: number; readonly pruned: number }
+    /** Tables of the store with documents of the collection, and how many its filters ruled out, at least; 0 without. */
+    readonly tables: { readonly total: number; readonly pruned: number }
+    readonly rowsRead: number
+    readonly bytesTouched: number
+    /** Documents in the upper bound. */
+    readonly candidates: number
+    /** Documents in the lower bound: returned without a test. */
+    readonly certain: number
+    /** Candidates that were tested and match. */
+    readonly confirmed: number
+    readonly falsePositives: number
+    /** False positives per tested candidate; 0 when none was tested. */
+    readonly falsePositiveRate: number
+    readonly documentsFetched: number
+    readonly milliseconds: number
+  }
+}
+
+/** Runs the find to its end and tells what it took. */
+export async function explainFind(
+  collection: OpenCollection | undefined,
+  filter: unknown,
+  options: FindOptions
+): Promise<Explanation> {
+  const find = compileFind(filter, options)
+  if (collection === undefined) return explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0)
+  const control = new Control(options)
+  const meter = new Meter()
+  const execution = beginFind(collection, find, control, meter)
+  try {
+    let matched = 0
+    const matches = matchesOf(execution, find)
+    for (let slice = await advance(matches); slice !== undefined; slice = await advance(matches))
+      matched += slice.length
+    meter.tables = execution.view.tables.total
+    meter.tablesPruned = execution.view.tables.pruned
+    const returned = Math.min(find.limit, Math.max(0, matched - find.skip))
+    const tree = stages(find, describeFilter(filter), meter.access)
+    return explanation(collection.name, tree, find, meter, returned, control.elapsedMilliseconds)
+  } catch (error) {
+    throw fromStore(error)
+  } finally {
+    execution.view.close()
+  }
+}
+
+function explanation(
+  namespace: string,
+  winningPlan: PlanStage,
+  { filter }: CompiledFind,
+  meter: Meter,
+  nReturned: number,
+  milliseconds: number
+): Explanation {
+  return {
+    queryPlanner: { namespace, winningPlan, rejectedPlans: [] },
+    executionStats: {
+      executionSuccess: true,
+      nReturned,
+      executionTimeMillis: Math.round(milliseconds),
+      totalKeysExamined: meter.access === undefined ? meter.candidates : meter.keysExamined,
+      totalDocsExamined: meter.documentsFetched
+    },
+    index: {
+      bounds: describeBounds(filter.bounds),
+      unbounded: filter.unbounded,
+      segments: { total: meter.segments, pruned: meter.segmentsPruned },
+      tables: { total: meter.tables, pruned: meter.tablesPruned },
+      rowsRead: meter.rowsRead,
+      bytesTouched: meter.bytesTouched,
+      candidates: meter.candidates,
+      certain: meter.certain,
+      confirmed: meter.confirmed,
+      falsePositives: meter.falsePositives,
+      falsePositiveRate: meter.tested === 0 ? 0 : meter.falsePositives / meter.tested,
+      documentsFetched: meter.documentsFetched,
+      milliseconds
+    }
+  }
+}
+
+/** The plan as a tree, outermost stage first. */
+function stages(find: CompiledFind, filter: string, access: IndexAccess | undefined): PlanStage {
+  const inputStage = access === undefined ? source(find.plan) : describeAccess(access)
+  let tree: PlanStage = { stage: 'FETCH', filter, inputStage }
+  if (find.sort.keys.length > 0 && !access?.isOrdered) {
+    const sortPattern = Object.fromEntries(find.sort.keys.map(({ path, direction }) => [path, direction]))
+    tree = { stage: 'SORT', sortPattern, inputStage: tree }
+  }
+  if (find.skip > 0) tree = { stage: 'SKIP', skipAmount: find.skip, inputStage: tree }
+  if (Number.isFinite(find.limit)) tree = { stage: 'LIMIT', limitAmount: find.limit, inputStage: tree }
+  if (find.project !== undefined) tree = { stage: 'PROJECTION', inputStage: tree }
+  return tree
+}
+
+function source(plan: Plan): PlanStage {
+  const direction = plan.reverse ? 'backward' : 'forward'
+  switch (plan.kind) {
+    case 'ids':
+      return { stage: 'IDHACK', ids: plan.ids.length, direction }
+    case 'index':
+      return { stage: 'BLOOM', bounds: describeBounds(plan.bounds), direction }
+    case 'scan':
+      return { stage: 'COLLSCAN', direction }
+  }
+}
+
+/** The filter as text: functions and regular expressions have no JSON. */
+function describeFilter(filter: unknown): string {
+  return (
+    JSON.stringify(filter ?? {}, (_key, value: unknown) => {
+      if (typeof value === 'bigint') return `${value}n`
+      return typeof value === 'function' || value instanceof RegExp ? String(value) : value
+    }) ?? '{}'
+  )
+}

@@ -1,0 +1,186 @@
+/**
+ * One run of a find: plans, captures its view, and hands out documents in slices.
+ */
+import { all } from '../../model/pairs.ts'
+import type { Document } from '../../model/types.ts'
+import { noConstraints } from '../../query/constraints.ts'
+import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
+import { compileProjection } from '../../query/projection.ts'
+import { type CompiledSort, compileSort } from '../../query/sort.ts'
+import { fromStore } from '../errors.ts'
+import { declaredRead } from '../indexes/plan-read.ts'
+import { matchesByIndex } from '../indexes/read-by-index.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { checkReadOptions, type FindOptions, wholeNumber } from '../options.ts'
+import type { Match } from './confirmer.ts'
+import { Control } from './control.ts'
+import { type Execution, findMatches } from './executor.ts'
+import { Meter } from './meter.ts'
+import { type Plan, plan } from './planner.ts'
+import { inSortOrder } from './sorted.ts'
+import { advance, end, type Steps } from './steps.ts'
+
+/** A find as the caller spelled it, checked and compiled. */
+export interface CompiledFind {
+  readonly filter: CompiledFilter
+  readonly sort: CompiledSort
+  readonly project: ((document: Document) => Document) | undefined
+  readonly skip: number
+  /** Infinity for no limit. */
+  readonly limit: number
+  readonly plan: Plan
+  /** `'scan'`, `'index'`, or a declared index by its name or its key pattern. */
+  readonly hint: unknown
+}
+
+const matchesAll: CompiledFilter = {
+  matches: () => true,
+  prefilter: undefined,
+  bounds: all,
+  ids: undefined,
+  constraints: () => noConstraints,
+  unbounded: []
+}
+const noSort = compileSort(undefined)
+
+/** @throws PetalError for whatever is malformed in filter or options */
+export function compileFind(filter: unknown, options: FindOptions): CompiledFind {
+  checkReadOptions(options)
+  const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
+  const compiled = filter === undefined || filter === null ? matchesAll : compileFilter(filter)
+  const sort = options.sort === undefined ? noSort : compileSort(options.sort)
+  // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
+  const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
+  return {
+    filter: compiled,
+    sort,
+    project: options.projection === undefined ? undefined : compileProjection(options.projection),
+    skip: wholeNumber('skip', options.skip, 0),
+    limit: wholeNumber('limit', limit, 0) || Number.POSITIVE_INFINITY,
+    plan: plan({ bounds: compiled.bounds, ids: compiled.ids, natural: sort.natural, hint }),
+    hint: options.hint
+  }
+}
+
+/** The execution of a find over a view captured now. */
+export function beginFind(collection: OpenCollection, find: CompiledFind, control: Control, meter: Meter): Execution {
+  const isSorted = find.sort.keys.length > 0
+  // May throw: before the view is captured.
+  const declared = declaredRead(collection, find)
+  return {
+    view: collection.capture(),
+    plan: find.plan,
+    declared,
+    filter: find.filter,
+    control,
+    meter,
+    maxMatches: isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
+  }
+}
+
+/** Matches in the order asked for, nothing skipped yet. */
+export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match[]> {
+  const { declared } = execution
+  if (declared !== undefined) return matchesByIndex(execution, declared, find)
+  const matches = findMatches(execution)
+  return find.sort.keys.length > 0 ? inSortOrder(matches, find.sort, find.skip + find.limit) : matches
+}
+
+export class FindRun {
+  readonly #collection: OpenCollection
+  readonly #find: CompiledFind
+  readonly #execution: Execution
+  readonly #matches: Steps<Match[]>
+  #toSkip: number
+  #remaining: number
+  #isOver = false
+
+  /** Synchronous: what is committed now is what the run sees. */
+  constructor(collection: OpenCollection, find: CompiledFind, options: FindOptions) {
+    this.#collection = collection
+    this.#find = find
+    this.#execution = beginFind(collection, find, new Control(options), new Meter())
+    this.#matches = matchesOf(this.#execution, find)
+    this.#toSkip = find.skip
+    this.#remaining = find.limit
+  }
+
+  /** True when no more documents will come. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get view(): { close(): void } {
+    return this.#execution.view
+  }
+
+  /** The next documents, at least one; undefined at the end. A promise only when the run had to wait. */
+  next(): Document[] | undefined | Promise<Document[] | undefined> {
+    if (this.#isOver) return undefined
+    try {
+      this.#execution.view.assertOpen()
+      this.#execution.control.check()
+      for (;;) {
+        const slice = advance(this.#matches)
+        if (slice instanceof Promise) return this.#nextLater(slice)
+        const documents = this.#shape(slice)
+        if (documents === undefined || documents.length > 0) return documents
+      }
+    } catch (error) {
+      // As below: a function of the caller's, in the filter, closed the cursor.
+      if (this.#isOver) return undefined
+      throw this.#fail(error)
+    }
+  }
+
+  close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    end(this.#matches)
+    this.#execution.view.close()
+  }
+
+  async #nextLater(first: Promise<Match[] | undefined>): Promise<Document[] | undefined> {
+    try {
+      for (
+        let waiting: Match[] | undefined | Promise<Match[] | undefined> = first;
+        ;
+        waiting = advance(this.#matches)
+      ) {
+        const documents = this.#shape(await waiting)
+        if (documents === undefined || documents.length > 0) return documents
+      }
+    } catch (error) {
+      // Closed by its own reader while it waited: nobody wants to hear of it.
+      if (this.#isOver) return undefined
+      throw this.#fail(error)
+    }
+  }
+
+  /** Skips, limits and projects a slice. */
+  #shape(slice: Match[] | undefined): Document[] | undefined {
+    if (slice === undefined || this.#isOver) {
+      if (!this.#isOver) this.#collection.autoRebuild?.noteRead(this.#find, this.#execution.meter)
+      this.close()
+      return undefined
+    }
+    const from = Math.min(this.#toSkip, slice.length)
+    const to = Math.min(from + this.#remaining, slice.length)
+    this.#toSkip -= from
+    this.#remaining -= to - from
+    const { project } = this.#find
+    const documents: Document[] = []
+    for (let i = from; i < to; i++) {
+      const { document } = slice[i]!
+      documents.push(project === undefined ? document : project(document))
+    }
+    // Freed with the last document, not with the pull after it.
+    if (this.#remaining === 0) this.close()
+    return documents
+  }
+
+  #fail(error: unknown): unknown {
+    this.close()
+    return fromStore(error)
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Asks the store's value filters where documents that a filter's bounds allow may be, and how much that leaves out.
+ *
+ * Invariant: a document in the upper bound of an expression has its ordinal in the expression's ranges. Only what pairs
+ * demand narrows them: a negation, or a predicate without pairs, leaves every ordinal in.
+ */
+import type { AbstractSnapshot } from 'abstract-level'
+import type { KeyRanges } from '../../lsm/value/key-ranges.ts'
+import type { Pair, PairExpression } from '../../model/pairs.ts'
+import { type Area, compareBytes } from '../store/layout.ts'
+import { everyOrdinal, intersect, isEveryOrdinal, type OrdinalRanges, unite } from './ordinal-ranges.ts'
+
+/** What LsmLevel has for it. */
+export interface PairFilters {
+  keyRanges(
+    pairs: readonly unknown[],
+    options: { readonly prefix: Uint8Array; readonly snapshot: AbstractSnapshot | undefined }
+  ): Promise<KeyRanges>
+}
+
+/** Ranges, and the tables behind them. */
+export interface Pruned {
+  readonly ranges: OrdinalRanges
+  /** Tables with documents of the collection. */
+  readonly tables: number
+  /** At least so many of them need not be read. */
+  readonly pruned: number
+}
+
+/** An `$or` or `$in` of more branches is not asked about: each is a question of its own. */
+const maxBranches = 512
+
+const unpruned: Pruned = { ranges: everyOrdinal, tables: 0, pruned: 0 }
+const nothing: Pruned = { ranges: [], tables: 0, pruned: 0 }
+
+export class TablePruning {
+  readonly #filters: PairFilters
+  readonly #docs: Area
+  readonly #snapshot: AbstractSnapshot | undefined
+
+  /** @param snapshot of the view that is pruned */
+  constructor(filters: PairFilters, docs: Area, snapshot: AbstractSnapshot | undefined) {
+    this.#filters = filters
+    this.#docs = docs
+    this.#snapshot = snapshot
+  }
+
+  /** Undefined when the expression demands no pair of every document. */
+  ask(expression: PairExpression): Promise<Pruned> | undefined {
+    return demandsPairs(expression) ? this.#ask(expression) : undefined
+  }
+
+  async #ask(expression: PairExpression): Promise<Pruned> {
+    switch (expression.kind) {
+      case 'none':
+        return nothing
+      case 'all':
+      case 'not':
+        return unpruned
+      case 'bounds':
+        return this.#ask(expression.upper)
+      case 'pair':
+      case 'range':
+        return this.#askPairs([pairOf(expression)])
+      case 'and':
+        return this.#askAll(expression.children)
+      case 'or':
+        return this.#askAny(expression.children)
+    }
+  }
+
+  /** Pairs are asked about together: a table has to have all of them. */
+  async #askAll(children: readonly PairExpression[]): Promise<Pruned> {
+    const pairs: Pair[] = []
+    const others: PairExpression[] = []
+    for (const child of children.map(upperOf)) {
+      if (child.kind === 'pair' || child.kind === 'range') pairs.push(pairOf(child))
+      else if (demandsPairs(child)) others.push(child)
+    }
+    let found = pairs.length === 0 ? unpruned : await this.#askPairs(pairs)
+    for (const other of others) {
+      if (found.ranges.length === 0) break
+      const { ranges, tables, pruned } = await this.#ask(other)
+      found = {
+        ranges: intersect(found.ranges, ranges),
+        tables: Math.max(found.tables, tables),
+        pruned: Math.max(found.pruned, pruned)
+      }
+    }
+    return found
+  }
+
+  async #askAny(children: readonly PairExpression[]): Promise<Pruned> {
+    let ranges: OrdinalRanges = []
+    let tables = 0
+    let kept = 0
+    for (const child of children) {
+      const found = await this.#ask(child)
+      ranges = unite([...ranges, ...found.ranges])
+      if (isEveryOrdinal(ranges)) return unpruned
+      tables = Math.max(tables, found.tables)
+      kept += found.tables - found.pruned
+    }
+    // The branches may keep the same tables.
+    return { ranges, tables, pruned: Math.max(0, tables - kept) }
+  }
+
+  async #askPairs(pairs: readonly Pair[]): Promise<Pruned> {
+    const { ranges, tables, pruned } = await this.#filters.keyRanges(pairs, {
+      prefix: this.#docs.first,
+      snapshot: this.#snapshot
+    })
+    const found = ranges.map(({ smallest, largest }) => ({
+      from: compareBytes(smallest, this.#docs.first) < 0 ? 0 : this.#docs.ordinalOf(smallest),
+      to: compareBytes(largest, this.#docs.end) >= 0 ? Number.POSITIVE_INFINITY : this.#docs.ordinalOf(largest) + 1
+    }))
+    return { ranges: unite(found), tables, pruned }
+  }
+}
+
+function upperOf(expression: PairExpression): PairExpression {
+  return expression.kind === 'bounds' ? upperOf(expression.upper) : expression
+}
+
+/** A value in a range is there only where its path is. */
+function pairOf(expression: Extract<PairExpression, { kind: 'pair' | 'range' }>): Pair {
+  return expression.kind === 'pair' ? expression.pair : { kind: 'exists', path: expression.range.path }
+}
+
+/** Whether every document in upper has some pair of the expression, so that filters can say anything about it. */
+function demandsPairs(expression: PairExpression): boolean {
+  switch (expression.kind) {
+    case 'none':
+    case 'pair':
+    case 'range':
+      return true
+    case 'all':
+    case 'not':
+      return false
+    case 'bounds':
+      return demandsPairs(expression.upper)
+    case 'and':
+      return expression.children.some(demandsPairs)
+    case 'or':
+      return expression.children.length <= maxBranches && expression.children.every(demandsPairs)
+  }
+}

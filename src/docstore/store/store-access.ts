@@ -1,0 +1,181 @@
+/**
+ * How a database reaches its store where that matters for speed: writes that go in together, and single texts.
+ *
+ * Any abstract-level store is written to by batch(). LsmLevel takes batches that were encoded while they were put
+ * together, which saves 1 to 2 µs a tweet, and reads text where it lies, which saves a fifth of a point read (measured).
+ */
+import type { AbstractBatchOperation, AbstractSnapshot } from 'abstract-level'
+import { EncodedBatch } from '../../lsm/encoded-batch.ts'
+import type { ByteScan, ByteScanOptions } from '../../lsm/read/byte-scan.ts'
+import type { Store } from '../options.ts'
+
+/** Operations that take effect together, in the order in which they were put in. Keys come in two parts. */
+export interface BatchSink {
+  readonly count: number
+  /** True when nothing of what is put in is kept: the caller may write over it at once. */
+  readonly copies: boolean
+  put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void
+  putText(prefix: Uint8Array, key: Uint8Array, text: string): void
+  del(prefix: Uint8Array, key: Uint8Array): void
+  /** Call once; the sink is then of no more use. */
+  commit(sync: boolean): Promise<void>
+}
+
+export interface StoreAccess {
+  newSink(): BatchSink
+  /** True when reads, iterators' too, run on this thread to their end. */
+  readonly readsOnThread: boolean
+  /** Undefined where there is only getSync(). */
+  readonly readText: ((key: Uint8Array, snapshot: AbstractSnapshot | undefined) => string | undefined) | undefined
+  /** Undefined where there are only iterators. */
+  readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
+}
+
+export interface ByteRange extends ByteScanOptions {
+  readonly snapshot?: AbstractSnapshot | undefined
+}
+
+/** What LsmLevel has beside abstract-level's methods, as its manifest says. */
+interface EncodedWriting {
+  write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
+  readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
+  scanBytes(range: ByteRange): ByteScan
+}
+
+export function accessTo(store: Store): StoreAccess {
+  if (!hasEncodedWriting(store))
+    return { newSink: () => new OperationList(store), readsOnThread: false, readText: undefined, scanBytes: undefined }
+  const idle: EncodedBatch[] = []
+  return {
+    newSink: () => new EncodedSink(store, idle),
+    readsOnThread: true,
+    readText: (key, snapshot) => store.readText(key, snapshot),
+    scanBytes: (range) => store.scanBytes(range)
+  }
+}
+
+function hasEncodedWriting(store: Store): store is Store & EncodedWriting {
+  const { additionalMethods } = store.supports
+  return (
+    additionalMethods?.write === true && additionalMethods.readText === true && additionalMethods.scanBytes === true
+  )
+}
+
+// Options of classic-level that abstract-level's types do not know.
+const syncOptions = { sync: true } as object
+const noOptions = {}
+
+type Operation = AbstractBatchOperation<Store, unknown, unknown>
+
+class OperationList implements BatchSink {
+  readonly copies = false
+  readonly #store: Store
+  readonly #operations: Operation[] = []
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  get count(): number {
+    return this.#operations.length
+  }
+
+  // Encodings stand on each operation: as options of the batch they would cost twice the time (measured).
+
+  put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void {
+    this.#operations.push({
+      type: 'put',
+      key: concat(prefix, key),
+      value,
+      keyEncoding: 'view',
+      valueEncoding: 'view'
+    })
+  }
+
+  putText(prefix: Uint8Array, key: Uint8Array, text: string): void {
+    this.#operations.push({
+      type: 'put',
+      key: concat(prefix, key),
+      value: text,
+      keyEncoding: 'view',
+      valueEncoding: 'utf8'
+    })
+  }
+
+  del(prefix: Uint8Array, key: Uint8Array): void {
+    this.#operations.push({ type: 'del', key: concat(prefix, key), keyEncoding: 'view' })
+  }
+
+  commit(sync: boolean): Promise<void> {
+    return this.#store.batch(this.#operations, sync ? syncOptions : noOptions)
+  }
+}
+
+/** Memory of so many batches is kept: one is applied while the next is put together. */
+const maxIdle = 2
+
+class EncodedSink implements BatchSink {
+  readonly copies = true
+  readonly #store: EncodedWriting
+  readonly #idle: EncodedBatch[]
+  /** Taken with the first operation: a sink that nothing is put into must not take memory out of use. */
+  #taken: EncodedBatch | undefined
+
+  constructor(store: EncodedWriting, idle: EncodedBatch[]) {
+    this.#store = store
+    this.#idle = idle
+  }
+
+  get count(): number {
+    return this.#taken?.count ?? 0
+  }
+
+  put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void {
+    this.#batch.put(key, value, prefix)
+  }
+
+  putText(prefix: Uint8Array, key: Uint8Array, text: string): void {
+    this.#batch.put(key, encodePassing(text), prefix)
+  }
+
+  del(prefix: Uint8Array, key: Uint8Array): void {
+    this.#batch.del(key, prefix)
+  }
+
+  commit(sync: boolean): Promise<void> {
+    const batch = this.#batch
+    // It is copied before write() returns.
+    const written = this.#store.write(batch, { sync })
+    batch.clear()
+    if (this.#idle.length < maxIdle) this.#idle.push(batch)
+    return written
+  }
+
+  get #batch(): EncodedBatch {
+    this.#taken ??= this.#idle.pop() ?? new EncodedBatch()
+    return this.#taken
+  }
+}
+
+function concat(prefix: Uint8Array, key: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(prefix.length + key.length)
+  whole.set(prefix)
+  whole.set(key, prefix.length)
+  return whole
+}
+
+const encoder = new TextEncoder()
+/** Of the text encoded last. */
+let passing = new Uint8Array(1024)
+
+/** UTF-8 in memory that the next call writes over. */
+function encodePassing(text: string): Uint8Array {
+  // A UTF-16 unit takes three bytes at most.
+  if (text.length * 3 > passing.length) passing = new Uint8Array(text.length * 3)
+  const { written } = encoder.encodeInto(text, passing)
+  const bytes = passing.subarray(0, written)
+  if (passing.length > maxPassingBytes) passing = new Uint8Array(1024)
+  return bytes
+}
+
+const maxPassingBytes = 1024 * 1024

@@ -1,0 +1,134 @@
+/** bulkWrite: the operations one after the other, their results added up. */
+import { PetalError } from '../../model/errors.ts'
+import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
+import type { Collection } from '../collection.ts'
+import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
+import type { BulkWriteResult } from '../results.ts'
+
+interface UpdateModel {
+  readonly filter: Document
+  readonly update: Document
+  readonly upsert?: boolean
+  readonly arrayFilters?: readonly Document[]
+}
+
+/** One write of a bulkWrite, in the driver's spelling. */
+export type BulkWriteOperation =
+  | { readonly insertOne: { readonly document: Document } }
+  | { readonly updateOne: UpdateModel }
+  | { readonly updateMany: UpdateModel }
+  | { readonly replaceOne: { readonly filter: Document; readonly replacement: Document; readonly upsert?: boolean } }
+  | { readonly deleteOne: { readonly filter: Document } }
+  | { readonly deleteMany: { readonly filter: Document } }
+
+type UpdateOperation = Extract<
+  BulkWriteOperation,
+  { updateOne: unknown } | { updateMany: unknown } | { replaceOne: unknown }
+>
+
+interface Tally {
+  insertedCount: number
+  matchedCount: number
+  modifiedCount: number
+  deletedCount: number
+  upsertedCount: number
+  insertedIds: Record<number, unknown>
+  upsertedIds: Record<number, unknown>
+}
+
+/** @throws BulkWriteError when one is refused; the ones before it, and with `ordered: false` after it, are done */
+export async function bulkWrite(
+  collection: Collection<Document>,
+  operations: readonly BulkWriteOperation[],
+  { ordered = true }: { readonly ordered?: boolean }
+): Promise<BulkWriteResult> {
+  if (!Array.isArray(operations)) {
+    throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
+  }
+  operations.forEach(checkOperation)
+  const tally: Tally = {
+    insertedCount: 0,
+    matchedCount: 0,
+    modifiedCount: 0,
+    deletedCount: 0,
+    upsertedCount: 0,
+    insertedIds: {},
+    upsertedIds: {}
+  }
+  const writeErrors: WriteError[] = []
+  for (const [index, operation] of operations.entries()) {
+    try {
+      await run(collection, operation, index, tally)
+    } catch (error) {
+      if (!(error instanceof PetalError) || isFatal(error)) throw error
+      writeErrors.push(writeError(index, error))
+      if (ordered) break
+    }
+  }
+  const [first, ...others] = writeErrors
+  if (first !== undefined) throw new BulkWriteError([first, ...others], tally)
+  return { acknowledged: true, ...tally }
+}
+
+const namesWithFilter = ['updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany']
+
+/** Before any is run, as the driver does. @throws PetalError BadValue */
+function checkOperation(operation: unknown, index: number): void {
+  const [name = ''] = isPlainObject(operation) ? Object.keys(operation) : []
+  const model = isPlainObject(operation) ? operation[name] : undefined
+  const needsFilter = namesWithFilter.includes(name)
+  if (!needsFilter && name !== 'insertOne') {
+    throw new PetalError('BadValue', `bulkWrite does not know the operation '${name}', at ${index}`)
+  }
+  if (!isPlainObject(model)) {
+    throw new PetalError(
+      'BadValue',
+      `${name} of bulkWrite takes an object, got ${typeNames[typeOf(model)]}, at ${index}`
+    )
+  }
+  // Elsewhere a filter that is left out matches everything; here it is a mistake.
+  if (needsFilter && !isPlainObject(model.filter)) {
+    const found = typeNames[typeOf(model.filter)]
+    throw new PetalError('BadValue', `${name} of bulkWrite needs a filter, got ${found}, at ${index}`)
+  }
+}
+
+/** The store or the database is gone: what follows would fail too. */
+function isFatal({ codeName }: PetalError): boolean {
+  return codeName === 'StoreFailure' || codeName === 'DatabaseNotOpen' || codeName === 'IllegalOperation'
+}
+
+async function run(
+  collection: Collection<Document>,
+  operation: BulkWriteOperation,
+  index: number,
+  tally: Tally
+): Promise<void> {
+  if ('insertOne' in operation) {
+    tally.insertedIds[index] = (await collection.insertOne(operation.insertOne.document)).insertedId
+    tally.insertedCount++
+  } else if ('deleteOne' in operation) {
+    tally.deletedCount += (await collection.deleteOne(operation.deleteOne.filter)).deletedCount
+  } else if ('deleteMany' in operation) {
+    tally.deletedCount += (await collection.deleteMany(operation.deleteMany.filter)).deletedCount
+  } else {
+    const result = await runUpdate(collection, operation)
+    tally.matchedCount += result.matchedCount
+    tally.modifiedCount += result.modifiedCount
+    tally.upsertedCount += result.upsertedCount
+    if (result.upsertedCount > 0) tally.upsertedIds[index] = result.upsertedId
+  }
+}
+
+function runUpdate(collection: Collection<Document>, operation: UpdateOperation) {
+  if ('updateOne' in operation) {
+    const { filter, update, ...options } = operation.updateOne
+    return collection.updateOne(filter, update, options)
+  }
+  if ('updateMany' in operation) {
+    const { filter, update, ...options } = operation.updateMany
+    return collection.updateMany(filter, update, options)
+  }
+  const { filter, replacement, ...options } = operation.replaceOne
+  return collection.replaceOne(filter, replacement, options)
+}

@@ -1,0 +1,346 @@
+/**
+ * Commits batches in order and makes them visible.
+ *
+ * Invariants:
+ * 1. A batch is handed to the store when the one before it is applied; one is under way at most.
+ * 2. A batch prepared while its predecessor was under way falls with it: it relied on that one's ids.
+ * 3. The limit is raised, deletions reach the index and the snapshot is unpinned in one turn: a view captured before
+ *    sees nothing of the batch, one captured after sees all of it.
+ * 4. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
+ *    that is computed from the _id.
+ */
+import { ObjectId } from 'bson'
+import type { Document } from '../../model/types.ts'
+import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
+import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
+import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
+import { PlainWriter } from '../documents/plain-writer.ts'
+import { decodeRecord, encodeRecord } from '../documents/record.ts'
+import { RecordArena } from '../documents/record-arena.ts'
+import { assertStorable, checkedSize, lookInto, utf8Bytes } from '../documents/stored-form.ts'
+import { commitFailed } from '../errors.ts'
+import type { JsonLine } from '../import/json-line.ts'
+import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
+import type { AdmittedEntries, EntryWrites } from '../indexes/entry-writes.ts'
+import type { Match } from '../read/confirmer.ts'
+import type { CollectionStore } from '../store/collection-store.ts'
+import type { Snapshots } from '../store/snapshots.ts'
+import type { CollectionState, WriteBatch } from './write-batch.ts'
+
+const maxBatchDocuments = 1000
+const openingBrace = 0x7b
+const maxBatchCharacters = 4 * 1024 * 1024
+
+/** A batch being prepared. */
+export interface Commit {
+  readonly batch: WriteBatch
+  readonly arena: RecordArena
+  /** Entries of declared indexes; undefined when there are none. */
+  readonly entries: EntryWrites | undefined
+  /** Versions the index was told of, to be taken back should the batch fail. */
+  readonly added: number[]
+  /** Ordinals. */
+  readonly removed: number[]
+  /** Change of the collection's counters. */
+  documents: number
+  documentBytes: number
+  /** Failures known when preparation began. */
+  readonly failuresBefore: number
+  /** Settles when the batch is applied; set by start(). */
+  done: Promise<void>
+}
+
+/** A document taken apart. */
+interface ReadDocument {
+  readonly flat: FlatDocument
+  readonly record: string
+  readonly bytes: number
+}
+
+interface PlainRecord {
+  readonly form: JsonForm
+  readonly record: Uint8Array
+  readonly text: string | undefined
+}
+
+export function isFull({ batch, added, removed }: Commit): boolean {
+  return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
+}
+
+export class Committer {
+  readonly #store: CollectionStore
+  readonly #index: DocumentIndex
+  readonly #snapshots: Snapshots
+  readonly #declared: DeclaredIndexes
+  /** For batches that copy records. */
+  readonly #passingArena = new RecordArena('passing')
+  readonly #plainWriter = new PlainWriter()
+  #state: CollectionState
+  #nextVersion: number
+  /** Above every `_id` that was ever there, where they are counted. */
+  nextId: number | undefined
+  /** Told how many documents a commit has ended, when the index knows. */
+  onDeletions: ((count: number) => void) | undefined
+  #underWay: Promise<void> = Promise.resolve()
+  #failures = 0
+
+  constructor(
+    store: CollectionStore,
+    index: DocumentIndex,
+    declared: DeclaredIndexes,
+    snapshots: Snapshots,
+    state: CollectionState
+  ) {
+    this.#store = store
+    this.#index = index
+    this.#declared = declared
+    this.#snapshots = snapshots
+    this.#state = state
+    this.#nextVersion = state.nextOrdinal
+    this.nextId = state.nextId
+  }
+
+  /** What is committed and visible. */
+  get state(): CollectionState {
+    return this.#state
+  }
+
+  /** Versions below it are visible: ordinals, unless those are computed. */
+  get limit(): number {
+    return this.#state.nextOrdinal
+  }
+
+  /** Every ordinal with a visible document is below it. */
+  get ordinalLimit(): number {
+    return this.#store.ids?.size ?? this.limit
+  }
+
+  begin(): Commit {
+    const batch = this.#store.newBatch()
+    return {
+      batch,
+      arena: batch.copies ? this.#passingArena : new RecordArena('kept'),
+      entries: this.#declared.begin(),
+      added: [],
+      removed: [],
+      documents: 0,
+      documentBytes: 0,
+      failuresBefore: this.#failures,
+      done: Promise.resolve()
+    }
+  }
+
+  /**
+   * Puts a new document in.
+   * @throws PetalError for a document that cannot be stored, or has a unique key of another; the commit is then unchanged
+   */
+  add(commit: Commit, document: Document, id: Uint8Array): void {
+    if (!this.#addPlain(commit, document, id)) {
+      const read = this.#read(document)
+      this.#put(commit, read, id, commit.entries?.admit(decodeRecord(read.record)))
+    }
+    commit.documents++
+  }
+
+  /**
+   * Puts a line of JSON in as it stands, where its bytes tell what it holds, else the document it holds.
+   * @throws PetalError for a line that cannot be stored; the commit is then unchanged
+   */
+  addLine(commit: Commit, line: JsonLine, id: Uint8Array): void {
+    const { bytes } = line
+    assertStorable(bytes.length)
+    // A declared index asks the document, not its bytes.
+    const parsed = commit.entries && line.parse()
+    const admitted = parsed && commit.entries?.admit(parsed.document)
+    const version = this.#place(commit, id)
+    if (this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') !== true) {
+      const { document, isJson } = parsed ?? line.parse()
+      const flat = this.#index.flatten(document)
+      if (!isJson || !flat.isPlain) {
+        this.add(commit, document, id)
+        return
+      }
+      this.#index.add(version, flat)
+    }
+    this.#putBytes(commit, bytes, id, admitted)
+    commit.documents++
+  }
+
+  /**
+   * Puts `document` in the place of a match: a new ordinal and the end of the old one.
+   * @returns false when nothing would change, and nothing is then written
+   */
+  replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
+    const read = this.#read(document)
+    const { record } = read
+    if (record === old.record || isSameDocument(record, old)) return false
+    const admitted = commit.entries?.admit(decodeRecord(record), old.ordinal)
+    this.#end(commit, old)
+    this.#put(commit, read, id, admitted)
+    return true
+  }
+
+  remove(commit: Commit, old: Match, id: Uint8Array): void {
+    commit.batch.deleteId(id)
+    this.#end(commit, old)
+    commit.documents--
+  }
+
+  /**
+   * Starts the commit as soon as the one before it is applied, and resolves then; `commit.done` tells the end.
+   * @throws PetalError when the one before it failed
+   */
+  async start(commit: Commit): Promise<void> {
+    await this.settle()
+    if (commit.batch.isEmpty) return
+    if (commit.failuresBefore !== this.#failures) {
+      this.abandon(commit)
+      throw commitFailed(new Error('the batch before it failed'))
+    }
+    const state: CollectionState = {
+      nextOrdinal: this.#nextVersion,
+      ...(this.nextId !== undefined && { nextId: this.nextId }),
+      documents: this.#state.documents + commit.documents,
+      documentBytes: this.#state.documentBytes + commit.documentBytes
+    }
+    commit.batch.putState(state)
+    // What is added stands beyond every view's limit, unless ordinals are computed.
+    if (commit.removed.length > 0 || this.#store.ids !== undefined) this.#snapshots.pin()
+    this.#declared.started(commit.entries)
+    commit.done = this.#write(commit, state)
+    this.#underWay = commit.done.catch(ignore)
+  }
+
+  /** Starts the commit and waits until it is applied. */
+  async run(commit: Commit): Promise<void> {
+    await this.start(commit)
+    await commit.done
+  }
+
+  /** Takes back what the index was told of a batch that will not be written. Harmless when repeated. */
+  abandon(commit: Commit): void {
+    const { placement } = this.#index
+    for (const version of commit.added.splice(0)) {
+      if (placement === undefined) this.#index.remove(version)
+      else placement.withdraw(version)
+    }
+  }
+
+  /** Resolves when no commit is under way. */
+  settle(): Promise<void> {
+    return this.#underWay
+  }
+
+  /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
+  #addPlain(commit: Commit, document: Document, id: Uint8Array): boolean {
+    if (this.#index.addBytes === undefined) return false
+    const plain = lookInto(() => this.#plainRecord(commit, document))
+    if (plain === undefined) return false
+    const { form, record, text } = plain
+    assertStorable(record.length)
+    const admitted = text === undefined ? undefined : commit.entries?.admit(decodeRecord(text))
+    const markBytes = form === 'objectId' ? 1 : 0
+    const version = this.#place(commit, id)
+    if (!this.#index.addBytes(version, record, markBytes, record.length - markBytes, form)) {
+      this.#index.add(version, this.#index.flatten(document))
+    }
+    this.#putBytes(commit, record, id, admitted)
+    return true
+  }
+
+  /** The record of a document that JSON holds exactly, undefined for any other; its text where a declared index asks. */
+  #plainRecord(commit: Commit, document: Document): PlainRecord | undefined {
+    const { _id } = document
+    const hasSimpleId = typeof _id !== 'object' || _id instanceof ObjectId
+    if (hasSimpleId && commit.batch.copies && commit.entries === undefined) {
+      const record = this.#plainWriter.write(document)
+      return record && { form: this.#plainWriter.form, record, text: undefined }
+    }
+    const form = jsonFormOf(document)
+    if (form === undefined) return undefined
+    const text = encodeRecord(document, true)
+    // No text has fewer bytes than characters: one that is much too long is not encoded at all.
+    assertStorable(text.length)
+    return { form, record: commit.arena.encode(text), text }
+  }
+
+  /** Tells the index which document the next version is of, where ordinals do not. @returns the version */
+  #place({ batch }: Commit, id: Uint8Array): number {
+    const { placement } = this.#index
+    if (placement !== undefined) batch.putIndexRecord(placement.place(this.#nextVersion, this.#ordinalOf(id)))
+    return this.#nextVersion
+  }
+
+  /** Of the version that comes next. REQUIRES: the `_id` was checked. */
+  #ordinalOf(id: Uint8Array): number {
+    return this.#store.ids?.ordinalOfKey(id) ?? this.#nextVersion
+  }
+
+  /** REQUIRES: the index has the next version. */
+  #putBytes(commit: Commit, record: Uint8Array, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
+    const ordinal = this.#ordinalOf(id)
+    commit.added.push(this.#nextVersion++)
+    commit.batch.putDocument(ordinal, record)
+    commit.batch.putId(id, ordinal)
+    if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
+    commit.documentBytes += record.length
+  }
+
+  #read(document: Document): ReadDocument {
+    return lookInto(() => {
+      const flat = this.#index.flatten(document)
+      const record = encodeRecord(document, flat.isPlain)
+      return { flat, record, bytes: checkedSize(record) }
+    })
+  }
+
+  #put(
+    commit: Commit,
+    { flat, record, bytes }: ReadDocument,
+    id: Uint8Array,
+    admitted: AdmittedEntries | undefined
+  ): void {
+    const ordinal = this.#ordinalOf(id)
+    this.#index.add(this.#place(commit, id), flat)
+    commit.added.push(this.#nextVersion++)
+    commit.batch.putDocument(ordinal, record)
+    commit.batch.putId(id, ordinal)
+    if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
+    commit.documentBytes += bytes
+  }
+
+  #end(commit: Commit, { ordinal, record }: Match): void {
+    commit.batch.deleteDocument(ordinal)
+    commit.batch.putIndexRecord(this.#index.removal(ordinal))
+    commit.entries?.end(commit.batch, ordinal, record)
+    commit.removed.push(ordinal)
+    commit.documentBytes -= utf8Bytes(record)
+  }
+
+  async #write(commit: Commit, state: CollectionState): Promise<void> {
+    try {
+      await this.#store.commit(commit.batch)
+      for (const ordinal of commit.removed) this.#index.remove(ordinal)
+      this.#index.placement?.commit(state.nextOrdinal)
+      this.#state = state
+      if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)
+    } catch (error) {
+      this.#failures++
+      this.#declared.failed()
+      this.abandon(commit)
+      throw commitFailed(error)
+    } finally {
+      this.#snapshots.unpin()
+    }
+  }
+}
+
+/** An imported line is stored as it was written: with white space, escapes and digits of its own. */
+function isSameDocument(record: string, old: Match): boolean {
+  if (record.charCodeAt(0) !== openingBrace || old.record.charCodeAt(0) !== openingBrace) return false
+  return record === JSON.stringify(JSON.parse(old.record))
+}
+
+/** Whoever started the commit has its error from `done`. */
+function ignore(): void {}

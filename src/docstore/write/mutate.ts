@@ -1,0 +1,130 @@
+/**
+ * Updates and deletions: read on a view captured at the start, written in batches of bounded size.
+ *
+ * Invariants:
+ * 1. Runs alone in the collection's write queue, so what was read is what is replaced.
+ * 2. A document is changed at most once: what the operation itself writes is above its view's limit.
+ * 3. When a document cannot be changed, those before it stay changed and it and those after it do not, as in MongoDB.
+ */
+import { encodeKey } from '../../model/key.ts'
+import type { Document } from '../../model/types.ts'
+import type { Update } from '../../query/update/update.ts'
+import { storedForm } from '../documents/stored-form.ts'
+import { fromStore } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { ReadOptions } from '../options.ts'
+import type { Match } from '../read/confirmer.ts'
+import { Control } from '../read/control.ts'
+import { beginFind, type CompiledFind, matchesOf } from '../read/find.ts'
+import { Meter } from '../read/meter.ts'
+import { advance, end } from '../read/steps.ts'
+import { type Commit, isFull } from './committer.ts'
+
+export interface UpdateRequest {
+  readonly find: CompiledFind
+  readonly change: Update
+  /** What to insert when nothing matches: the change applied to this. */
+  readonly upsertSeed: (() => Document) | undefined
+  readonly options: ReadOptions
+}
+
+export interface Updated {
+  readonly matched: number
+  readonly modified: number
+  readonly upsertedId: unknown
+  readonly hasUpserted: boolean
+  /** The first matched document, as it was and as it is. */
+  readonly before: Document | undefined
+  readonly after: Document | undefined
+}
+
+/** Changes up to `find.limit` matches, or inserts one document. */
+export function update(collection: OpenCollection, request: UpdateRequest): Promise<Updated> {
+  return collection.writer.exclusive(async () => {
+    const now = new Date()
+    let matched = 0
+    let modified = 0
+    let before: Document | undefined
+    let after: Document | undefined
+    await forEachMatch(collection, request.find, request.options, (commit, match) => {
+      const changed = storedForm(request.change(match.document, { isInsert: false, now }))
+      const write = (): void => {
+        if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
+        if (matched++ === 0) {
+          before = match.document
+          after = changed
+        }
+      }
+      if (!commit.entries?.mustLoad) return write()
+      return commit.entries.load([match.document, changed]).then(write)
+    })
+    if (matched > 0 || request.upsertSeed === undefined) {
+      return { matched, modified, upsertedId: null, hasUpserted: false, before, after }
+    }
+    const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
+    const upsertedId = await collection.writer.insertAlone(inserted)
+    return { matched, modified, upsertedId, hasUpserted: true, before, after: inserted }
+  })
+}
+
+/** Deletes up to `find.limit` matches. */
+export function remove(
+  collection: OpenCollection,
+  find: CompiledFind,
+  options: ReadOptions
+): Promise<{ readonly deleted: number; readonly first: Document | undefined }> {
+  return collection.writer.exclusive(async () => {
+    let deleted = 0
+    let first: Document | undefined
+    await forEachMatch(collection, find, options, (commit, match) => {
+      const write = (): void => {
+        collection.committer.remove(commit, match, encodeKey(match.document._id))
+        if (deleted++ === 0) first = match.document
+      }
+      if (!commit.entries?.mustLoad) return write()
+      return commit.entries.load([match.document]).then(write)
+    })
+    return { deleted, first }
+  })
+}
+
+/** Calls `visit` for every match in order, with the batch that takes its writes; commits the batches. */
+async function forEachMatch(
+  collection: OpenCollection,
+  find: CompiledFind,
+  options: ReadOptions,
+  visit: (commit: Commit, match: Match) => void | Promise<void>
+): Promise<void> {
+  const { committer, writer } = collection
+  const execution = beginFind(collection, find, new Control(options), new Meter())
+  const matches = matchesOf(execution, find)
+  let remaining = find.limit
+  let commit: Commit | undefined
+  const flush = async (): Promise<void> => {
+    const full = commit
+    commit = undefined
+    if (full !== undefined) await committer.run(full)
+  }
+  try {
+    while (remaining > 0) {
+      const slice = await advance(matches)
+      if (slice === undefined) break
+      for (const match of slice) {
+        if (remaining-- <= 0) break
+        commit ??= committer.begin()
+        const visiting = visit(commit, match)
+        if (visiting instanceof Promise) await visiting
+        if (!isFull(commit)) continue
+        await flush()
+        await writer.maintainIfDue()
+      }
+    }
+    await flush()
+  } catch (error) {
+    await flush()
+    throw fromStore(error)
+  } finally {
+    end(matches)
+    execution.view.close()
+  }
+}

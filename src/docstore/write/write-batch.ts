@@ -1,0 +1,117 @@
+/**
+ * The operations of one commit: documents, ids, index records and the collection's state, whole or absent together.
+ */
+import type { IndexWrite } from '../../sharded-bloom/document-index.ts'
+import { type Area, ordinalSuffix } from '../store/layout.ts'
+import type { BatchSink } from '../store/store-access.ts'
+
+/** What a collection knows about itself, written with every commit. */
+export interface CollectionState {
+  /** The ordinal that the next document gets; every stored one is below it. */
+  readonly nextOrdinal: number
+  readonly documents: number
+  /** UTF-8 bytes of all records. */
+  readonly documentBytes: number
+  /** Where `_id`s are counted: above every one that was ever there. */
+  readonly nextId?: number
+}
+
+const noKey = new Uint8Array(0)
+
+export class WriteBatch {
+  readonly #sink: BatchSink
+  readonly #docs: Area
+  /** undefined where no table of ids is kept. */
+  readonly #ids: Area | undefined
+  readonly #index: Area
+  readonly #stateKey: Uint8Array
+  #size = 0
+
+  constructor(sink: BatchSink, docs: Area, ids: Area | undefined, index: Area, stateKey: Uint8Array) {
+    this.#sink = sink
+    this.#docs = docs
+    this.#ids = ids
+    this.#index = index
+    this.#stateKey = stateKey
+  }
+
+  /** Characters or bytes of the records to be put: what bounds a batch. */
+  get size(): number {
+    return this.#size
+  }
+
+  get isEmpty(): boolean {
+    return this.#sink.count === 0
+  }
+
+  /** False when the bytes of records and keys are kept until the batch is committed, and perhaps beyond. */
+  get copies(): boolean {
+    return this.#sink.copies
+  }
+
+  /** @param record its text, or the text's UTF-8 bytes */
+  putDocument(ordinal: number, record: string | Uint8Array): void {
+    this.#size += record.length
+    const key = ordinalSuffix(ordinal)
+    if (typeof record === 'string') this.#sink.putText(this.#docs.first, key, record)
+    else this.#sink.put(this.#docs.first, key, record)
+  }
+
+  deleteDocument(ordinal: number): void {
+    this.del(this.#docs, ordinalSuffix(ordinal))
+  }
+
+  putId(id: Uint8Array, ordinal: number): void {
+    if (this.#ids === undefined) return
+    if (this.#sink.copies) this.#sink.put(this.#ids.first, id, passingDigits(ordinal))
+    else this.#sink.putText(this.#ids.first, id, String(ordinal))
+  }
+
+  deleteId(id: Uint8Array): void {
+    if (this.#ids !== undefined) this.del(this.#ids, id)
+  }
+
+  putIndexRecord({ key, value }: IndexWrite): void {
+    if (value === undefined) this.del(this.#index, key)
+    else this.put(this.#index, key, value)
+  }
+
+  putState(state: CollectionState): void {
+    this.#sink.putText(this.#stateKey, noKey, JSON.stringify(state))
+  }
+
+  deleteState(): void {
+    this.#sink.del(this.#stateKey, noKey)
+  }
+
+  put(area: Area, key: Uint8Array, value: Uint8Array): void {
+    this.#sink.put(area.first, key, value)
+  }
+
+  del(area: Area, key: Uint8Array): void {
+    this.#sink.del(area.first, key)
+  }
+
+  /** Call once. */
+  commit(sync: boolean): Promise<void> {
+    return this.#sink.commit(sync)
+  }
+}
+
+/** Of the greatest safe integer. */
+const maxDigits = 16
+const digits = new Uint8Array(maxDigits)
+/** The last digits of `digits`, by how many they are. */
+const digitViews = Array.from({ length: maxDigits + 1 }, (_, count) => digits.subarray(maxDigits - count))
+
+/** A whole number in decimal, in memory that the next call writes over. */
+function passingDigits(value: number): Uint8Array {
+  let at = maxDigits
+  let rest = value
+  do {
+    const tens = Math.floor(rest / 10)
+    digits[--at] = 0x30 + rest - tens * 10
+    rest = tens
+  } while (rest > 0)
+  return digitViews[maxDigits - at]!
+}

@@ -1,0 +1,355 @@
+/**
+ * The write path of one collection: what is decided about a write is decided here, in the order of the calls.
+ *
+ * Inserts are pipelined: while one batch is being applied the next is prepared, its `_id`s checked against the store
+ * and against the ids still under way. Single inserts that wait together are committed together. Everything that reads
+ * before it writes (update, delete) runs alone.
+ *
+ * Invariants:
+ * 1. No two documents have the same `_id`, at any instant.
+ * 2. Nothing is decided between a read and the batch that relies on it.
+ * 3. The index is maintained when nothing else touches it.
+ */
+import { PetalError } from '../../model/errors.ts'
+import { checkId, encodeKey } from '../../model/key.ts'
+import { breathe } from '../../model/time-slice.ts'
+import { type Document, isPlainObject } from '../../model/types.ts'
+import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import { countId, ensureId, lookInto, storedForm } from '../documents/stored-form.ts'
+import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
+import { JsonLine } from '../import/json-line.ts'
+import type { CollectionStore } from '../store/collection-store.ts'
+import { compareBytes } from '../store/layout.ts'
+import { type Commit, type Committer, isFull } from './committer.ts'
+import { PendingIds } from './pending-ids.ts'
+import { WriteQueue } from './write-queue.ts'
+
+/** What became of a run of inserts; `done` settles when all of it is applied. */
+export interface Inserted {
+  /** `_id` of each document, undefined for those refused. */
+  readonly ids: readonly unknown[]
+  readonly errors: readonly WriteError[]
+  readonly count: number
+  /** Characters of the records, for the size of the next run. */
+  readonly characters: number
+  readonly done: Promise<void>
+}
+
+interface WaitingInsert {
+  readonly document: Document
+  readonly resolve: (id: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A document on its way in. */
+interface Entry {
+  /** A line's own bytes are stored, unless only its document can tell what it holds. */
+  readonly document: Document | JsonLine
+  /** Its `_id` when the key was made. */
+  readonly id: unknown
+  readonly key: Uint8Array
+  readonly needsLookup: boolean
+}
+
+const maxGroup = 1000
+
+export class Writer {
+  readonly #name: string
+  readonly #store: CollectionStore
+  readonly #index: DocumentIndex
+  readonly #committer: Committer
+  readonly #queue = new WriteQueue()
+  /** Ids of inserts that are prepared and not yet applied. */
+  readonly #pending = new Set<PendingIds>()
+  /** No `_id` of the collection, stored or pending, is above it. */
+  #greatestId: Uint8Array
+  #group: WaitingInsert[] | undefined
+  #isClosed = false
+
+  constructor(
+    name: string,
+    store: CollectionStore,
+    index: DocumentIndex,
+    committer: Committer,
+    greatestId: Uint8Array | undefined
+  ) {
+    this.#name = name
+    this.#store = store
+    this.#index = index
+    this.#committer = committer
+    this.#greatestId = greatestId ?? new Uint8Array(0)
+  }
+
+  /** Inserts one document; resolves with its `_id` when it is committed. */
+  insertOne(document: Document): Promise<unknown> {
+    this.ensureId(document)
+    if (this.#group === undefined || this.#group.length >= maxGroup) this.#group = this.#openGroup()
+    const group = this.#group
+    return new Promise((resolve, reject) => group.push({ document, resolve, reject }))
+  }
+
+  /** Gives the document an `_id` if it has none; where they are counted, its insertion will. */
+  ensureId(document: Document): void {
+    if (this.#store.ids === undefined) ensureId(document)
+  }
+
+  /**
+   * Inserts a run of documents; resolves when the last of its batches is under way.
+   * @param ordered stop at the first document that is refused
+   */
+  insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
+    return this.#enqueue(() => this.#insert(documents, ordered))
+  }
+
+  /** Runs a task that reads and writes, with no other write under way. */
+  exclusive<T>(task: () => Promise<T>): Promise<T> {
+    return this.#enqueue(async () => {
+      await this.#committer.settle()
+      return task()
+    })
+  }
+
+  /** Inserts one document and resolves with its `_id` when it is committed. REQUIRES: inside an exclusive task. */
+  async insertAlone(document: Document): Promise<unknown> {
+    const { ids, errors, done } = await this.#insert([document], true)
+    if (errors[0] !== undefined) throw errors[0].error
+    await done
+    return ids[0]
+  }
+
+  /** REQUIRES: inside an exclusive task, nothing under way. */
+  async maintainIfDue(): Promise<void> {
+    if (!this.#index.isMaintenanceDue) return
+    try {
+      await this.#index.maintain(this.#committer.limit)
+    } catch (error) {
+      throw commitFailed(error)
+    }
+  }
+
+  /** Refuses new writes, waits for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#queue.idle()
+    await this.#committer.settle()
+  }
+
+  /** Tells of an `_id` that is written. */
+  noteId(key: Uint8Array): void {
+    if (compareBytes(key, this.#greatestId) > 0) this.#greatestId = key
+  }
+
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    // What is called later runs later: inserts that come after this task must not join a group before it.
+    this.#group = undefined
+    if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
+    return this.#queue.run(async () => {
+      // Also here, and not only when the queue is empty: it may never be.
+      if (this.#index.isMaintenanceDue) await this.#maintainAlone()
+      try {
+        return await task()
+      } finally {
+        // Once closed, close() no longer waits for what joins the queue, and the index is closed next.
+        const isLast = this.#queue.length === 1 && !this.#isClosed
+        if (isLast && this.#index.isMaintenanceDue) this.#maintainLater()
+      }
+    })
+  }
+
+  async #maintainAlone(): Promise<void> {
+    await this.#committer.settle()
+    await this.maintainIfDue()
+  }
+
+  /** Nobody waits for this: should it fail, it is still due, and the next write is told. */
+  #maintainLater(): void {
+    this.#queue.run(() => this.#maintainAlone()).catch(ignore)
+  }
+
+  #openGroup(): WaitingInsert[] {
+    const group: WaitingInsert[] = []
+    this.#enqueue(() => this.#insertGroup(group)).catch((error: unknown) => {
+      // The task may have failed before it began, in maintenance: nobody would ever take what joined the group now.
+      if (this.#group === group) this.#group = undefined
+      for (const { reject } of group) reject(error)
+    })
+    return group
+  }
+
+  async #insertGroup(group: WaitingInsert[]): Promise<void> {
+    if (this.#group === group) this.#group = undefined
+    const { ids, errors, done } = await this.#insert(
+      group.map(({ document }) => document),
+      false
+    )
+    for (const { index, error } of errors) group[index]?.reject(error)
+    // Not awaited: the next task may prepare its batch meanwhile. Rejecting what was rejected above does nothing.
+    done.then(
+      () => {
+        for (let i = 0; i < group.length; i++) group[i]?.resolve(ids[i])
+      },
+      (error: unknown) => {
+        for (const { reject } of group) reject(error)
+      }
+    )
+  }
+
+  async #insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
+    const entries = documents.map((document) => this.#prepare(document))
+    const existing = await this.#existing(entries)
+    const pending = new PendingIds()
+    this.#pending.add(pending)
+    // Their promises, not the commits: those hold the records of the whole run.
+    const commits: Promise<void>[] = []
+    const ids: unknown[] = []
+    const errors: WriteError[] = []
+    let count = 0
+    let characters = 0
+    let commit = this.#committer.begin()
+    try {
+      let sliceStart = performance.now()
+      for (let i = 0; i < entries.length; i++) {
+        // The first documents of a process take a hundred times as long as those that come when the code is warm.
+        const slice = breathe(sliceStart)
+        sliceStart = slice instanceof Promise ? await slice : slice
+        const entry = entries[i]!
+        if (commit.entries?.mustLoad && !(entry instanceof PetalError)) await loadEntries(commit, entry)
+        const error =
+          entry instanceof PetalError
+            ? entry
+            : this.#add(commit, entry, existing.size > 0 && existing.has(entry), pending)
+        if (error !== undefined) {
+          errors.push(writeError(i, error))
+          if (ordered) break
+          continue
+        }
+        ids[i] = (entry as Entry).id
+        count++
+        if (!isFull(commit)) continue
+        characters += commit.batch.size
+        await this.#committer.start(commit)
+        commits.push(commit.done)
+        commit = this.#committer.begin()
+      }
+      characters += commit.batch.size
+      await this.#committer.start(commit)
+      commits.push(commit.done)
+    } catch (error) {
+      this.#committer.abandon(commit)
+      this.#pending.delete(pending)
+      throw error
+    }
+    const done = Promise.all(commits).then(ignore)
+    const forget = (): void => {
+      this.#pending.delete(pending)
+    }
+    done.then(forget, forget)
+    return { ids, errors, count, characters, done }
+  }
+
+  /** Checks the `_id`; does not look into the rest. */
+  #prepare(document: Document | JsonLine): Entry | PetalError {
+    if (document instanceof JsonLine) {
+      const key = encodeKey(document.id)
+      const error = this.#noteInDomain(document.id, key)
+      if (error !== undefined) return error
+      return { document, id: document.id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
+    }
+    try {
+      const stored = lookInto(() => {
+        if (this.#store.ids === undefined) ensureId(document)
+        else countId(document, this.#committer.nextId ?? this.#store.ids.header.from)
+        return storedForm(document)
+      })
+      const id = stored._id
+      checkId(id)
+      const key = encodeKey(id)
+      const error = this.#noteInDomain(id, key)
+      if (error !== undefined) return error
+      return { document: stored, id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
+    } catch (error) {
+      if (error instanceof PetalError) return error
+      throw error
+    }
+  }
+
+  /** Where `_id`s are counted, the next one is above it. @returns why it cannot be one */
+  #noteInDomain(id: unknown, key: Uint8Array): PetalError | undefined {
+    const { ids } = this.#store
+    if (ids === undefined) return undefined
+    try {
+      const { nextId = ids.header.from } = this.#committer
+      this.#committer.nextId = Math.max(nextId, ids.check(id, key) + 1)
+      return undefined
+    } catch (error) {
+      return error as PetalError
+    }
+  }
+
+  /** Those entries whose `_id` is stored, or about to be by an earlier task. */
+  async #existing(entries: readonly (Entry | PetalError)[]): Promise<ReadonlySet<Entry>> {
+    const found = new Set<Entry>()
+    const asked = entries.filter((entry): entry is Entry => !(entry instanceof PetalError) && entry.needsLookup)
+    if (asked.length === 0) return found
+    // Before the store is asked: what is under way now may be applied, and forgotten as pending, while it answers,
+    // and yet too late for its answer.
+    for (const entry of asked) if (this.#isPending(entry.key)) found.add(entry)
+    const keys = asked.map(({ key }) => key)
+    const looking = this.#store.areThere(keys)
+    const areThere = looking instanceof Promise ? await looking : looking
+    asked.forEach((entry, i) => {
+      if (areThere[i]) found.add(entry)
+    })
+    return found
+  }
+
+  #isPending(key: Uint8Array): boolean {
+    for (const ids of this.#pending) if (ids.has(key)) return true
+    return false
+  }
+
+  /** @returns why the document is refused, undefined when it is in the batch */
+  #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
+    const { document, key } = entry
+    if (exists || (compareBytes(key, this.#greatestId) <= 0 && pending.has(key))) {
+      return duplicateKey(this.#name, entry.id)
+    }
+    try {
+      if (document instanceof JsonLine) this.#committer.addLine(commit, document, key)
+      else {
+        assertSameId(document, entry)
+        this.#committer.add(commit, document, key)
+      }
+    } catch (error) {
+      if (error instanceof PetalError) return error
+      throw error
+    }
+    pending.add(key)
+    this.noteId(key)
+    return undefined
+  }
+}
+
+/**
+ * The document is the caller's, who may have changed it since its key was made: under that key it could never be found.
+ * @throws PetalError BadValue
+ */
+function assertSameId({ _id }: Document, { id, key }: Entry): void {
+  const isSame = Object.is(_id, id) && (!isPlainObject(_id) || compareBytes(encodeKey(_id), key) === 0)
+  if (isSame) return
+  throw new PetalError('BadValue', "The document's _id was changed while it was being inserted", {
+    details: { path: '_id' }
+  })
+}
+
+/** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
+async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
+  try {
+    await entries?.load([document instanceof JsonLine ? document.parse().document : document])
+  } catch (error) {
+    // A line that cannot be parsed is refused when it is added.
+    if (!(error instanceof PetalError) || error.codeName !== 'FailedToParse') throw error
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,34 @@
+/**
+ * Numbers that keep kinds of pairs apart when they are hashed. Value pairs use their type code (0…15). Part of the file
+ * format: a tag never changes its meaning.
+ */
+import type { Pair } from '../../model/pairs.ts'
+
+export const Tag = {
+  size: 16,
+  type: 17,
+  exists: 18,
+  /** Not a pair of the document: "the pairs below this top-level key do not mean what MongoDB equality means". */
+  irregular: 19,
+  path: 20
+} as const
+
+/** A pair as it is hashed, compared and stored: path, tag, and a double or a text. */
+export interface TaggedPair {
+  readonly path: string
+  readonly tag: number
+  readonly key: number | string
+}
+
+export function tagPair(pair: Pair): TaggedPair {
+  switch (pair.kind) {
+    case 'value':
+      return { path: pair.path, tag: pair.value.type, key: pair.value.key }
+    case 'exists':
+      return { path: pair.path, tag: Tag.exists, key: 0 }
+    case 'type':
+      return { path: pair.path, tag: Tag.type, key: pair.type }
+    case 'size':
+      return { path: pair.path, tag: Tag.size, key: pair.length }
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The index's records with a checksum: content, then checksum(content, checksum(key, 0)), u32 little-endian.
+ *
+ * Invariants:
+ * 1. No damaged record is ever taken for a sound one, nor one record for another: a flipped bit in a row would hide a
+ *    document, and nothing above could notice.
+ * 2. A dead mark is its key alone. It has no content and no checksum, so that the document store can write it.
+ * 3. The frame never changes: a later version's header has to be told from a damaged one.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { IndexStore, IndexWrite } from '../document-index.ts'
+import { checksum } from './checksum.ts'
+import { IndexArea } from './index-keys.ts'
+
+const checksumBytes = 4
+
+export class CheckedStore implements IndexStore {
+  readonly #store: IndexStore
+
+  constructor(store: IndexStore) {
+    this.#store = store
+  }
+
+  /** undefined when the record is absent or damaged: to the index it is the same. */
+  get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const stored = this.#store.get(key)
+    return stored instanceof Promise ? stored.then((bytes) => contentOf(key, bytes)) : contentOf(key, stored)
+  }
+
+  write(operations: readonly IndexWrite[]): Promise<void> {
+    return this.#store.write(
+      operations.map(({ key, value }) => ({ key, value: value === undefined ? undefined : withChecksum(key, value) }))
+    )
+  }
+
+  clear(from: Uint8Array, to: Uint8Array): Promise<void> {
+    return this.#store.clear(from, to)
+  }
+
+  /** @throws PetalError IndexDamaged when it meets a damaged record */
+  async *scan(from: Uint8Array, to: Uint8Array): AsyncGenerator<readonly [key: Uint8Array, value: Uint8Array]> {
+    for await (const [key, stored] of this.#store.scan(from, to)) {
+      const content = key[0] === IndexArea.dead ? stored : contentOf(key, stored)
+      if (content === undefined) {
+        throw new PetalError('IndexDamaged', `The record ${hex(key)} of the index is damaged`)
+      }
+      yield [key, content]
+    }
+  }
+}
+
+function withChecksum(key: Uint8Array, content: Uint8Array): Uint8Array {
+  const stored = new Uint8Array(content.length + checksumBytes)
+  stored.set(content)
+  new DataView(stored.buffer).setUint32(content.length, checksum(content, checksum(key, 0)), true)
+  return stored
+}
+
+function contentOf(key: Uint8Array, stored: Uint8Array | undefined): Uint8Array | undefined {
+  if (stored === undefined || stored.length < checksumBytes) return undefined
+  const content = stored.subarray(0, stored.length - checksumBytes)
+  const expected = new DataView(stored.buffer, stored.byteOffset).getUint32(content.length, true)
+  return checksum(content, checksum(key, 0)) === expected ? content : undefined
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

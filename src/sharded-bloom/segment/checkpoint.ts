@@ -1,0 +1,180 @@
+/**
+ * An open segment as records: what a checkpoint writes and what opening takes back.
+ *
+ * A chunk of documents is the frames of its hashed rows, and a record each of what else there is: every private row's
+ * bits of the chunk, the keys of its columns, the upper level of its groups. Chunks are written once when they are complete, and the last, partial one when the index closes.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { PetalError } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
+import type { IndexStore, IndexWrite } from '../document-index.ts'
+import type { PairHash } from '../pairs/pair-hash.ts'
+import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
+import { IndexArea, indexKey, indexRange, numberOf } from '../records/index-keys.ts'
+import { ChunkRows, encodeChunkRows } from './chunk-rows.ts'
+import { framesPerChunk, type Geometry } from './geometry.ts'
+import { OpenSegment } from './open-segment.ts'
+import { frameBytes } from './row-cache.ts'
+import type { SegmentRecord } from './segment-record.ts'
+
+/** Records of the documents [from, to) of the segment; `from` is the start of a chunk. */
+export function* chunkWrites(
+  segment: OpenSegment,
+  geometry: Geometry,
+  from: number,
+  to: number
+): Generator<IndexWrite & { readonly value: Uint8Array }> {
+  const first = segment.firstOrdinal
+  for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
+    let frame = 0
+    for (const value of segment.rows.chunkFrames(chunk)) {
+      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value }
+    }
+    const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
+    yield {
+      key: indexKey(IndexArea.chunkPrivate, first, chunk),
+      value: encodeChunkRows(segment.privateRows, geometry, chunk * geometry.chunkDocuments, documents)
+    }
+    if (segment.columnSpecs.length > 0) {
+      yield {
+        key: indexKey(IndexArea.chunkColumns, first, chunk),
+        value: encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents))
+      }
+    }
+    if (segment.upperFrames > 0) {
+      const { chunkDocuments } = geometry
+      const value = segment.upper.chunk(chunk * chunkDocuments, chunkDocuments)
+      yield { key: indexKey(IndexArea.chunkUpper, first, chunk), value }
+    }
+  }
+}
+
+/** The record of an open segment whose first `documents` documents are in chunk records. */
+export function openSegmentRecord(
+  segment: OpenSegment,
+  documents: number,
+  tunings: number,
+  bytes: SegmentRecord['bytes']
+): SegmentRecord {
+  return {
+    firstOrdinal: segment.firstOrdinal,
+    documents,
+    span: documents,
+    storedAt: segment.firstOrdinal,
+    isSealed: false,
+    shards: segment.shards,
+    rowsPerPair: segment.rowsPerPair,
+    hashedPairs: segment.hashedPairs,
+    isShapeComplete: segment.isShapeComplete,
+    tunings,
+    alwaysCandidates: segment.alwaysCandidates.filter((position) => position < documents),
+    pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
+    rowOfSlot: [],
+    storedPairs: 0,
+    storedRows: 0,
+    columnSpecs: segment.columnSpecs,
+    columns: [],
+    upper: segment.upper.record,
+    bytes
+  }
+}
+
+/**
+ * The segment as it was; rows and columns are read out of their records when they are first touched.
+ * @throws PetalError IndexDamaged when chunks are missing or do not fit the record
+ */
+export async function restoreOpenSegment(
+  record: SegmentRecord,
+  store: IndexStore,
+  memory: RowMemory,
+  geometry: Geometry,
+  pairHash: PairHash
+): Promise<OpenSegment> {
+  const segment = new OpenSegment(memory, geometry, pairHash, record.firstOrdinal, {
+    shards: record.shards,
+    rowsPerPair: record.rowsPerPair,
+    privatePairs: record.pairs.map((pair) => pairHash.hash(pair)),
+    columns: record.columnSpecs,
+    upperFrames: record.upper.frames
+  })
+  try {
+    const chunks = Math.ceil(record.documents / geometry.chunkDocuments)
+    const frames = await readFrames(record, store, geometry, chunks)
+    segment.isShapeComplete = record.isShapeComplete
+    segment.alwaysCandidates.push(...record.alwaysCandidates)
+    segment.restore(record.documents, record.hashedPairs, frames)
+    const rows = new ChunkRows(memory, geometry, (what) => damaged(record, what))
+    const columns: ColumnChunk[] = []
+    let sliceStart = performance.now()
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      sliceStart = await breathe(sliceStart)
+      const bytes = await store.get(indexKey(IndexArea.chunkPrivate, record.firstOrdinal, chunk))
+      if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
+      const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
+      rows.add(bytes, documents, record.pairs.length)
+      if (record.columnSpecs.length > 0) {
+        const stored = await store.get(indexKey(IndexArea.chunkColumns, record.firstOrdinal, chunk))
+        if (stored === undefined) throw damaged(record, `chunk ${chunk} has no columns`)
+        columns.push({ bytes: stored, place: placeOf(geometry, chunk, documents) })
+      }
+      if (record.upper.frames > 0) {
+        // No damage where it is missing: it only saves time.
+        const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, chunk))
+        segment.upper.restoreChunk(chunk * geometry.chunkDocuments, geometry.chunkDocuments, upper)
+      }
+    }
+    segment.upper.forget(record.upper.unknownGroups)
+    segment.restoreRows(rows)
+    segment.columns.restoreLater((all) => {
+      for (const { bytes, place } of columns) {
+        if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is not readable')
+      }
+    })
+    return segment
+  } catch (error) {
+    segment.free()
+    throw error
+  }
+}
+
+interface ColumnChunk {
+  readonly bytes: Uint8Array
+  readonly place: ChunkPlace
+}
+
+function placeOf({ chunkDocuments, chunkRowBytes }: Geometry, chunk: number, documents: number): ChunkPlace {
+  return { first: chunk * chunkDocuments, documents, rowBytes: chunkRowBytes }
+}
+
+async function readFrames(
+  record: SegmentRecord,
+  store: IndexStore,
+  geometry: Geometry,
+  chunks: number
+): Promise<Uint8Array[][]> {
+  const frameCount = framesPerChunk(record.shards, geometry)
+  const frames: Uint8Array[][] = Array.from({ length: chunks }, () => [])
+  for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
+    const chunk = numberOf(key, 0)
+    const frame = numberOf(key, 1)
+    if (chunk === undefined || frame === undefined || value.length !== frameBytes) {
+      throw damaged(record, 'a chunk record has an impossible key or size')
+    }
+    // What is beyond the record was left by a crash: chunks of a checkpoint that did not complete, frames of other
+    // parameters that were to be cleared.
+    const target = frame < frameCount ? frames[chunk] : undefined
+    if (target !== undefined) target[frame] = value
+  }
+  frames.forEach((chunk, i) => {
+    for (let frame = 0; frame < frameCount; frame++) {
+      if (chunk[frame] === undefined) throw damaged(record, `frame ${frame} of chunk ${i} is missing`)
+    }
+  })
+  return frames
+}
+
+function damaged(record: SegmentRecord, what: string): PetalError {
+  return new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} is damaged: ${what}`, {
+    details: { firstOrdinal: record.firstOrdinal }
+  })
+}

@@ -1,0 +1,306 @@
+/**
+ * The segment that grows. Documents go straight into their final rows: hashed pairs into a signature, 64 signatures at a
+ * time into rows by transposition; private pairs, compared by the pair itself while the document is at hand, into
+ * rows of their own, a word of positions at a time.
+ *
+ * Invariants:
+ * 1. A private pair has been private since the segment's first document, so its row is exact.
+ * 2. While `isShapeComplete`, every EXISTS and TYPE pair of the segment is private: one that is not in the table is in
+ *    no document.
+ * 3. Bits at positions ≥ a view's limit may appear at any time; evaluation masks them.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import type { PairHash } from '../pairs/pair-hash.ts'
+import { Tag } from '../pairs/pair-tags.ts'
+import type { Shape } from '../pairs/shapes.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
+import type { OpenColumn } from '../ranges/open-column.ts'
+import { OpenColumns } from '../ranges/open-columns.ts'
+import type { Geometry } from './geometry.ts'
+import { GrowingRow, type RowSource } from './growing-row.ts'
+import { HashedRows } from './hashed-rows.ts'
+import { blockPositions, PrivateBlock } from './private-block.ts'
+import { type HashedPair, PrivateTable } from './private-table.ts'
+import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
+import { allGroups, UpperLevelBuilder } from './upper-level.ts'
+
+/** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
+const maxPrivateRows = 8192
+const maxDynamicRows = 2048
+
+/** What the documents of one shape have in common, prepared once per shape and segment. */
+interface PreparedShape {
+  readonly slots: Int32Array
+  readonly rows: Int32Array
+  readonly hashedPairs: number
+}
+
+/** A document's pairs and values as a scan of its bytes finds them (see byte-scan/). */
+export interface ScannedDocument {
+  /** The first `slotCount` are those of its private pairs, some more than once. */
+  readonly slots: Int32Array
+  readonly slotCount: number
+  /** P bits, the rows of its hashed pairs. */
+  readonly signature: Uint32Array
+  readonly hashedPairs: number
+  /** The hashes of those that are values or sizes, lo and hi in turn: the first `hashCount`. */
+  readonly hashes: Int32Array
+  readonly hashCount: number
+  /** Per column: the key met last, and how many there were, 2 for any number beyond. */
+  readonly columnKeys: Float64Array
+  readonly columnCounts: Uint8Array
+  /** Top-level keys below which pairs do not mean what they say. */
+  readonly irregularKeys: readonly string[]
+}
+
+export class OpenSegment implements Segment {
+  readonly firstOrdinal: number
+  readonly shards: number
+  readonly rowsPerPair: number
+  readonly table: PrivateTable
+  readonly alwaysCandidates: number[] = []
+  isShapeComplete = true
+  readonly columnSpecs: readonly ColumnSpec[]
+  readonly rows: HashedRows
+  readonly columns: OpenColumns
+  readonly upper: UpperLevelBuilder
+  readonly #memory: RowMemory
+  readonly #geometry: Geometry
+  readonly #pairHash: PairHash
+  readonly #rowNumbers: Int32Array
+  readonly #privateRows: GrowingRow[]
+  /** Positions that are not in the private rows yet. */
+  readonly #privateBlock: PrivateBlock
+  readonly #dynamicLimit: number
+  #documents = 0
+  #hashedPairs = 0
+
+  constructor(
+    memory: RowMemory,
+    geometry: Geometry,
+    pairHash: PairHash,
+    firstOrdinal: number,
+    parameters: SegmentParameters
+  ) {
+    this.#memory = memory
+    this.#geometry = geometry
+    this.#pairHash = pairHash
+    this.firstOrdinal = firstOrdinal
+    this.shards = parameters.shards
+    this.rowsPerPair = parameters.rowsPerPair
+    this.table = new PrivateTable(parameters.privatePairs)
+    this.#privateRows = parameters.privatePairs.map(() => new GrowingRow(geometry.segmentDocuments))
+    this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
+    this.#privateBlock = new PrivateBlock(Math.max(this.#dynamicLimit, parameters.privatePairs.length))
+    this.rows = new HashedRows(memory, geometry, parameters.shards)
+    this.#rowNumbers = new Int32Array(this.rowsPerPair)
+    this.columnSpecs = parameters.columns
+    this.upper = new UpperLevelBuilder(memory, geometry.segmentDocuments, parameters.upperFrames)
+    this.columns = new OpenColumns(memory, geometry.segmentDocuments, parameters.columns)
+  }
+
+  get documents(): number {
+    return this.#documents
+  }
+
+  get isFull(): boolean {
+    return this.#documents === this.#geometry.segmentDocuments
+  }
+
+  get rowBytes(): number {
+    return this.rows.rowBytes
+  }
+
+  /** The row of each slot. */
+  get privateRows(): readonly GrowingRow[] {
+    this.#privateBlock.flushTo(this.#privateRows)
+    return this.#privateRows
+  }
+
+  /** Hashed pairs of all documents added to this object: what fills the rows. */
+  get hashedPairs(): number {
+    return this.#hashedPairs
+  }
+
+  /** Adds the document at the next position. */
+  add(flat: FlatDocument): void {
+    const position = this.#documents
+    this.rows.beginDocument()
+    const prepared = this.#prepare(flat.shape)
+    const { slots, rows } = prepared
+    for (let i = 0; i < slots.length; i++) this.#privateBlock.add(slots[i]!, position)
+    for (let i = 0; i < rows.length; i++) this.rows.set(rows[i]!)
+    let hashed = prepared.hashedPairs
+    const rowNumbers = this.#rowNumbers
+    const { nodes, tags, keys, lo, hi } = flat
+    for (let i = 0; i < flat.count; i++) {
+      const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
+      if (slot >= 0) {
+        this.#privateBlock.add(slot, position)
+        continue
+      }
+      hashed++
+      this.upper.add(position, lo[i]!, hi[i]!)
+      this.#pairHash.rows(lo[i]!, hi[i]!, this.shards, rowNumbers)
+      for (let j = 0; j < rowNumbers.length; j++) this.rows.set(rowNumbers[j]!)
+    }
+    this.#hashedPairs += hashed
+    let isAlwaysCandidate = flat.isOverfull
+    for (const key of flat.irregularKeys) {
+      const slot = this.#slotFor(key, Tag.irregular, 0)
+      if (slot >= 0) this.#privateBlock.add(slot, position)
+      else isAlwaysCandidate = true
+    }
+    if (isAlwaysCandidate) this.alwaysCandidates.push(position)
+    this.columns.add(position, flat)
+    this.#endDocument()
+  }
+
+  /** Adds the document at the next position as a scan of its bytes has it. */
+  addScanned(scanned: ScannedDocument): void {
+    const position = this.#documents
+    this.rows.beginDocument()
+    this.rows.setSignature(scanned.signature)
+    this.#privateBlock.addAll(scanned.slots, scanned.slotCount, position)
+    this.#hashedPairs += scanned.hashedPairs
+    this.upper.addAll(position, scanned.hashes, scanned.hashCount)
+    this.columns.addKeys(position, scanned.columnKeys, scanned.columnCounts, scanned.irregularKeys)
+    this.#endDocument()
+  }
+
+  /** Leaves a position without a document; whoever calls it marks the position dead. */
+  skip(): void {
+    this.rows.beginDocument()
+    this.#endDocument()
+  }
+
+  /** A document that is gone by now, at a position that older views may still hold live: nothing is known of it. */
+  addUnknown(): void {
+    this.alwaysCandidates.push(this.#documents)
+    this.skip()
+  }
+
+  get privatePairCount(): number {
+    return this.table.size
+  }
+
+  privatePairs(): readonly HashedPair[] {
+    return this.table.pairs
+  }
+
+  readonly isReady = true
+
+  prepare(): void {}
+
+  rangeColumn(path: string, type: number): OpenColumn | undefined {
+    return this.columns.find(path, type)
+  }
+
+  locate(pair: HashedPair): Location {
+    const slot = this.table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
+    if (slot >= 0) return { kind: 'private', slot }
+    if (pair.tag === Tag.irregular) return { kind: 'absent' }
+    if (this.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
+    return { kind: 'hashed', pair }
+  }
+
+  get upperFrames(): number {
+    return this.upper.frames
+  }
+
+  loadGroups(): void {}
+
+  /** Its rows are in memory, and asked at once. */
+  groups(): number {
+    return allGroups
+  }
+
+  load(): void {}
+
+  privateRow(slot: number, scratch: number): number {
+    const { kernels, u32 } = this.#memory
+    kernels.fill(scratch, 0, this.rowBytes)
+    const from = scratch >>> 2
+    this.privateRows[slot]!.writeTo(u32.subarray(from, from + this.rowBytes / 4))
+    return scratch
+  }
+
+  andHashed({ pair }: HashedLocation, out: number): boolean {
+    const rows = new Int32Array(this.rowsPerPair)
+    this.#pairHash.rows(pair.lo, pair.hi, this.shards, rows)
+    return this.rows.and(rows, out)
+  }
+
+  /**
+   * Takes back what checkpoints kept: the frames of every chunk, and counts as they stood at `documents`.
+   * @param frames per chunk, in order, 8 KiB each
+   */
+  restore(documents: number, hashedPairs: number, frames: readonly (readonly Uint8Array[])[]): void {
+    this.rows.restore(documents, frames)
+    this.#documents = documents
+    this.#hashedPairs = hashedPairs
+  }
+
+  /** The private rows are in the source, which is asked when one is touched. */
+  restoreRows(source: RowSource): void {
+    this.#privateRows.forEach((row, slot) => {
+      row.restoreFrom(source, slot)
+    })
+  }
+
+  /** Gives the memory back. The segment must not be used afterwards. */
+  free(): void {
+    this.rows.free()
+    this.columns.free()
+    this.upper.free()
+  }
+
+  #endDocument(): void {
+    this.upper.endDocument(this.#documents)
+    this.#documents++
+    this.rows.endDocument()
+    if (this.#documents % blockPositions === 0) this.#privateBlock.flushTo(this.#privateRows)
+  }
+
+  #prepare(shape: Shape): PreparedShape {
+    if (shape.preparedBy === this) return shape.prepared as PreparedShape
+    const slots = new Set<number>()
+    const rows = new Set<number>()
+    let hashedPairs = 0
+    const place = (path: string, tag: number, key: number): void => {
+      const slot = this.#slotFor(path, tag, key)
+      if (slot >= 0) {
+        slots.add(slot)
+        return
+      }
+      this.isShapeComplete = false
+      hashedPairs++
+      const { lo, hi } = this.#pairHash.hash({ path, tag, key })
+      this.#pairHash.rows(lo, hi, this.shards, this.#rowNumbers)
+      for (const row of this.#rowNumbers) rows.add(row)
+    }
+    for (const { node, type } of shape.facts()) {
+      place(node.path, Tag.type, type)
+      place(node.path, Tag.exists, 0)
+    }
+    const prepared: PreparedShape = { slots: Int32Array.from(slots), rows: Int32Array.from(rows), hashedPairs }
+    shape.prepared = prepared
+    shape.preparedBy = this
+    return prepared
+  }
+
+  /** The private row of a pair that may still get one, or −1. Irregular keys may as long as there is room. */
+  #slotFor(path: string, tag: number, key: number): number {
+    const { lo, hi } = this.#pairHash.hash({ path, tag, key })
+    const slot = this.table.find(lo, hi, path, tag, key)
+    if (slot >= 0) return slot
+    // A pair met for the first time has been in no document before, (1) if it is an irregular key, because those are
+    // private or their document an eternal candidate, and (2) if it is a fact of a shape, as long as all of them are
+    // private.
+    if (this.table.size >= this.#dynamicLimit) return -1
+    if (tag !== Tag.irregular && !this.isShapeComplete) return -1
+    this.#privateRows.push(new GrowingRow(this.#geometry.segmentDocuments))
+    return this.table.add({ path, tag, key, lo, hi })
+  }
+}

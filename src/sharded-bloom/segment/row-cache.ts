@@ -1,0 +1,109 @@
+/**
+ * Frames of sealed segments in row memory: a byte budget, and CLOCK to choose which frame makes room.
+ *
+ * Invariants:
+ * 1. A frame looked up or inserted since the last beginEvaluation() is never evicted: an evaluation keeps every row it
+ *    has asked for, and may exceed the budget for that long.
+ * 2. `owner.slots[i]` is the slot of frame i plus one, or 0 when the frame is not cached.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+
+export const frameBytes = 8192
+
+/** A segment whose frames are cached; `slots` has one entry per frame it stores. */
+export interface FrameOwner {
+  readonly slots: Uint32Array
+}
+
+interface Slot {
+  address: number
+  owner: FrameOwner
+  frame: number
+  evaluation: number
+  isRecent: boolean
+}
+
+export class RowCache {
+  readonly #memory: RowMemory
+  readonly #budgetFrames: number
+  readonly #slots: Slot[] = []
+  readonly #vacant: number[] = []
+  #used = 0
+  #hand = 0
+  #evaluation = 0
+  hits = 0
+  misses = 0
+
+  constructor(memory: RowMemory, budgetBytes: number) {
+    this.#memory = memory
+    this.#budgetFrames = Math.max(16, Math.floor(budgetBytes / frameBytes))
+  }
+
+  get budgetBytes(): number {
+    return this.#budgetFrames * frameBytes
+  }
+
+  get usedBytes(): number {
+    return this.#used * frameBytes
+  }
+
+  /** What is asked for from now on belongs together and stays until the next call. */
+  beginEvaluation(): void {
+    this.#evaluation++
+  }
+
+  /** Address of a cached frame, or 0. */
+  lookup(owner: FrameOwner, frame: number): number {
+    const slot = owner.slots[frame]! - 1
+    if (slot < 0) {
+      this.misses++
+      return 0
+    }
+    const entry = this.#slots[slot]!
+    entry.isRecent = true
+    entry.evaluation = this.#evaluation
+    this.hits++
+    return entry.address
+  }
+
+  /** Makes room for a frame that is not cached; the caller fills the bytes at the address before anything else runs. */
+  insert(owner: FrameOwner, frame: number): number {
+    if (this.#used >= this.#budgetFrames) this.#evict()
+    const address = this.#memory.allocate()
+    const entry: Slot = { address, owner, frame, evaluation: this.#evaluation, isRecent: true }
+    const vacant = this.#vacant.pop()
+    const slot = vacant ?? this.#slots.length
+    this.#slots[slot] = entry
+    owner.slots[frame] = slot + 1
+    this.#used++
+    return address
+  }
+
+  /** Drops every frame of a segment. */
+  release(owner: FrameOwner): void {
+    for (let frame = 0; frame < owner.slots.length; frame++) {
+      const slot = owner.slots[frame]! - 1
+      if (slot >= 0) this.#drop(slot)
+    }
+  }
+
+  #evict(): void {
+    // Two rounds: the first one takes the marks away. Frames of this evaluation stay, whatever the budget says.
+    for (let step = 0; step < this.#slots.length * 2 && this.#used >= this.#budgetFrames; step++) {
+      this.#hand = (this.#hand + 1) % this.#slots.length
+      const entry = this.#slots[this.#hand]!
+      if (entry.address === 0 || entry.evaluation === this.#evaluation) continue
+      if (entry.isRecent) entry.isRecent = false
+      else this.#drop(this.#hand)
+    }
+  }
+
+  #drop(slot: number): void {
+    const entry = this.#slots[slot]!
+    this.#memory.free(entry.address)
+    entry.owner.slots[entry.frame] = 0
+    entry.address = 0
+    this.#vacant.push(slot)
+    this.#used--
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Open segment → sealed segment: whole rows instead of chunks, every private row in its smallest shape, identical ones
+ * stored once.
+ *
+ * Rows are written in batches of bounded size, so that the event loop breathes; nothing refers to them before the
+ * segment's record, which the caller writes last.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { IndexStore, IndexWrite } from '../document-index.ts'
+import type { StoredColumn } from '../ranges/column-record.ts'
+import { sealColumn } from '../ranges/seal-column.ts'
+import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
+import type { OpenSegment } from './open-segment.ts'
+import { encodePairTable } from './pair-table.ts'
+import { frameBytes } from './row-cache.ts'
+import { ALL_DOCUMENTS, encodeRow, NO_DOCUMENT, RowShape } from './row-codec.ts'
+import type { SegmentRecord } from './segment-record.ts'
+
+const framesPerBatch = 32
+const privateRowsPerBatch = 128
+
+/** @param storedAt what stands for the segment in the keys of its records */
+export async function sealSegment(
+  segment: OpenSegment,
+  store: IndexStore,
+  memory: RowMemory,
+  tunings: number,
+  storedAt = segment.firstOrdinal
+): Promise<SegmentRecord> {
+  const hashedRows = await writeHashedRows(segment, store, memory, storedAt)
+  const upperLevel = await writeUpperLevel(segment, store, storedAt)
+  const rows = new StoredRows()
+  const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
+  const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
+  const pairs = segment.privatePairs()
+  const pairTable = encodePairTable(pairs, rowOfSlot)
+  await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
+  return {
+    firstOrdinal: segment.firstOrdinal,
+    documents: segment.documents,
+    span: segment.documents,
+    storedAt,
+    isSealed: true,
+    shards: segment.shards,
+    rowsPerPair: segment.rowsPerPair,
+    hashedPairs: segment.hashedPairs,
+    isShapeComplete: segment.isShapeComplete,
+    tunings,
+    alwaysCandidates: segment.alwaysCandidates,
+    pairs: [],
+    rowOfSlot: [],
+    storedPairs: pairs.length,
+    storedRows: rows.count,
+    columnSpecs: [],
+    columns,
+    upper: segment.upper.record,
+    bytes: { hashedRows, privateRows, rangeCodes, upperLevel, pairTable: pairTable.length }
+  }
+}
+
+async function writeHashedRows(
+  segment: OpenSegment,
+  store: IndexStore,
+  memory: RowMemory,
+  storedAt: number
+): Promise<number> {
+  const rowBytes = sealedRowBytes(segment.documents)
+  const rowsPerFrame = sealedRowsPerFrame(segment.documents)
+  const frames = Math.ceil(segment.shards / rowsPerFrame)
+  let bytes = 0
+  for (let begin = 0; begin < frames; begin += framesPerBatch) {
+    const writes: IndexWrite[] = []
+    for (let frame = begin; frame < Math.min(frames, begin + framesPerBatch); frame++) {
+      const rows = Math.min(rowsPerFrame, segment.shards - frame * rowsPerFrame)
+      const value = new Uint8Array(rows * rowBytes)
+      const scratch = memory.push(frameBytes)
+      for (let i = 0; i < rows; i++) {
+        segment.rows.copyRow(frame * rowsPerFrame + i, scratch)
+        value.set(memory.u8.subarray(scratch, scratch + rowBytes), i * rowBytes)
+      }
+      memory.pop(scratch)
+      bytes += value.length
+      writes.push({ key: indexKey(IndexArea.hashedRows, storedAt, frame), value })
+    }
+    await store.write(writes)
+  }
+  return bytes
+}
+
+async function writeUpperLevel(segment: OpenSegment, store: IndexStore, storedAt: number): Promise<number> {
+  let writes: IndexWrite[] = []
+  let frame = 0
+  for (const value of segment.upper.contents(segment.documents)) {
+    writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value })
+    if (writes.length < framesPerBatch) continue
+    await store.write(writes)
+    writes = []
+  }
+  if (writes.length > 0) await store.write(writes)
+  return frame * frameBytes
+}
+
+async function writePrivateRows(
+  segment: OpenSegment,
+  store: IndexStore,
+  stored: StoredRows,
+  storedAt: number
+): Promise<{ readonly rowOfSlot: readonly number[]; readonly bytes: number }> {
+  const { documents, privateRows } = segment
+  const rowBytes = sealedRowBytes(documents)
+  const rowOfSlot: number[] = []
+  let bytes = 0
+  for (let begin = 0; begin < privateRows.length; begin += privateRowsPerBatch) {
+    const writes: IndexWrite[] = []
+    for (const row of privateRows.slice(begin, begin + privateRowsPerBatch)) {
+      const value = row.encode(0, documents, rowBytes)
+      const { index, isNew } = stored.add(value)
+      rowOfSlot.push(index)
+      if (!isNew) continue
+      bytes += value.length
+      writes.push({ key: indexKey(IndexArea.privateRow, storedAt, index), value })
+    }
+    if (writes.length > 0) await store.write(writes)
+  }
+  return { rowOfSlot, bytes }
+}
+
+/** One column after the other: each takes about a millisecond. */
+async function writeColumns(
+  segment: OpenSegment,
+  store: IndexStore,
+  memory: RowMemory,
+  stored: StoredRows,
+  storedAt: number
+): Promise<{ readonly columns: readonly StoredColumn[]; readonly bytes: number }> {
+  const { documents } = segment
+  const rowBytes = sealedRowBytes(documents)
+  const columns: StoredColumn[] = []
+  let bytes = 0
+  let firstKeys = 0
+  for (const column of segment.columns.all) {
+    const writes: IndexWrite[] = []
+    const write = (key: Uint8Array, value: Uint8Array): void => {
+      bytes += value.length
+      writes.push({ key, value })
+    }
+    const place = (row: Uint8Array): number => {
+      const { index, isNew } = stored.add(row)
+      if (isNew) write(indexKey(IndexArea.privateRow, storedAt, index), row)
+      return index
+    }
+    const { kind, rows, keys } = sealColumn(column, documents, memory)
+    const { min, max, count, spec } = column
+    const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes)))
+    const outside = place(column.outside.encode(0, documents, rowBytes))
+    columns.push({ ...spec, kind, count, min, max, rows: numbers, outside, keys: keys.length, firstKeys })
+    const all = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength)
+    for (let offset = 0; offset < all.length; offset += frameBytes) {
+      write(indexKey(IndexArea.columnKeys, storedAt, firstKeys++), all.slice(offset, offset + frameBytes))
+    }
+    await store.write(writes)
+  }
+  return { columns, bytes }
+}
+
+/** Numbers distinct rows; many paths occur in exactly the same documents. Rows that are none or all have no number. */
+class StoredRows {
+  readonly #rows: Uint8Array[] = []
+  readonly #byHash = new Map<number, number[]>()
+
+  get count(): number {
+    return this.#rows.length
+  }
+
+  add(row: Uint8Array): { readonly index: number; readonly isNew: boolean } {
+    if (row[0] === RowShape.none) return { index: NO_DOCUMENT, isNew: false }
+    if (row[0] === RowShape.all) return { index: ALL_DOCUMENTS, isNew: false }
+    const hash = hashBytes(row)
+    const candidates = this.#byHash.get(hash)
+    const known = candidates?.find((index) => equalBytes(this.#rows[index]!, row))
+    if (known !== undefined) return { index: known, isNew: false }
+    const index = this.#rows.length
+    this.#rows.push(row)
+    if (candidates === undefined) this.#byHash.set(hash, [index])
+    else candidates.push(index)
+    return { index, isNew: true }
+  }
+}
+
+/** FNV-1a of the length and some of the bytes; rows with one hash are compared. */
+function hashBytes(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5 ^ bytes.length
+  const stride = 1 + (bytes.length >>> 9)
+  for (let i = 0; i < bytes.length; i += stride) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
+  return hash
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

@@ -1,0 +1,317 @@
+/**
+ * An immutable segment: rows are read frame by frame when a query asks for them, and kept in the row cache.
+ *
+ * A frame that is missing or has the wrong size is damage. It never hides a document: its rows say nothing (`unknown`),
+ * queries confirm more, and `isDamaged` has the index built again at the next open.
+ */
+import { popcount32 } from '../../bloom/bit-set.ts'
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { PetalError } from '../../model/errors.ts'
+import type { IndexStore } from '../document-index.ts'
+import type { PairHash } from '../pairs/pair-hash.ts'
+import { Tag } from '../pairs/pair-tags.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
+import { framesOfKeys, SealedColumn } from '../ranges/sealed-column.ts'
+import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
+import { encodePairTable, PairTable } from './pair-table.ts'
+import type { HashedPair } from './private-table.ts'
+import { type FrameOwner, frameBytes, type RowCache } from './row-cache.ts'
+import { ALL_DOCUMENTS, decodeRow, NO_DOCUMENT } from './row-codec.ts'
+import type { HashedLocation, Location, Segment } from './segment.ts'
+import type { SegmentRecord } from './segment-record.ts'
+import { allGroups, frameOfPair, groupsOfPair } from './upper-level.ts'
+
+/** Of fewer groups it pays to read the parts of rows that are theirs. */
+const maxSparseGroups = 8
+/** Kernels work on 16 bytes at least. */
+const kernelDocuments = 128
+
+export interface SealedContext {
+  readonly memory: RowMemory
+  readonly cache: RowCache
+  readonly store: IndexStore
+  readonly pairHash: PairHash
+  /** Told once when damage is met. */
+  readonly onDamage: (message: string) => void
+}
+
+export class SealedSegment implements Segment, FrameOwner {
+  readonly record: SegmentRecord
+  readonly rowBytes: number
+  /** Slots of hashed frames first, then one per stored row, then the frames of column keys and of the upper level. */
+  readonly slots: Uint32Array
+  readonly #context: SealedContext
+  /** undefined until it is loaded, and where it is damaged. */
+  #table: PairTable | undefined
+  #isTableDamaged = false
+  readonly #rowsPerFrame: number
+  readonly #hashedFrames: number
+  readonly #upperStart: number
+  readonly #columns: readonly SealedColumn[]
+  readonly #damaged = new Set<number>()
+  readonly #rowNumbers: Int32Array
+  #isFreed = false
+
+  constructor(context: SealedContext, record: SegmentRecord) {
+    this.#context = context
+    this.record = record
+    this.rowBytes = sealedRowBytes(record.documents)
+    this.#rowNumbers = new Int32Array(record.rowsPerPair)
+    this.#rowsPerFrame = sealedRowsPerFrame(record.documents)
+    this.#hashedFrames = Math.ceil(record.shards / this.#rowsPerFrame)
+    this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record.documents, column))
+    const keyFrames = record.columns.reduce(
+      (most, { firstKeys, keys }) => Math.max(most, firstKeys + framesOfKeys(keys)),
+      0
+    )
+    this.#upperStart = this.#hashedFrames + this.record.storedRows + keyFrames
+    this.slots = new Uint32Array(this.#upperStart + record.upper.frames)
+  }
+
+  get firstOrdinal(): number {
+    return this.record.firstOrdinal
+  }
+
+  get documents(): number {
+    return this.record.documents
+  }
+
+  get shards(): number {
+    return this.record.shards
+  }
+
+  get rowsPerPair(): number {
+    return this.record.rowsPerPair
+  }
+
+  get alwaysCandidates(): readonly number[] {
+    return this.record.alwaysCandidates
+  }
+
+  get hashedPairs(): number {
+    return this.record.hashedPairs
+  }
+
+  get privatePairCount(): number {
+    return this.record.storedPairs + this.record.pairs.length
+  }
+
+  privatePairs(): readonly HashedPair[] {
+    return this.#table?.pairs(this.#context.pairHash) ?? []
+  }
+
+  get columnSpecs(): readonly ColumnSpec[] {
+    return this.record.columns
+  }
+
+  rangeColumn(path: string, type: number): SealedColumn | undefined {
+    return this.#columns.find(({ record }) => record.type === type && record.path === path)
+  }
+
+  get isReady(): boolean {
+    return this.#table !== undefined || this.#isTableDamaged
+  }
+
+  prepare(): void | Promise<void> {
+    if (this.isReady) return undefined
+    const { pairHash, store } = this.#context
+    const { pairs, rowOfSlot, storedAt, storedPairs } = this.record
+    if (storedPairs === 0) {
+      const hashed = pairs.map((pair) => pairHash.hash(pair))
+      this.#table = PairTable.decode(encodePairTable(hashed, rowOfSlot), pairs.length)
+      return undefined
+    }
+    const bytes = store.get(indexKey(IndexArea.pairTable, storedAt))
+    if (bytes instanceof Promise) return bytes.then((value) => this.#readTable(value))
+    return this.#readTable(bytes)
+  }
+
+  #readTable(bytes: Uint8Array | undefined): void {
+    this.#table = bytes && PairTable.decode(bytes, this.record.storedPairs)
+    if (this.#table !== undefined || this.#isTableDamaged) return
+    this.#isTableDamaged = true
+    const { onDamage } = this.#context
+    onDamage(`the private pairs of the segment at ordinal ${this.firstOrdinal} are ${bytes ? 'damaged' : 'missing'}`)
+  }
+
+  locate(pair: HashedPair): Location {
+    if (this.#table === undefined) return { kind: 'unknown' }
+    const row = this.#table.find(pair)
+    if (row !== undefined) return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
+    if (pair.tag === Tag.irregular) return { kind: 'absent' }
+    if (this.record.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
+    return { kind: 'hashed', pair }
+  }
+
+  get upperFrames(): number {
+    return this.record.upper.frames
+  }
+
+  loadGroups(location: Location): void | Promise<void> {
+    const frame = this.#upperFrame(location)
+    return frame === undefined ? undefined : this.#loadFrame(frame)
+  }
+
+  groups(location: Location): number {
+    const frame = this.#upperFrame(location)
+    if (frame === undefined || location.kind !== 'hashed') return location.kind === 'absent' ? 0 : allGroups
+    if (this.#damaged.has(frame)) return allGroups
+    const { memory, cache } = this.#context
+    const { lo, hi } = location.pair
+    return groupsOfPair(memory.u32, cache.lookup(this, frame), lo, hi) | this.record.upper.unknownGroups
+  }
+
+  /** Valid until the next call. */
+  #rowsOf({ pair }: HashedLocation): Int32Array {
+    this.#context.pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
+    return this.#rowNumbers
+  }
+
+  /** Where the pair's words are; only values and sizes are in the upper level. */
+  #upperFrame(location: Location): number | undefined {
+    const { frames } = this.record.upper
+    if (location.kind !== 'hashed' || frames === 0 || location.pair.tag > Tag.size) return undefined
+    return this.#upperStart + frameOfPair(location.pair.lo, location.pair.hi, frames)
+  }
+
+  load(location: Location): void | Promise<void> {
+    if (location.kind === 'private') return this.loadRow(location.slot)
+    if (location.kind !== 'hashed' || this.groups(location) === 0) return undefined
+    let pending: Promise<void>[] | undefined
+    for (const row of this.#rowsOf(location)) {
+      const loading = this.#loadFrame(Math.floor(row / this.#rowsPerFrame))
+      if (loading !== undefined) {
+        pending ??= []
+        pending.push(loading)
+      }
+    }
+    return pending === undefined ? undefined : Promise.all(pending).then(() => undefined)
+  }
+
+  privateRow(row: number, scratch: number): number | undefined {
+    return this.row(row, scratch)
+  }
+
+  loadRow(row: number): void | Promise<void> {
+    return row < 0 ? undefined : this.#loadFrame(this.#hashedFrames + row)
+  }
+
+  row(row: number, scratch: number): number | undefined {
+    const { memory, cache } = this.#context
+    if (row === ALL_DOCUMENTS || row === NO_DOCUMENT) {
+      memory.kernels.fill(scratch, row === ALL_DOCUMENTS ? 0xff : 0, this.rowBytes)
+      memory.kernels.clearFrom(scratch, this.documents, this.rowBytes)
+      return scratch
+    }
+    const frame = this.#hashedFrames + row
+    return this.#damaged.has(frame) ? undefined : cache.lookup(this, frame)
+  }
+
+  loadKeys(frame: number): void | Promise<void> {
+    return this.#loadFrame(this.#hashedFrames + this.record.storedRows + frame)
+  }
+
+  keys(frame: number): number | undefined {
+    const number = this.#hashedFrames + this.record.storedRows + frame
+    return this.#damaged.has(number) ? undefined : this.#context.cache.lookup(this, number)
+  }
+
+  andHashed(location: HashedLocation, out: number): boolean | undefined {
+    const { memory, cache } = this.#context
+    const groups = this.groups(location)
+    if (groups === 0) return false
+    const rows = this.#rowsOf(location)
+    const pointers = memory.push(rows.length * 4)
+    let count = 0
+    for (const row of rows) {
+      const frame = Math.floor(row / this.#rowsPerFrame)
+      if (this.#damaged.has(frame)) continue
+      const address = cache.lookup(this, frame) + (row % this.#rowsPerFrame) * this.rowBytes
+      memory.u32[(pointers >>> 2) + count++] = address
+    }
+    const isAnySet =
+      popcount32(groups) <= maxSparseGroups && this.record.upper.groupDocuments % kernelDocuments === 0
+        ? this.#andGroups(groups, pointers, count, out)
+        : memory.kernels.andRows(pointers, count, out, this.rowBytes)
+    memory.pop(pointers)
+    return count === 0 ? undefined : isAnySet !== 0
+  }
+
+  /** Reads of every row only what belongs to the groups. The pointers are moved along. */
+  #andGroups(groups: number, pointers: number, count: number, out: number): number {
+    const { kernels, u32 } = this.#context.memory
+    const bytes = this.record.upper.groupDocuments / 8
+    kernels.fill(out, 0, this.rowBytes)
+    let isAnySet = 0
+    let at = 0
+    for (let rest = groups; rest !== 0; rest &= rest - 1) {
+      const offset = (31 - Math.clz32(rest & -rest)) * bytes
+      // The last group may be shorter.
+      const length = Math.min(bytes, this.rowBytes - offset)
+      if (length <= 0) break
+      for (let i = 0; i < count; i++) u32[(pointers >>> 2) + i]! += offset - at
+      at = offset
+      isAnySet |= kernels.andRows(pointers, count, out + offset, length)
+    }
+    return isAnySet
+  }
+
+  /** Drops the segment's frames from the cache; it takes no others. */
+  free(): void {
+    this.#isFreed = true
+    this.#context.cache.release(this)
+  }
+
+  #loadFrame(frame: number): void | Promise<void> {
+    const { cache, store } = this.#context
+    if (cache.lookup(this, frame) !== 0 || this.#damaged.has(frame)) return undefined
+    const bytes = store.get(this.#keyOf(frame))
+    if (bytes instanceof Promise) return bytes.then((value) => this.#place(frame, value))
+    this.#place(frame, bytes)
+    return undefined
+  }
+
+  #place(frame: number, bytes: Uint8Array | undefined): void {
+    const { cache, memory, onDamage } = this.#context
+    if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
+    // Two queries may have asked for the same frame at the same time.
+    if (this.slots[frame] !== 0) return
+    if (bytes !== undefined) {
+      const address = cache.insert(this, frame)
+      if (frame >= this.#upperStart) {
+        if (bytes.length === frameBytes) {
+          memory.u8.set(bytes, address)
+          return
+        }
+      } else if (frame >= this.#hashedFrames + this.record.storedRows) {
+        if (bytes.length <= frameBytes && bytes.length % 8 === 0) {
+          memory.kernels.fill(address, 0, frameBytes)
+          memory.u8.set(bytes, address)
+          return
+        }
+      } else if (frame >= this.#hashedFrames) {
+        if (decodeRow(bytes, memory, address, this.documents, this.rowBytes)) return
+      } else if (bytes.length <= frameBytes && bytes.length === this.#frameLength(frame)) {
+        memory.u8.set(bytes, address)
+        return
+      }
+    }
+    this.#damaged.add(frame)
+    onDamage(`frame ${frame} of the segment at ordinal ${this.firstOrdinal} is ${bytes ? 'damaged' : 'missing'}`)
+  }
+
+  #keyOf(frame: number): Uint8Array {
+    const { storedAt } = this.record
+    const row = frame - this.#hashedFrames
+    if (row < 0) return indexKey(IndexArea.hashedRows, storedAt, frame)
+    if (frame >= this.#upperStart) return indexKey(IndexArea.upperLevel, storedAt, frame - this.#upperStart)
+    if (row < this.record.storedRows) return indexKey(IndexArea.privateRow, storedAt, row)
+    return indexKey(IndexArea.columnKeys, storedAt, row - this.record.storedRows)
+  }
+
+  #frameLength(frame: number): number {
+    const rows = Math.min(this.#rowsPerFrame, this.shards - frame * this.#rowsPerFrame)
+    return rows * this.rowBytes
+  }
+}

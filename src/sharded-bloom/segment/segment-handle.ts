@@ -1,0 +1,165 @@
+/**
+ * One segment through its life. What stands for it changes (open, tuned again, sealed); views keep the handle.
+ *
+ * Invariant: whatever stands for the segment is sound for every ordinal that was live at any time since the oldest open
+ * view: documents that could not be read again are eternal candidates, and liveness is the view's own. When others take
+ * its place (see rebuild/), it is retired and stays as it is until the last view that holds it closes.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { IndexStore, IndexWrite } from '../document-index.ts'
+import { IndexArea, indexKey } from '../records/index-keys.ts'
+import type { Geometry } from './geometry.ts'
+import { LiveBitmap } from './live.ts'
+import { OpenSegment } from './open-segment.ts'
+import { consecutive, decodePositions, type PositionMap } from './position-map.ts'
+import type { SealedSegment } from './sealed-segment.ts'
+import { noBytes, type SegmentBytes, type SegmentRecord } from './segment-record.ts'
+import { StoredSegment } from './stored-segment.ts'
+
+export class SegmentHandle {
+  readonly firstOrdinal: number
+  segment: OpenSegment | SealedSegment | StoredSegment
+  readonly live: LiveBitmap
+  readonly positions: PositionMap
+  /** Documents whose rows are in chunk records. */
+  checkpointed: number
+  /** How often its parameters were chosen again. */
+  tunings: number
+  /** Bytes stored for rows. */
+  bytes: SegmentBytes
+  directoryBytes = 0
+  liveBytes = 0
+  /** Takes no more documents though it is not full: its rows were too dense, or ordinals were left out. */
+  isClosed = false
+  /** False while the live bitmap is not stored as it is now. */
+  isLiveStored = false
+  /** Its chunk records are damaged: no more are added to them. Sealing, or the next open, makes new ones. */
+  isDamaged = false
+  #restoring: Promise<void> | undefined
+  #views = 0
+  #onUnused: (() => void) | undefined
+
+  constructor(
+    segment: OpenSegment | SealedSegment | StoredSegment,
+    live: LiveBitmap,
+    positions: PositionMap = consecutive(segment.firstOrdinal)
+  ) {
+    this.positions = positions
+    this.firstOrdinal = segment.firstOrdinal
+    this.segment = segment
+    this.live = live
+    this.checkpointed = 0
+    this.tunings = 0
+    this.bytes = noBytes
+  }
+
+  get endOrdinal(): number {
+    return this.firstOrdinal + (this.segment instanceof OpenSegment ? this.segment.documents : this.segment.record.span)
+  }
+
+  /** What stands for the segment in the keys of its records. */
+  get storedAt(): number {
+    return this.segment instanceof OpenSegment ? this.firstOrdinal : this.segment.record.storedAt
+  }
+
+  /** The open segment, or undefined when it is sealed, or not restored yet. */
+  get open(): OpenSegment | undefined {
+    return this.segment instanceof OpenSegment ? this.segment : undefined
+  }
+
+  /** False until prepare() has ended. */
+  get isReady(): boolean {
+    return this.segment.isReady
+  }
+
+  /** Brings into memory what questions and writes need first; a promise only where that takes time. */
+  prepare(): void | Promise<void> {
+    const { segment } = this
+    if (!(segment instanceof StoredSegment)) return segment.prepare()
+    this.#restoring ??= segment.restore().then(
+      (restored) => {
+        this.segment = restored.segment
+        this.isDamaged = restored.isDamaged
+      },
+      (error: unknown) => {
+        this.#restoring = undefined
+        throw error
+      }
+    )
+    return this.#restoring
+  }
+
+  /** A view reads it until it lets it go. */
+  hold(): void {
+    this.#views++
+  }
+
+  letGo(): void {
+    if (--this.#views === 0) this.#onUnused?.()
+  }
+
+  /** No view will hold it from now on. @param onUnused called once, when none does any more */
+  retire(onUnused: () => void): void {
+    if (this.#views === 0) onUnused()
+    else this.#onUnused = onUnused
+  }
+
+  remove(ordinal: number): void {
+    const position = this.positions.positionOf(ordinal)
+    if (position >= 0 && this.live.remove(position)) this.isLiveStored = false
+  }
+
+  /** Live documents below `limit`. */
+  liveCount(limit: number): number {
+    const documents = this.positions.positionsBelow(limit, this.segment.documents)
+    return this.live.dead === 0 ? documents : documents - this.live.deadBelow(documents)
+  }
+
+  /** The record of its live bitmap: nothing while all of it is live. */
+  liveWrite(): IndexWrite {
+    const words = this.live.capture()
+    const value =
+      words === undefined ? new Uint8Array(0) : new Uint8Array(words.buffer, words.byteOffset, words.byteLength).slice()
+    this.liveBytes = value.length
+    return { key: indexKey(IndexArea.live, this.storedAt), value }
+  }
+}
+
+/**
+ * The live bitmap of a segment as it was stored. Positions from `documents` on are live whatever it says: their
+ * ordinals may have been given to a batch that failed, and to other documents since.
+ * @throws PetalError IndexDamaged without a readable one: a segment that has a record has this one, too, and dead
+ * documents must not be counted
+ */
+export async function readLive(
+  store: IndexStore,
+  { firstOrdinal, storedAt, documents }: SegmentRecord,
+  { segmentDocuments }: Geometry
+): Promise<LiveBitmap> {
+  const bytes = await store.get(indexKey(IndexArea.live, storedAt))
+  if (bytes?.length === 0) return new LiveBitmap(segmentDocuments)
+  if (bytes?.length !== segmentDocuments / 8) {
+    throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable live bitmap`, {
+      details: { firstOrdinal }
+    })
+  }
+  const words = new Uint32Array(bytes.slice().buffer)
+  if ((documents & 31) !== 0) words[documents >>> 5]! |= -1 << (documents & 31)
+  words.fill(0xffff_ffff, Math.ceil(documents / 32))
+  return new LiveBitmap(segmentDocuments, words)
+}
+
+/**
+ * The ordinals of a stored segment.
+ * @throws PetalError IndexDamaged without a readable map where there has to be one
+ */
+export async function readPositions(store: IndexStore, record: SegmentRecord): Promise<PositionMap> {
+  const { firstOrdinal, storedAt, documents, span } = record
+  if (span === documents) return consecutive(firstOrdinal)
+  const bytes = await store.get(indexKey(IndexArea.positions, storedAt))
+  const positions = bytes && decodePositions(bytes, firstOrdinal, documents, span)
+  if (positions !== undefined) return positions
+  throw new PetalError('IndexDamaged', `The index segment at ordinal ${firstOrdinal} has no readable position map`, {
+    details: { firstOrdinal }
+  })
+}

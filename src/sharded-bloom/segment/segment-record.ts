@@ -1,0 +1,195 @@
+/**
+ * The record that makes a segment visible: its parameters, its private pairs and where their rows are.
+ *
+ * JSON, written last in the batch that completes a checkpoint or a seal. Every number is checked before it is used; a
+ * record that does not hold together is damage, and the index is built again from the documents.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { TaggedPair } from '../pairs/pair-tags.ts'
+import {
+  decodeColumns,
+  decodeSpecs,
+  encodeColumns,
+  encodeSpecs,
+  maxStoredRows,
+  type StoredColumn
+} from '../ranges/column-record.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
+import { decodeDouble, encodeDouble, type StoredDouble } from '../ranges/stored-double.ts'
+import { firstRebuilt } from '../records/index-keys.ts'
+import { maxSegmentDocuments } from './geometry.ts'
+import { maxSpan } from './position-map.ts'
+import { ALL_DOCUMENTS } from './row-codec.ts'
+import type { UpperLevelRecord } from './upper-level.ts'
+
+export interface SegmentRecord {
+  readonly firstOrdinal: number
+  /** Positions covered by what is stored. */
+  readonly documents: number
+  /** Ordinals covered, from the first on: more than `documents` where a position map leaves dead ones out. */
+  readonly span: number
+  /** What stands for the segment in the keys of its records: the first ordinal, unless it was built again. */
+  readonly storedAt: number
+  readonly isSealed: boolean
+  readonly shards: number
+  readonly rowsPerPair: number
+  readonly hashedPairs: number
+  readonly isShapeComplete: boolean
+  /** How often the parameters were chosen again (see sharded-index.ts). */
+  readonly tunings: number
+  readonly alwaysCandidates: readonly number[]
+  /** Private pairs in slot order: of an open segment, or of one that was sealed in format 2. */
+  readonly pairs: readonly TaggedPair[]
+  /** Which stored row each of `pairs` reads, in format 2; −1 for no document, −2 for all documents. */
+  readonly rowOfSlot: readonly number[]
+  /** Private pairs of a sealed segment that are in a record of their own (see pair-table.ts). */
+  readonly storedPairs: number
+  /** Rows of a sealed segment in records of their own: private ones, and those of columns. */
+  readonly storedRows: number
+  /** Which values are kept as columns (see ranges/): of an open segment. */
+  readonly columnSpecs: readonly ColumnSpec[]
+  /** The columns of a sealed segment. */
+  readonly columns: readonly StoredColumn[]
+  readonly upper: UpperLevelRecord
+  readonly bytes: SegmentBytes
+}
+
+/** Bytes stored for a segment, by part. */
+export interface SegmentBytes {
+  readonly hashedRows: number
+  readonly privateRows: number
+  readonly rangeCodes: number
+  readonly upperLevel: number
+  readonly pairTable: number
+}
+
+export const noBytes: SegmentBytes = { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, pairTable: 0 }
+
+const maxShards = 65_536
+const maxPairs = 65_536
+
+export type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
+
+export function encodeSegmentRecord(record: SegmentRecord): Uint8Array {
+  const pairs = record.pairs.map(storedPair)
+  const columnSpecs = encodeSpecs(record.columnSpecs)
+  const columns = encodeColumns(record.columns)
+  // Most segments have neither: they stand where they are stored, and every position is an ordinal.
+  const storedAt = record.storedAt === record.firstOrdinal ? undefined : record.storedAt
+  const span = record.span === record.documents ? undefined : record.span
+  return new TextEncoder().encode(JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns }))
+}
+
+/** @throws PetalError IndexDamaged */
+export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
+  let value: Record<string, unknown>
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Record<string, unknown>
+  } catch (cause) {
+    throw new PetalError('IndexDamaged', 'A segment record of the index is not readable', { cause })
+  }
+  const integer = (name: string, low: number, high: number): number => {
+    const number = value[name]
+    if (!Number.isSafeInteger(number) || (number as number) < low || (number as number) > high) throw damaged(name)
+    return number as number
+  }
+  const list = (name: string, length: number): readonly unknown[] => {
+    const items = value[name]
+    if (!Array.isArray(items) || items.length > length) throw damaged(name)
+    return items
+  }
+  const documents = integer('documents', 0, maxSegmentDocuments)
+  const pairs = list('pairs', maxPairs).map(parsePair)
+  const shards = integer('shards', 64, maxShards)
+  if (shards % 64 !== 0) throw damaged('shards')
+  const rowOfSlot = list('rowOfSlot', maxPairs).map((row) => {
+    if (!Number.isSafeInteger(row) || (row as number) < ALL_DOCUMENTS || (row as number) > maxPairs) {
+      throw damaged('rowOfSlot')
+    }
+    return row as number
+  })
+  const isSealed = value.isSealed === true
+  const firstOrdinal = integer('firstOrdinal', 0, Number.MAX_SAFE_INTEGER)
+  const span = value.span === undefined ? documents : integer('span', documents, maxSpan)
+  const storedAt =
+    value.storedAt === undefined ? firstOrdinal : integer('storedAt', firstRebuilt, Number.MAX_SAFE_INTEGER)
+  if (!isSealed && (span !== documents || storedAt !== firstOrdinal)) throw damaged('span')
+  if (isSealed && rowOfSlot.length !== pairs.length) throw damaged('rowOfSlot')
+  const columnSpecs = decodeSpecs(value.columnSpecs)
+  const columns = decodeColumns(value.columns, documents)
+  const storedPairs = value.storedPairs === undefined ? 0 : integer('storedPairs', 0, isSealed ? maxPairs : 0)
+  if (storedPairs > 0 && pairs.length > 0) throw damaged('pairs')
+  if (columnSpecs === undefined) throw damaged('columnSpecs')
+  if (columns === undefined) throw damaged('columns')
+  // Before format 3 it followed from what names rows.
+  const named = [...rowOfSlot, ...columns.flatMap((column) => [...column.rows, column.outside])]
+  const leastRows = named.reduce((most, row) => Math.max(most, row + 1), 0)
+  const storedRows = value.storedRows === undefined ? leastRows : integer('storedRows', leastRows, maxStoredRows)
+  const upper = decodeUpper(value.upper)
+  if (upper === undefined) throw damaged('upper')
+  const parts = value.bytes as { readonly [Part in keyof SegmentBytes]?: unknown } | undefined
+  return {
+    firstOrdinal,
+    documents,
+    span,
+    storedAt,
+    isSealed,
+    shards,
+    rowsPerPair: integer('rowsPerPair', 1, 32),
+    hashedPairs: integer('hashedPairs', 0, Number.MAX_SAFE_INTEGER),
+    isShapeComplete: value.isShapeComplete === true,
+    tunings: integer('tunings', 0, 100),
+    alwaysCandidates: list('alwaysCandidates', maxSegmentDocuments).map((position) => {
+      if (!Number.isSafeInteger(position) || (position as number) < 0 || (position as number) >= documents) {
+        throw damaged('alwaysCandidates')
+      }
+      return position as number
+    }),
+    pairs,
+    rowOfSlot,
+    storedPairs,
+    storedRows,
+    columnSpecs,
+    columns,
+    upper,
+    bytes: {
+      hashedRows: Number(parts?.hashedRows ?? 0),
+      privateRows: Number(parts?.privateRows ?? 0),
+      rangeCodes: Number(parts?.rangeCodes ?? 0),
+      upperLevel: Number(parts?.upperLevel ?? 0),
+      pairTable: Number(parts?.pairTable ?? 0)
+    }
+  }
+}
+
+function decodeUpper(value: unknown): UpperLevelRecord | undefined {
+  const { frames, groupDocuments, unknownGroups } = (value ?? {}) as Partial<Record<keyof UpperLevelRecord, unknown>>
+  if (!Number.isInteger(frames) || (frames as number) < 0 || (frames as number) > maxShards) return undefined
+  if (!Number.isInteger(groupDocuments) || (groupDocuments as number) < 1) return undefined
+  return {
+    frames: frames as number,
+    groupDocuments: groupDocuments as number,
+    unknownGroups: Number(unknownGroups) | 0
+  }
+}
+
+/** A pair as it is stored, as JSON. */
+export function storedPair({ path, tag, key }: TaggedPair): StoredPair {
+  return [path, tag, typeof key === 'string' ? key : encodeDouble(key)]
+}
+
+/** The pair that storedPair() made. @throws PetalError IndexDamaged */
+export function parsePair(value: unknown): TaggedPair {
+  if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
+  const [path, tag, key] = value as unknown[]
+  if (typeof path !== 'string' || !Number.isInteger(tag)) throw damaged('pairs')
+  const decoded = typeof key === 'string' ? key : decodeDouble(key)
+  if (decoded === undefined) throw damaged('pairs')
+  return { path, tag: tag as number, key: decoded }
+}
+
+function damaged(field: string): PetalError {
+  return new PetalError('IndexDamaged', `A segment record of the index has an impossible '${field}'`, {
+    details: { field }
+  })
+}

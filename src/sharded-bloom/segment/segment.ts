@@ -1,0 +1,95 @@
+/**
+ * What a segment is to the evaluation of bounds, open or sealed: a set of positions, and rows over them.
+ */
+
+import type { ColumnSpec } from '../ranges/column-spec.ts'
+import type { RangeColumn } from '../ranges/range-column.ts'
+import type { HashedPair } from './private-table.ts'
+
+/** P, r and the pairs that get a row of their own. Chosen before the first document of the segment is added. */
+export interface SegmentParameters {
+  /** P: hashed rows, a multiple of 64. */
+  readonly shards: number
+  /** r: hashed rows that every pair sets. */
+  readonly rowsPerPair: number
+  readonly privatePairs: readonly HashedPair[]
+  /** Values that are kept as columns, for ranges. */
+  readonly columns: readonly ColumnSpec[]
+  /** Frames of the upper level; 0 for none. */
+  readonly upperFrames: number
+}
+
+/** Where a segment keeps what it knows of a pair. */
+export type Location =
+  /** No document of the segment has the pair. */
+  | { readonly kind: 'absent' }
+  /** Exactly the documents of this private row have it; how the segment numbers its rows is its own affair. */
+  | { readonly kind: 'private'; readonly slot: number }
+  | HashedLocation
+  /** Nothing can be said: the rows are damaged. */
+  | { readonly kind: 'unknown' }
+
+/** Documents that have the pair are in all of its hashed rows, among others. */
+export interface HashedLocation {
+  readonly kind: 'hashed'
+  readonly pair: HashedPair
+}
+
+export interface Segment {
+  readonly firstOrdinal: number
+  /** Positions in use: [0, documents). */
+  readonly documents: number
+  readonly shards: number
+  readonly rowsPerPair: number
+  /** Length of an evaluated row in bytes, a multiple of 16. */
+  readonly rowBytes: number
+  /** Positions whose pairs are not all known, ascending: always candidates, never certain. */
+  readonly alwaysCandidates: readonly number[]
+
+  /** Hashed pairs of all documents. */
+  readonly hashedPairs: number
+
+  /** How many pairs have a row of their own. */
+  readonly privatePairCount: number
+
+  /** The pairs that have a row of their own. REQUIRES: prepare() */
+  privatePairs(): readonly HashedPair[]
+
+  /** What is kept as columns. */
+  readonly columnSpecs: readonly ColumnSpec[]
+
+  /** The column of the values of a type on a path; without one, type rows are all that bounds a range. */
+  rangeColumn(path: string, type: number): RangeColumn | undefined
+
+  readonly upperFrames: number
+
+  /** False until prepare() has ended. */
+  readonly isReady: boolean
+
+  /** Brings into memory what locate() needs; a promise only where the store cannot answer at once. */
+  prepare(): void | Promise<void>
+
+  /** REQUIRES: prepare() */
+  locate(pair: HashedPair): Location
+
+  /** Brings what groups() needs into memory; a promise only where the store cannot answer at once. */
+  loadGroups(location: Location): void | Promise<void>
+
+  /** The groups that may have documents of the location, one bit each (see upper-level.ts). */
+  groups(location: Location): number
+
+  /** Brings the rows of a location into memory; REQUIRES loadGroups(). */
+  load(location: Location): void | Promise<void>
+
+  /**
+   * Address of `rowBytes` bytes holding the private row: loaded rows as they are, others written to `scratch`
+   * (8 KiB). The bytes at the address must not be changed; undefined when the row turned out damaged.
+   */
+  privateRow(slot: number, scratch: number): number | undefined
+
+  /**
+   * Writes the AND of hashed rows to `out`; returns false when all of it is zero, undefined when a row turned out
+   * damaged.
+   */
+  andHashed(location: HashedLocation, out: number): boolean | undefined
+}

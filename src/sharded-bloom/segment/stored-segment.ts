@@ -1,0 +1,163 @@
+/**
+ * The open segment as the last process left it: what its record tells. Its rows are read when a question or a write
+ * first needs them, and an open segment takes its place.
+ *
+ * Chunks that turn out damaged hide nothing: the segment is built again from its documents, and since the damage is
+ * noted, the whole index at the next open.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { PetalError } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import type { DocumentSource } from '../document-index.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import type { ColumnSpec } from '../ranges/column-spec.ts'
+import { restoreOpenSegment } from './checkpoint.ts'
+import type { Geometry } from './geometry.ts'
+import { OpenSegment } from './open-segment.ts'
+import type { HashedPair } from './private-table.ts'
+import type { SealedContext } from './sealed-segment.ts'
+import type { Location, Segment } from './segment.ts'
+import type { SegmentRecord } from './segment-record.ts'
+import { allGroups } from './upper-level.ts'
+
+export interface StoredContext {
+  readonly sealed: SealedContext
+  readonly geometry: Geometry
+  readonly documents: DocumentSource
+  readonly flatten: (document: Document) => FlatDocument
+}
+
+export interface RestoredSegment {
+  readonly segment: OpenSegment
+  /** Its chunk records are not sound. */
+  readonly isDamaged: boolean
+}
+
+/** To whoever asks it nonetheless it says that nothing is known. */
+export class StoredSegment implements Segment {
+  readonly record: SegmentRecord
+  readonly isReady = false
+  readonly rowBytes: number
+  readonly #context: StoredContext
+  #isFreed = false
+
+  constructor(context: StoredContext, record: SegmentRecord) {
+    this.#context = context
+    this.record = record
+    this.rowBytes = context.geometry.segmentDocuments / 8
+  }
+
+  /** @throws PetalError DatabaseNotOpen when it was freed meanwhile */
+  async restore(): Promise<RestoredSegment> {
+    const { memory } = this.#context.sealed
+    let isDamaged = false
+    let segment: OpenSegment
+    try {
+      segment = await this.#read(memory)
+    } catch (error) {
+      if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+      this.#context.sealed.onDamage(error.message)
+      isDamaged = true
+      segment = await this.#buildAgain(memory)
+    }
+    if (!this.#isFreed) return { segment, isDamaged }
+    segment.free()
+    throw closed()
+  }
+
+  prepare(): void {}
+
+  get firstOrdinal(): number {
+    return this.record.firstOrdinal
+  }
+
+  get documents(): number {
+    return this.record.documents
+  }
+
+  get shards(): number {
+    return this.record.shards
+  }
+
+  get rowsPerPair(): number {
+    return this.record.rowsPerPair
+  }
+
+  get alwaysCandidates(): readonly number[] {
+    return this.record.alwaysCandidates
+  }
+
+  get hashedPairs(): number {
+    return this.record.hashedPairs
+  }
+
+  get privatePairCount(): number {
+    return this.record.pairs.length
+  }
+
+  privatePairs(): readonly HashedPair[] {
+    return []
+  }
+
+  get columnSpecs(): readonly ColumnSpec[] {
+    return this.record.columnSpecs
+  }
+
+  rangeColumn(): undefined {}
+
+  get upperFrames(): number {
+    return this.record.upper.frames
+  }
+
+  locate(): Location {
+    return { kind: 'unknown' }
+  }
+
+  loadGroups(): void {}
+
+  groups(): number {
+    return allGroups
+  }
+
+  load(): void {}
+
+  privateRow(): undefined {}
+
+  andHashed(): undefined {}
+
+  free(): void {
+    this.#isFreed = true
+  }
+
+  #read(memory: RowMemory): Promise<OpenSegment> {
+    const { sealed, geometry } = this.#context
+    return restoreOpenSegment(this.record, sealed.store, memory, geometry, sealed.pairHash)
+  }
+
+  async #buildAgain(memory: RowMemory): Promise<OpenSegment> {
+    const { sealed, geometry, documents, flatten } = this.#context
+    const { firstOrdinal, shards, rowsPerPair, pairs, columnSpecs } = this.record
+    const privatePairs = pairs.map((pair) => sealed.pairHash.hash(pair))
+    const parameters = { shards, rowsPerPair, privatePairs, columns: columnSpecs, upperFrames: 0 }
+    const segment = new OpenSegment(memory, geometry, sealed.pairHash, firstOrdinal, parameters)
+    try {
+      let sliceStart = performance.now()
+      for await (const [ordinal, document] of documents.read(firstOrdinal, firstOrdinal + this.documents)) {
+        if (this.#isFreed) throw closed()
+        while (firstOrdinal + segment.documents < ordinal) segment.addUnknown()
+        segment.add(flatten(document))
+        sliceStart = await breathe(sliceStart)
+      }
+      while (segment.documents < this.documents) segment.addUnknown()
+      return segment
+    } catch (error) {
+      segment.free()
+      throw error
+    }
+  }
+}
+
+function closed(): PetalError {
+  return new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
+}
