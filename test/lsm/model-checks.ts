@@ -166,7 +166,7 @@ export async function checkEverything(subject: Subject, moment: Moment): Promise
     )
   }
   const { problems } = await db.verify()
-  assert.equal(problems, [], 'verify')
+  assert.equal(problems, [], `verify: ${JSON.stringify(problems)}`)
   if (db.valueStats() === undefined) return
   for (const color of colors.keys()) {
     const lookup = { question: { kind: 'color', color }, space: 0 as Space, limit: undefined, reverse: false } as const

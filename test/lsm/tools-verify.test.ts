@@ -1,23 +1,28 @@
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEngine } from '../../src/lsm/engine/open-engine.ts'
 import { writeTrailer } from '../../src/lsm/format/codec.ts'
 import { footerBytes, readFooter } from '../../src/lsm/format/footer.ts'
 import { readMetaindex } from '../../src/lsm/format/metaindex.ts'
-import { jsonExtractor, LsmLevel, type MemoryFileSystem, type Problem, type StoreOptions } from '../../src/lsm/index.ts'
+import { logName } from '../../src/lsm/fs/file-names.ts'
+import { jsonExtractor, LsmLevel, MemoryFileSystem, type Problem, type StoreOptions } from '../../src/lsm/index.ts'
 import { Arena } from '../../src/lsm/memtable/arena.ts'
 import { Memtable } from '../../src/lsm/memtable/memtable.ts'
+import { checkLogs } from '../../src/lsm/tools/check-files.ts'
 import { checkLevels } from '../../src/lsm/tools/check-levels.ts'
 import { checkShadowing } from '../../src/lsm/tools/check-shadowing.ts'
 import { ProblemList } from '../../src/lsm/tools/problems.ts'
 import { verify } from '../../src/lsm/tools/verify.ts'
 import { Values } from '../../src/lsm/value/values.ts'
+import { createLog } from '../../src/lsm/version/log-files.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { Version } from '../../src/lsm/version/version.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 import { directory } from './compaction-helpers.ts'
+import { recordOfPut } from './log-helpers.ts'
 import { documentOf, keyOf, smallOptions, valueOptions } from './tools-content.ts'
 import { flip, namesOf, readBytes, truncate } from './tools-damage.ts'
 import { filledStore, location, openLevel, rejection, tablesAlone } from './tools-stores.ts'
@@ -54,6 +59,21 @@ function first(fileSystem: MemoryFileSystem, pattern: RegExp): string {
 }
 
 const sideOptions = { ...valueOptions, values: { ...valueOptions.values, placement: 'side-file' } } as StoreOptions
+
+test('a log that is not in use may go while the logs are read', () => {
+  const fileSystem = new MemoryFileSystem()
+  fileSystem.makeDirectory(directory)
+  const log = createLog(fileSystem, directory, 5)
+  for (const sequence of [1, 2, 3]) log.append(recordOfPut(sequence))
+  createLog(fileSystem, directory, 7).close()
+  const problems = new ProblemList()
+  const steps = checkLogs(fileSystem, directory, () => ({ logNumbers: [5], lastSequence: 0, sequence: 3 }), problems)
+  steps.next()
+  fileSystem.remove(join(directory, logName(7)))
+  assert.is([...steps].length, 2)
+  assert.equal(problems.problems, [])
+  log.close()
+})
 
 test('a sound store has no problems, with filters and without', async () => {
   for (const options of [smallOptions, valueOptions, sideOptions]) {

@@ -129,6 +129,11 @@ export class Engine implements Places {
     return this.#sequence
   }
 
+  /** Numbers of the logs that hold what is not in tables yet, ascending. */
+  get logNumbers(): readonly number[] {
+    return this.#logs.numbers
+  }
+
   /** Bytes in logs that the next open would have to replay. */
   get logBytes(): number {
     return this.#logs.bytes

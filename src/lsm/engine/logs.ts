@@ -46,6 +46,11 @@ export class Logs {
     return this.#needed[this.#needed.length - 1]!
   }
 
+  /** Numbers of the logs that are needed, ascending. */
+  get numbers(): readonly number[] {
+    return this.#needed.map(({ logNumber }) => logNumber)
+  }
+
   /** Bytes in all logs that are needed. */
   get bytes(): number {
     return this.#needed.reduce((sum, log) => sum + log.bytes, 0)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ioError } from '../errors.ts'
 import { LogReader } from '../format/log-reader.ts'
 import { decodeBatches, readFirstSequence } from '../format/write-batch.ts'
-import { currentName, logName, manifestName, parseFileName } from '../fs/file-names.ts'
+import { currentName, logName, manifestName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { readCurrent } from '../version/current-file.ts'
 import { readManifest } from '../version/manifest.ts'
@@ -30,8 +30,8 @@ export function checkManifest(fileSystem: FileSystem, directory: string, problem
 
 /** What an open store knows of its logs, at one moment. */
 export interface LogsInUse {
-  /** The oldest log that holds what is not in tables yet. */
-  readonly logNumber: number
+  /** The logs that hold what is not in tables yet, ascending. Others are prepared or given up, and come and go. */
+  readonly logNumbers: readonly number[]
   /** Of the last entry in tables: the log goes on behind it. */
   readonly lastSequence: number
   /** Of the last entry that was written. */
@@ -52,7 +52,7 @@ export function* checkLogs(
     const before = inUse()
     const found = new ProblemList()
     yield* readLogs(fileSystem, directory, before, found)
-    if (inUse().logNumber !== before.logNumber) continue
+    if (inUse().logNumbers[0] !== before.logNumbers[0]) continue
     for (const { kind, path, what, offset } of found.problems) problems.add(kind, path, what, offset)
     return
   }
@@ -61,14 +61,14 @@ export function* checkLogs(
 function* readLogs(
   fileSystem: FileSystem,
   directory: string,
-  { logNumber, lastSequence, sequence }: LogsInUse,
+  { logNumbers, lastSequence, sequence }: LogsInUse,
   problems: ProblemList
 ): Generator<void, void> {
   let due = lastSequence + 1
-  let end = { path: join(directory, logName(logNumber)), offset: 0 }
-  for (const number of logNumbers(fileSystem, directory)) {
-    if (number < logNumber) continue
+  let end = { path: directory, offset: 0 }
+  for (const number of logNumbers) {
     const path = join(directory, logName(number))
+    end = { path, offset: 0 }
     try {
       const file = attempt(path, () => fileSystem.open(path, 'read'))
       try {
@@ -92,11 +92,6 @@ function* readLogs(
   }
   if (due > sequence) return
   problems.add('log', end.path, `the logs end before sequence ${due}, though ${sequence} was written`, end.offset)
-}
-
-function logNumbers(fileSystem: FileSystem, directory: string): number[] {
-  const names = attempt(directory, () => fileSystem.list(directory)).map(parseFileName)
-  return names.flatMap((name) => (name?.kind === 'log' ? [name.number] : [])).sort((a, b) => a - b)
 }
 
 function attempt<T>(path: string, read: () => T): T {

@@ -94,10 +94,11 @@ class Verification {
     const problems = this.#problems
     checkManifest(fileSystem, directory, problems)
     checkLevels(version.levels, directory, problems)
-    const inUse = () => {
-      const { logNumber, lastSequence } = versions
-      return { logNumber, lastSequence, sequence: engine.sequence }
-    }
+    const inUse = () => ({
+      logNumbers: engine.logNumbers.filter((number) => number >= versions.logNumber),
+      lastSequence: versions.lastSequence,
+      sequence: engine.sequence
+    })
     await this.#drive(checkLogs(fileSystem, directory, inUse, problems))
     const values = await this.#loadedValues()
     for (const meta of version.allTables()) await this.#checkTable(meta, values)
