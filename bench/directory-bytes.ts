@@ -12,7 +12,8 @@ export function directoryBytes(directory: string): DirectoryBytes {
   let total = 0
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
-    const { size } = statSync(join(entry.parentPath, entry.name))
+    // An open store may have removed it meanwhile.
+    const size = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0
     const extension = extname(entry.name) || entry.name.replace(/-\d+$/, '')
     byExtension[extension] = (byExtension[extension] ?? 0) + size
     total += size
