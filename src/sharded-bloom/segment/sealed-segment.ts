@@ -16,6 +16,7 @@ import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { encodePairTable, PairTable } from './pair-table.ts'
 import type { HashedPair } from './private-table.ts'
+import { RecordedSegment } from './recorded-segment.ts'
 import { type FrameOwner, frameBytes, type RowCache } from './row-cache.ts'
 import { ALL_DOCUMENTS, decodeRow, NO_DOCUMENT } from './row-codec.ts'
 import type { HashedLocation, Location, Segment } from './segment.ts'
@@ -36,8 +37,7 @@ export interface SealedContext {
   readonly onDamage: (message: string) => void
 }
 
-export class SealedSegment implements Segment, FrameOwner {
-  readonly record: SegmentRecord
+export class SealedSegment extends RecordedSegment implements Segment, FrameOwner {
   readonly rowBytes: number
   /** Slots of hashed frames first, then one per stored row, then the frames of column keys and of the upper level. */
   readonly slots: Uint32Array
@@ -54,8 +54,8 @@ export class SealedSegment implements Segment, FrameOwner {
   #isFreed = false
 
   constructor(context: SealedContext, record: SegmentRecord) {
+    super(record)
     this.#context = context
-    this.record = record
     this.rowBytes = sealedRowBytes(record.documents)
     this.#rowNumbers = new Int32Array(record.rowsPerPair)
     this.#rowsPerFrame = sealedRowsPerFrame(record.documents)
@@ -67,30 +67,6 @@ export class SealedSegment implements Segment, FrameOwner {
     )
     this.#upperStart = this.#hashedFrames + this.record.storedRows + keyFrames
     this.slots = new Uint32Array(this.#upperStart + record.upper.frames)
-  }
-
-  get firstOrdinal(): number {
-    return this.record.firstOrdinal
-  }
-
-  get documents(): number {
-    return this.record.documents
-  }
-
-  get shards(): number {
-    return this.record.shards
-  }
-
-  get rowsPerPair(): number {
-    return this.record.rowsPerPair
-  }
-
-  get alwaysCandidates(): readonly number[] {
-    return this.record.alwaysCandidates
-  }
-
-  get hashedPairs(): number {
-    return this.record.hashedPairs
   }
 
   get privatePairCount(): number {

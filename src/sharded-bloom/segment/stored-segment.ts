@@ -16,6 +16,7 @@ import { restoreOpenSegment } from './checkpoint.ts'
 import type { Geometry } from './geometry.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { HashedPair } from './private-table.ts'
+import { RecordedSegment } from './recorded-segment.ts'
 import type { SealedContext } from './sealed-segment.ts'
 import type { Location, Segment } from './segment.ts'
 import type { SegmentRecord } from './segment-record.ts'
@@ -35,16 +36,15 @@ export interface RestoredSegment {
 }
 
 /** To whoever asks it nonetheless it says that nothing is known. */
-export class StoredSegment implements Segment {
-  readonly record: SegmentRecord
+export class StoredSegment extends RecordedSegment implements Segment {
   readonly isReady = false
   readonly rowBytes: number
   readonly #context: StoredContext
   #isFreed = false
 
   constructor(context: StoredContext, record: SegmentRecord) {
+    super(record)
     this.#context = context
-    this.record = record
     this.rowBytes = context.geometry.segmentDocuments / 8
   }
 
@@ -67,30 +67,6 @@ export class StoredSegment implements Segment {
   }
 
   prepare(): void {}
-
-  get firstOrdinal(): number {
-    return this.record.firstOrdinal
-  }
-
-  get documents(): number {
-    return this.record.documents
-  }
-
-  get shards(): number {
-    return this.record.shards
-  }
-
-  get rowsPerPair(): number {
-    return this.record.rowsPerPair
-  }
-
-  get alwaysCandidates(): readonly number[] {
-    return this.record.alwaysCandidates
-  }
-
-  get hashedPairs(): number {
-    return this.record.hashedPairs
-  }
 
   get privatePairCount(): number {
     return this.record.pairs.length
