@@ -1,0 +1,146 @@
+/**
+ * How long does the event loop wait for PetalDB, while it imports, seals and builds again? Nothing but PetalDB runs in
+ * the process; a query every few milliseconds stands for its other work where it says so.
+ *
+ *     npm run build && node --import tsx bench/event-loop.ts [--count 200000 --output bench/results]
+ *
+ * Only waits by the clock are what users see, and only on a machine that does nothing else. Beside them stands what one
+ * turn of the loop took of the processor.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Database } from '../src/index.ts'
+import type { Document } from '../src/model/types.ts'
+import { generateTweets } from '../src/workload/index.ts'
+import { openDatabase } from './contenders/petaldb-api.ts'
+import { LoopMeter, type LoopReport, type Quantiles } from './loop-meter.ts'
+import { machine } from './machine.ts'
+import { header, table } from './query-report.ts'
+
+/** Milliseconds. */
+const targets = { p99: 5, max: 20 }
+const segmentDocuments = 65_536
+const seals = 3
+const batchDocuments = 1000
+const chunkBytes = 64 * 1024
+
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '200000' }, output: { type: 'string' } }
+})
+const count = Number(options.count)
+
+/** Lines, outside the heap: the collector's pauses are to be those of PetalDB. */
+const lines = Buffer.from(`${[...generateTweets({ count })].map((tweet) => JSON.stringify(tweet)).join('\n')}\n`)
+const lineStarts = new Uint32Array(count + 1)
+for (let n = 1; n <= count; n++) lineStarts[n] = lines.indexOf('\n', lineStarts[n - 1]) + 1
+const directory = mkdtempSync(join(tmpdir(), 'petaldb-bench-event-loop-'))
+const phases: [name: string, report: LoopReport][] = []
+
+async function phase(name: string, run: (meter: LoopMeter) => Promise<void>): Promise<void> {
+  console.error(name)
+  // What the phase before left behind is not this one's.
+  globalThis.gc?.()
+  await sleep(200)
+  const meter = new LoopMeter()
+  meter.resume()
+  await run(meter)
+  meter.pause()
+  phases.push([name, meter.report()])
+}
+
+/** Parsed a batch at a time, from line `from` to `to`, with the meter standing still. */
+async function insert(db: Database, from: number, to: number, meter?: LoopMeter): Promise<void> {
+  for (let begin = from; begin < to; begin += batchDocuments) {
+    meter?.pause()
+    const documents: Document[] = []
+    for (let n = begin; n < Math.min(to, begin + batchDocuments); n++) {
+      documents.push(JSON.parse(lines.toString('utf8', lineStarts[n], lineStarts[n + 1])) as Document)
+    }
+    await turn()
+    meter?.resume()
+    await db.insertMany(documents)
+  }
+}
+
+function* chunks(): Generator<Uint8Array> {
+  for (let start = 0; start < lines.length; start += chunkBytes) yield lines.subarray(start, start + chunkBytes)
+}
+
+const queries: readonly Document[] = [
+  { id_str: (JSON.parse(lines.toString('utf8', 0, lineStarts[1])) as { id_str: string }).id_str },
+  { lang: 'en', 'user.verified': true, 'entities.hashtags.text': 'news' },
+  { 'user.screen_name': 'nobody at all' }
+]
+
+async function besideQueries(db: Database, work: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    for (const filter of queries) await db.find(filter, { limit: 20 }).toArray()
+    await sleep(2)
+  }
+  await over
+}
+
+try {
+  await phase('nothing at all', () => sleep(500))
+  {
+    await using db = await openDatabase(join(directory, 'objects'))
+    await phase('import of objects, insertMany of 1,000', (meter) => insert(db, 0, count, meter))
+    await phase('rebuild', async () => {
+      await db.index.rebuild()
+    })
+    await phase('rebuild beside queries', () => besideQueries(db, db.index.rebuild()))
+  }
+  {
+    await using db = await openDatabase(join(directory, 'lines'))
+    await phase('import of lines', async () => {
+      await db.importLines(chunks())
+    })
+  }
+  if (count >= segmentDocuments) {
+    await using db = await openDatabase(join(directory, 'seal'))
+    const meters = new LoopMeter()
+    for (let n = 1; n <= Math.min(seals, Math.floor(count / segmentDocuments)); n++) {
+      await insert(db, (n - 1) * segmentDocuments, n * segmentDocuments - 1)
+      await sleep(200)
+      meters.resume()
+      await insert(db, n * segmentDocuments - 1, n * segmentDocuments)
+      // The next write waits for it.
+      await db.deleteOne({ _id: 'nobody' })
+      meters.pause()
+    }
+    phases.push(['seal', meters.report()])
+  }
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}
+
+const cells = ({ p50, p99, max }: Quantiles): string[] => [p50, p99, max].map((value) => value.toFixed(1))
+const rows = phases.map(([name, { wait, processor, duration }]) => [
+  name,
+  (duration / 1000).toFixed(1),
+  ...cells(wait),
+  ...(processor === undefined ? ['–', '–', '–'] : cells(processor)),
+  wait.p99 <= targets.p99 && wait.max <= targets.max ? 'met' : 'NOT met'
+])
+const markdown = `# How long the event loop waits
+
+${header(machine(), `node --import tsx bench/event-loop.ts --count ${count}`)}
+
+Milliseconds, ${count.toLocaleString('en')} tweets. *Wait* is by the clock, beyond the timer's own millisecond. *Processor* is what
+one turn of the loop took of this thread, collector included; other processes do not lengthen it. The target is a
+wait of at most ${targets.p99} at p99 and ${targets.max} at worst.
+
+${table(['phase', 's', 'wait p50', 'p99', 'worst', 'processor p50', 'p99', 'worst', 'target'], rows)}
+`
+console.log(markdown)
+if (options.output !== undefined) {
+  mkdirSync(options.output, { recursive: true })
+  writeFileSync(join(options.output, 'event-loop.md'), markdown)
+}
