@@ -89,7 +89,7 @@ export interface CollectionIndex {
  * await tweets.insertOne({ lang: 'en', text: 'hello' })
  * await tweets.find({ lang: 'en' }).toArray()
  */
-export class Collection<T extends Document = Document> {
+export class Collection<T extends object = Document> {
   readonly collectionName: string
   /** The collection's index. */
   readonly index: CollectionIndex
@@ -124,8 +124,9 @@ export class Collection<T extends Document = Document> {
 
   /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
   async insertOne(document: T): Promise<InsertOneResult> {
-    assertDocument(document)
-    return { acknowledged: true, insertedId: await this.#write(({ writer }) => writer.insertOne(document)) }
+    const given: unknown = document
+    assertDocument(given)
+    return { acknowledged: true, insertedId: await this.#write(({ writer }) => writer.insertOne(given)) }
   }
 
   /**
@@ -204,7 +205,7 @@ export class Collection<T extends Document = Document> {
   /** The different values on a path among the matches, elements of arrays one by one, in order. */
   async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
     const values = new DistinctValues(path)
-    for await (const document of this.find(filter, options)) values.add(document)
+    for await (const document of this.find(filter, options)) values.add(document as Document)
     return values.toArray()
   }
 
@@ -219,7 +220,7 @@ export class Collection<T extends Document = Document> {
 
   replaceOne(
     filter: Filter,
-    replacement: Document,
+    replacement: T | Omit<T, '_id'>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
     return this.#updateUpTo(1, filter, () => compileReplacement(replacement), options)
@@ -235,10 +236,10 @@ export class Collection<T extends Document = Document> {
 
   /** Runs writes one after the other. @throws BulkWriteError when some are refused */
   bulkWrite(
-    operations: readonly BulkWriteOperation[],
+    operations: readonly BulkWriteOperation<T>[],
     options: { readonly ordered?: boolean } = {}
   ): Promise<BulkWriteResult> {
-    return bulkWrite(this as unknown as Collection, operations, options)
+    return bulkWrite(this, operations, options)
   }
 
   /** Changes the first match; returns it, or null when none matched. */
@@ -246,7 +247,11 @@ export class Collection<T extends Document = Document> {
     return this.#findOneAndChange(filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
-  findOneAndReplace(filter: Filter, replacement: Document, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
+  findOneAndReplace(
+    filter: Filter,
+    replacement: T | Omit<T, '_id'>,
+    options: FindOneAndUpdateOptions = {}
+  ): Promise<T | null> {
     return this.#findOneAndChange(filter, () => compileReplacement(replacement), options)
   }
 

@@ -48,7 +48,7 @@ export interface DatabaseStats {
  * await db.insertOne({ text: 'into the default collection' })
  * await db.collection('people').insertOne({ name: 'Ada' })
  */
-export class Database<T extends Document = Document> extends Collection<T> implements AsyncDisposable {
+export class Database<T extends object = Document> extends Collection<T> implements AsyncDisposable {
   readonly #collections: Collections
 
   /** Databases come from open(). */
@@ -66,7 +66,7 @@ export class Database<T extends Document = Document> extends Collection<T> imple
    * db.collection('log', { index: 'none' })
    * db.collection('orders', { ids: 'reversible' })
    */
-  collection<U extends Document = Document>(name: string, options?: CollectionOptions): Collection<U> {
+  collection<U extends object = Document>(name: string, options?: CollectionOptions): Collection<U> {
     checkCollectionName(name)
     if (options !== undefined) this.#collections.choose(name, options)
     return new Collection<U>(this.#collections, name)

@@ -15,7 +15,7 @@ import type { AnyLevel, OpenOptions, Store } from './options.ts'
  * const english = await db.find({ lang: 'en' }).toArray()
  * await db.close()
  */
-export async function open<T extends Document = Document>(
+export async function open<T extends object = Document>(
   location: string | AnyLevel,
   options: OpenOptions = {}
 ): Promise<Database<T>> {

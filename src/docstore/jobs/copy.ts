@@ -28,8 +28,8 @@ const batchBytes = 4 * 1024 * 1024
 const maxBatchDocuments = 1000
 
 /**
- * Copies every collection: its documents in their order, the kind of index and of ids it has, its declared indexes. Each is copied as it is when
- * its turn comes.
+ * Copies every collection: its documents in their order, the kind of index and of ids it has, its declared indexes.
+ * Each is copied as it is when its turn comes.
  * @param target without a document; what was copied when this fails stays there
  * @throws PetalError IllegalOperation for a target that is not empty, DataCorruption when the copy does not hold as many
  *   documents as were read; AbortedError
@@ -38,7 +38,11 @@ const maxBatchDocuments = 1000
  * await using target = await open('./copy.db', { store: 'level', errorIfExists: true })
  * await copyDatabase(source, target)
  */
-export async function copyDatabase(source: Database, target: Database, options: CopyOptions = {}): Promise<CopyResult> {
+export async function copyDatabase(
+  source: Database<object>,
+  target: Database<object>,
+  options: CopyOptions = {}
+): Promise<CopyResult> {
   const { collections, documents: totalDocuments } = await source.stats()
   if ((await target.stats()).documents > 0) {
     throw new PetalError('IllegalOperation', 'A database is copied into an empty one only')
@@ -105,7 +109,7 @@ class CollectionCopy {
 }
 
 /** A store that has no filters keeps the index that is nothing but filters as the usual one. */
-function collectionIn(target: Database, name: string, index: IndexKind, ids: IdsOption): Collection {
+function collectionIn(target: Database<object>, name: string, index: IndexKind, ids: IdsOption): Collection {
   try {
     return target.collection(name, { index, ids })
   } catch (error) {

@@ -12,17 +12,23 @@ interface UpdateModel {
   readonly arrayFilters?: readonly Document[]
 }
 
+interface ReplaceModel<T extends object> {
+  readonly filter: Document
+  readonly replacement: T | Omit<T, '_id'>
+  readonly upsert?: boolean
+}
+
 /** One write of a bulkWrite, in the driver's spelling. */
-export type BulkWriteOperation =
-  | { readonly insertOne: { readonly document: Document } }
+export type BulkWriteOperation<T extends object = Document> =
+  | { readonly insertOne: { readonly document: T } }
   | { readonly updateOne: UpdateModel }
   | { readonly updateMany: UpdateModel }
-  | { readonly replaceOne: { readonly filter: Document; readonly replacement: Document; readonly upsert?: boolean } }
+  | { readonly replaceOne: ReplaceModel<T> }
   | { readonly deleteOne: { readonly filter: Document } }
   | { readonly deleteMany: { readonly filter: Document } }
 
-type UpdateOperation = Extract<
-  BulkWriteOperation,
+type UpdateOperation<T extends object> = Extract<
+  BulkWriteOperation<T>,
   { updateOne: unknown } | { updateMany: unknown } | { replaceOne: unknown }
 >
 
@@ -37,9 +43,9 @@ interface Tally {
 }
 
 /** @throws BulkWriteError when one is refused; the ones before it, and with `ordered: false` after it, are done */
-export async function bulkWrite(
-  collection: Collection<Document>,
-  operations: readonly BulkWriteOperation[],
+export async function bulkWrite<T extends object>(
+  collection: Collection<T>,
+  operations: readonly BulkWriteOperation<T>[],
   { ordered = true }: { readonly ordered?: boolean }
 ): Promise<BulkWriteResult> {
   if (!Array.isArray(operations)) {
@@ -98,9 +104,9 @@ function isFatal({ codeName }: PetalError): boolean {
   return codeName === 'StoreFailure' || codeName === 'DatabaseNotOpen' || codeName === 'IllegalOperation'
 }
 
-async function run(
-  collection: Collection<Document>,
-  operation: BulkWriteOperation,
+async function run<T extends object>(
+  collection: Collection<T>,
+  operation: BulkWriteOperation<T>,
   index: number,
   tally: Tally
 ): Promise<void> {
@@ -120,7 +126,7 @@ async function run(
   }
 }
 
-function runUpdate(collection: Collection<Document>, operation: UpdateOperation) {
+function runUpdate<T extends object>(collection: Collection<T>, operation: UpdateOperation<T>) {
   if ('updateOne' in operation) {
     const { filter, update, ...options } = operation.updateOne
     return collection.updateOne(filter, update, options)

@@ -1,0 +1,49 @@
+/** What a TypeScript program writes; the type checker is the test, running it only shows that the calls are the right ones. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type BulkWriteOperation, type Collection, copyDatabase, open } from '../../src/index.ts'
+
+/** An interface, which unlike a type alias is not assignable to a record of unknown values. */
+interface Reading {
+  _id?: number
+  sensor: string
+  value: number
+}
+
+async function sensors<T extends { readonly sensor: string }>(readings: Collection<T>): Promise<string[]> {
+  return readings
+    .find()
+    .map(({ sensor }) => sensor)
+    .toArray()
+}
+
+test('documents may be of an interface, in every method that takes or gives one', async () => {
+  await using db = await open<Reading>('typed', { store: 'memory' })
+  const first: Reading = { _id: 1, sensor: 'a', value: 3 }
+  await db.insertOne(first)
+  await db.insertMany([{ _id: 2, sensor: 'b', value: 4 } satisfies Reading])
+  await db.replaceOne({ _id: 1 }, { ...first, value: 5 } satisfies Reading)
+  const before: Reading | null = await db.findOneAndReplace({ _id: 2 }, { sensor: 'c', value: 6 } satisfies Reading)
+  assert.is(before?.sensor, 'b')
+  const operations: BulkWriteOperation<Reading>[] = [
+    { insertOne: { document: { _id: 3, sensor: 'd', value: 7 } } },
+    { replaceOne: { filter: { _id: 3 }, replacement: { sensor: 'e', value: 8 } } }
+  ]
+  await db.bulkWrite(operations)
+  const found: Reading | undefined = await db.get(3)
+  assert.is(found?.sensor, 'e')
+  assert.equal(await sensors(db), ['a', 'c', 'e'])
+})
+
+test('collections of an interface stand beside others, and such a database can be copied', async () => {
+  await using db = await open('typed', { store: 'memory' })
+  const readings = db.collection<Reading>('readings')
+  await readings.insertOne({ sensor: 'a', value: 1 })
+  assert.equal(await sensors(readings), ['a'])
+  await using typed = await open<Reading>('typed', { store: 'memory' })
+  await using copy = await open<Reading>('copy', { store: 'memory' })
+  await typed.insertOne({ sensor: 'b', value: 1 })
+  assert.is((await copyDatabase(typed, copy)).documents, 1)
+})
+
+test.run()
