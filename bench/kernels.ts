@@ -1,11 +1,14 @@
 /**
- * What do the WebAssembly kernels buy? Combining rows of 65,536 bits: kernels, plain JavaScript, npm `bitset`.
+ * What do the WebAssembly kernels buy? Combining rows of 65,536 bits: kernels, plain JavaScript, npm `bitset`. And how
+ * fast is LZ4 over blocks of tweets?
  * Run: node --import tsx bench/kernels.ts
  */
 import NpmBitSet from 'bitset'
 import { popcount32 } from '../src/bloom/bit-set.ts'
 import { FRAME_BYTES, rowMemory } from '../src/bloom/kernels/index.ts'
-import { banner, compare, type Spread } from './spread.ts'
+import { compressChunk, decompressInPlace } from '../src/lsm/format/lz4/lz4.ts'
+import { generateTweets } from '../src/workload/tweets.ts'
+import { banner, compare, processorClock, type Spread } from './spread.ts'
 
 const ROWS = 8
 const WORDS = FRAME_BYTES / 4
@@ -124,6 +127,7 @@ report('count one row', {
 console.log(`\nAND of 8 rows reads ${((ROWS * FRAME_BYTES) / and).toFixed(0)} GB/s`)
 ingest(3072)
 ingest(512)
+lz4(4096)
 
 /** Transposing 65,536 signatures of P bits into rows. */
 function ingest(shards: number): void {
@@ -144,4 +148,37 @@ function ingest(shards: number): void {
   )
   for (const frame of frames) memory.free(frame)
   memory.pop(signatures)
+}
+
+/** Blocks of tweets' JSON, as a table has them. */
+function lz4(blockBytes: number): void {
+  const blocks: Buffer[] = []
+  let lines = ''
+  for (const tweet of generateTweets({ count: 8000, seed: 1 })) {
+    lines += JSON.stringify(tweet)
+    if (lines.length < blockBytes) continue
+    blocks.push(Buffer.from(lines))
+    lines = ''
+  }
+  const compressed = blocks.map((block) => Buffer.from(compressChunk(block, 0, block.length, block.length) ?? block))
+  const rawBytes = blocks.reduce((sum, { length }) => sum + length, 0)
+  const bytes = compressed.reduce((sum, { length }) => sum + length, 0)
+  const blockOf = (i: number) => blocks[i % blocks.length] as Buffer
+  const times = compare(
+    {
+      compress: repeat((i) => compressChunk(blockOf(i), 0, blockOf(i).length, blockBytes * 2)),
+      decompress: repeat((i) => {
+        const packed = compressed[i % blocks.length] as Buffer
+        return decompressInPlace(packed, 0, packed.length, blockOf(i).length)
+      })
+    },
+    blocks.length,
+    11,
+    processorClock
+  )
+  const speed = (name: string) => (rawBytes / blocks.length / (times.get(name)?.median ?? Number.NaN)) * 1000
+  console.log(
+    `LZ4 of blocks of ${blockBytes} bytes of tweets: ${speed('compress').toFixed(0)} MB/s there, ` +
+      `${speed('decompress').toFixed(0)} MB/s back, to ${(bytes / rawBytes).toFixed(3)} of their size`
+  )
 }

@@ -110,6 +110,22 @@ test('the same bytes are compressed to the same bytes, whatever was compressed b
   )
 })
 
+test('matches end behind the border of a page of 64 KiB, and begin anew there', () => {
+  const page = 0x10000
+  const text = Buffer.from('{"name":"one","size":12,"tags":["a","b"]},'.repeat(10))
+  for (const border of [page, 2 * page]) {
+    for (const shift of [-20, -13, -12, -5, -4, -1, 0, 1, 4, 12, 13, 20]) {
+      const raw = Buffer.concat([incompressible(border + shift - 200), text, text, incompressible(40), text])
+      const bytes = compressed(raw)
+      assert.ok(bytes.length < raw.length, `${border} ${shift}`)
+      assert.ok(referenceDecompress(bytes, raw.length)?.equals(raw), `${border} ${shift}`)
+      const target = Buffer.alloc(raw.length)
+      assert.ok(decompressChunk(bytes, 0, bytes.length, target, 0, raw.length))
+      assert.ok(target.equals(raw), `${border} ${shift}`)
+    }
+  }
+})
+
 test('the last match begins 12 bytes before the end at least, and ends 5 before it', () => {
   for (let length = 13; length < 64; length++) {
     const bytes = compressed(Buffer.alloc(length, 'a'))

@@ -6,6 +6,9 @@
  * and its compressed form at most 1/255 larger, so that 62 KiB are free behind each. What is decompressed may stand
  * anywhere in the input's pages but in the last 32 bytes.
  *
+ * The search for matches begins anew with every page of the input: within one, 16 bits are a place, whatever the table
+ * holds is near enough, and one comparison says whether it is a match.
+ *
  * Invariants:
  * 1. Whatever the input: nothing is read or written more than 32 bytes beyond the lengths given, which is inside the
  *    free part. Copies go in steps of 16 bytes and rely on that.
@@ -17,7 +20,7 @@
  */
 
 const TABLE: usize = 0
-const HASH_BITS: u32 = 13
+const HASH_BITS: u32 = 12
 /** Odd, for a hash of 5 bytes: Collet's. */
 const HASH_FACTOR: u64 = 889523592379
 
@@ -26,19 +29,18 @@ export const OUTPUT: usize = 0x60000
 export const MAX_CHUNK: u32 = 0x40000
 
 const MIN_MATCH: u32 = 4
-const MAX_DISTANCE: u32 = 65535
 /** The last match begins this far from the end at least, and the last 5 bytes are literals: so says the format. */
 const LAST_MATCH: u32 = 12
 const LAST_LITERALS: u32 = 5
+/** Bits of a position that are its place in the page. */
+const PLACE: usize = 0xffff
 /** After each 2^6 positions without a match, the search takes larger steps. */
 const SKIP_SHIFT: u32 = 6
 
-/** Added to positions in the table: what is below it was left by an earlier chunk. Saves clearing the table. */
-let epoch: u32 = 1
-
+/** Where the table keeps the place of the last position that began with the same five bytes, or the same hash of them. */
 @inline
-function slotOf(at: usize): usize {
-  return TABLE + (<usize>(((load<u64>(at) << 24) * HASH_FACTOR) >> (64 - HASH_BITS)) << 2)
+function slotOf(word: u64): usize {
+  return TABLE + (<usize>(((word << 24) * HASH_FACTOR) >> (64 - HASH_BITS)) << 1)
 }
 
 @inline
@@ -51,21 +53,20 @@ function copy(from: usize, to: usize, length: u32): void {
   } while (to < end)
 }
 
-/** Bytes that are equal at `a` and `b`, before `end` of a. */
+/** Bytes that are equal at `a` and `b`, before `end` of a. REQUIRES: a < end. */
 @inline
 function common(a: usize, b: usize, end: usize): u32 {
   const start = a
-  while (a + 8 <= end) {
-    const difference = load<u64>(a) ^ load<u64>(b)
-    if (difference != 0) return <u32>(a - start) + (<u32>ctz(difference) >> 3)
-    a += 8
-    b += 8
-  }
-  while (a < end && load<u8>(a) == load<u8>(b)) {
-    a++
-    b++
-  }
-  return <u32>(a - start)
+  do {
+    const equal = i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)))
+    if (equal != 0xffff) {
+      a += <usize>ctz(~equal)
+      break
+    }
+    a += 16
+    b += 16
+  } while (a < end)
+  return <u32>(min<usize>(a, end) - start)
 }
 
 /** What is left of a length that did not fit into the token. */
@@ -81,12 +82,6 @@ function writeLength(to: usize, rest: u32): usize {
 
 /** Compresses `length` bytes at INPUT to OUTPUT; returns their number, or 0 when they would be more than `limit`. */
 export function compress(length: u32, limit: u32): u32 {
-  if (epoch > 0xf000_0000) {
-    memory.fill(TABLE, 0, 4 << HASH_BITS)
-    epoch = 1
-  }
-  const base = epoch
-  epoch += length
   const end = INPUT + <usize>length
   let anchor: usize = INPUT
   let out: usize = OUTPUT
@@ -95,60 +90,60 @@ export function compress(length: u32, limit: u32): u32 {
     const lastMatch = end - <usize>LAST_MATCH
     const matchEnd = end - <usize>LAST_LITERALS
     let at: usize = INPUT
-    store<u32>(slotOf(at), base)
-    at++
     while (at <= lastMatch) {
-      // Looks for a position that begins like an earlier one.
-      let tries: u32 = 1 << SKIP_SHIFT
-      let match: usize = 0
-      for (;;) {
-        const slot = slotOf(at)
-        const seen = load<u32>(slot)
-        const here = <u32>(at - INPUT)
-        store<u32>(slot, here + base)
-        const distance = here + base - seen
-        // One branch, taken at matches only: two, of which the first follows what the table happens to hold, are
-        // mispredicted so often that they cost an eighth of the time.
-        const isNear = <u32>(distance <= min<u32>(here, MAX_DISTANCE))
-        match = at - <usize>(distance & (0 - isNear))
-        if (<u32>(load<u32>(match) == load<u32>(at)) & isNear) break
-        at += <usize>(tries++ >> SKIP_SHIFT)
-        if (at > lastMatch) {
-          match = 0
-          break
+      // A slot that was not used yet leads to the beginning of the page, which is as good a place to look as any.
+      const page = at & ~PLACE
+      const lastOfPage = min<usize>(lastMatch, page | PLACE)
+      memory.fill(TABLE, 0, 2 << HASH_BITS)
+      if (at == page) at++
+      while (at <= lastOfPage) {
+        // Looks for a position that begins like an earlier one.
+        let tries: u32 = 1 << SKIP_SHIFT
+        let match: usize = 0
+        for (;;) {
+          const word = load<u64>(at)
+          const slot = slotOf(word)
+          match = page + <usize>load<u16>(slot)
+          store<u16>(slot, <u16>at)
+          if (load<u32>(match) == <u32>word) break
+          at += <usize>(tries++ >> SKIP_SHIFT)
+          if (at > lastOfPage) {
+            match = 0
+            break
+          }
         }
-      }
-      if (match == 0) break
-      while (at > anchor && match > INPUT && load<u8>(at - 1) == load<u8>(match - 1)) {
-        at--
-        match--
-      }
+        if (match == 0) break
+        // Forwards first, so that the next search need not wait until it is known how far back the match goes.
+        const forwards = common(at + MIN_MATCH, match + MIN_MATCH, matchEnd)
+        const next = at + <usize>(MIN_MATCH + forwards)
+        const backwards = min<u32>(
+          min<u32>(<u32>(at - anchor), <u32>(match - INPUT)),
+          <u32>clz(load<u64>(at - 8) ^ load<u64>(match - 8)) >> 3
+        )
 
-      const literals = <u32>(at - anchor)
-      if (<u32>(out - OUTPUT) + literals > limit) return 0
-      const token = out++
-      let code: u32 = min<u32>(literals, 15) << 4
-      if (literals >= 15) out = writeLength(out, literals - 15)
-      copy(anchor, out, literals)
-      out += <usize>literals
-      store<u16>(out, <u16>(at - match))
-      out += 2
-      const more = common(at + MIN_MATCH, match + MIN_MATCH, matchEnd)
-      code |= min<u32>(more, 15)
-      if (more >= 15) out = writeLength(out, more - 15)
-      store<u8>(token, <u8>code)
-      at += <usize>(MIN_MATCH + more)
-      anchor = at
-      if (at <= lastMatch) store<u32>(slotOf(at - 2), <u32>(at - 2 - INPUT) + base)
+        const literals = <u32>(at - anchor) - backwards
+        const more = forwards + backwards
+        const token = out++
+        if (literals >= 15) out = writeLength(out, literals - 15)
+        copy(anchor, out, literals)
+        out += <usize>literals
+        store<u16>(out, <u16>(at - match))
+        out += 2
+        if (more >= 15) out = writeLength(out, more - 15)
+        store<u8>(token, <u8>((min<u32>(literals, 15) << 4) | min<u32>(more, 15)))
+        at = next
+        anchor = at
+        if (at <= lastOfPage) store<u16>(slotOf(load<u64>(at - 2)), <u16>(at - 2))
+      }
     }
   }
 
   const literals = <u32>(end - anchor)
-  if (<u32>(out - OUTPUT) + literals + literals / 255 + 2 > limit) return 0
   store<u8>(out++, <u8>(min<u32>(literals, 15) << 4))
   if (literals >= 15) out = writeLength(out, literals - 15)
   copy(anchor, out, literals)
-  return <u32>(out - OUTPUT) + literals
+  const bytes = <u32>(out - OUTPUT) + literals
+  return bytes > limit ? 0 : bytes
 }
 
 /** Decompresses `length` bytes from `start` on into exactly `rawLength` at OUTPUT; 0 when they are not that, else 1. */
@@ -160,25 +155,39 @@ export function decompress(start: usize, length: u32, rawLength: u32): u32 {
   while (at < end) {
     const token: u32 = load<u8>(at++)
     let literals = token >> 4
-    if (literals == 15) {
-      let more: u32 = 255
-      while (more == 255) {
-        if (at >= end) return 0
-        more = load<u8>(at++)
-        literals += more
+    // Short sequences that end well before both ends need one check for all.
+    if (literals < 15 && at + 16 <= end && out + 32 <= outEnd) {
+      v128.store(out, v128.load(at))
+      at += <usize>literals
+      out += <usize>literals
+    } else {
+      if (literals == 15) {
+        let more: u32 = 255
+        while (more == 255) {
+          if (at >= end) return 0
+          more = load<u8>(at++)
+          literals += more
+        }
       }
+      if (literals > <u32>(end - at) || literals > <u32>(outEnd - out)) return 0
+      copy(at, out, literals)
+      at += <usize>literals
+      out += <usize>literals
+      if (at == end) return <u32>(out == outEnd)
+      if (<u32>(end - at) < 2) return 0
     }
-    if (literals > <u32>(end - at) || literals > <u32>(outEnd - out)) return 0
-    copy(at, out, literals)
-    at += <usize>literals
-    out += <usize>literals
-    if (at == end) return <u32>(out == outEnd)
 
-    if (<u32>(end - at) < 2) return 0
     const distance: u32 = load<u16>(at)
     at += 2
     if (distance == 0 || distance > <u32>(out - OUTPUT)) return 0
     let matched = token & 15
+    if (matched < 15 && distance >= 16 && out + 18 <= outEnd) {
+      const from = out - <usize>distance
+      v128.store(out, v128.load(from))
+      v128.store(out + 16, v128.load(from + 16))
+      out += <usize>(matched + MIN_MATCH)
+      continue
+    }
     if (matched == 15) {
       let more: u32 = 255
       while (more == 255) {
