@@ -41,7 +41,7 @@ export function recordOf(...batches: readonly TestBatch[]): Uint8Array {
       bytes += value === undefined ? encodedDeleteBytes(key.length) : encodedPutBytes(key.length, value.length)
     }
   }
-  const record = new Uint8Array(bytes)
+  const record = Buffer.alloc(bytes)
   let at = recordHeaderBytes
   for (const { sequence, operations } of batches) {
     at = writeBatchHeader(record, at, sequence, operations.length)

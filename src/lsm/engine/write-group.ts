@@ -6,6 +6,7 @@
  */
 
 import { notSupported } from '../errors.ts'
+import { copyShared } from '../format/bytes.ts'
 import { maxPayloadBytes, recordHeaderBytes } from '../format/log-record.ts'
 import {
   batchHeaderBytes,
@@ -159,7 +160,7 @@ export class WriteGroup {
    */
   encoded(sequence: number, count: number, operations: Uint8Array): void {
     const at = writeBatchHeader(this.#bytes, this.#end, sequence, count)
-    this.#bytes.set(operations, at)
+    copyShared(operations, this.#bytes, at)
     this.#end = at + operations.length
     this.lastSequence = sequence + count - 1
   }

@@ -8,7 +8,7 @@
  * with the sequence number after the last one of the batch before it. Recovery tells lost batches by the gap.
  */
 import { corruption, type Place } from '../errors.ts'
-import { copyBytes, readU32, readU53, writeU32, writeU53 } from './bytes.ts'
+import { copyBytes, copyShared, longSharedCopy, readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 import { EntryKind, type EntryRanges, EntryRecord, maxSequence } from './entry.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
@@ -41,11 +41,15 @@ export function writeBatchHeader(target: Uint8Array, at: number, sequence: numbe
 /**
  * Returns the offset behind the operation, which is where the value ends; the key ends where the value's length begins.
  * REQUIRES: room for encodedPutBytes(key.length, value.length).
+ * @param target memory that threads share
  */
-export function encodePut(target: Uint8Array, at: number, key: Uint8Array, value: Uint8Array): number {
+export function encodePut(target: Buffer, at: number, key: Uint8Array, value: Uint8Array): number {
   target[at] = EntryKind.put
   const keyEnd = copyInto(target, writeVarint(target, at + 1, key.length), key)
-  return copyInto(target, writeVarint(target, keyEnd, value.length), value)
+  const valueStart = writeVarint(target, keyEnd, value.length)
+  if (value.length < longSharedCopy) return copyInto(target, valueStart, value)
+  copyShared(value, target, valueStart)
+  return valueStart + value.length
 }
 
 /** Returns the offset behind the operation, which is where the key ends. */
