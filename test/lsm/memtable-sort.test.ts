@@ -19,6 +19,13 @@ function randomBytes(length: number, alphabet: number): Buffer {
 const shapes: Record<string, (number: number) => Buffer> = {
   'random bytes': () => randomBytes(16, 256),
   'ascending numbers': (number) => Buffer.from(`!docs!${String(number).padStart(12, '0')}`),
+  'series in order, some within others': (number) =>
+    Buffer.from(
+      ['!a!', '!a!!docs!', '!a!!ids!', '!a!!index!', '!a!!index!r'][random(5)] + String(number).padStart(7, '0')
+    ),
+  'series of which one is in no order': (number) =>
+    Buffer.from(number % 2 === 0 ? `!docs!${String(number).padStart(7, '0')}` : `!ids!${random(1e9)}`),
+  'a series and the key that all of it begins with': (number) => Buffer.alloc(number % 300, 'x'),
   'descending numbers': (number) => Buffer.from(String(10 ** 9 - number)),
   'numbers of any length': () => Buffer.from(String(random(10 ** (1 + random(9))))),
   'long common prefixes': () => Buffer.from(`${'prefix '.repeat(random(12))}${random(1000)}`),

@@ -116,15 +116,27 @@ export class EntryList {
     return compareRanges(own, this.#words[at + keyStartWord]!, this.#words[at + keyEndWord]!, bytes, start, end)
   }
 
-  /** Order of the keys of two entries. */
-  compareKeys(a: number, b: number): number {
-    const at = b * width
-    const bytes = this.#arena.chunk(this.#words[at]! >>> chunkShift)
-    return this.compareKeyWith(a, bytes, this.#words[at + keyStartWord]!, this.#words[at + keyEndWord]!)
+  /** Order of the keys of two entries, which are equal in their first `shared` bytes. */
+  compareKeys(a: number, b: number, shared = 0): number {
+    const words = this.#words
+    const aAt = a * width
+    const bAt = b * width
+    const aBytes = this.#arena.chunk(words[aAt]! >>> chunkShift)
+    const bBytes = this.#arena.chunk(words[bAt]! >>> chunkShift)
+    const aStart = words[aAt + keyStartWord]! + shared
+    const bStart = words[bAt + keyStartWord]! + shared
+    return compareRanges(aBytes, aStart, words[aAt + keyEndWord]!, bBytes, bStart, words[bAt + keyEndWord]!)
   }
 
   keyLength(entry: number): number {
     return this.#words[entry * width + keyEndWord]! - this.#words[entry * width + keyStartWord]!
+  }
+
+  /** The byte of a key at `offset`, plus 1; 0 where the key has ended. */
+  byteAt(entry: number, offset: number): number {
+    const at = entry * width
+    const from = this.#words[at + keyStartWord]! + offset
+    return from < this.#words[at + keyEndWord]! ? this.#arena.chunk(this.#words[at]! >>> chunkShift)[from]! + 1 : 0
   }
 
   /** Sets marks[b] for the bytes b of a key in [offset, offset + length). */

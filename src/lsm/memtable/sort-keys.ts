@@ -7,6 +7,9 @@
  *
  * The number's base is that of the bytes that occur there: twelve decimal digits fit into it, or five bytes of any
  * kind. Digit zero means that the key has ended.
+ *
+ * Before that, keys that come in order are left as they are, and those of a few series, each in order by itself, are only
+ * taken apart: documents and ids of a collection differ in one byte behind what all of them begin with.
  */
 import type { EntryList } from './entry-list.ts'
 
@@ -21,6 +24,12 @@ export const maxSortedKeys = 2 ** positionBits
 /** Most bytes that a number is made of. */
 const maxNumberBytes = 12
 
+/** Keys are taken apart by a byte with no more values than these, so many times: else numbers are quicker. */
+const maxSeries = 8
+const maxSplits = 3
+/** Of EntryList.byteAt(). */
+const byteValues = 257
+
 /** Groups up to this size are sorted by insertion. */
 const smallGroup = 16
 
@@ -30,13 +39,45 @@ const highWord = 1 - lowWord
 
 /** Sorts keys (first entries) ascending, in place. REQUIRES: at most maxSortedKeys, no two equal. */
 export function sortKeys(keys: Uint32Array, entries: EntryList): void {
-  // Keys that arrive in order are common.
-  if (!isSorted(keys, entries)) sortGroup(keys, 0, keys.length, 0, entries)
+  sortSeries(keys, 0, keys.length, 0, 0, entries)
 }
 
-function isSorted(keys: Uint32Array, entries: EntryList): boolean {
-  for (let i = 1; i < keys.length; i++) {
-    if (entries.compareKeys(keys[i - 1]!, keys[i]!) > 0) return false
+/** Sorts keys[from, to), which are equal in their first `offset` bytes and were taken apart `splits` times. */
+function sortSeries(
+  keys: Uint32Array,
+  from: number,
+  to: number,
+  offset: number,
+  splits: number,
+  entries: EntryList
+): void {
+  if (isSorted(keys, from, to, offset, entries)) return
+  if (to - from <= smallGroup || splits === maxSplits) {
+    sortGroup(keys, from, to, offset, entries)
+    return
+  }
+  const unsorted = keys.slice(from, to)
+  const start = sharedBytes(unsorted, offset, entries)
+  const ends = new Uint32Array(byteValues + 1)
+  let series = 0
+  for (const key of unsorted) if (ends[entries.byteAt(key, start) + 1]!++ === 0) series++
+  if (series > maxSeries) {
+    sortGroup(keys, from, to, start, entries)
+    return
+  }
+  // From here on where the next key of a series goes, so in the end where the series ends.
+  ends[0] = from
+  for (let byte = 1; byte < byteValues; byte++) ends[byte]! += ends[byte - 1]!
+  const starts = ends.slice()
+  for (const key of unsorted) keys[ends[entries.byteAt(key, start)]!++] = key
+  for (let byte = 0; byte < byteValues; byte++) {
+    if (ends[byte]! - starts[byte]! > 1) sortSeries(keys, starts[byte]!, ends[byte]!, start, splits + 1, entries)
+  }
+}
+
+function isSorted(keys: Uint32Array, from: number, to: number, offset: number, entries: EntryList): boolean {
+  for (let i = from + 1; i < to; i++) {
+    if (entries.compareKeys(keys[i - 1]!, keys[i]!, offset) > 0) return false
   }
   return true
 }
