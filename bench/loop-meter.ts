@@ -79,7 +79,7 @@ export function quantiles(samples: readonly number[]): Quantiles {
 }
 
 /** Milliseconds that this thread has run. */
-const threadProcessorTime = ((): (() => number) | undefined => {
+export const threadProcessorTime = ((): (() => number) | undefined => {
   let file: number
   try {
     file = openSync('/proc/thread-self/schedstat', 'r')

@@ -1,112 +1,171 @@
 /**
- * What does building an index again cost, and bring? Tweets, 30 % of which are replaced: median and p99 of three queries
- * before, during and after index.rebuild(), how long the event loop waited meanwhile, and documents per second.
+ * What does replacing documents cost queries, and what does building the index again cost and bring? Tweets, 30 % of
+ * which are replaced: six classes of queries fresh, worn, during index.rebuild() and after it, how long the event loop
+ * waits meanwhile, and documents per second.
  *
- * Run: node --import tsx bench/rebuild.ts [--count 200000]
+ *     npm run build && node --import tsx bench/rebuild.ts [--count 200000 --output bench/results]
+ *
+ * Fresh, worn and after: each query runs 50 times untimed first, and for 300 ms, so that none of them is the compiler's
+ * time. Ratios are of medians of this thread's processor time where the system tells it: other processes do not lengthen
+ * that.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type Database, open } from '../src/index.ts'
-import { generateTweets } from '../src/workload/index.ts'
-import { machine, machineLine } from './machine.ts'
+import type { Database } from '../src/index.ts'
+import { generateTweets, type QueryClassName, queryClasses } from '../src/workload/index.ts'
+import { openDatabase } from './contenders/petaldb-api.ts'
+import { LoopMeter, type Quantiles, quantiles, threadProcessorTime } from './loop-meter.ts'
+import { machine } from './machine.ts'
+import { header, table } from './query-report.ts'
 
-const { values: options } = parseArgs({ options: { count: { type: 'string', default: '200000' } } })
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '200000' }, output: { type: 'string' } }
+})
 const count = Number(options.count)
+const untimedRounds = 50
+/** Of the processor, spent untimed: the compiler is not done with short queries after 50 of them. */
+const untimedMilliseconds = 300
 /** Enough for a p99. */
 const rounds = 200
-/** Milliseconds between looks at the event loop. */
-const resolution = 1
-const milliseconds = (value: number): string => `${value.toFixed(2)} ms`
+const targets = { worn: 1.5, after: 1.1, duringP99: 2, documentsPerSecond: 80_000 }
 
-const queries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  unique: { id_str: [...generateTweets({ count: 100 })].at(-1)!.id_str },
-  'AND of three': { lang: 'en', 'user.verified': true, 'entities.hashtags.text': 'news' },
-  absent: { 'user.screen_name': 'nobody at all' }
-}
+const names: readonly QueryClassName[] = ['unique', 'hundred', 'one-percent', 'and-three', 'range-time', 'absent']
+const queries = queryClasses({ count }).filter(({ name }) => names.includes(name))
 
 interface Latency {
-  readonly median: number
-  readonly p99: number
+  /** Milliseconds by the clock, and of this thread's processor time. */
+  readonly clock: Quantiles
+  readonly processor: Quantiles
 }
+type Latencies = ReadonlyMap<string, Latency>
+
+const processorTime = threadProcessorTime ?? ((): number => performance.now())
 
 /** One query at a time, until there are enough rounds and `isOver` says so. */
-async function latencies(db: Database, isOver: () => boolean): Promise<ReadonlyMap<string, Latency>> {
-  const samples = new Map(Object.keys(queries).map((name) => [name, [] as number[]]))
+async function measure(db: Database, isOver: () => boolean): Promise<Latencies> {
+  const samples = new Map(names.map((name) => [name, { clock: [] as number[], processor: [] as number[] }]))
   for (let round = 0; round < rounds || !isOver(); round++) {
-    for (const [name, filter] of Object.entries(queries)) {
+    for (const { name, filter } of queries) {
+      const { clock, processor } = samples.get(name)!
+      const processorBefore = processorTime()
       const started = performance.now()
-      await db.find(filter, { limit: 20 }).toArray()
-      samples.get(name)!.push(performance.now() - started)
+      await db.find(filter).toArray()
+      clock.push(performance.now() - started)
+      processor.push(processorTime() - processorBefore)
     }
     await sleep(1)
   }
-  return new Map([...samples].map(([name, list]) => [name, latencyOf(list)]))
+  return new Map(
+    [...samples].map(([name, { clock, processor }]) => [
+      name,
+      { clock: quantiles(clock), processor: quantiles(processor) }
+    ])
+  )
 }
 
-function latencyOf(samples: number[]): Latency {
-  samples.sort((a, b) => a - b)
-  const at = (share: number): number => samples[Math.min(samples.length - 1, Math.floor(samples.length * share))]!
-  return { median: at(0.5), p99: at(0.99) }
-}
-
-/** Milliseconds that the event loop waited, the timer's own one left out. */
-function waits(histogram: IntervalHistogram): { readonly max: number; readonly percentile: number } {
-  const beyond = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolution)
-  return { max: beyond(histogram.max), percentile: beyond(histogram.percentile(99)) }
-}
-
-function report(when: string, found: ReadonlyMap<string, Latency>): void {
-  for (const [name, { median, p99 }] of found) {
-    console.log(`${when.padEnd(8)} ${name.padEnd(14)} median ${milliseconds(median)}  p99 ${milliseconds(p99)}`)
+async function warmAndMeasure(db: Database): Promise<Latencies> {
+  for (const { filter } of queries) {
+    const begin = processorTime()
+    for (let round = 0; round < untimedRounds || processorTime() - begin < untimedMilliseconds; round++) {
+      await db.find(filter).toArray()
+    }
   }
+  return measure(db, () => true)
 }
 
-console.log(machineLine(machine()))
+/** Tweets whose number of followers ends in one of three digits. @returns how many */
+async function replaceThird(db: Database): Promise<number> {
+  let replaced = 0
+  for (const digit of [1, 3, 7]) {
+    const filter = { 'user.followers_count': { $mod: [10, digit] } }
+    replaced += (await db.updateMany(filter, { $set: { seen: true } })).modifiedCount
+  }
+  return replaced
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-bench-rebuild-'))
+const notes: string[] = []
+const note = (text: string): void => {
+  console.error(text)
+  notes.push(`* ${text}`)
+}
+const verdict = (isMet: boolean): string => (isMet ? 'met' : 'NOT met')
+const perSecond = ({ documents, milliseconds }: { documents: number; milliseconds: number }): number =>
+  Math.round((documents / milliseconds) * 1000)
+
 try {
-  await using db = await open(directory)
+  // Otherwise a rebuild begins by itself as soon as documents are replaced.
+  await using db = await openDatabase(directory, { autoRebuild: false })
   await db.insertMany(generateTweets({ count }))
-  report('fresh', await latencies(db, () => true))
-  const replaced = await db.updateMany({ 'user.followers_count': { $mod: [10, 3] } }, { $set: { seen: true } })
-  const others = await db.updateMany({ 'user.followers_count': { $mod: [10, 7] } }, { $set: { seen: true } })
-  const third = await db.updateMany({ 'user.followers_count': { $mod: [10, 1] } }, { $set: { seen: true } })
-  const { dead } = await db.index.stats()
-  console.log(`${replaced.modifiedCount + others.modifiedCount + third.modifiedCount} replaced, ${dead} dead`)
-  const worn = await latencies(db, () => true)
-  report('worn', worn)
+  const fresh = await warmAndMeasure(db)
+  note(`${(await replaceThird(db)).toLocaleString('en')} of ${count.toLocaleString('en')} tweets were replaced`)
+  const worn = await warmAndMeasure(db)
 
   let isOver = false
-  const beside = monitorEventLoopDelay({ resolution })
-  beside.enable()
+  const besideMeter = new LoopMeter()
+  besideMeter.resume()
   const rebuilding = db.index.rebuild().finally(() => {
     isOver = true
   })
-  const [during, { documents, milliseconds: taken }] = await Promise.all([latencies(db, () => isOver), rebuilding])
-  beside.disable()
-  report('during', during)
-  for (const [name, { p99 }] of during) {
-    console.log(`during   ${name.padEnd(14)} p99 ${(p99 / worn.get(name)!.p99).toFixed(1)} × that of the worn index`)
-  }
+  const [during, beside] = await Promise.all([measure(db, () => isOver), rebuilding])
+  besideMeter.pause()
+  const after = await warmAndMeasure(db)
 
-  report('after', await latencies(db, () => true))
-  const delay = monitorEventLoopDelay({ resolution })
-  delay.enable()
+  const aloneMeter = new LoopMeter()
+  aloneMeter.resume()
   const alone = await db.index.rebuild()
-  delay.disable()
-  const rate = (n: number, time: number): string => `${Math.round((n / time) * 1000).toLocaleString('en')}/s`
-  console.log(`rebuilt ${rate(documents, taken)} beside queries, ${rate(alone.documents, alone.milliseconds)} alone`)
-  for (const [when, { max, percentile }] of [
-    ['beside queries', waits(beside)],
-    ['alone', waits(delay)]
+  aloneMeter.pause()
+  const isFast = perSecond(alone) >= targets.documentsPerSecond
+  note(
+    `built again: ${perSecond(alone).toLocaleString('en')} documents/s alone (target ` +
+      `${targets.documentsPerSecond.toLocaleString('en')}: ${verdict(isFast)}), ` +
+      `${perSecond(beside).toLocaleString('en')} beside queries without a pause`
+  )
+  for (const [when, { wait }] of [
+    ['alone', aloneMeter.report()],
+    ['beside queries', besideMeter.report()]
   ] as const) {
-    console.log(`event loop ${when}: p99 ${milliseconds(percentile)}, worst ${milliseconds(max)}`)
+    note(`the event loop waited ${wait.p99.toFixed(1)} ms at p99 and ${wait.max.toFixed(1)} ms at worst, ${when}`)
   }
-  const { dead: left, bytes } = await db.index.stats()
-  console.log(`${left} dead, ${Math.round(bytes.total / documents)} bytes per document`)
+  const { dead, bytes } = await db.index.stats()
+  note(`${dead} dead, ${Math.round(bytes.total / count)} bytes of index per document`)
+
+  const rows = queries.map(({ name, title }) => {
+    const before = fresh.get(name)!
+    const ratio = (other: Latencies): number => other.get(name)!.processor.p50 / before.processor.p50
+    const slowdown = during.get(name)!.clock.p99 / worn.get(name)!.clock.p99
+    const isMet = ratio(worn) <= targets.worn && ratio(after) <= targets.after && slowdown < targets.duringP99
+    return [
+      title,
+      before.clock.p50.toFixed(3),
+      before.processor.p50.toFixed(3),
+      ratio(worn).toFixed(2),
+      ratio(after).toFixed(2),
+      worn.get(name)!.clock.p99.toFixed(2),
+      slowdown.toFixed(2),
+      verdict(isMet)
+    ]
+  })
+  const head = ['query', 'fresh, ms', 'of the processor', 'worn ×', 'after ×', 'worn p99, ms', 'during p99 ×', 'target']
+  const markdown = `# Queries before, during and after a rebuild
+
+${header(machine(), `node --import tsx bench/rebuild.ts --count ${count}`)}
+
+Whole documents returned. *Worn ×* and *after ×* are medians of processor time over the fresh index's, at most ${targets.worn} and ${targets.after};
+*during p99 ×* is by the clock over the worn index's, below ${targets.duringP99}.
+
+${table(head, rows)}
+
+${notes.join('\n')}
+`
+  console.log(markdown)
+  if (options.output !== undefined) {
+    mkdirSync(options.output, { recursive: true })
+    writeFileSync(join(options.output, `rebuild-${count}.md`), markdown)
+  }
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
