@@ -3,6 +3,7 @@
  */
 import { parseArgs } from 'node:util'
 import { isSystemError, UsageError } from './errors.ts'
+import { printLine } from './line-writer.ts'
 
 export type OptionSpec =
   | { readonly type: 'boolean'; readonly help: string }
@@ -21,7 +22,7 @@ export interface CommandSpec<Options extends OptionTable> {
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** Positional arguments as the usage line shows them: `<db> [filter]`; optional ones in brackets, last. */
+  /** Positional arguments as the usage line shows them: `<db> [filter]`; optional ones in brackets, last, a word as it is. */
   readonly positionals: string
   readonly options: Options
   /** Further lines of help. */
@@ -44,7 +45,7 @@ const helpOption = { type: 'boolean', help: 'show this' } as const
 export function command<const Options extends OptionTable>(spec: CommandSpec<Options>): Command {
   const table: OptionTable = { ...spec.options, help: helpOption }
   const names = spec.positionals.split(/ (?=[<[])/).filter((name) => name !== '')
-  const required = names.filter((name) => name.startsWith('<'))
+  const required = names.filter((name) => !name.startsWith('['))
   const usage = `petaldb ${[spec.name, ...names, '[options]'].join(' ')}`
   const help = helpText(spec, usage, table)
   return {
@@ -55,7 +56,7 @@ export function command<const Options extends OptionTable>(spec: CommandSpec<Opt
     async run(args) {
       const { values, positionals } = parse(args, table)
       if (values.help === true) {
-        process.stdout.write(help)
+        await printLine(help)
         return 0
       }
       const missing = required[positionals.length]
@@ -74,13 +75,16 @@ interface Parsed {
 }
 
 function parse(args: readonly string[], table: OptionTable): Parsed {
-  const options = Object.fromEntries(Object.entries(table).map(([name, { type }]) => [name, { type }]))
+  const options = {
+    ...Object.fromEntries(Object.entries(table).map(([name, { type }]) => [name, { type }])),
+    help: { type: 'boolean', short: 'h' } as const
+  }
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
     if (!isSystemError(error) || !String(error.code).startsWith('ERR_PARSE_ARGS')) throw error
     // The first sentence says what is wrong; the rest is about how parseArgs could be told otherwise.
-    throw new UsageError(error.message.split(/\. |\n/)[0] ?? error.message)
+    throw new UsageError(error.message.split(/\. |\.?\n/)[0] ?? error.message)
   }
 }
 
@@ -98,5 +102,5 @@ function helpText<Options extends OptionTable>(spec: CommandSpec<Options>, usage
     ...labels.map(({ label, help }) => `  ${label.padEnd(width)}  ${help}`),
     ...(spec.details === undefined ? [] : ['', ...spec.details.map((line) => `  ${line}`.trimEnd())])
   ]
-  return `${lines.join('\n')}\n`
+  return lines.join('\n')
 }

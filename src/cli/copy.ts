@@ -10,14 +10,14 @@ import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
-import { directoryStoreName, directoryStoreNames } from './store-name.ts'
+import { storeName, storeNames } from './store-name.ts'
 
 export const copyCommand = command({
   name: 'copy',
   summary: 'Copies a database into a new one, which another engine may keep, and checks that all of it arrived.',
   positionals: '<from> <to>',
   options: {
-    store: { type: 'string', value: directoryStoreNames.join('|'), help: 'engine of the new database (default lsm)' },
+    store: { type: 'string', value: storeNames.join('|'), help: 'engine of the new database (default lsm)' },
     json: { type: 'boolean', help: 'print the outcome as JSON' }
   },
   details: [
@@ -25,7 +25,7 @@ export const copyCommand = command({
     'of it, and the old one as it is.'
   ],
   async run([from = '', to = ''], options) {
-    const store = directoryStoreName(options.store)
+    const store = storeName(options.store)
     using interrupt = new Interrupt()
     await assertFree(to)
     const partial = `${to.replace(/[\\/]+$/, '')}.${randomBytes(4).toString('hex')}.partial`

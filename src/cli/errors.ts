@@ -36,7 +36,7 @@ export class FileError extends PetalError {
 export function describeError(error: unknown): string {
   if (error instanceof UsageError || error instanceof FileError) return error.message
   if (error instanceof PetalError) return `${oneLine(error.message)} (${error.codeName})`
-  if (isSystemError(error)) return systemReason(error)
+  if (isSystemError(error)) return `${error.path === undefined ? '' : `${error.path}: `}${systemReason(error)}`
   return `unexpected error: ${oneLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error))}`
 }
 

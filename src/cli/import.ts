@@ -24,7 +24,8 @@ export const importCommand = command({
   },
   details: [
     'Lines are Extended JSON, relaxed or canonical; "-" reads standard input; gzip is recognised by content. Empty lines',
-    'are passed over. A line that cannot be imported is reported with its number and skipped.',
+    'are passed over. A line that cannot be imported is reported with its number and skipped; when there is no other, the',
+    'exit status is 1. One large array becomes lines by jq: jq -c ".[]" array.json | petaldb import <db> -',
     'Ctrl-C finishes the current batch and closes the database; what was imported stays.'
   ],
   async run([location = '', path = ''], options) {
@@ -46,7 +47,8 @@ export const importCommand = command({
     const summary = { ...outcome, milliseconds, isInterrupted: interrupt.status !== undefined }
     await printLine(options.json === true ? summaryJson(summary) : summaryText(summary))
     if (outcome.failure !== undefined) throw outcome.failure
-    return outcome.isStopped ? 1 : (interrupt.status ?? 0)
+    const hasNothing = outcome.imported === 0 && outcome.skipped > 0
+    return outcome.isStopped || hasNothing ? 1 : (interrupt.status ?? 0)
   }
 })
 

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from './command.ts'
 import { commandNamed, commands } from './commands.ts'
 import { ClosedPipe, describeError, UsageError } from './errors.ts'
+import { printLine } from './line-writer.ts'
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -15,8 +16,8 @@ async function main(args: readonly string[]): Promise<number> {
   let command: Command | undefined
   try {
     const [name = 'help', ...rest] = args
-    if (name === '--version') return print(`${version()}\n`)
-    if (name === 'help' || name === '--help') return print(help(rest[0]))
+    if (name === '--version' || name === '-v') return await print(version())
+    if (name === 'help' || name === '--help' || name === '-h') return await print(help(rest[0]))
     command = commandNamed(name)
     if (command === undefined) throw new UsageError(`there is no command '${name}'`)
     return await command.run(rest)
@@ -49,7 +50,7 @@ function help(name: string | undefined): string {
     '',
     'Exit status: 0 done, 1 failed, 2 called wrongly, 130 ended by Ctrl-C.'
   ]
-  return `${lines.join('\n')}\n`
+  return lines.join('\n')
 }
 
 function version(): string {
@@ -57,7 +58,7 @@ function version(): string {
   return String((description as { version?: unknown }).version)
 }
 
-function print(text: string): number {
-  process.stdout.write(text)
+async function print(text: string): Promise<number> {
+  await printLine(text)
   return 0
 }

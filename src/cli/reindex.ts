@@ -1,6 +1,6 @@
 /** `petaldb reindex`: builds the index again, once or every so often. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Collection } from '../index.ts'
+import type { Collection, IndexStats, RebuildResult } from '../index.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { UsageError } from './errors.ts'
@@ -19,7 +19,8 @@ export const reindexCommand = command({
   positionals: '<db>',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to reindex (default 'default')" },
-    every: { type: 'string', value: '1h', help: 'go on, and build it again as often as it pays: 30s, 10m, 1h, 1d' }
+    every: { type: 'string', value: '1h', help: 'go on, and build it again as often as it pays: 30s, 10m, 1h, 1d' },
+    json: { type: 'boolean', help: 'print the outcome as JSON, a line each time' }
   },
   details: [
     'Ctrl-C is harmless: the index stays what it was.',
@@ -34,10 +35,11 @@ export const reindexCommand = command({
     try {
       await using db = await openExisting(location)
       const collection = await existingCollection(db, options.collection)
-      await reindex(collection, signal)
+      const report = options.json === true ? resultJson : resultText
+      await reindex(collection, signal, report)
       while (interval !== undefined) {
         await sleep(interval, undefined, { signal })
-        if ((await collection.index.rebuildReason()) !== undefined) await reindex(collection, signal)
+        if ((await collection.index.rebuildReason()) !== undefined) await reindex(collection, signal, report)
       }
     } catch (error) {
       if (interrupt.status === undefined) throw error
@@ -46,10 +48,12 @@ export const reindexCommand = command({
   }
 })
 
-async function reindex({ index }: Collection, signal: AbortSignal): Promise<void> {
+type Report = (result: RebuildResult, stats: IndexStats) => string
+
+async function reindex({ index }: Collection, signal: AbortSignal, report: Report): Promise<void> {
   let done = { documents: 0, total: 0 }
   const position = () => ({ documents: done.documents, bytes: done.documents, totalBytes: done.total })
-  let result: Awaited<ReturnType<typeof index.rebuild>>
+  let result: RebuildResult
   {
     using _ = new Progress(position)
     result = await index.rebuild({
@@ -59,12 +63,18 @@ async function reindex({ index }: Collection, signal: AbortSignal): Promise<void
       }
     })
   }
-  const rate = result.milliseconds > 0 ? (result.documents / result.milliseconds) * 1000 : 0
-  const { segments, bytes } = await index.stats()
-  const each = result.documents > 0 ? `, ${Math.round(bytes.total / result.documents)} bytes per document` : ''
-  await printLine(
-    `${formatCount(result.documents)} documents in ${formatCount(segments)} ${segments === 1 ? 'segment' : 'segments'}${each}, ${formatCount(rate)}/s`
-  )
+  await printLine(report(result, await index.stats()))
+}
+
+function resultText({ documents, milliseconds }: RebuildResult, { segments, bytes }: IndexStats): string {
+  const rate = milliseconds > 0 ? (documents / milliseconds) * 1000 : 0
+  const each = documents > 0 ? `, ${Math.round(bytes.total / documents)} bytes per document` : ''
+  const where = `${formatCount(segments)} ${segments === 1 ? 'segment' : 'segments'}`
+  return `${formatCount(documents)} documents in ${where}${each}, ${formatCount(rate)}/s`
+}
+
+function resultJson({ documents, milliseconds }: RebuildResult, { segments, bytes }: IndexStats): string {
+  return JSON.stringify({ documents, segments, indexBytes: bytes.total, seconds: Math.round(milliseconds) / 1000 })
 }
 
 /** @throws UsageError unless the text is a number with a unit, such as 30s or 1h */

@@ -1,23 +1,13 @@
-/** `--store`: the engine that keeps a new database. */
+/** `--store`: the engine that keeps a new database in its directory. */
 import type { StoreName } from '../index.ts'
 import { UsageError } from './errors.ts'
 
-/** Those that keep it in a directory. */
-export const directoryStoreNames: readonly StoreName[] = ['lsm', 'level']
-export const storeNames: readonly StoreName[] = [...directoryStoreNames, 'memory']
+/** `memory` is none of them: what it keeps ends with the command. */
+export const storeNames: readonly StoreName[] = ['lsm', 'level']
 
-/** @throws UsageError for a name that no engine has */
-export function storeName(given: string | undefined): StoreName {
-  return oneOf(storeNames, given)
-}
-
-/** @throws as storeName(), and for one that keeps nothing */
-export function directoryStoreName(given: string | undefined): StoreName {
-  return oneOf(directoryStoreNames, given)
-}
-
-function oneOf(names: readonly StoreName[], given = 'lsm'): StoreName {
-  const store = names.find((name) => name === given)
+/** @throws UsageError for a name that no such engine has */
+export function storeName(given = 'lsm'): StoreName {
+  const store = storeNames.find((name) => name === given)
   if (store !== undefined) return store
-  throw new UsageError(`--store takes ${names.slice(0, -1).join(', ')} or ${names.at(-1)}, got '${given}'`)
+  throw new UsageError(`--store takes ${storeNames.join(' or ')}, got '${given}'`)
 }

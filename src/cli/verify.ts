@@ -9,7 +9,7 @@ import { Progress } from './progress.ts'
 
 export const verifyCommand = command({
   name: 'verify',
-  summary: 'Checks the files of a database, every document and _id, and the index; changes nothing.',
+  summary: 'Checks the files of a database, every document and _id, and the index; changes no document.',
   positionals: '<db>',
   options: {
     json: { type: 'boolean', help: 'print JSON' }

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { describeError } from '../../src/cli/errors.ts'
 import { type Document, open } from '../../src/index.ts'
 import { inTemporaryDirectory, linesOf, type Outcome, runCli, startCli } from './run-cli.ts'
 
@@ -38,6 +39,13 @@ test('help and version go to standard output with status 0', async () => {
   assert.match(version.stdout, /^\d+\.\d+\.\d+/)
 })
 
+test('short forms ask for help and version too', async () => {
+  const [help, forFind, version] = await Promise.all([runCli(['-h']), runCli(['find', '-h']), runCli(['-v'])])
+  assert.match(help.stdout, /^petaldb <command> \[arguments\]\n/)
+  assert.match(forFind.stdout, /^petaldb find <db> \[filter\] \[options\]\n/)
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
+})
+
 test('wrong usage is status 2 with the usage line', () =>
   inTemporaryDirectory(async (path) => {
     const [unknown, json] = await Promise.all([runCli(['frobnicate']), runCli(['find', path('db'), "{lang: 'en'}"])])
@@ -61,6 +69,11 @@ test('what cannot be opened or read is status 1 and one line, and is left alone'
     assert.equal(readdirSync(path('.')).sort(), ['other'])
     assert.equal(readdirSync(path('other')), ['notes.txt'])
   }))
+
+test('an error of the file system names the path', () => {
+  const error = Object.assign(new Error('EACCES: …'), { code: 'EACCES', path: '/srv/db' })
+  assert.is(describeError(error), '/srv/db: permission denied (EACCES)')
+})
 
 test('a database that is open elsewhere is in use', () =>
   inTemporaryDirectory(async (path) => {

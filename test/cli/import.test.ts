@@ -62,6 +62,24 @@ test('--strict keeps everything before the first bad line and nothing after it',
     )
   }))
 
+test('--strict counts what was imported beside the refused line', () =>
+  inTemporaryDirectory(async (path) => {
+    const { code, stdout } = await runCli(
+      ['import', path('db'), '-', '--strict', '--json'],
+      [1, 2, 1, 3].map(good).join('\n')
+    )
+    assert.is(code, 1)
+    assert.is(JSON.parse(stdout).imported, 2)
+    assert.is((await readAll(path('db'))).length, 2)
+  }))
+
+test('an import of nothing but bad lines fails', () =>
+  inTemporaryDirectory(async (path) => {
+    const { code, stdout } = await runCli(['import', path('db'), '-'], '[{"a":1},{"a":2}]')
+    assert.is(code, 1)
+    assert.match(stdout, /^imported 0 documents, skipped 1, /)
+  }))
+
 test('gzip is recognised by content, on standard input too; byte order mark and CRLF are tolerated', () =>
   inTemporaryDirectory(async (path) => {
     // Two members: files that were compressed one by one and concatenated.

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { generateTweets } from '../../src/workload/index.ts'
@@ -41,6 +42,17 @@ test('Ctrl-C while standard input is silent ends the import, and half a line is 
     assert.is(outcome.code, 130, outcome.stderr)
     assert.is(outcome.stderr, '')
     assert.is((await readAll(path('db'))).length, importedCount(outcome))
+  }))
+
+test('Ctrl-C leaves no part of a generated file', () =>
+  inTemporaryDirectory(async (path) => {
+    const child = startCli(['generate', 'tweets', '--count', '10000000', '--out', path('tweets.ndjson')])
+    while (readdirSync(path('.')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    child.process.kill('SIGINT')
+    const { code, stderr } = await child.outcome
+    assert.is(code, 130, stderr)
+    assert.match(stderr, /interrupted; .*tweets\.ndjson was not written$/m)
+    assert.equal(readdirSync(path('.')), [])
   }))
 
 test.run()

@@ -59,7 +59,10 @@ test('commands refuse what they cannot be called with', async () => {
     [['find', 'db', '--limit'], /argument missing/],
     [['count', 'db', '{}', 'x'], /^unexpected argument 'x'$/],
     [['generate', 'cats', '--count', '1'], /can generate tweets, not 'cats'/],
-    [['import', 'db', '-', '--store', 'tape'], /^--store takes lsm, level or memory, got 'tape'$/]
+    [['import', 'db', '-', '--store', 'tape'], /^--store takes lsm or level, got 'tape'$/],
+    [['import', 'db', '-', '--store', 'memory'], /^--store takes lsm or level, got 'memory'$/],
+    [['generate'], /^tweets is missing$/],
+    [['find', 'db', '--limit', '-3'], /^Option '--limit' argument is ambiguous$/]
   ]
   for (const [[name = '', ...args], message] of refusals) {
     try {

@@ -26,6 +26,16 @@ test('reindex leaves no dead document in the index, and every document where it 
     assert.equal(await readAll(path('db')), before)
   }))
 
+test('reindex --json tells its outcome to programs', () =>
+  inTemporaryDirectory(async (path) => {
+    await fillAndReplace(path('db'))
+    const { stdout, stderr } = await runCli(['reindex', path('db'), '--json'])
+    assert.is(stderr, '')
+    const { seconds, indexBytes, ...outcome } = JSON.parse(stdout)
+    assert.equal(outcome, { documents: 3000, segments: 1 })
+    assert.ok(seconds > 0 && indexBytes > 0, stdout)
+  }))
+
 test('reindex --every goes on until Ctrl-C, which is harmless', () =>
   inTemporaryDirectory(async (path) => {
     await fillAndReplace(path('db'))

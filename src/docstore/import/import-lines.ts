@@ -145,12 +145,11 @@ class ImportRun {
     const { errors, count, done } = await this.#collection.writer.insert(items, strict)
     await done
     this.#insertedCount += count
-    for (const { index, errmsg, error } of errors) {
-      const bad = new BadLine(lines[index] ?? 0, errmsg, error)
-      if (strict) throw bad
-      this.#skip(bad)
-    }
+    const bad = errors.map(({ index, errmsg, error }) => new BadLine(lines[index] ?? 0, errmsg, error))
+    if (!strict) for (const line of bad) this.#skip(line)
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
+    // After what was inserted before it is told.
+    if (strict && bad[0] !== undefined) throw bad[0]
   }
 
   #skip(bad: BadLine): void {
