@@ -15,6 +15,7 @@ import { mapKeys } from './engine/map-keys.ts'
 import { openEngine } from './engine/open-engine.ts'
 import { hasValue, readInto, readText, readValue } from './engine/point-reads.ts'
 import { readProperty } from './engine/properties.ts'
+import type { Moment } from './engine/snapshots.ts'
 import type { WriteOperation } from './engine/write-group.ts'
 import { notOpen, notSupported } from './errors.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
@@ -111,32 +112,33 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   _get(key: Uint8Array, options: ReadOptions): Buffer | undefined | Promise<Buffer | undefined> {
     const engine = this.#engine
     if (engine.options.diskReads === 'threaded') {
-      return mapKeys(engine, [key], sequenceOf(options), options, readValue).then(([value]) => value)
+      return mapKeys(engine, [key], momentOf(options) ?? engine, options, readValue).then(([value]) => value)
     }
     const value = this._getSync(key, options)
     return isTurnLong() ? nextTurn().then(() => value) : value
   }
 
   _getSync(key: Uint8Array, options: ReadOptions): Buffer | undefined {
-    const engine = this.#engine
-    return readValue(engine, key, sequenceOf(options) ?? engine.sequence, options.fillCache !== false)
+    const at = this.#moment(options)
+    return readValue(at, key, at.sequence, options.fillCache !== false)
   }
 
   _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]> {
-    return mapKeys(this.#engine, keys, sequenceOf(options), options, readValue)
+    return mapKeys(this.#engine, keys, this.#moment(options), options, readValue)
   }
 
   _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean> {
     const engine = this.#engine
     if (engine.options.diskReads === 'threaded') {
-      return mapKeys(engine, [key], sequenceOf(options), options, hasValue).then(([has]) => has === true)
+      return mapKeys(engine, [key], momentOf(options) ?? engine, options, hasValue).then(([has]) => has === true)
     }
-    const has = hasValue(engine, key, sequenceOf(options) ?? engine.sequence, options.fillCache !== false)
+    const at = momentOf(options) ?? engine
+    const has = hasValue(at, key, at.sequence, options.fillCache !== false)
     return isTurnLong() ? nextTurn().then(() => has) : has
   }
 
   _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]> {
-    return mapKeys(this.#engine, keys, sequenceOf(options), options, hasValue)
+    return mapKeys(this.#engine, keys, this.#moment(options), options, hasValue)
   }
 
   _put(key: Uint8Array, value: Uint8Array, options: WriteOptions & HashesOption): Promise<void> {
@@ -154,7 +156,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   }
 
   _clear(options: ScanOptions & ReadOptions): Promise<void> {
-    return clearRange(this.#engine, options, sequenceOf(options))
+    return clearRange(this.#engine, options, momentOf(options))
   }
 
   _iterator(options: LsmIteratorOptions & ReadOptions): LsmIterator<this, K, V> {
@@ -180,8 +182,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readInto(key: K, target: Uint8Array, options: KeyOptions<K> & AbstractReadOptions = {}): number | undefined {
-    const engine = this.#engine
-    return readInto(engine, this.#encodeKey(key, options), sequenceOf(options) ?? engine.sequence, target)
+    const at = this.#moment(options)
+    return readInto(at, this.#encodeKey(key, options), at.sequence, target)
   }
 
   /**
@@ -191,8 +193,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined {
-    const engine = this.#engine
-    return readText(engine, key, snapshot instanceof LsmSnapshot ? snapshot.sequence : engine.sequence)
+    const at = snapshot instanceof LsmSnapshot ? snapshot.moment : this.#engine
+    return readText(at, key, at.sequence)
   }
 
   /**
@@ -279,7 +281,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * for await (const [key, value] of db.lookup(['user.lang', 'de'], { limit: 10 })) console.log(key, value)
    */
   lookup(pair: unknown, options: ValueLookupOptions<K, V> = {}): LookupIterator<[K, V]> {
-    return this.#lookup(options, (queries, how, sequence) => queries.lookup(pair, how, sequence))
+    return this.#lookup(options, (queries, how, at) => queries.lookup(pair, how, at))
   }
 
   /**
@@ -293,7 +295,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     high: ZoneValue | undefined,
     options: ValueLookupOptions<K, V> = {}
   ): LookupIterator<[K, V]> {
-    return this.#lookup(options, (queries, how, sequence) => queries.rangeLookup(field, low, high, how, sequence))
+    return this.#lookup(options, (queries, how, at) => queries.rangeLookup(field, low, high, how, at))
   }
 
   /**
@@ -304,7 +306,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     if (this.status === 'opening') return this.deferAsync(() => this.keyRanges(pairs, options))
     const queries = this.#values
     return runAttached(this, options.signal, (signal) =>
-      queries.keyRanges(pairs, lookupOptions(options, signal), sequenceOf(options))
+      queries.keyRanges(pairs, lookupOptions(options, signal), momentOf(options))
     )
   }
 
@@ -329,8 +331,13 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     return this.#opened
   }
 
+  /** The snapshot, or the present. */
+  #moment(options: ReadOptions): Moment {
+    return momentOf(options) ?? this.#engine
+  }
+
   #view(options: ReadOptions): EngineReadView {
-    return this.#engine.view(sequenceOf(options))
+    return this.#engine.view(momentOf(options))
   }
 
   get #values(): ValueQueries {
@@ -341,7 +348,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
 
   #lookup(
     options: ValueLookupOptions<K, V>,
-    start: (queries: ValueQueries, how: LookupOptions, sequence: number | undefined) => AsyncGenerator<Entry, void>
+    start: (queries: ValueQueries, how: LookupOptions, at: Moment | undefined) => AsyncGenerator<Entry, void>
   ): LookupIterator<[K, V]> {
     return new LookupIterator(this, options.signal, (signal) => this.#decoded(options, signal, start))
   }
@@ -349,14 +356,14 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   async *#decoded(
     options: ValueLookupOptions<K, V>,
     signal: Cancellation,
-    start: (queries: ValueQueries, how: LookupOptions, sequence: number | undefined) => AsyncGenerator<Entry, void>
+    start: (queries: ValueQueries, how: LookupOptions, at: Moment | undefined) => AsyncGenerator<Entry, void>
   ): AsyncGenerator<[K, V], void> {
     if (this.status === 'opening') await this.deferAsync(async () => undefined)
     const decoder = {
       key: this.keyEncoding(options.keyEncoding as 'buffer'),
       value: this.valueEncoding(options.valueEncoding as 'buffer')
     }
-    const entries = start(this.#values, lookupOptions(options, signal), sequenceOf(options))
+    const entries = start(this.#values, lookupOptions(options, signal), momentOf(options))
     yield* decodeEntries<K, V>(entries, decoder, options.snapshot)
   }
 
@@ -368,8 +375,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   }
 }
 
-function sequenceOf({ snapshot }: ReadOptions): number | undefined {
-  return snapshot !== undefined && snapshot instanceof LsmSnapshot ? snapshot.sequence : undefined
+function momentOf({ snapshot }: ReadOptions): Moment | undefined {
+  return snapshot !== undefined && snapshot instanceof LsmSnapshot ? snapshot.moment : undefined
 }
 
 function checkedLocation(location: string): string {

@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert'
 import type { TableJobResult } from '../../src/lsm/compaction/job.ts'
 import { Flushes, type FlushesHost, type FrozenBuffer } from '../../src/lsm/engine/flushes.ts'
 import { resolveOptions } from '../../src/lsm/engine/resolve-options.ts'
-import { Snapshots } from '../../src/lsm/engine/snapshots.ts'
 import type { PlannedJob } from '../../src/lsm/engine/table-jobs.ts'
 import { WriteBuffer } from '../../src/lsm/engine/write-buffer.ts'
 import type { VersionEdit } from '../../src/lsm/format/version-edit.ts'
@@ -36,7 +35,7 @@ class Harness {
       directory: '/db',
       options: resolveOptions({}),
       versions,
-      snapshots: new Snapshots(),
+      snapshots: { live: () => [] },
       frozen: () => this.frozen,
       run: (job) => new Promise((resolve, reject) => this.jobs.push(this.#started(job, resolve, reject))),
       install: async (edit) => {

@@ -77,6 +77,13 @@ export async function crashPointsOf(steps: readonly TraceStep[], options: StoreO
       case 'compact':
         await durableAfter(db.compactRange('', '~'))
         break
+      case 'clear': {
+        const { gte, lt } = step
+        const cleared = [...history.content.keys()].filter((key) => key >= gte && key < lt)
+        const write = history.beginPieces(cleared.map((key) => ({ key })))
+        await acknowledgedAfter(db.clear({ gte, lt }), write)
+        break
+      }
       case 'reopen':
         await db.close()
         db = await openStore(fileSystem, options)

@@ -21,6 +21,8 @@ export class History {
   readonly #writes: (readonly TestOperation[])[] = []
   /** The content after each prefix, as text. */
   readonly #states: string[] = ['']
+  /** Numbers of deletes of many keys, of which a crash may leave some. */
+  readonly #inPieces = new Set<number>()
   #content = new Map<string, string>()
 
   /** Writes begun so far. */
@@ -38,6 +40,13 @@ export class History {
     applyTo(this.#content, operations)
     this.#states.push(contentAsText(this.#content))
     return this.#writes.push(operations)
+  }
+
+  /** Deletes that are on their way one after another; returns the number of them all. */
+  beginPieces(deletes: readonly { readonly key: string }[]): number {
+    const write = this.begin(deletes)
+    this.#inPieces.add(write)
+    return write
   }
 
   /** The writes behind this prefix never happened. */
@@ -59,10 +68,24 @@ export class History {
     return this.#states[prefix] ?? 'never'
   }
 
-  /** The longest prefix within the bounds that gives this content; undefined when there is none. */
+  /**
+   * The longest prefix within the bounds that gives this content, or gives it together with some of the deletes after
+   * it that are done in pieces; undefined when there is none.
+   */
   prefixOf(content: string, { atLeast, atMost }: PrefixBounds): number | undefined {
     const prefix = this.#states.slice(0, atMost + 1).lastIndexOf(content)
-    return prefix >= atLeast ? prefix : undefined
+    if (prefix >= atLeast) return prefix
+    return [...this.#inPieces]
+      .map((write) => write - 1)
+      .find((before) => before >= atLeast && before <= atMost && this.#isPartOf(content, before))
+  }
+
+  /** Whether the content is between the state after this prefix and that after the deletes which follow it. */
+  #isPartOf(content: string, before: number): boolean {
+    const lines = new Set(content.split('\n'))
+    const most = new Set(this.stateAfter(before).split('\n'))
+    const least = this.stateAfter(before + 1).split('\n')
+    return least.every((line) => lines.has(line)) && [...lines].every((line) => most.has(line))
   }
 }
 

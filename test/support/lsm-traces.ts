@@ -1,6 +1,6 @@
 /**
- * Short histories of a store's use: puts, deletes, batches, some synced, several at a time, between flushes, compactions
- * and reopenings; and option sets under which a few dozen writes go through every part of the store.
+ * Short histories of a store's use: puts, deletes, batches, some synced, several at a time, between flushes, compactions,
+ * clears and reopenings; and option sets under which a few dozen writes go through every part of the store.
  */
 import type { StoreOptions } from '../../src/lsm/index.ts'
 import { jsonExtractor } from '../../src/lsm/value/json-extractor.ts'
@@ -11,6 +11,8 @@ export type TraceStep =
   /** Handed in together, each a batch of its own. */
   | { readonly kind: 'write'; readonly batches: readonly (readonly TestOperation[])[]; readonly sync: boolean }
   | { readonly kind: 'flush' | 'compact' | 'reopen' }
+  /** A partition, both, or a part of them. */
+  | { readonly kind: 'clear'; readonly gte: string; readonly lt: string }
   /** Turns of the event loop in which flushes and compactions get on. */
   | { readonly kind: 'pause'; readonly turns: number }
 
@@ -20,6 +22,14 @@ export const colors = ['red', 'green', 'blue', 'grey'] as const
 export const traceKeys = [
   ...Array.from({ length: 12 }, (_, i) => `!a!key${i}`),
   ...Array.from({ length: 6 }, (_, i) => `!b!${'k'.repeat(i + 1)}`)
+]
+
+const clearings = [
+  { gte: '!a!', lt: '!a"' },
+  { gte: '!b!', lt: '!b"' },
+  { gte: '', lt: '~' },
+  { gte: '!a!key10', lt: '!b!kkk' },
+  { gte: '!a!key2', lt: '!a!key7' }
 ]
 
 /**
@@ -40,6 +50,7 @@ export function randomTrace(length: number, random: Random): TraceStep[] {
     if (dice < 10) return { kind: 'compact' }
     if (dice < 17) return { kind: 'reopen' }
     if (dice < 24) return { kind: 'pause', turns: 1 + random.below(20) }
+    if (dice < 29) return { kind: 'clear', ...clearings[random.below(clearings.length)]! }
     const batches = Array.from({ length: random.below(3) === 0 ? 2 + random.below(3) : 1 }, batch)
     return { kind: 'write', batches, sync: random.below(3) === 0 }
   })

@@ -24,6 +24,9 @@ import { RetryDelay } from './retry-delay.ts'
 import type { Snapshots } from './snapshots.ts'
 import { compactionLimits, mergeJob, type PlannedJob } from './table-jobs.ts'
 
+/** Of an edit that names tables to drop. */
+export type DroppedTables = NonNullable<VersionEdit['deletedTables']>
+
 /** What the background needs of the engine. */
 export interface BackgroundHost {
   readonly fileSystem: FileSystem
@@ -57,7 +60,7 @@ export class Background {
   #running: Merge | undefined
   /** Of the last pick that started nothing. */
   #fruitless: { readonly version: Version; readonly running: Merge | undefined } | undefined
-  /** Merges by hand, one after another; the picker waits while there are any. */
+  /** Merges and drops by hand, one after another; the picker waits while there are any. */
   #byHand: Promise<void> = Promise.resolve()
   #handCount = 0
   /** Why the last merge failed, while none has succeeded since. */
@@ -100,16 +103,36 @@ export class Background {
 
   /** Merges what `next` says, one after another, until it says nothing. @throws why a merge failed */
   mergeByHand(next: () => Merge | undefined): Promise<void> {
+    return this.#whileNothingMerges(async () => {
+      for (let merge = next(); merge !== undefined; merge = next()) {
+        if (this.#isStopped) throw this.lastError ?? closed()
+        this.#startMerge(merge)
+        await this.#merging
+        if (this.#mergeError !== undefined) throw this.#mergeError
+      }
+    })
+  }
+
+  /** Drops tables as a whole. @param choose says which, once no merge has any of them */
+  drop(choose: () => DroppedTables): Promise<void> {
+    return this.#whileNothingMerges(async () => {
+      if (this.#isStopped) throw this.lastError ?? closed()
+      const { snapshots, counters, progressed } = this.#host
+      const deletedTables = choose()
+      if (deletedTables.length === 0) return
+      await snapshots.throughDrop(() => this.#install({ deletedTables }))
+      counters.droppedTables += deletedTables.length
+      progressed()
+    })
+  }
+
+  /** One after another, and the picker waits. */
+  #whileNothingMerges(run: () => Promise<void>): Promise<void> {
     this.#handCount++
     const done = this.#byHand.then(async () => {
       try {
         await Promise.all([this.#merging, this.#moving])
-        for (let merge = next(); merge !== undefined; merge = next()) {
-          if (this.#isStopped) throw this.lastError ?? closed()
-          this.#startMerge(merge)
-          await this.#merging
-          if (this.#mergeError !== undefined) throw this.#mergeError
-        }
+        await run()
       } finally {
         this.#handCount--
         this.schedule()

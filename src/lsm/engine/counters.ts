@@ -29,6 +29,8 @@ export class EngineCounters {
   flushMilliseconds = 0
   /** Tables that changed their level without being rewritten. */
   moves = 0
+  /** Tables that were dropped as a whole, because all in them was cleared. */
+  droppedTables = 0
   failedJobs = 0
   /** What writers waited for: memtables to be written out. */
   readonly memtableWaits: WaitCounts = noWaits()

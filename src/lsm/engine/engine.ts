@@ -29,15 +29,14 @@ import {
   WritePacer,
   writeRate
 } from './back-pressure.ts'
-import { Background } from './background.ts'
+import { Background, type DroppedTables } from './background.ts'
 import { EngineCounters, type WaitCounts } from './counters.ts'
 import { EngineReadView } from './engine-read-view.ts'
 import type { FrozenBuffer } from './flushes.ts'
 import { Garbage } from './garbage.ts'
 import type { Logs } from './logs.ts'
-import type { Places } from './point-reads.ts'
 import { mergeOfRange } from './range-merge.ts'
-import { Snapshots } from './snapshots.ts'
+import { type Moment, Snapshots } from './snapshots.ts'
 import { WriteBuffer } from './write-buffer.ts'
 import type { WriteGroup, WriteOperation } from './write-group.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -62,14 +61,14 @@ const maxPendingMemtables = 3
 /** At close, a memtable with more than this is written out: the next open need not replay it. */
 const closeFlushBytes = 256 * 1024
 
-export class Engine implements Places {
+export class Engine implements Moment {
   readonly fileSystem: FileSystem
   readonly directory: string
   readonly options: ResolvedOptions
   readonly versions: VersionSet
   readonly tables: TableCache
   readonly blocks: BlockCache
-  readonly snapshots = new Snapshots()
+  readonly snapshots: Snapshots
   readonly counters = new EngineCounters()
   readonly #parts: EngineParts
   readonly #logs: Logs
@@ -97,6 +96,7 @@ export class Engine implements Places {
   constructor(parts: EngineParts) {
     const { directory, options, versions, tables, blocks, logs, fileSystem, pool } = parts
     this.#parts = parts
+    this.snapshots = new Snapshots(this)
     this.fileSystem = fileSystem
     this.directory = directory
     this.options = options
@@ -167,10 +167,10 @@ export class Engine implements Places {
     return this.#queue.encoded(operations, count, sync)
   }
 
-  /** What is visible at a sequence number, now the newest one; the caller releases it. */
-  view(sequence = this.#sequence): EngineReadView {
+  /** What is visible at a moment, by default now; the caller releases it. */
+  view(at: Moment = this): EngineReadView {
     this.#views++
-    return new EngineReadView(this, sequence, this.#onViewReleased)
+    return new EngineReadView(at, at.sequence, this.#onViewReleased)
   }
 
   /** Writes out what is in memory. @throws LEVEL_IO_ERROR */
@@ -188,6 +188,20 @@ export class Engine implements Places {
       isDone = true
       return mergeOfRange(this.version, start, end)
     })
+  }
+
+  /**
+   * Drops tables as a whole, by an edit of the manifest, while nothing is merged; open snapshots keep them.
+   * @param choose says which, when nothing is merged any more; none ends it
+   * @throws LEVEL_IO_ERROR, LEVEL_ABORTED
+   */
+  dropTables(choose: () => DroppedTables): Promise<void> {
+    return this.#background.drop(choose)
+  }
+
+  /** Makes durable what is visible now. @throws LEVEL_IO_ERROR */
+  async sync(): Promise<void> {
+    await this.#logs.current.sync()
   }
 
   /** Called when the last user of some version is gone. */

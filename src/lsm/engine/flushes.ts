@@ -37,7 +37,7 @@ export interface FlushesHost {
   readonly directory: string
   readonly options: ResolvedOptions
   readonly versions: VersionSet
-  readonly snapshots: Snapshots
+  readonly snapshots: Pick<Snapshots, 'live'>
   /** Memtables that were set aside, oldest first. */
   frozen(): readonly FrozenBuffer[]
   run(job: PlannedJob): Promise<TableJobResult>

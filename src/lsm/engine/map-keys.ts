@@ -6,43 +6,44 @@ import type { EngineReadView } from './engine-read-view.ts'
 import { isTurnLong, nextTurn } from './event-loop-turn.ts'
 import type { Places } from './point-reads.ts'
 import { prepareReads } from './prepare-reads.ts'
+import type { Moment } from './snapshots.ts'
 
 /** Keys between two looks at the clock. */
 const keysPerLook = 32
 
 /**
  * Looks the keys up in the order of the keys.
- * @param sequence of a snapshot; undefined: as of now
+ * @param at a snapshot, or the engine itself: as of now
  * @returns what `read` says of each, in the order in which they were given
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function mapKeys<T>(
   engine: Engine,
   keys: readonly Uint8Array[],
-  sequence: number | undefined,
+  at: Moment,
   { fillCache }: CacheOptions,
   read: (places: Places, key: Uint8Array, sequence: number, fillCache: boolean) => T
 ): Promise<T[]> {
-  const asOf = sequence ?? engine.sequence
+  const asOf = at.sequence
   const order = lookupOrder(keys)
   const results = new Array<T>(keys.length)
   // What is read across turns has to stay.
   let view: EngineReadView | undefined
   try {
     if (engine.options.diskReads === 'threaded') {
-      const reads = prepareReads(engine, keys, asOf)
+      const reads = prepareReads(at, keys, asOf)
       if (reads.length > 0) {
-        view = engine.view(asOf)
+        view = engine.view(at)
         await Promise.all(reads)
       }
     }
     for (let i = 0; i < order.length; i++) {
       if (i % keysPerLook === keysPerLook - 1 && isTurnLong()) {
-        view ??= engine.view(asOf)
+        view ??= engine.view(at)
         await nextTurn()
       }
       const position = order[i]!
-      results[position] = read(view ?? engine, keys[position]!, asOf, fillCache !== false)
+      results[position] = read(view ?? at, keys[position]!, asOf, fillCache !== false)
     }
     return results
   } finally {

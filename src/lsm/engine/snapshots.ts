@@ -1,29 +1,99 @@
 /**
- * The sequence numbers that somebody still reads at through a snapshot. Compactions keep what these can see.
+ * Moments that somebody goes on reading at. Compactions keep what these can see.
  *
- * Invariant: numbers are taken in ascending order, because a snapshot is always taken of the newest state; the order
- * of insertion is therefore the numeric order.
+ * Invariants:
+ * 1. Snapshots are taken in ascending order of their sequence numbers, because each is of the newest state; the order of
+ *    insertion is therefore the numeric order.
+ * 2. What a snapshot sees is in the tables and memtables of the present, or, once tables are dropped as a whole, in
+ *    those that it holds on to.
  */
+import type { TableCache } from '../version/table-cache.ts'
+import type { Version } from '../version/version.ts'
+import type { EngineReadView } from './engine-read-view.ts'
+import type { Places } from './point-reads.ts'
+import type { WriteBuffer } from './write-buffer.ts'
+
+/** Where to read, and up to which sequence number: a snapshot, or the engine, which is the present. */
+export interface Moment extends Places {
+  readonly sequence: number
+}
+
+/** What snapshots need of the engine. */
+export interface SnapshotsHost extends Moment {
+  /** Keeps the places of a moment as they are now. */
+  view(at: Moment): EngineReadView
+}
+
+export class Snapshot implements Moment {
+  readonly sequence: number
+  readonly #host: SnapshotsHost
+  #held: EngineReadView | undefined
+
+  constructor(host: SnapshotsHost) {
+    this.sequence = host.sequence
+    this.#host = host
+  }
+
+  get buffers(): readonly WriteBuffer[] {
+    return (this.#held ?? this.#host).buffers
+  }
+
+  get version(): Version {
+    return (this.#held ?? this.#host).version
+  }
+
+  get tables(): TableCache {
+    return this.#host.tables
+  }
+
+  /** Reads where it reads now from here on, whatever becomes of the present. */
+  hold(): void {
+    this.#held ??= this.#host.view(this)
+  }
+
+  /** REQUIRES: no read uses it any more. */
+  release(): void {
+    this.#held?.release()
+  }
+}
+
 export class Snapshots {
-  readonly #holders = new Map<number, number>()
+  readonly #host: SnapshotsHost
+  readonly #open = new Set<Snapshot>()
+  /** Drops of tables that are on their way. */
+  #drops = 0
 
-  /** REQUIRES: sequence is not below any number taken before. */
-  acquire(sequence: number): void {
-    this.#holders.set(sequence, (this.#holders.get(sequence) ?? 0) + 1)
+  constructor(host: SnapshotsHost) {
+    this.#host = host
   }
 
-  release(sequence: number): void {
-    const holders = this.#holders.get(sequence) ?? 0
-    if (holders > 1) this.#holders.set(sequence, holders - 1)
-    else this.#holders.delete(sequence)
+  /** Of the newest state. */
+  acquire(): Snapshot {
+    const snapshot = new Snapshot(this.#host)
+    if (this.#drops > 0) snapshot.hold()
+    this.#open.add(snapshot)
+    return snapshot
   }
 
-  get isEmpty(): boolean {
-    return this.#holders.size === 0
+  /** REQUIRES: once per acquire(). */
+  release(snapshot: Snapshot): void {
+    this.#open.delete(snapshot)
+    snapshot.release()
   }
 
-  /** Live sequence numbers, ascending, each once. */
+  /** Whoever has a snapshot by the time that tables are dropped goes on seeing what was in them. */
+  async throughDrop<T>(drop: () => Promise<T>): Promise<T> {
+    this.#drops++
+    for (const snapshot of this.#open) snapshot.hold()
+    try {
+      return await drop()
+    } finally {
+      this.#drops--
+    }
+  }
+
+  /** Their sequence numbers, ascending, each once. */
   live(): number[] {
-    return [...this.#holders.keys()]
+    return [...new Set([...this.#open].map(({ sequence }) => sequence))]
   }
 }

@@ -45,6 +45,8 @@ export interface StoreStats {
     readonly flushedBytes: number
     readonly flushMilliseconds: number
     readonly movedTables: number
+    /** Tables that clear() dropped as a whole. */
+    readonly droppedTables: number
     readonly failedJobs: number
     /** Bytes written to tables per byte flushed. */
     readonly amplification: number
@@ -85,6 +87,7 @@ export function storeStats(engine: Engine): StoreStats {
       flushedBytes: counters.flushedBytes,
       flushMilliseconds: counters.flushMilliseconds,
       movedTables: counters.moves,
+      droppedTables: counters.droppedTables,
       failedJobs: counters.failedJobs,
       amplification: counters.writeAmplification,
       ...counters.waits

@@ -6,7 +6,7 @@ import { Arena, type ArenaPool } from '../memtable/arena.ts'
 import { Memtable } from '../memtable/memtable.ts'
 
 /** Of an entry in the memtable's lists, about. */
-const entryBytes = 48
+export const entryBytes = 48
 
 export class WriteBuffer {
   readonly memtable: Memtable

@@ -4,6 +4,7 @@
  */
 import type { Engine } from '../engine/engine.ts'
 import type { EngineReadView } from '../engine/engine-read-view.ts'
+import type { Moment } from '../engine/snapshots.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { Cancellation } from './attached.ts'
 import type { ZoneValue } from './extractor.ts'
@@ -44,9 +45,9 @@ export class ValueQueries {
     return this.#values
   }
 
-  /** @param sequence of a snapshot; undefined for the newest state */
-  async *lookup(pair: unknown, options: LookupOptions, sequence?: number): AsyncGenerator<Entry, void> {
-    const view = this.#engine.view(sequence)
+  /** @param at a snapshot; undefined for the newest state */
+  async *lookup(pair: unknown, options: LookupOptions, at?: Moment): AsyncGenerator<Entry, void> {
+    const view = this.#engine.view(at)
     try {
       yield* lookup(this.#values, view, pair, options)
     } finally {
@@ -59,9 +60,9 @@ export class ValueQueries {
     low: ZoneValue | undefined,
     high: ZoneValue | undefined,
     options: LookupOptions,
-    sequence?: number
+    at?: Moment
   ): AsyncGenerator<Entry, void> {
-    const view = this.#engine.view(sequence)
+    const view = this.#engine.view(at)
     try {
       yield* rangeLookup(this.#values, view, field, low, high, options)
     } finally {
@@ -69,8 +70,8 @@ export class ValueQueries {
     }
   }
 
-  keyRanges(pairs: readonly unknown[], options: KeyRangesOptions, sequence?: number): Promise<KeyRanges> {
-    return this.#with(sequence, (view) => keyRanges(this.#values, view, pairs, options))
+  keyRanges(pairs: readonly unknown[], options: KeyRangesOptions, at?: Moment): Promise<KeyRanges> {
+    return this.#with(at, (view) => keyRanges(this.#values, view, pairs, options))
   }
 
   rebuildFilters(signal: Cancellation): Promise<RebuildResult> {
@@ -81,8 +82,8 @@ export class ValueQueries {
     return this.#values.stats()
   }
 
-  async #with<T>(sequence: number | undefined, ask: (view: EngineReadView) => Promise<T>): Promise<T> {
-    const view = this.#engine.view(sequence)
+  async #with<T>(at: Moment | undefined, ask: (view: EngineReadView) => Promise<T>): Promise<T> {
+    const view = this.#engine.view(at)
     try {
       return await ask(view)
     } finally {

@@ -70,7 +70,33 @@ export const reading = [
   ),
   mutant(
     'what is read across turns is not retained',
-    edit('lsm/engine/map-keys', '        view = engine.view(asOf)\n        await', '        await'),
+    edit('lsm/engine/map-keys', '        view = engine.view(at)\n        await', '        await'),
     'lsm/engine-disk-reads'
+  ),
+  mutant(
+    'a snapshot loses what is dropped under it',
+    edit('lsm/engine/snapshots', '    for (const snapshot of this.#open) snapshot.hold()\n', ''),
+    'lsm/engine-clear'
+  ),
+  mutant(
+    'a snapshot of the moment of a drop loses what is dropped',
+    edit('lsm/engine/snapshots', '    if (this.#drops > 0) snapshot.hold()\n', ''),
+    'lsm/engine-clear'
+  ),
+  mutant(
+    'tables are dropped with what was put since',
+    edit('lsm/engine/drop-range', ' && largestSequence <= sequence', ''),
+    'lsm/engine-clear'
+  ),
+  mutant(
+    'tables are dropped while others hold what they hide',
+    edit('lsm/engine/drop-range', 'if (tables.length === 0) return dropped', 'if (tables.length >= 0) return dropped'),
+    'lsm/engine-clear',
+    'lsm/model-levels'
+  ),
+  mutant(
+    'tables are dropped before the tombstones of others are durable',
+    edit('lsm/engine/drop-range', '      await engine.sync()\n', ''),
+    'lsm/engine-clear-faults'
   )
 ]

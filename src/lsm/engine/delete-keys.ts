@@ -1,0 +1,50 @@
+/** Deletes the keys of a scan one by one, in batches between which the event loop turns. */
+import type { RangeScan } from '../read/range-scan.ts'
+import type { Engine } from './engine.ts'
+import { nextTurn } from './event-loop-turn.ts'
+import type { WriteOperation } from './write-group.ts'
+
+/** What is looked at for one batch is as much as these allow. */
+const maxKeys = 512
+const maxKeyBytes = 64 * 1024
+
+interface DeleteOptions {
+  /** Most keys to delete; −1: no limit. */
+  readonly limit?: number
+  /** Keys of which it says no stay. */
+  readonly isWanted?: (key: Uint8Array) => boolean
+}
+
+/**
+ * @param scan is closed
+ * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
+ */
+export async function deleteKeys(
+  engine: Engine,
+  scan: RangeScan,
+  { limit = -1, isWanted }: DeleteOptions = {}
+): Promise<void> {
+  let left = limit < 0 ? Number.POSITIVE_INFINITY : limit
+  try {
+    while (left > 0) {
+      const deletes = nextDeletes(scan, left, isWanted)
+      left -= deletes.length
+      if (deletes.length > 0) await engine.batch(deletes, false)
+      if (scan.hasEnded) return
+      await nextTurn()
+    }
+  } finally {
+    scan.close()
+  }
+}
+
+function nextDeletes(scan: RangeScan, limit: number, isWanted: DeleteOptions['isWanted']): WriteOperation[] {
+  const deletes: WriteOperation[] = []
+  let bytes = 0
+  for (let seen = 0; seen < Math.min(limit, maxKeys) && bytes < maxKeyBytes && scan.advance(); seen++) {
+    const key = scan.key()
+    bytes += key.length
+    if (isWanted === undefined || isWanted(key)) deletes.push({ type: 'del', key })
+  }
+  return deletes
+}

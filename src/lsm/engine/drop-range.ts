@@ -1,0 +1,108 @@
+/**
+ * Clears a range by dropping the tables that lie in it, in one edit of the manifest, which costs the same for any number
+ * of keys. Keys of the range in tables across its borders get tombstones.
+ *
+ * Invariants, where S is the sequence number at which it began:
+ * 1. Only tables without anything newer than S are dropped: what is put meanwhile stays.
+ * 2. Nothing comes back that a dropped table has hidden. When the edit is written, whatever other tables hold of the
+ *    range up to S is hidden by something newer than S that is durable, or deleted within these tables themselves.
+ * 3. So a crash leaves each key as it was, or without a value.
+ */
+import { Found } from '../format/found.ts'
+import { isInRange, type Range, type RangeOptions, rangeOf } from '../read/range.ts'
+import { RangeScan } from '../read/range-scan.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import { Version } from '../version/version.ts'
+import { deleteKeys } from './delete-keys.ts'
+import type { Engine } from './engine.ts'
+import { EngineReadView } from './engine-read-view.ts'
+import { findVersion } from './point-reads.ts'
+import { entryBytes } from './write-buffer.ts'
+
+/** When tombstones would fill more than this part of a memtable, dropping is less work: it begins with a flush. */
+const minMemtableShare = 1 / 16
+
+/** Merges may make new tables across the borders while old ones get their tombstones: then these are next. */
+const maxAttempts = 4
+
+const scratch = new Found()
+
+/**
+ * @returns false when the range is not cleared, because it is too small, or because merges were always faster
+ * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
+ */
+export async function dropRange(engine: Engine, options: RangeOptions): Promise<boolean> {
+  const range = rangeOf(options)
+  // Keeps the store open, too.
+  const began = engine.view()
+  try {
+    if (!isWorth(engine, range)) return false
+    // Then memtables hold nothing of the range up to S, and all of that is durable.
+    await engine.flush()
+    const cleared = new Set<number>()
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const rest = await dropUnlessRest(engine, range, began.sequence, cleared)
+      if (rest === undefined) return true
+      const isOld = (key: Uint8Array): boolean =>
+        findVersion(engine, key, engine.sequence, scratch) && scratch.sequence <= began.sequence
+      await deleteKeys(engine, new RangeScan(rest.view, options), { isWanted: isOld })
+      await engine.sync()
+      for (const { number } of rest.tables) cleared.add(number)
+    }
+    return false
+  } finally {
+    began.release()
+  }
+}
+
+interface Rest {
+  readonly tables: readonly TableMeta[]
+  /** Of nothing but these tables. */
+  readonly view: EngineReadView
+}
+
+/**
+ * Drops the tables in the range, unless other tables hold something of it.
+ * @param cleared numbers of tables whose keys in the range have their tombstones
+ * @returns those others
+ */
+async function dropUnlessRest(
+  engine: Engine,
+  range: Range,
+  sequence: number,
+  cleared: ReadonlySet<number>
+): Promise<Rest | undefined> {
+  const found: { rest?: Rest } = {}
+  await engine.dropTables(() => {
+    const dropped: { level: number; number: number }[] = []
+    const rest = engine.version.levels.map((_, level) =>
+      engine.version.overlapping(level, range.start, range.end).filter((table) => {
+        const { number, smallestSequence, largestSequence } = table
+        const isDropped = isWithin(range, table) && largestSequence <= sequence
+        if (isDropped) dropped.push({ level, number })
+        return !isDropped && smallestSequence <= sequence && !cleared.has(number)
+      })
+    )
+    const tables = rest.flat()
+    if (tables.length === 0) return dropped
+    const holder = engine.view()
+    const places = { buffers: [], version: new Version(rest), tables: engine.tables }
+    found.rest = { tables, view: new EngineReadView(places, sequence, () => holder.release()) }
+    return []
+  })
+  return found.rest
+}
+
+function isWorth({ version, options }: Engine, range: Range): boolean {
+  let bytes = 0
+  for (const level of version.levels.keys()) {
+    for (const table of version.overlapping(level, range.start, range.end)) {
+      if (isWithin(range, table)) bytes += table.entries * (entryBytes + table.largest.length)
+    }
+  }
+  return bytes > options.writeBufferSize * minMemtableShare
+}
+
+function isWithin(range: Range, { smallest, largest }: TableMeta): boolean {
+  return isInRange(range, smallest) && isInRange(range, largest)
+}

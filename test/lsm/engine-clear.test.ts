@@ -1,0 +1,139 @@
+import type { AbstractSnapshot } from 'abstract-level'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
+import { closeAll, closeLater } from '../support/temporary-directory.ts'
+
+/** Thousands of keys are more than a memtable, and many tables. */
+const small: StoreOptions = { writeBufferSize: 30_000, maxFileSize: 10_000, level1Bytes: 40_000, blockSize: 1000 }
+
+const count = 3000
+
+async function openSmall(options: StoreOptions = {}, after?: (call: Call) => void) {
+  const fileSystem = new FaultyFileSystem(new MemoryFileSystem(), after === undefined ? {} : { after })
+  const db = closeLater(new LsmLevel<string, string>('/db', { ...small, ...options, fileSystem }))
+  await db.open()
+  return { db, fileSystem }
+}
+
+type Level = Pick<LsmLevel<string, string>, 'batch'>
+
+const keyOf = (n: number): string => `key${String(n).padStart(6, '0')}`
+
+async function fill(level: Level, value: string, step = 1): Promise<void> {
+  for (let from = 0; from < count; from += 100) {
+    const numbers = Array.from({ length: 100 }, (_, i) => from + i).filter((n) => n % step === 0)
+    await level.batch(numbers.map((n) => ({ type: 'put', key: keyOf(n), value: `${value} ${n}` })))
+  }
+}
+
+const logged = (db: LsmLevel<string, string>): number => db.stats().writes.loggedBytes
+
+test('clearing a sublevel writes no tombstone, and touches no other sublevel', async () => {
+  const { db } = await openSmall({ partitionDepth: 1 })
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => db.sublevel(name))
+  for (const level of [a, b, c]) await fill(level as unknown as Level, 'value')
+  const before = logged(db)
+  await b!.clear()
+  assert.is(logged(db), before)
+  assert.ok(db.stats().writes.droppedTables > 3)
+  assert.equal(
+    [await a!.keys().all(), await b!.keys().all()].map((keys) => keys.length),
+    [count, 0]
+  )
+  assert.is((await c!.keys().all()).length, count)
+  assert.equal((await db.verify()).problems, [])
+})
+
+test('clearing everything leaves neither tables nor their files', async () => {
+  const { db, fileSystem } = await openSmall()
+  await fill(db, 'value')
+  await db.clear()
+  assert.is(
+    db.stats().levels.reduce((sum, { tables }) => sum + tables, 0),
+    0
+  )
+  await db.close()
+  assert.equal(
+    fileSystem.list('/db').filter((name) => name.endsWith('.sst')),
+    []
+  )
+  await db.open()
+  assert.equal(await db.keys().all(), [])
+})
+
+test('only keys in tables across the borders get tombstones, and nothing older comes back', async () => {
+  const { db } = await openSmall()
+  await fill(db, 'oldest')
+  await db.compactRange('', '~')
+  await fill(db, 'older', 2)
+  await fill(db, 'newest', 3)
+  const before = logged(db)
+  await db.clear({ gt: keyOf(100), lte: keyOf(2800) })
+  assert.ok(logged(db) - before < 20_000, `${logged(db) - before} bytes`)
+  assert.ok(db.stats().writes.droppedTables > 3)
+  const expected = Array.from({ length: count }, (_, n) => keyOf(n)).filter((_, n) => n <= 100 || n > 2800)
+  assert.equal(await db.keys().all(), expected)
+  await db.compactRange('', '~')
+  assert.equal(await db.keys().all(), expected)
+  assert.equal((await db.verify()).problems, [])
+})
+
+test('what is open when tables are dropped goes on seeing them: iterators, and snapshots from before and meanwhile', async () => {
+  let isClearing = false
+  const snapshots: AbstractSnapshot[] = []
+  const { db } = await openSmall({ maxOpenFiles: 2 }, ({ operation }) => {
+    if (isClearing && (operation === 'write' || operation === 'sync')) snapshots.push(db.snapshot())
+  })
+  await fill(db, 'value')
+  const expected = await db.iterator().all()
+  const iterator = db.iterator()
+  snapshots.push(db.snapshot())
+  isClearing = true
+  await db.clear()
+  isClearing = false
+  assert.ok(db.stats().writes.droppedTables > 0)
+  const late = db.snapshot()
+  await fill(db, 'new')
+  await db.compactRange('', '~')
+  assert.equal(await iterator.all(), expected)
+  assert.ok(snapshots.length > 2)
+  for (const snapshot of snapshots) {
+    assert.equal(await db.iterator({ snapshot }).all(), expected)
+    assert.equal(await db.get(keyOf(7), { snapshot }), 'value 7')
+    assert.equal(await db.getMany([keyOf(8)], { snapshot }), ['value 8'])
+    await snapshot.close()
+  }
+  assert.equal(await db.keys({ snapshot: late }).all(), [])
+  assert.is(await db.get(keyOf(7), { snapshot: late }), undefined)
+  await Promise.all([iterator.close(), late.close()])
+})
+
+test('what is put while a range is cleared stays', async () => {
+  const { db } = await openSmall()
+  await fill(db, 'old')
+  // The first one is on its way already: it will be in a table.
+  const puts = [db.put(keyOf(0), 'new')]
+  const cleared = db.clear()
+  for (let n = 500; n < count; n += 500) puts.push(db.put(keyOf(n), 'new'))
+  await Promise.all([cleared, ...puts])
+  assert.ok(db.stats().writes.droppedTables > 0)
+  assert.equal(
+    await db.values().all(),
+    puts.map(() => 'new')
+  )
+})
+
+test('writers that wait for merges do not keep a range from being cleared', async () => {
+  const { db } = await openSmall({ level0CompactionTrigger: 1, level0SlowdownTrigger: 2, level0StopTrigger: 2 })
+  await fill(db, 'old')
+  await fill(db, 'newer', 2)
+  const cleared = db.clear({ gte: keyOf(5), lt: keyOf(count - 5) })
+  await Promise.all([cleared, fill(db, 'new', 7)])
+  const values = await db.getMany([keyOf(0), keyOf(7), keyOf(8)])
+  assert.equal(values, ['new 0', 'new 7', undefined])
+})
+
+test.after(closeAll)
+test.run()
