@@ -8,7 +8,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type MeasureName, measures } from './lsm/measures.ts'
+import { isRead, type MeasureName, measures } from './lsm/measures.ts'
 import { type LsmReport, lsmMarkdown, type StoreResult } from './lsm/report.ts'
 import { type StoreName, storeNames } from './lsm/store.ts'
 import type { StoreHandlers } from './lsm/store-process.ts'
@@ -55,10 +55,17 @@ for (const order of ['sequential', 'random'] as const) {
   })
 }
 for (const store of stores) store.result.size = await store.child.call('size', undefined)
+let wasRead = false
 for (const measure of Object.keys(measures) as MeasureName[]) {
+  if (isRead(measure)) {
+    if (!wasRead) await settle()
+    for (const { child } of stores) await child.call('warmUp', measure)
+  }
+  wasRead = isRead(measure)
   await inTurn(rounds, measure, ({ child }) => child.call('measure', measure))
 }
 for (const store of stores) store.result.sustained = await store.child.call('sustainedPuts', Math.min(count, 300_000))
+await settle()
 await inTurn(rounds, 'open after a clean close, milliseconds', async ({ child }) => {
   return (await child.call('open', undefined)).milliseconds
 })
@@ -85,6 +92,11 @@ if (options.output !== undefined) {
   mkdirSync(options.output, { recursive: true })
   writeFileSync(`${options.output}/lsm-${count}.json`, `${JSON.stringify(report, undefined, 2)}\n`)
   writeFileSync(`${options.output}/lsm-${count}.md`, markdown)
+}
+
+/** What the writes before have left to do is not measured with what comes next. */
+async function settle(): Promise<void> {
+  for (const { child } of stores) await child.call('settle', undefined)
 }
 
 async function inTurn(times: number, label: string, run: (store: Running) => Promise<number>): Promise<void> {

@@ -33,9 +33,12 @@ export async function fill(
   return (spent * 1000) / count
 }
 
-type Measure = (subject: Subject) => Promise<number>
+/** @param reads how many, where it reads */
+type Measure = (subject: Subject, reads: number) => Promise<number>
 
-const reads = 20_000
+const timedReads = 20_000
+/** Without them the first round measures the compiler: 20,000 reads took 37 µs each where the next took 21. */
+export const untimedReads = 5_000
 
 export const measures = {
   'put, awaited one by one': async (subject) => {
@@ -45,42 +48,44 @@ export const measures = {
   'put, 64 callers': async (subject) => callers(subject, 64, 500, {}),
   'put sync, 1 caller': async (subject) => callers(subject, 1, 200, { sync: true }),
   'put sync, 64 callers': async (subject) => callers(subject, 64, 20, { sync: true }),
-  'get, hit': async (subject) => {
+  'get, hit': async (subject, reads) => {
     const keys = someKeys(subject, reads)
     return each(reads, (i) => subject.db.get(keys[i]!))
   },
-  'get, miss': async (subject) => {
+  'get, miss': async (subject, reads) => {
     const keys = someKeys(subject, reads).map((key) => Buffer.concat([key, Buffer.from('x')]))
     return each(reads, (i) => subject.db.get(keys[i]!))
   },
-  'getSync, hit': async (subject) => {
+  'getSync, hit': async (subject, reads) => {
     const keys = someKeys(subject, reads)
     const begin = performance.now()
     for (const key of keys) subject.db.getSync(key)
     return ((performance.now() - begin) * 1000) / reads
   },
-  'getMany(100), per key': async (subject) => {
+  'getMany(100), per key': async (subject, reads) => {
     const keys = someKeys(subject, reads)
     const perCall = 100
     return (
       (await each(reads / perCall, (i) => subject.db.getMany(keys.slice(i * perCall, (i + 1) * perCall)))) / perCall
     )
   },
-  'iterator, nextv(1000), per entry': async ({ db }) => {
+  'iterator, nextv(1000), per entry': async ({ db }, reads) => {
     const begin = performance.now()
     let entries = 0
-    const iterator = db.iterator({ highWaterMarkBytes: 4 << 20 } as object)
+    // All there are, once they are timed.
+    const limit = reads < timedReads ? reads : -1
+    const iterator = db.iterator({ highWaterMarkBytes: 4 << 20, limit } as object)
     for (let got = await iterator.nextv(1000); got.length > 0; got = await iterator.nextv(1000)) entries += got.length
     await iterator.close()
     return ((performance.now() - begin) * 1000) / entries
   },
-  'iterator, for await, per entry': async ({ db, count }) => {
+  'iterator, for await, per entry': async ({ db, count }, reads) => {
     const begin = performance.now()
     let entries = 0
-    for await (const [key] of db.iterator({ limit: Math.min(count, 300_000) })) entries += key.length > 0 ? 1 : 0
+    for await (const [key] of db.iterator({ limit: Math.min(count, reads * 15) })) entries += key.length > 0 ? 1 : 0
     return ((performance.now() - begin) * 1000) / entries
   },
-  'get while batches are written': async (subject) => {
+  'get while batches are written': async (subject, reads) => {
     let writing = true
     const writer = (async () => {
       for (let i = 0; writing; i++) {
@@ -102,6 +107,20 @@ export const measures = {
 } satisfies Readonly<Record<string, Measure>>
 
 export type MeasureName = keyof typeof measures
+
+export function isRead(name: MeasureName): boolean {
+  return !name.startsWith('put')
+}
+
+/** Microseconds per operation. */
+export function measure(name: MeasureName, subject: Subject): Promise<number> {
+  return measures[name](subject, timedReads)
+}
+
+/** A read measure, so that its code is compiled. */
+export async function warmUp(name: MeasureName, subject: Subject): Promise<void> {
+  await measures[name](subject, untimedReads)
+}
 
 export interface Latencies {
   readonly puts: number

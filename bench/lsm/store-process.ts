@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { directoryBytes } from '../directory-bytes.ts'
 import { serve } from '../rpc.ts'
-import { fill, type Latencies, type MeasureName, measures, type Subject, sustainedPuts } from './measures.ts'
+import { fill, type Latencies, type MeasureName, measure, type Subject, sustainedPuts, warmUp } from './measures.ts'
 import { openStore, type StoreName } from './store.ts'
 import { keyOf, valuePool } from './workload.ts'
+
+/** Of one processor, for a second. */
+const idleShare = 0.02
+const maxSettleMilliseconds = 60_000
 
 const root = mkdtempSync(join(tmpdir(), 'petaldb-bench-lsm-'))
 let subject: Subject | undefined
@@ -34,9 +38,24 @@ const handlers = {
     return { microseconds, rssBytes: process.memoryUsage.rss() }
   },
 
-  async measure(measure: MeasureName): Promise<number> {
+  async measure(name: MeasureName): Promise<number> {
     globalThis.gc?.()
-    return measures[measure](opened())
+    return measure(name, opened())
+  },
+
+  async warmUp(name: MeasureName): Promise<void> {
+    await warmUp(name, opened())
+  },
+
+  /** Until background work has come to rest, which shows in what all threads take of the processor. */
+  async settle(): Promise<void> {
+    const end = performance.now() + maxSettleMilliseconds
+    for (let share = 1; share > idleShare && performance.now() < end; ) {
+      const before = process.cpuUsage()
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+      const { user, system } = process.cpuUsage(before)
+      share = (user + system) / 1e6
+    }
   },
 
   async sustainedPuts(puts: number): Promise<Latencies> {
