@@ -5,17 +5,23 @@
  * Entries of about 1 KB, ten fields of which are extracted. Keys ascend with time, as those of tweets do; with random
  * keys every table holds entries of all times, so that neither the newest nor a range is in few of them.
  *
- * Run: node --import tsx bench/value-lookups.ts [--count 1000000] [--random]
+ * Run: node --import tsx bench/value-lookups.ts [--count 1000000] [--random] [--output bench/results]
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { jsonExtractor, LsmLevel, type ValueOptions } from '../src/lsm/index.ts'
-import { banner, spreadOf } from './spread.ts'
+import { machine } from './machine.ts'
+import { header, table } from './query-report.ts'
+import { type Spread, spreadOf } from './spread.ts'
 
 const { values: options } = parseArgs({
-  options: { count: { type: 'string', default: '100000' }, random: { type: 'boolean', default: false } }
+  options: {
+    count: { type: 'string', default: '100000' },
+    random: { type: 'boolean', default: false },
+    output: { type: 'string' }
+  }
 })
 const count = Number(options.count)
 const batchSize = 1000
@@ -64,7 +70,11 @@ async function drain(entries: AsyncIterable<unknown>): Promise<number> {
   return found
 }
 
-async function micro(repetitions: number, ask: (i: number) => Promise<number>, expected?: number): Promise<string> {
+/** Microseconds of each kind of question that the project has set itself, warm, at a million entries. */
+const targets = { absent: 30, unique: 150 }
+
+/** The first fifth warms up and does not count. */
+async function micro(repetitions: number, ask: (i: number) => Promise<number>, expected?: number): Promise<Spread> {
   const times: number[] = []
   for (let i = 0; i < repetitions * 1.2; i++) {
     const start = performance.now()
@@ -72,14 +82,12 @@ async function micro(repetitions: number, ask: (i: number) => Promise<number>, e
     if (i >= repetitions * 0.2) times.push((performance.now() - start) * 1000)
     if (expected !== undefined && found !== expected) throw new Error(`${found} entries found, expected ${expected}`)
   }
-  const { median, high } = spreadOf(times)
-  return `${median.toFixed(0)} (${high.toFixed(0)})`
+  return spreadOf(times)
 }
 
-console.log(`${banner()}, ${count} entries\n`)
-const location = mkdtempSync(join(tmpdir(), 'petaldb-value-lookups-'))
-try {
-  const written = performance.now()
+/** Seconds. */
+async function write(location: string): Promise<number> {
+  const start = performance.now()
   const writer = new LsmLevel(location, { values: { extractor, blockFilterBits: 10 } })
   for (let n = 0; n < count; n += batchSize) {
     const batch = Array.from({ length: Math.min(batchSize, count - n) }, (_, i) => ({
@@ -91,49 +99,115 @@ try {
   }
   await writer.compactRange('', '~')
   await writer.close()
-  console.log(`written and merged in ${((performance.now() - written) / 1000).toFixed(1)} s\n`)
+  return (performance.now() - start) / 1000
+}
 
-  console.log('µs, median (upper quartile)\n')
-  console.log(
-    '| index | tables | first lookup, ms | absent | unique | 16 entries | ten newest of 1 % | range of 100 | MiB |'
-  )
-  console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
-  for (const [name, values] of Object.entries(configurations)) {
-    const db = new LsmLevel(location, { values: { extractor, ...values } })
-    await db.open()
-    const start = performance.now()
-    await drain(db.lookup(['unique', 'nobody']))
-    const first = performance.now() - start
-    const some = (i: number): number => (i * 7919) % (count - 100)
-    const absent = await micro(400, (i) => drain(db.lookup(['unique', `x${i}`])), 0)
-    const unique = await micro(200, (i) => drain(db.lookup(['unique', `u${some(i)}`])), 1)
-    const rare = await micro(100, (i) => drain(db.lookup(['rare', `r${some(i % 50) >> 4}`])))
-    const newest = await micro(10, (i) => drain(db.lookup(['group', `g${i}`], { limit: 10 })), 10)
-    const range = await micro(10, (i) => drain(db.rangeLookup('time', some(i), some(i) + 99)), 100)
-    const stats = db.valueStats()
-    const bytes = (stats?.filterMemoryBytes ?? 0) + (stats?.sectionMemoryBytes ?? 0)
-    const cells = [
-      name,
-      stats?.tables,
-      first.toFixed(0),
-      absent,
-      unique,
-      rare,
-      newest,
-      range,
-      (bytes / 2 ** 20).toFixed(1)
-    ]
-    console.log(`| ${cells.join(' | ')} |`)
-    if (name.startsWith('sliced, block')) console.log(`<!-- ${JSON.stringify(stats)} -->`)
-    await db.close()
-  }
+interface Answer {
+  readonly name: string
+  readonly tables: number
+  readonly firstMilliseconds: number
+  readonly absent: Spread
+  readonly unique: Spread
+  readonly rare: Spread
+  readonly newest: Spread
+  readonly range: Spread
+  readonly filterBytes: number
+}
+
+async function measure(location: string, name: string, values: Partial<ValueOptions>): Promise<Answer> {
+  const db = new LsmLevel(location, { values: { extractor, ...values } })
+  await db.open()
+  const start = performance.now()
+  await drain(db.lookup(['unique', 'nobody']))
+  const firstMilliseconds = performance.now() - start
+  const some = (i: number): number => (i * 7919) % (count - 100)
+  const absent = await micro(1000, (i) => drain(db.lookup(['unique', `x${i}`])), 0)
+  const unique = await micro(400, (i) => drain(db.lookup(['unique', `u${some(i)}`])), 1)
+  const rare = await micro(100, (i) => drain(db.lookup(['rare', `r${some(i % 50) >> 4}`])))
+  const newest = await micro(10, (i) => drain(db.lookup(['group', `g${i}`], { limit: 10 })), 10)
+  const range = await micro(10, (i) => drain(db.rangeLookup('time', some(i), some(i) + 99)), 100)
+  const stats = db.valueStats()
+  await db.close()
+  const filterBytes = (stats?.filterMemoryBytes ?? 0) + (stats?.sectionMemoryBytes ?? 0)
+  return { name, tables: stats?.tables ?? 0, firstMilliseconds, absent, unique, rare, newest, range, filterBytes }
+}
+
+/** Milliseconds to find one entry by reading all. */
+async function fullScan(location: string): Promise<number> {
   const db = new LsmLevel(location)
   const start = performance.now()
   let found = 0
-  for await (const value of db.values())
+  for await (const value of db.values()) {
     if (value.includes('"unique":"u77"') && JSON.parse(value).unique === 'u77') found++
-  console.log(`\nfull scan: ${(performance.now() - start).toFixed(0)} ms for ${found} entry`)
+  }
+  const milliseconds = performance.now() - start
   await db.close()
+  if (found !== 1) throw new Error(`${found} entries found, expected 1`)
+  return milliseconds
+}
+
+function range({ median, low, high }: Spread): string {
+  return `${median.toFixed(0)} (${low.toFixed(0)}–${high.toFixed(0)})`
+}
+
+function report(answers: readonly Answer[], writeSeconds: number, scanMilliseconds: number): string {
+  const kinds = ['absent', 'unique', 'rare', 'newest', 'range'] as const
+  const [first] = answers
+  const checks = first === undefined ? [] : [check('absent', first), check('unique', first)]
+  return `# ${count.toLocaleString('en')} entries of 1 KB, found by value
+
+${header(machine(), `node --import tsx bench/value-lookups.ts --count ${count}${options.random ? ' --random' : ''}`)}
+
+Microseconds, median (quartiles), warm; ${options.random ? 'keys in no order' : 'keys ascend with time'}.
+
+${table(
+  [
+    'index',
+    'tables',
+    'first lookup, ms',
+    'absent',
+    'unique',
+    '16 entries',
+    'ten newest of 1 %',
+    'range of 100',
+    'filters, MiB'
+  ],
+  answers.map((answer) => [
+    answer.name,
+    String(answer.tables),
+    answer.firstMilliseconds.toFixed(0),
+    ...kinds.map((kind) => range(answer[kind])),
+    (answer.filterBytes / 2 ** 20).toFixed(1)
+  ])
+)}
+
+* full scan for one entry: ${scanMilliseconds.toFixed(0)} ms
+* written and merged in ${writeSeconds.toFixed(1)} s
+${checks.join('\n')}
+`
+}
+
+function check(kind: keyof typeof targets, answer: Answer): string {
+  const { median } = answer[kind]
+  const verdict = median <= targets[kind] ? 'met' : 'NO'
+  return `* target: ${kind} ≤ ${targets[kind]} µs, ${answer.name}: ${median.toFixed(0)} µs: ${verdict}`
+}
+
+const location = mkdtempSync(join(tmpdir(), 'petaldb-value-lookups-'))
+try {
+  const writeSeconds = await write(location)
+  const answers: Answer[] = []
+  for (const [name, values] of Object.entries(configurations)) {
+    const answer = await measure(location, name, values)
+    console.error(`${name}: absent ${range(answer.absent)}, unique ${range(answer.unique)}`)
+    answers.push(answer)
+  }
+  const markdown = report(answers, writeSeconds, await fullScan(location))
+  console.log(markdown)
+  if (options.output !== undefined) {
+    mkdirSync(options.output, { recursive: true })
+    writeFileSync(join(options.output, `value-lookups-${count}.md`), markdown)
+  }
 } finally {
   rmSync(location, { recursive: true, force: true })
 }
