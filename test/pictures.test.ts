@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { pictures } from '../scripts/pictures/pictures.ts'
+
+test('the pictures show the results that are committed: otherwise `npm run pictures`', () => {
+  for (const [name, svg] of pictures()) {
+    assert.is(readFileSync(new URL(`../docs/img/${name}`, import.meta.url), 'utf8'), svg, name)
+  }
+})
+
+test.run()
