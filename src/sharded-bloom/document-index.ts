@@ -177,6 +177,11 @@ export interface IndexView {
   readonly limit: number
   /** Segments in ascending order of ordinals. */
   readonly segmentCount: number
+  /**
+   * How many segments from this one on, upwards or downwards, have no candidate, as far as what is in memory tells
+   * without reading a row. Where it is missing, each segment is evaluated.
+   */
+  skip?(segment: number, expression: PairExpression, step: 1 | -1): number
   /** Bounds of one segment; a promise only when rows have to be read asynchronously. */
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates>
   /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */

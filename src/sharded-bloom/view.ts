@@ -6,7 +6,7 @@ import type { PairExpression } from '../model/pairs.ts'
 import type { PreparedBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { type Evaluation, evaluateSegment, noDocuments } from './evaluate.ts'
-import { columnOf, groupsOf } from './segment/groups.ts'
+import { columnOf, groupsOf, narrowGroups } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
 import type { RowCache } from './segment/row-cache.ts'
 import type { Location, Segment } from './segment/segment.ts'
@@ -56,6 +56,21 @@ export class ShardedView implements IndexView {
     return this.#segments[segment]!.handle.firstOrdinal
   }
 
+  skip(segment: number, expression: PairExpression, step: 1 | -1): number {
+    const { cache, prepare } = this.#context
+    const { root } = prepare(expression)
+    const segments = this.#segments
+    cache.beginEvaluation()
+    let at = segment
+    for (; at >= 0 && at < segments.length; at += step) {
+      const { handle } = segments[at]!
+      if (!handle.isReady || handle.segment.alwaysCandidates.length > 0) break
+      const groups = groupsOf(handle.segment, root)
+      if (groups !== 0 && narrowGroups(handle.segment, root, groups) !== 0) break
+    }
+    return (at - segment) * step
+  }
+
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
     const evaluating = this.#attempt(this.#segments[segment]!, this.#context.prepare(expression))
     if (!(evaluating instanceof Promise)) return evaluating
@@ -91,8 +106,7 @@ export class ShardedView implements IndexView {
     let pending = locateAll(segment, bounds)
     if (pending === undefined) {
       // Rows are read where the upper level leaves a group in which a document may match.
-      if (groupsOf(segment, bounds.root, bounds.locations) === 0)
-        return new Candidates(this.#excluded(captured), handle, documents)
+      if (groupsOf(segment, bounds.root) === 0) return new Candidates(this.#excluded(captured), handle, documents)
       pending = loadAll(segment, bounds)
     }
     if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))

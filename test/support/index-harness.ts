@@ -3,6 +3,7 @@
  * records at hand so that a test can crash, damage or count them.
  */
 import * as assert from 'uvu/assert'
+import type { PairExpression } from '../../src/model/pairs.ts'
 import type { Document } from '../../src/model/types.ts'
 import type { CompiledFilter } from '../../src/query/filter.ts'
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
@@ -262,13 +263,22 @@ export class IndexSnapshot {
     const certain = new Set<number>()
     let end = 0
     for (let i = 0; i < this.view.segmentCount; i++) {
+      const isSkipped = this.#skips(i, bounds)
       const segment = await this.view.evaluate(i, bounds)
+      if (isSkipped || this.#skips(i, bounds)) assert.is(segment.upperCount, 0, `segment ${i} is skipped`)
       assert.ok(segment.firstOrdinal >= end, 'segments ascend')
       end = segment.endOrdinal
       assert.ok(end <= this.view.limit, 'nothing is seen beyond the limit')
       collect(segment, upper, certain)
     }
     return { upper, certain }
+  }
+
+  #skips(segment: number, bounds: PairExpression): boolean {
+    const skipped = this.view.skip?.(segment, bounds, 1) ?? 0
+    assert.ok(segment + skipped <= this.view.segmentCount)
+    assert.is((this.view.skip?.(segment, bounds, -1) ?? 0) > 0, skipped > 0, 'either direction')
+    return skipped > 0
   }
 }
 

@@ -55,6 +55,8 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
     const { segmentCount } = view.index
     meter.segments += segmentCount
     for (let i = 0; i < segmentCount && !confirmer.isDone; i++) {
+      i += skip(execution, i, plan.reverse)
+      if (i === segmentCount) break
       const segment = yield* wait(view.index.evaluate(plan.reverse ? segmentCount - 1 - i : i, plan.bounds))
       meter.seeSegment(segment)
       yield* breathe(execution, confirmer)
@@ -79,6 +81,8 @@ export function* countMatches(execution: Execution): Steps<number> {
     const { segmentCount } = view.index
     meter.segments += segmentCount
     for (let i = 0; i < segmentCount && count < maxMatches; i++) {
+      i += skip(execution, i, false)
+      if (i === segmentCount) break
       const segment = yield* wait(view.index.evaluate(i, plan.bounds))
       meter.seeSegment(segment)
       yield* pauseIfDue(execution)
@@ -90,6 +94,14 @@ export function* countMatches(execution: Execution): Steps<number> {
     }
   }
   yield Math.min(count, maxMatches)
+}
+
+/** How many segments from the `i`th one on have no candidates: they are passed over at once. */
+function skip({ view: { index }, plan, meter }: Execution, i: number, reverse: boolean): number {
+  if (plan.kind === 'ids' || index.skip === undefined) return 0
+  const skipped = reverse ? index.skip(index.segmentCount - 1 - i, plan.bounds, -1) : index.skip(i, plan.bounds, 1)
+  meter.segmentsPruned += skipped
+  return skipped
 }
 
 interface Range {

@@ -7,6 +7,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Geometry } from './geometry.ts'
 import { frameBytes } from './row-cache.ts'
+import { allGroups, groupsPerSegment } from './upper-level.ts'
 
 const blockDocuments = 64
 
@@ -59,17 +60,27 @@ export class HashedRows {
     if (this.#documents % blockDocuments === 0) this.#transpose(this.#documents / blockDocuments - 1)
   }
 
-  /** Writes the AND of rows to `out`; returns false when all of it is zero. */
-  and(rows: Int32Array, out: number): boolean {
+  /**
+   * Writes the AND of rows to `out`; returns false when all of it is zero.
+   * @param groups of documents that matter, one bit each; of chunks that have none of them no bit is set
+   */
+  and(rows: Int32Array, out: number, groups: number): boolean {
     this.#flush()
     const { kernels, u32 } = this.#memory
-    const { chunkRowBytes } = this.#geometry
+    const { chunkRowBytes, chunkDocuments, segmentDocuments } = this.#geometry
+    const groupsPerChunk = (groupsPerSegment * chunkDocuments) / segmentDocuments
+    const groupsOfChunk = groupsPerChunk === groupsPerSegment ? allGroups : (1 << groupsPerChunk) - 1
     const pointers = this.#memory.push(rows.length * 4)
     let isAnySet = 0
-    this.#chunks.forEach((_, chunk) => {
+    for (let chunk = 0; chunk < this.#chunks.length; chunk++) {
+      const to = out + chunk * chunkRowBytes
+      if ((groups & (groupsOfChunk << (chunk * groupsPerChunk))) === 0) {
+        kernels.fill(to, 0, chunkRowBytes)
+        continue
+      }
       for (let i = 0; i < rows.length; i++) u32[(pointers >>> 2) + i] = this.#rowAddress(chunk, rows[i]!)
-      isAnySet |= kernels.andRows(pointers, rows.length, out + chunk * chunkRowBytes, chunkRowBytes)
-    })
+      isAnySet |= kernels.andRows(pointers, rows.length, to, chunkRowBytes)
+    }
     this.#memory.pop(pointers)
     if (this.#chunks.length === 0) kernels.fill(out, 0, this.rowBytes)
     return isAnySet !== 0

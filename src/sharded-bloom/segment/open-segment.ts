@@ -9,6 +9,7 @@
  *    no document.
  * 3. Bits at positions ≥ a view's limit may appear at any time; evaluation masks them.
  */
+import { popcount32 } from '../../bloom/bit-set.ts'
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
@@ -23,7 +24,7 @@ import { HashedRows } from './hashed-rows.ts'
 import { blockPositions, PrivateBlock } from './private-block.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
-import { allGroups, UpperLevelBuilder } from './upper-level.ts'
+import { allGroups, maxSparseGroups, UpperLevelBuilder } from './upper-level.ts'
 
 /** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
 const maxPrivateRows = 8192
@@ -211,9 +212,19 @@ export class OpenSegment implements Segment {
 
   loadGroups(): void {}
 
-  /** Its rows are in memory, and asked at once. */
-  groups(): number {
-    return allGroups
+  groups(pair: HashedPair): number {
+    const { kind } = this.locate(pair)
+    if (kind !== 'hashed') return kind === 'absent' ? 0 : allGroups
+    return pair.tag > Tag.size ? allGroups : this.upper.groups(pair.lo, pair.hi)
+  }
+
+  narrowGroups(pair: HashedPair, groups: number): number {
+    if (popcount32(groups) > maxSparseGroups || this.locate(pair).kind !== 'hashed') return groups
+    const out = this.#memory.push(this.rowBytes)
+    this.#pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
+    const isAnySet = this.rows.and(this.#rowNumbers, out, groups)
+    this.#memory.pop(out)
+    return isAnySet ? groups : 0
   }
 
   load(): void {}
@@ -227,9 +238,10 @@ export class OpenSegment implements Segment {
   }
 
   andHashed({ pair }: HashedLocation, out: number): boolean {
-    const rows = new Int32Array(this.rowsPerPair)
-    this.#pairHash.rows(pair.lo, pair.hi, this.shards, rows)
-    return this.rows.and(rows, out)
+    const groups = this.groups(pair)
+    if (groups === 0) return false
+    this.#pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
+    return this.rows.and(this.#rowNumbers, out, groups)
   }
 
   /**

@@ -21,10 +21,8 @@ import { type FrameOwner, frameBytes, type RowCache } from './row-cache.ts'
 import { ALL_DOCUMENTS, decodeRow, NO_DOCUMENT } from './row-codec.ts'
 import type { HashedLocation, Location, Segment } from './segment.ts'
 import type { SegmentRecord } from './segment-record.ts'
-import { allGroups, frameOfPair, groupsOfPair } from './upper-level.ts'
+import { allGroups, frameOfPair, groupsOfPair, maxSparseGroups } from './upper-level.ts'
 
-/** Of fewer groups it pays to read the parts of rows that are theirs. */
-const maxSparseGroups = 8
 /** Kernels work on 16 bytes at least. */
 const kernelDocuments = 128
 
@@ -129,18 +127,35 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     return frame === undefined ? undefined : this.#loadFrame(frame)
   }
 
-  groups(location: Location): number {
+  groups(pair: HashedPair): number {
+    const location = this.locate(pair)
+    return location.kind === 'hashed' ? this.#groupsOf(location) : location.kind === 'absent' ? 0 : allGroups
+  }
+
+  #groupsOf(location: HashedLocation): number {
     const frame = this.#upperFrame(location)
-    if (frame === undefined || location.kind !== 'hashed') return location.kind === 'absent' ? 0 : allGroups
-    if (this.#damaged.has(frame)) return allGroups
+    if (frame === undefined || this.#damaged.has(frame)) return allGroups
     const { memory, cache } = this.#context
+    const address = cache.lookup(this, frame)
+    if (address === 0) return allGroups
     const { lo, hi } = location.pair
-    return groupsOfPair(memory.u32, cache.lookup(this, frame), lo, hi) | this.record.upper.unknownGroups
+    return groupsOfPair(memory.u32, address, lo, hi) | this.record.upper.unknownGroups
+  }
+
+  narrowGroups(pair: HashedPair, groups: number): number {
+    if (!this.#areSparse(groups) || this.locate(pair).kind !== 'hashed') return groups
+    const { memory } = this.#context
+    const out = memory.push(this.rowBytes)
+    const pointers = memory.push(this.rowsPerPair * 4)
+    const isInMemory = this.#pointTo(pair, pointers) === this.rowsPerPair
+    const left = isInMemory ? this.#andGroups(groups, pointers, this.rowsPerPair, out) : groups
+    memory.pop(out)
+    return left
   }
 
   /** Valid until the next call. */
-  #rowsOf({ pair }: HashedLocation): Int32Array {
-    this.#context.pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
+  #rowsOf({ lo, hi }: HashedPair): Int32Array {
+    this.#context.pairHash.rows(lo, hi, this.shards, this.#rowNumbers)
     return this.#rowNumbers
   }
 
@@ -153,9 +168,9 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
 
   load(location: Location): void | Promise<void> {
     if (location.kind === 'private') return this.loadRow(location.slot)
-    if (location.kind !== 'hashed' || this.groups(location) === 0) return undefined
+    if (location.kind !== 'hashed' || this.#groupsOf(location) === 0) return undefined
     let pending: Promise<void>[] | undefined
-    for (const row of this.#rowsOf(location)) {
+    for (const row of this.#rowsOf(location.pair)) {
       const loading = this.#loadFrame(Math.floor(row / this.#rowsPerFrame))
       if (loading !== undefined) {
         pending ??= []
@@ -194,32 +209,49 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
   }
 
   andHashed(location: HashedLocation, out: number): boolean | undefined {
-    const { memory, cache } = this.#context
-    const groups = this.groups(location)
+    const { memory } = this.#context
+    const groups = this.#groupsOf(location)
     if (groups === 0) return false
-    const rows = this.#rowsOf(location)
-    const pointers = memory.push(rows.length * 4)
-    let count = 0
-    for (const row of rows) {
-      const frame = Math.floor(row / this.#rowsPerFrame)
-      if (this.#damaged.has(frame)) continue
-      const address = cache.lookup(this, frame) + (row % this.#rowsPerFrame) * this.rowBytes
-      memory.u32[(pointers >>> 2) + count++] = address
+    const pointers = memory.push(this.rowsPerPair * 4)
+    const count = this.#pointTo(location.pair, pointers)
+    let isAnySet: boolean
+    if (this.#areSparse(groups)) {
+      memory.kernels.fill(out, 0, this.rowBytes)
+      isAnySet = this.#andGroups(groups, pointers, count, out) !== 0
+    } else {
+      isAnySet = memory.kernels.andRows(pointers, count, out, this.rowBytes) !== 0
     }
-    const isAnySet =
-      popcount32(groups) <= maxSparseGroups && this.record.upper.groupDocuments % kernelDocuments === 0
-        ? this.#andGroups(groups, pointers, count, out)
-        : memory.kernels.andRows(pointers, count, out, this.rowBytes)
     memory.pop(pointers)
-    return count === 0 ? undefined : isAnySet !== 0
+    return count === 0 ? undefined : isAnySet
   }
 
-  /** Reads of every row only what belongs to the groups. The pointers are moved along. */
+  /** Writes the addresses of the pair's rows that are in memory; returns how many. */
+  #pointTo(pair: HashedPair, pointers: number): number {
+    const { memory, cache } = this.#context
+    const rows = this.#rowsOf(pair)
+    let count = 0
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!
+      const frame = Math.floor(row / this.#rowsPerFrame)
+      const address = this.#damaged.size > 0 && this.#damaged.has(frame) ? 0 : cache.lookup(this, frame)
+      if (address === 0) continue
+      memory.u32[(pointers >>> 2) + count++] = address + (row % this.#rowsPerFrame) * this.rowBytes
+    }
+    return count
+  }
+
+  #areSparse(groups: number): boolean {
+    return popcount32(groups) <= maxSparseGroups && this.record.upper.groupDocuments % kernelDocuments === 0
+  }
+
+  /**
+   * Of every row only what belongs to the groups is read, and written to `out`; returns those with any bit set. The
+   * pointers are moved along.
+   */
   #andGroups(groups: number, pointers: number, count: number, out: number): number {
     const { kernels, u32 } = this.#context.memory
     const bytes = this.record.upper.groupDocuments / 8
-    kernels.fill(out, 0, this.rowBytes)
-    let isAnySet = 0
+    let left = 0
     let at = 0
     for (let rest = groups; rest !== 0; rest &= rest - 1) {
       const offset = (31 - Math.clz32(rest & -rest)) * bytes
@@ -228,9 +260,9 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
       if (length <= 0) break
       for (let i = 0; i < count; i++) u32[(pointers >>> 2) + i]! += offset - at
       at = offset
-      isAnySet |= kernels.andRows(pointers, count, out + offset, length)
+      if (kernels.andRows(pointers, count, out + offset, length) === 1) left |= rest & -rest
     }
-    return isAnySet
+    return left
   }
 
   /** Drops the segment's frames from the cache; it takes no others. */

@@ -75,8 +75,17 @@ export interface Segment {
   /** Brings what groups() needs into memory; a promise only where the store cannot answer at once. */
   loadGroups(location: Location): void | Promise<void>
 
-  /** The groups that may have documents of the location, one bit each (see upper-level.ts). */
-  groups(location: Location): number
+  /**
+   * The groups that may have documents with the pair, one bit each (see upper-level.ts), as far as what is in memory
+   * tells: all of them where loadGroups() has something to bring. REQUIRES: prepare()
+   */
+  groups(pair: HashedPair): number
+
+  /**
+   * Of these groups those in which the pair's hashed rows leave a document, where they are few and the rows in memory;
+   * all of them elsewhere. REQUIRES: prepare()
+   */
+  narrowGroups(pair: HashedPair, groups: number): number
 
   /** Brings the rows of a location into memory; REQUIRES loadGroups(). */
   load(location: Location): void | Promise<void>
@@ -88,8 +97,8 @@ export interface Segment {
   privateRow(slot: number, scratch: number): number | undefined
 
   /**
-   * Writes the AND of hashed rows to `out`; returns false when all of it is zero, undefined when a row turned out
-   * damaged.
+   * Writes the AND of hashed rows to `out`; returns false when all of it is zero, and `out` is anything then, undefined
+   * when a row turned out damaged.
    */
   andHashed(location: HashedLocation, out: number): boolean | undefined
 }

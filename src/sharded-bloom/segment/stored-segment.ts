@@ -96,6 +96,10 @@ export class StoredSegment extends RecordedSegment implements Segment {
     return allGroups
   }
 
+  narrowGroups(_: HashedPair, groups: number): number {
+    return groups
+  }
+
   load(): void {}
 
   privateRow(): undefined {}

@@ -15,6 +15,8 @@ import { frameBytes } from './row-cache.ts'
 
 export const groupsPerSegment = 32
 export const allGroups = -1
+/** Of fewer groups it pays to read the parts of rows that are theirs. */
+export const maxSparseGroups = 8
 /** Words of a frame, a power of two. */
 const frameWords = frameBytes / 4
 /** Words that a pair sets. */
@@ -122,6 +124,15 @@ export class UpperLevelBuilder {
     if ((position + 1) % this.#groupDocuments === 0) this.#flush(position)
   }
 
+  /** Groups that may have the pair. */
+  groups(lo: number, hi: number): number {
+    if (this.frames === 0) return allGroups
+    this.#settle()
+    const frame = frameOfPair(lo, hi, this.frames)
+    if (this.#counts[frame]! > 0) this.#flushFrame(frame, this.#lastPosition)
+    return groupsOfPair(this.#memory.u32, this.#addresses[frame]!, lo, hi) | this.#unknownGroups
+  }
+
   /** Not all is known of these groups, one bit each. */
   forget(groups: number): void {
     this.#unknownGroups |= groups
@@ -160,6 +171,7 @@ export class UpperLevelBuilder {
   }
 
   #settle(): void {
+    if (this.#restored.length === 0) return
     for (const { first, chunkDocuments, bytes } of this.#restored.splice(0)) {
       const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
       const { u32 } = this.#memory
