@@ -1,5 +1,5 @@
 /**
- * How fast are flushes and compactions? In this thread, without a scheduler: replaying, sorting, merging, writing,
+ * How fast are flushes and compactions? In this thread, without a scheduler: sorting, merging, writing,
  * syncing. Values are half random, so that LZ4 has something to do.
  *
  *   node --import tsx bench/table-jobs.ts
@@ -7,13 +7,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TableJob } from '../src/lsm/compaction/job.ts'
+import type { MemtableSnapshot, TableJob } from '../src/lsm/compaction/job.ts'
 import type { Pace } from '../src/lsm/compaction/job-queue.ts'
 import { runTableJob } from '../src/lsm/compaction/run-table-job.ts'
+import { applyBatches } from '../src/lsm/engine/apply-batches.ts'
 import type { CodecName } from '../src/lsm/format/table-options.ts'
 import { encodedPutBytes, encodePut, writeBatchHeader } from '../src/lsm/format/write-batch.ts'
 import { nodeFileSystem } from '../src/lsm/fs/node-file-system.ts'
 import { Arena } from '../src/lsm/memtable/arena.ts'
+import { Memtable } from '../src/lsm/memtable/memtable.ts'
 
 const mib = 1024 * 1024
 const headerBytes = 12
@@ -28,21 +30,23 @@ function random(): number {
 }
 
 /** A memtable of random keys, in batches of a hundred. */
-function arenaOf(entries: number, valueBytes: number, firstSequence: number): Arena {
+function memtableOf(entries: number, valueBytes: number, firstSequence: number): MemtableSnapshot {
   const arena = new Arena()
+  const memtable = new Memtable(arena)
   const value = Buffer.alloc(valueBytes)
   for (let done = 0; done < entries; done += 100) {
     const count = Math.min(100, entries - done)
-    const { bytes, offset } = arena.reserve(24 + headerBytes + count * encodedPutBytes(16, valueBytes))
+    const { chunk, bytes, offset } = arena.reserve(24 + headerBytes + count * encodedPutBytes(16, valueBytes))
     let at = writeBatchHeader(bytes, offset + 24, firstSequence + done, count)
     for (let i = 0; i < count; i++) {
       for (let word = 0; word + 8 <= valueBytes; word += 8) value.writeUInt32LE(random(), word)
       const key = Buffer.from(random().toString(16).padStart(8, '0') + random().toString(16).padStart(8, '0'))
       at = encodePut(bytes, at, key, value)
     }
-    arena.commit(offset + 24, at)
+    arena.commit(at)
+    applyBatches(memtable, chunk, offset + 24, at, { path: directory })
   }
-  return arena
+  return memtable.snapshot()
 }
 
 function job(kind: TableJob['kind'], codec: CodecName, parts: Partial<TableJob>): TableJob {
@@ -76,9 +80,9 @@ try {
       const runs = []
       let flushTime = 0
       for (let i = 0; i < 12; i++) {
-        const arena = arenaOf(entries, valueBytes, 1 + i * entries)
+        const memtable = memtableOf(entries, valueBytes, 1 + i * entries)
         const result = await runTableJob(
-          job('flush', codec, { memtables: [arena.snapshot()], maxFileBytes: 64 * mib }),
+          job('flush', codec, { memtables: [memtable], maxFileBytes: 64 * mib }),
           nodeFileSystem,
           unhurried
         )

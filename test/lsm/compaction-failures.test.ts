@@ -6,7 +6,7 @@ import { hasCode } from '../../src/lsm/errors.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
-import { arenaOf, directory, entriesOf, jobOf, runInline } from './compaction-helpers.ts'
+import { directory, entriesOf, jobOf, memtableOf, runInline } from './compaction-helpers.ts'
 
 const letters = Array.from({ length: 400 }, (_, i) => String(i).padStart(5, '0'))
 
@@ -16,7 +16,7 @@ async function mergeJob(fileSystem: FaultyFileSystem): Promise<TableJob> {
   const runs = []
   for (const [i, first] of [1, 1000].entries()) {
     const memtables = [
-      arenaOf(
+      memtableOf(
         letters.map((key) => ({ key, value: key.repeat(20) })),
         first
       )
@@ -133,11 +133,11 @@ test('a flush overtakes a compaction that is running', async () => {
   const job = await mergeJob(fileSystem)
   const order: string[] = []
   const many = Array.from({ length: 30_000 }, (_, i) => ({ key: String(i).padStart(8, '0'), value: 'x'.repeat(50) }))
-  const { tables } = await runInline(fileSystem, jobOf({ firstNumber: 50, memtables: [arenaOf(many, 5000)] }))
+  const { tables } = await runInline(fileSystem, jobOf({ firstNumber: 50, memtables: [memtableOf(many, 5000)] }))
   const compaction = runner.run({ ...job, runs: [tables] }).then(() => order.push('compaction'))
   while (outputs(fileSystem).length === 0) await new Promise((resolve) => setImmediate(resolve))
   const memtables = [
-    arenaOf(
+    memtableOf(
       letters.map((key) => ({ key, value: key })),
       50_000
     )

@@ -1,7 +1,8 @@
 /** Jobs over small tables in memory, and what is in the tables they write. */
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
 import { InlineRunner } from '../../src/lsm/compaction/inline-runner.ts'
-import type { ArenaSnapshot, TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
+import type { MemtableSnapshot, TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
+import { applyBatches } from '../../src/lsm/engine/apply-batches.ts'
 import type { EntryKind } from '../../src/lsm/format/entry.ts'
 import { Table } from '../../src/lsm/format/table.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { Arena } from '../../src/lsm/memtable/arena.ts'
+import { Memtable } from '../../src/lsm/memtable/memtable.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 
 export const directory = '/db'
@@ -28,8 +30,9 @@ export interface Version {
 export type Operation = Pick<Version, 'key' | 'value'>
 
 /** The operations as one memtable, one batch each, numbered from `firstSequence` on. */
-export function arenaOf(operations: readonly Operation[], firstSequence: number): ArenaSnapshot {
+export function memtableOf(operations: readonly Operation[], firstSequence: number): MemtableSnapshot {
   const arena = new Arena()
+  const memtable = new Memtable(arena)
   operations.forEach(({ key, value }, i) => {
     const keyBytes = Buffer.from(key)
     const valueBytes = value === undefined ? undefined : Buffer.from(value)
@@ -43,9 +46,10 @@ export function arenaOf(operations: readonly Operation[], firstSequence: number)
       valueBytes === undefined
         ? encodeDelete(reserved.bytes, at, keyBytes)
         : encodePut(reserved.bytes, at, keyBytes, valueBytes)
-    arena.commit(reserved.offset, end)
+    arena.commit(end)
+    applyBatches(memtable, reserved.chunk, reserved.offset, end, { path: directory })
   })
-  return arena.snapshot()
+  return memtable.snapshot()
 }
 
 export function jobOf(parts: Partial<TableJob> & Pick<TableJob, 'firstNumber'>): TableJob {

@@ -6,10 +6,10 @@ import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { seedOfRun } from '../support/values.ts'
 import {
-  arenaOf,
   directory,
   entriesOf,
   jobOf,
+  memtableOf,
   type Operation,
   runInline,
   type Version,
@@ -35,7 +35,7 @@ async function flushAll(fileSystem: MemoryFileSystem, parts: readonly (readonly 
   for (const [i, part] of parts.entries()) {
     const first = written.length + 1
     const snapshots = part.map((_, at) => first + at)
-    const memtables = [arenaOf(part, first)]
+    const memtables = [memtableOf(part, first)]
     written.push(...part.map((operation, at) => ({ ...operation, sequence: first + at })))
     runs.push((await runInline(fileSystem, jobOf({ firstNumber: 1 + i * 100, memtables, snapshots }))).tables)
   }
@@ -73,7 +73,7 @@ test('readers at every live snapshot, and at none, see the same before and after
 test('a tombstone stays where a deeper level may hold its key, and only there', async () => {
   const fileSystem = memoryFileSystem()
   const memtables = [
-    arenaOf(
+    memtableOf(
       [
         { key: 'a', value: undefined },
         { key: 'm', value: undefined }
@@ -117,7 +117,7 @@ test('tables end between keys, within partitions, and do not overlap', async () 
 test('a flush ends a table where the partition ended before', async () => {
   const fileSystem = memoryFileSystem()
   const part = ['1', '3', '5', '6', '7'].map((name) => ({ key: name, value: name < '5' ? undefined : 'new' }))
-  const job = jobOf({ firstNumber: 1, memtables: [arenaOf(part, 1)], endAfter: [Buffer.from('4')] })
+  const job = jobOf({ firstNumber: 1, memtables: [memtableOf(part, 1)], endAfter: [Buffer.from('4')] })
   const { tables } = await runInline(fileSystem, job)
   const keys = tables.map((table) =>
     entriesOf(fileSystem, table)
@@ -130,7 +130,7 @@ test('a flush ends a table where the partition ended before', async () => {
 test('what lies behind the end of a partition altogether is not cut', async () => {
   const fileSystem = memoryFileSystem()
   const part = ['5', '6', '7'].map((name) => ({ key: name, value: 'new' }))
-  const job = jobOf({ firstNumber: 1, memtables: [arenaOf(part, 1)], endAfter: [Buffer.from('4')] })
+  const job = jobOf({ firstNumber: 1, memtables: [memtableOf(part, 1)], endAfter: [Buffer.from('4')] })
   assert.is((await runInline(fileSystem, job)).tables.length, 1)
 })
 
@@ -142,7 +142,7 @@ test('a table ends when it overlaps too much of the level beyond', async () => {
     largest: Buffer.from(name),
     bytes: 100
   }))
-  const memtables = [arenaOf(part, 1)]
+  const memtables = [memtableOf(part, 1)]
   const job = jobOf({ firstNumber: 1, memtables, grandparents, maxGrandparentBytes: 250 })
   const { tables } = await runInline(fileSystem, job)
   const keys = tables.map((table) =>
@@ -156,7 +156,7 @@ test('a table ends when it overlaps too much of the level beyond', async () => {
 test('the last reserved file takes all that is left', async () => {
   const fileSystem = memoryFileSystem()
   const part = Array.from('abcdefgh', (name) => ({ key: name, value: name }))
-  const memtables = [arenaOf(part, 1)]
+  const memtables = [memtableOf(part, 1)]
   const job = jobOf({ firstNumber: 7, memtables, maxFileBytes: 1, reservedNumbers: 3 })
   const { tables } = await runInline(fileSystem, job)
   assert.equal(
@@ -172,7 +172,7 @@ test('the last reserved file takes all that is left', async () => {
 test('when everything is dropped, there is no table', async () => {
   const fileSystem = memoryFileSystem()
   const memtables = [
-    arenaOf(
+    memtableOf(
       [
         { key: 'a', value: 'x' },
         { key: 'a', value: undefined }
@@ -189,14 +189,14 @@ test('when everything is dropped, there is no table', async () => {
 
 test('several memtables become one run', async () => {
   const fileSystem = memoryFileSystem()
-  const older = arenaOf(
+  const older = memtableOf(
     [
       { key: 'a', value: '1' },
       { key: 'b', value: '1' }
     ],
     1
   )
-  const newer = arenaOf(
+  const newer = memtableOf(
     [
       { key: 'b', value: '2' },
       { key: 'c', value: '2' }

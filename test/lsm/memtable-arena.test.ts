@@ -5,7 +5,7 @@ import { Arena, ArenaPool, chunkBytes } from '../../src/lsm/memtable/arena.ts'
 test('a group never spans two chunks', () => {
   const arena = new Arena()
   arena.reserve(100)
-  arena.commit(0, chunkBytes - 10)
+  arena.commit(chunkBytes - 10)
   const next = arena.reserve(11)
   assert.is(next.chunk, 1)
   assert.is(next.offset, 0)
@@ -15,12 +15,12 @@ test('a group never spans two chunks', () => {
 test('a group that is larger than a chunk gets one of its own', () => {
   const arena = new Arena()
   arena.reserve(10)
-  arena.commit(0, 10)
+  arena.commit(10)
   const { chunk, bytes, offset } = arena.reserve(3 * chunkBytes)
   assert.is(chunk, 1)
   assert.is(offset, 0)
   assert.is(bytes.length, 3 * chunkBytes)
-  arena.commit(0, 3 * chunkBytes)
+  arena.commit(3 * chunkBytes)
   assert.is(arena.usedBytes, 10 + 3 * chunkBytes)
   assert.is(arena.memoryBytes, 4 * chunkBytes)
 })
@@ -29,34 +29,32 @@ test('what is reserved and not committed is handed out again', () => {
   const arena = new Arena()
   arena.reserve(100)
   assert.is(arena.reserve(50).offset, 0)
-  arena.commit(24, 50)
+  arena.commit(50)
   assert.is(arena.reserve(50).offset, 50)
 })
 
-test('a snapshot has the payloads committed so far, and shares their memory', () => {
+test('a snapshot shares the chunks; an arena made of it has copies under the same numbers', () => {
   const arena = new Arena()
-  arena.reserve(40).bytes.write('first', 24)
-  arena.commit(24, 29)
-  arena.reserve(40).bytes.write('second', 53)
-  arena.commit(53, 59)
-  arena.reserve(chunkBytes).bytes.write('third', 24)
-  const before = arena.snapshot()
-  arena.commit(24, 29)
+  arena.reserve(40).bytes.write('first')
+  arena.commit(5)
+  arena.reserve(chunkBytes).bytes.write('second')
+  arena.commit(6)
+  const snapshot = arena.snapshot()
   assert.equal(
-    [...before.chunks].map(({ payloads }) => [...payloads]),
-    [[24, 29, 53, 59]]
+    snapshot.map(({ buffer }) => buffer),
+    [0, 1].map((chunk) => arena.chunk(chunk).buffer)
   )
+  assert.is(snapshot[1]?.usedBytes, 6)
 
-  const copy = Arena.of(arena.snapshot())
+  const pool = new ArenaPool(2 * chunkBytes, (bytes) => Buffer.alloc(bytes))
+  const copy = Arena.copyOf(snapshot, pool)
   assert.is(copy.chunkCount, 2)
-  const payloads = arena.snapshot().chunks.flatMap(({ payloads }, chunk) => {
-    const texts: string[] = []
-    for (let i = 0; i < payloads.length; i += 2)
-      texts.push(copy.chunk(chunk).toString('utf8', payloads[i], payloads[i + 1]))
-    return texts
-  })
-  assert.equal(payloads, ['first', 'second', 'third'])
-  assert.is(copy.chunk(0).buffer, arena.chunk(0).buffer)
+  assert.is(copy.chunk(0).toString('utf8', 0, 5), 'first')
+  assert.is(copy.chunk(1).toString('utf8', 0, 6), 'second')
+  arena.chunk(0).write('other')
+  assert.is(copy.chunk(0).toString('utf8', 0, 5), 'first')
+  copy.release()
+  assert.is(pool.idleBytes, 2 * chunkBytes)
 })
 
 test('chunks go back to the pool and are used again, as many as it may keep', () => {
@@ -64,7 +62,7 @@ test('chunks go back to the pool and are used again, as many as it may keep', ()
   const arena = new Arena(pool)
   for (let i = 0; i < 3; i++) {
     arena.reserve(chunkBytes)
-    arena.commit(0, chunkBytes)
+    arena.commit(chunkBytes)
   }
   const buffers = [0, 1, 2].map((chunk) => arena.chunk(chunk).buffer)
   arena.release()

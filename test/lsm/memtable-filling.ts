@@ -23,7 +23,7 @@ export class FilledMemtable {
     bytes.set(value, offset + key.length)
     const keyEnd = offset + key.length
     const end = keyEnd + value.length
-    this.memtable.arena.commit(offset, end)
+    this.memtable.arena.commit(end)
     this.memtable.add(chunk, {
       keyBytes: bytes,
       keyStart: offset,

@@ -1,10 +1,10 @@
 /** A process that runs one flush in the compaction thread, prints, and has nothing else to do. */
 import { workerRunner } from '../../src/lsm/compaction/worker-runner.ts'
-import { arenaOf, jobOf } from './compaction-helpers.ts'
+import { jobOf, memtableOf } from './compaction-helpers.ts'
 
 const directory = process.argv[2] ?? ''
 const { tables } = await workerRunner.run({
-  ...jobOf({ firstNumber: 1, memtables: [arenaOf([{ key: 'a', value: '1' }], 1)] }),
+  ...jobOf({ firstNumber: 1, memtables: [memtableOf([{ key: 'a', value: '1' }], 1)] }),
   directory
 })
 console.log(`tables ${tables.length}`)

@@ -9,14 +9,14 @@ import { hasCode } from '../../src/lsm/errors.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { arenaOf, entriesOf, jobOf, type Operation, runInline } from './compaction-helpers.ts'
+import { entriesOf, jobOf, memtableOf, type Operation, runInline } from './compaction-helpers.ts'
 
 function operations(count: number, value: string): Operation[] {
   return Array.from({ length: count }, (_, i) => ({ key: String((i * 7919) % count).padStart(7, '0'), value }))
 }
 
 function flushJob(directory: string, firstNumber: number, entries: readonly Operation[], sequence = 1): TableJob {
-  return { ...jobOf({ firstNumber, memtables: [arenaOf(entries, sequence)] }), directory }
+  return { ...jobOf({ firstNumber, memtables: [memtableOf(entries, sequence)] }), directory }
 }
 
 /** A directory with a table, and a job that takes long enough to be interrupted. */

@@ -13,7 +13,7 @@ export interface TableJob {
   readonly kind: 'flush' | 'compaction'
   readonly directory: string
   /** Memtables to write out, oldest first; empty for a compaction. */
-  readonly memtables: readonly ArenaSnapshot[]
+  readonly memtables: readonly MemtableSnapshot[]
   /**
    * Sorted runs of tables; tables of one run do not overlap and ascend. Runs may overlap each other: entries of one
    * key are ordered by their sequence numbers.
@@ -50,20 +50,20 @@ export interface KeyRange {
   readonly bytes: number
 }
 
-/**
- * The bytes of a memtable: the payloads of its log records, one after another (docs/file-formats.md, Write batches).
- * Replaying them gives the memtable again.
- */
-export interface ArenaSnapshot {
+/** A memtable to which nothing is added any more. */
+export interface MemtableSnapshot {
+  /** The arena's chunks, by their numbers. */
   readonly chunks: readonly ArenaChunk[]
+  /** See EntryList.data(). */
+  readonly entries: Int32Array
   /** Hashes of pairs that came along with puts: the extractor need not be asked about these. */
   readonly pairs?: HandedPairsData | undefined
 }
 
 export interface ArenaChunk {
   readonly buffer: SharedArrayBuffer
-  /** Payloads of log records within the buffer, as [start, end) pairs, ascending. */
-  readonly payloads: Float64Array
+  /** What of it is in use. */
+  readonly usedBytes: number
 }
 
 export interface TableJobResult {
@@ -91,7 +91,7 @@ export interface JobRunner {
 /** Bytes that a job has to read: how long it will take. */
 export function bytesToRead(job: TableJob): number {
   let bytes = 0
-  for (const { chunks } of job.memtables) for (const { buffer } of chunks) bytes += buffer.byteLength
+  for (const { chunks } of job.memtables) for (const { usedBytes } of chunks) bytes += usedBytes
   for (const run of job.runs) for (const table of run) bytes += table.bytes
   return bytes
 }

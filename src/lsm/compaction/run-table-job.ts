@@ -6,17 +6,16 @@
  * 1. All versions of a key are in one output.
  * 2. When it fails, for whatever reason, its outputs are removed.
  */
-import type { Cursor } from '../format/cursor.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { HandedPairs } from '../memtable/handed-pairs.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import { identityOf, loadExtractor } from '../value/load-extractor.ts'
 import { ValueCollector } from '../value/section-collector.ts'
-import { replayArena } from './arena-cursor.ts'
 import { bytesToRead, type TableJob, type TableJobResult } from './job.ts'
 import { jobError } from './job-errors.ts'
 import { JobMerge } from './job-merge.ts'
 import type { Pace } from './job-queue.ts'
+import { MemtableReader } from './memtable-reader.ts'
 import { RunReader } from './run-reader.ts'
 import { TableOutputs } from './table-outputs.ts'
 
@@ -24,17 +23,18 @@ import { TableOutputs } from './table-outputs.ts'
 export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: Pace): Promise<TableJobResult> {
   const started = performance.now()
   const outputs = new TableOutputs(job, fileSystem, await collectorFactory(job))
-  const readers = job.runs.map((run) => new RunReader(run, job.directory, fileSystem))
+  const readers: (RunReader | MemtableReader)[] = job.runs.map((run) => new RunReader(run, job.directory, fileSystem))
   try {
-    const cursors: Cursor[] = readers.map((reader) => reader.cursor)
-    for (const memtable of job.memtables) cursors.push(await replayArena(memtable, job.directory, pace))
-    const merge = new JobMerge(job, mergeCursors(cursors), outputs)
+    for (const memtable of job.memtables) readers.push(await MemtableReader.open(memtable, pace))
+    const merge = new JobMerge(job, mergeCursors(readers.map(({ cursor }) => cursor)), outputs)
     while (merge.runSlice()) {
       const { backlog } = outputs
       if (backlog !== undefined) await pace.during(backlog)
       const pause = pace.breathe()
       if (pause !== undefined) await pause
     }
+    // Before its inputs go: what the table's end is made of may be theirs.
+    outputs.end()
     for (const reader of readers) reader.close()
     const tables = await pace.during(outputs.finish())
     return {
@@ -64,7 +64,7 @@ async function collectorFactory(job: TableJob): Promise<(() => ValueCollector) |
 }
 
 /** After a failure: the error that led here is the one to report. */
-function closeQuietly(reader: RunReader): void {
+function closeQuietly(reader: RunReader | MemtableReader): void {
   try {
     reader.close()
   } catch {

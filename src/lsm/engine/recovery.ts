@@ -92,7 +92,7 @@ function replay(recovery: LogRecovery, { pool, options }: RecoverySettings): Wri
     const { arena } = buffer.memtable
     const { chunk, bytes, offset } = arena.reserve(payload.length)
     bytes.set(payload, offset)
-    arena.commit(offset, offset + payload.length)
+    arena.commit(offset + payload.length)
     applyBatches(buffer.memtable, chunk, offset, offset + payload.length, place)
   }
   return buffers

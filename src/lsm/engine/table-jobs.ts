@@ -55,7 +55,7 @@ export function flushJob(
   return {
     kind: 'flush',
     directory,
-    memtables: memtables.map(({ arena, pairs }) => ({ ...arena.snapshot(), pairs: pairs.data() })),
+    memtables: memtables.map((memtable) => memtable.snapshot()),
     runs: [],
     snapshots,
     deeper: undefined,

@@ -169,6 +169,6 @@ export class WriteGroup {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    if (!this.isEmpty) this.buffer.memtable.arena.commit(this.payloadStart, this.payloadEnd)
+    if (!this.isEmpty) this.buffer.memtable.arena.commit(this.payloadEnd)
   }
 }

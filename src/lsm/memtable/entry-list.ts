@@ -35,11 +35,20 @@ const twoTo32 = 2 ** 32
 export class EntryList {
   readonly #arena: Arena
   // Signed, because V8 keeps 32-bit signed integers out of the heap.
-  #words = new Int32Array(256 * width)
+  #words: Int32Array = new Int32Array(256 * width)
   #length = 0
 
-  constructor(arena: Arena) {
+  /** @param data of another list, over an arena with the same contents; the list's own from now on */
+  constructor(arena: Arena, data?: Int32Array) {
     this.#arena = arena
+    if (data === undefined) return
+    this.#words = data
+    this.#length = data.length / width
+  }
+
+  /** The entries, to make another list of them. */
+  data(): Int32Array {
+    return this.#words.slice(0, this.#length * width)
   }
 
   get length(): number {

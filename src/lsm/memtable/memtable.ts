@@ -8,6 +8,7 @@
  * 1. Sequence numbers ascend in the order of add().
  * 2. Entries are never removed or changed: a cursor stays right while others add.
  */
+import type { MemtableSnapshot } from '../compaction/job.ts'
 import type { Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind, type EntryRanges, type EntryRecord } from '../format/entry.ts'
 import type { Found } from '../format/found.ts'
@@ -111,6 +112,11 @@ export class Memtable {
    */
   cursor(): Cursor {
     return mergeCursors(this.#runs.current().map((run) => new RunCursor(this.#entries, run)))
+  }
+
+  /** All of it, for another thread. REQUIRES: nothing is added any more. */
+  snapshot(): MemtableSnapshot {
+    return { chunks: this.arena.snapshot(), entries: this.#entries.data(), pairs: this.pairs.data() }
   }
 
   /** Whether some key, deleted or not, is within [smallest, largest]. */

@@ -26,17 +26,21 @@ export class SortedRuns {
 
   /** The keys of all entries there are, in runs. */
   current(): readonly Uint32Array[] {
-    while (this.#seen < this.#entries.length) {
-      const run = this.#takeNewKeys()
-      if (run.length === 0) break
-      sortKeys(run, this.#entries)
-      this.#runs = this.#withMerged([...this.#runs, run])
-    }
+    while (this.sortSome(maxSortedKeys));
     return this.#runs
   }
 
-  #takeNewKeys(): Uint32Array {
-    const keys = new Uint32Array(Math.min(this.#entries.length - this.#seen, maxSortedKeys))
+  /** Sorts so many more keys at most; false when there are none left. */
+  sortSome(maxKeys: number): boolean {
+    const run = this.#takeNewKeys(Math.min(maxKeys, maxSortedKeys))
+    if (run.length === 0) return false
+    sortKeys(run, this.#entries)
+    this.#runs = this.#withMerged([...this.#runs, run])
+    return true
+  }
+
+  #takeNewKeys(maxKeys: number): Uint32Array {
+    const keys = new Uint32Array(Math.min(this.#entries.length - this.#seen, maxKeys))
     let count = 0
     while (this.#seen < this.#entries.length && count < keys.length) {
       if (this.#entries.isFirst(this.#seen)) keys[count++] = this.#seen

@@ -112,7 +112,7 @@ class LogSaver {
     const { memtable } = this.#buffer
     const { chunk, bytes, offset } = memtable.arena.reserve(payload.length)
     bytes.set(payload, offset)
-    memtable.arena.commit(offset, offset + payload.length)
+    memtable.arena.commit(offset + payload.length)
     applyBatches(memtable, chunk, offset, offset + payload.length, place)
     this.#operations += next - first
     this.#lastSequence = next - 1

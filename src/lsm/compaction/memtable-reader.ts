@@ -1,0 +1,45 @@
+/** A memtable as a sorted run, in a thread that does not have it: its entries are sorted there. */
+import type { Cursor } from '../format/cursor.ts'
+import { Arena, ArenaPool } from '../memtable/arena.ts'
+import { EntryList } from '../memtable/entry-list.ts'
+import { RunCursor } from '../memtable/run-cursor.ts'
+import { SortedRuns } from '../memtable/sorted-runs.ts'
+import { mergeCursors } from '../read/merging-cursor.ts'
+import type { MemtableSnapshot } from './job.ts'
+import type { Pace } from './job-queue.ts'
+
+/** Keys that are sorted without a pause: all of a usual memtable, and no more than a few milliseconds' work. */
+const sortedAtOnce = 16_384
+
+/** Kept by the thread for the memtables to come: those of two flushes of the usual size. */
+const maxIdleBytes = 8 << 20
+const copies = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
+
+export class MemtableReader {
+  /** Over all entries; valid until close(). */
+  readonly cursor: Cursor
+  readonly #arena: Arena
+
+  private constructor(cursor: Cursor, arena: Arena) {
+    this.cursor = cursor
+    this.#arena = arena
+  }
+
+  /** @throws LEVEL_ABORTED when the job is to end */
+  static async open({ chunks, entries: data }: MemtableSnapshot, pace: Pace): Promise<MemtableReader> {
+    const arena = Arena.copyOf(chunks, copies)
+    const entries = new EntryList(arena, data)
+    const runs = new SortedRuns(entries)
+    while (runs.sortSome(sortedAtOnce)) {
+      const pause = pace.breathe()
+      if (pause !== undefined) await pause
+    }
+    return new MemtableReader(mergeCursors(runs.current().map((run) => new RunCursor(entries, run))), arena)
+  }
+
+  /** Fine when called twice. */
+  close(): void {
+    this.cursor.close()
+    this.#arena.release()
+  }
+}
