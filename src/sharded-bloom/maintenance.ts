@@ -13,8 +13,8 @@ import type { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import { storedDocuments } from './rebuild/stored-documents.ts'
-import { firstRebuilt, IndexArea, indexKey, indexRange } from './records/index-keys.ts'
-import { chunkWrites, openSegmentRecord } from './segment/checkpoint.ts'
+import { firstRebuilt, IndexArea, indexKey } from './records/index-keys.ts'
+import { chunkKeys, chunkWrites, openSegmentRecord } from './segment/checkpoint.ts'
 import { framesPerChunk, type Geometry } from './segment/geometry.ts'
 import type { OpenSegment } from './segment/open-segment.ts'
 import { frameBytes } from './segment/row-cache.ts'
@@ -211,7 +211,9 @@ export class Maintenance {
       rangeCodes -= await replaced(IndexArea.chunkColumns)
       upperLevel -= await replaced(IndexArea.chunkUpper)
     }
+    let sliceStart = performance.now()
     for (const write of chunkWrites(open, geometry, from, documents)) {
+      sliceStart = await breathe(sliceStart)
       if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
       else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
       else if (write.key[0] === IndexArea.chunkUpper) upperLevel += write.value.length
@@ -237,6 +239,7 @@ export class Maintenance {
     const { store, memory, sealed } = this.#context
     const open = handle.open!
     const record = await sealSegment(open, store, memory, handle.tunings)
+    const deletions = this.#chunkDeletions(handle, open)
     const value = encodeSegmentRecord(record)
     await this.#writeWithLive([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
     handle.segment = new SealedSegment(sealed, record)
@@ -244,7 +247,7 @@ export class Maintenance {
     handle.directoryBytes = value.length
     handle.checkpointed = record.documents
     open.free()
-    await this.#clearChunks(handle)
+    await store.write(deletions)
   }
 
   /** Builds the segment again from its documents, with parameters chosen from the sample. */
@@ -256,6 +259,7 @@ export class Maintenance {
     let sliceStart = performance.now()
     const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning(), geometry.segmentDocuments))
     try {
+      sliceStart = await breathe(sliceStart)
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
         for (const stored of run) {
           while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()
@@ -265,11 +269,11 @@ export class Maintenance {
       }
       while (tuned.documents < open.documents) tuned.addUnknown()
       // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.
-      await store.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value: undefined }])
+      const record = indexKey(IndexArea.segment, handle.firstOrdinal)
+      await store.write([{ key: record, value: undefined }, ...this.#chunkDeletions(handle, open)])
       handle.checkpointed = 0
       handle.bytes = noBytes
       handle.directoryBytes = 0
-      await this.#clearChunks(handle)
     } catch (error) {
       tuned.free()
       throw error
@@ -283,12 +287,10 @@ export class Maintenance {
     open.free()
   }
 
-  async #clearChunks(handle: SegmentHandle): Promise<void> {
-    const { store } = this.#context
-    await store.clear(...indexRange(IndexArea.chunkRows, handle.firstOrdinal))
-    await store.clear(...indexRange(IndexArea.chunkPrivate, handle.firstOrdinal))
-    await store.clear(...indexRange(IndexArea.chunkColumns, handle.firstOrdinal))
-    await store.clear(...indexRange(IndexArea.chunkUpper, handle.firstOrdinal))
+  /** By their keys: to look for them in the store would take longer than all the rest of sealing. */
+  #chunkDeletions(handle: SegmentHandle, open: OpenSegment): IndexWrite[] {
+    const { geometry } = this.#context
+    return [...chunkKeys(open, geometry, handle.checkpointed)].map((key) => ({ key, value: undefined }))
   }
 
   /** Live bitmaps in place of the marks that deletions left. */

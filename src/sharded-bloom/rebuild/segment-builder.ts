@@ -3,7 +3,7 @@
  * the scanner reads them, and the ordinal of each position.
  */
 import { throwIfAborted } from '../../model/errors.ts'
-import { backgroundSliceMilliseconds, breathe } from '../../model/time-slice.ts'
+import { backgroundSliceMilliseconds, breathe, nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
 import type { SeedOf } from '../byte-scan/scanner.ts'
@@ -90,7 +90,10 @@ export class SegmentBuilder {
     let sampler = await this.#sample(next, end, Math.min(left, segmentDocuments), signal)
     // Spread runs miss documents that stand close together: those that come next do as well.
     if (sampler.size < minSample) sampler = await this.#sample(next, to, 1, signal)
+    // Choosing takes a slice or more.
+    await nextTurn()
     const parameters = this.#parametersOf(sampler)
+    await nextTurn()
     this.#segment = createOpen(firstOrdinal, parameters)
     this.#firstOrdinal = firstOrdinal
     this.#offsets = new Uint32Array(segmentDocuments)

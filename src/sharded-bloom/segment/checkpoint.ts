@@ -49,6 +49,18 @@ export function* chunkWrites(
   }
 }
 
+/** Of what chunkWrites() has written of the first `documents`. */
+export function* chunkKeys(segment: OpenSegment, geometry: Geometry, documents: number): Generator<Uint8Array> {
+  const first = segment.firstOrdinal
+  const frames = framesPerChunk(segment.shards, geometry)
+  for (let chunk = 0; chunk * geometry.chunkDocuments < documents; chunk++) {
+    for (let frame = 0; frame < frames; frame++) yield indexKey(IndexArea.chunkRows, first, chunk, frame)
+    yield indexKey(IndexArea.chunkPrivate, first, chunk)
+    if (segment.columnSpecs.length > 0) yield indexKey(IndexArea.chunkColumns, first, chunk)
+    if (segment.upperFrames > 0) yield indexKey(IndexArea.chunkUpper, first, chunk)
+  }
+}
+
 /** The record of an open segment whose first `documents` documents are in chunk records. */
 export function openSegmentRecord(
   segment: OpenSegment,

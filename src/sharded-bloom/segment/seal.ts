@@ -2,10 +2,13 @@
  * Open segment → sealed segment: whole rows instead of chunks, every private row in its smallest shape, identical ones
  * stored once.
  *
- * Rows are written in batches of bounded size, so that the event loop breathes; nothing refers to them before the
- * segment's record, which the caller writes last.
+ * Rows are written in batches of bounded size, and the event loop breathes between them; nothing refers to them before
+ * the segment's record, which the caller writes last.
+ *
+ * REQUIRES: nothing is added to the segment meanwhile.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { breathe } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
@@ -69,9 +72,11 @@ async function writeHashedRows(
   const rowsPerFrame = sealedRowsPerFrame(segment.documents)
   const frames = Math.ceil(segment.shards / rowsPerFrame)
   let bytes = 0
+  let sliceStart = performance.now()
   for (let begin = 0; begin < frames; begin += framesPerBatch) {
     const writes: IndexWrite[] = []
     for (let frame = begin; frame < Math.min(frames, begin + framesPerBatch); frame++) {
+      sliceStart = await breathe(sliceStart)
       const rows = Math.min(rowsPerFrame, segment.shards - frame * rowsPerFrame)
       const value = new Uint8Array(rows * rowBytes)
       const scratch = memory.push(frameBytes)
@@ -91,7 +96,9 @@ async function writeHashedRows(
 async function writeUpperLevel(segment: OpenSegment, store: IndexStore, storedAt: number): Promise<number> {
   let writes: IndexWrite[] = []
   let frame = 0
+  let sliceStart = performance.now()
   for (const value of segment.upper.contents(segment.documents)) {
+    sliceStart = await breathe(sliceStart)
     writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value })
     if (writes.length < framesPerBatch) continue
     await store.write(writes)
@@ -111,9 +118,11 @@ async function writePrivateRows(
   const rowBytes = sealedRowBytes(documents)
   const rowOfSlot: number[] = []
   let bytes = 0
+  let sliceStart = performance.now()
   for (let begin = 0; begin < privateRows.length; begin += privateRowsPerBatch) {
     const writes: IndexWrite[] = []
     for (const row of privateRows.slice(begin, begin + privateRowsPerBatch)) {
+      sliceStart = await breathe(sliceStart)
       const value = row.encode(0, documents, rowBytes)
       const { index, isNew } = stored.add(value)
       rowOfSlot.push(index)
@@ -139,7 +148,9 @@ async function writeColumns(
   const columns: StoredColumn[] = []
   let bytes = 0
   let firstKeys = 0
+  let sliceStart = performance.now()
   for (const column of segment.columns.all) {
+    sliceStart = await breathe(sliceStart)
     const writes: IndexWrite[] = []
     const write = (key: Uint8Array, value: Uint8Array): void => {
       bytes += value.length
