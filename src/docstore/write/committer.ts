@@ -9,13 +9,11 @@
  * 4. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
  *    that is computed from the _id.
  */
-import { ObjectId } from 'bson'
 import type { Document } from '../../model/types.ts'
 import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
-import { PlainWriter } from '../documents/plain-writer.ts'
 import { decodeRecord, encodeRecord } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { assertStorable, checkedSize, lookInto, utf8Bytes } from '../documents/stored-form.ts'
@@ -61,7 +59,7 @@ interface ReadDocument {
 interface PlainRecord {
   readonly form: JsonForm
   readonly record: Uint8Array
-  readonly text: string | undefined
+  readonly text: string
 }
 
 export function isFull({ batch, added, removed }: Commit): boolean {
@@ -75,7 +73,6 @@ export class Committer {
   readonly #declared: DeclaredIndexes
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
-  readonly #plainWriter = new PlainWriter()
   #state: CollectionState
   #nextVersion: number
   /** Above every `_id` that was ever there, where they are counted. */
@@ -239,7 +236,7 @@ export class Committer {
     if (plain === undefined) return false
     const { form, record, text } = plain
     assertStorable(record.length)
-    const admitted = text === undefined ? undefined : commit.entries?.admit(decodeRecord(text))
+    const admitted = commit.entries?.admit(decodeRecord(text))
     const markBytes = form === 'objectId' ? 1 : 0
     const version = this.#place(commit, id)
     if (!this.#index.addBytes(version, record, markBytes, record.length - markBytes, form)) {
@@ -249,14 +246,8 @@ export class Committer {
     return true
   }
 
-  /** The record of a document that JSON holds exactly, undefined for any other; its text where a declared index asks. */
+  /** The record of a document that JSON holds exactly, and its text; undefined for any other. */
   #plainRecord(commit: Commit, document: Document): PlainRecord | undefined {
-    const { _id } = document
-    const hasSimpleId = typeof _id !== 'object' || _id instanceof ObjectId
-    if (hasSimpleId && commit.batch.copies && commit.entries === undefined) {
-      const record = this.#plainWriter.write(document)
-      return record && { form: this.#plainWriter.form, record, text: undefined }
-    }
     const form = jsonFormOf(document)
     if (form === undefined) return undefined
     const text = encodeRecord(document, true)
