@@ -1,0 +1,103 @@
+/** The examples of README and of public docstrings run, one after the other, each with databases of its own. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const sources = [
+  'src/docstore/open.ts',
+  'src/docstore/database.ts',
+  'src/docstore/collection.ts',
+  'src/docstore/errors.ts',
+  'src/docstore/read/cursor.ts',
+  'src/docstore/jobs/copy.ts',
+  'src/model/errors.ts',
+  'src/sharded-bloom/standalone/sharded-bloom.ts'
+]
+const entries: Readonly<Record<string, string>> = {
+  petaldb: 'src/index.ts',
+  'petaldb/sharded-bloom': 'src/sharded-bloom/standalone/index.ts'
+}
+
+interface Example {
+  readonly place: string
+  readonly code: string
+}
+
+function examples(): Example[] {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => ({ place: 'README.md', code }))
+  const docstrings = sources.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    return [...text.matchAll(/@example\n([\s\S]*?)\n *(?:\* @|\*\/)/g)].map(({ index, 1: code = '' }) => {
+      const line = text.slice(0, index).split('\n').length
+      return { place: `${file}:${line}`, code: code.replace(/^ *\* ?/gm, '') }
+    })
+  })
+  return [...blocks, ...docstrings]
+}
+
+/** Modules by path, so that an example needs no package to be installed. */
+function withEntries(code: string): string {
+  return code.replace(/^import (\{.*\}) from '(petaldb.*)'$/gm, (_, names: string, entry: string) => {
+    const url = pathToFileURL(join(root, entries[entry] ?? entry)).href
+    return `const ${names} = await import('${url}')`
+  })
+}
+
+/** What an example may take for granted: some names, and a database that holds made-up tweets. */
+function program(all: readonly Example[], directory: string): string {
+  const url = (path: string): string => JSON.stringify(pathToFileURL(join(root, path)).href)
+  const runs = all.map(
+    ({ place, code }) => `await run(${JSON.stringify(place)}, async ({ db, open, documents, tweets }) => {
+      const console = { log() {}, error() {} }
+      {
+        ${withEntries(code)}
+      }
+    })`
+  )
+  return `
+    import { mkdtempSync } from 'node:fs'
+    import { join } from 'node:path'
+    import { AbortedError, BulkWriteError, copyDatabase, open as openAt, PetalError } from ${url('src/index.ts')}
+    import { generateTweets } from ${url('src/workload/index.ts')}
+    const tweets = [...generateTweets({ count: 300 })]
+    const documents = tweets.slice(0, 3)
+    const createReadStream = () => [new TextEncoder().encode('{"lang":"en"}\\nno line\\n')]
+    async function run(place, example) {
+      const directory = mkdtempSync(join(${JSON.stringify(directory)}, 'example-'))
+      const open = (name, options) => openAt(join(directory, name), options)
+      try {
+        await (await open('tweets.db')).close()
+        await using db = await openAt('none', { store: 'memory' })
+        await db.insertMany(structuredClone(tweets))
+        await example({ db, open, documents, tweets })
+      } catch (error) {
+        globalThis.console.log(place + ': ' + (error?.stack ?? error))
+      }
+    }
+    ${runs.join('\n')}
+    globalThis.console.log('end')`
+}
+
+test('every example runs to its end', async () => {
+  const all = examples()
+  assert.ok(all.length >= 14, `${all.length} examples`)
+  const directory = mkdtempSync(join(tmpdir(), 'petaldb-examples-'))
+  try {
+    const file = join(directory, 'examples.mts')
+    writeFileSync(file, program(all, directory))
+    const tsx = pathToFileURL(join(root, 'node_modules/tsx/dist/esm/index.mjs')).href
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', tsx, file], { cwd: root })
+    assert.is(stdout, 'end\n')
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+test.run()
