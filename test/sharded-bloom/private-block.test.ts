@@ -55,6 +55,21 @@ test('emptied after every document', () => check(() => true))
 
 test('emptied at any time', () => check((_, below) => below(50) === 0))
 
+test('rows that were rare and are not any more', () => {
+  const block = new PrivateBlock(48)
+  const rows = Array.from({ length: 48 }, () => new GrowingRow(capacity))
+  const slots = Int32Array.from(rows.keys())
+  const expected: number[] = []
+  for (let position = 0; position < capacity; position++) {
+    if (position % blockPositions === 0) block.flushTo(rows)
+    if (position >= blockPositions && position < 4 * blockPositions) expected.push(position)
+    if (position % blockPositions === 77) expected.push(position)
+    if (expected.at(-1) === position) block.addAll(slots, slots.length, position)
+  }
+  block.flushTo(rows)
+  for (const row of rows) assert.equal(positionsOf(row), [...new Set(expected)])
+})
+
 test('empty again, it adds nothing', () => {
   const block = new PrivateBlock(4)
   const rows = [new GrowingRow(capacity)]
