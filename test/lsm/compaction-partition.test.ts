@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { OutputBorders } from '../../src/lsm/compaction/output-borders.ts'
 import { isSamePartition, partitionName, partitionOf } from '../../src/lsm/compaction/partition.ts'
 import { seedOfRun } from '../support/values.ts'
 
@@ -65,6 +66,32 @@ test('two keys are of one partition exactly when its names are equal', () => {
       assert.is(isSame, partitionName(first, depth) === partitionName(second, depth))
     }),
     { seed, numRuns: 2000 }
+  )
+})
+
+test('an output ends exactly where two neighbouring keys are of different partitions', () => {
+  const part = fc.constantFrom('', '!', ' ', 'a', '~', '!a!', '!b!', '!ab!')
+  const keys = fc.uniqueArray(
+    fc.tuple(part, part, part, part).map((parts) => parts.join('')),
+    { maxLength: 50 }
+  )
+  fc.assert(
+    fc.property(keys, fc.nat(3), fc.nat(3), (unsorted, partitionDepth, start) => {
+      const borders = new OutputBorders({ partitionDepth, endAfter: [], grandparents: [], maxGrandparentBytes: 0 })
+      let last: Buffer | undefined
+      for (const key of unsorted.map((key) => Buffer.from(key)).sort(Buffer.compare)) {
+        const placed = Buffer.concat([Buffer.alloc(start, '!'), key])
+        let shared = 0
+        while (last !== undefined && shared < last.length && last[shared] === key[shared]) shared++
+        borders.cross(last ?? key, last?.length ?? -1, placed, start, placed.length, shared)
+        const isBorder =
+          last !== undefined && partitionName(last, partitionDepth) !== partitionName(key, partitionDepth)
+        assert.is(borders.isDue, isBorder, `${last} ${key}`)
+        borders.begin()
+        last = key
+      }
+    }),
+    { seed, numRuns: 500 }
   )
 })
 

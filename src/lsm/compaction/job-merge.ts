@@ -5,7 +5,7 @@
  */
 import { copyBytes } from '../format/bytes.ts'
 import type { Cursor } from '../format/cursor.ts'
-import { compareRanges, EntryRecord } from '../format/entry.ts'
+import { EntryRecord } from '../format/entry.ts'
 import { DropRules, Verdict } from './drop-rules.ts'
 import type { TableJob } from './job.ts'
 import { OutputBorders } from './output-borders.ts'
@@ -69,10 +69,17 @@ export class JobMerge {
   /** Remembers the cursor's key; true when it is another than before. */
   #meet(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start
-    if (length === this.#lastLength && compareRanges(this.#lastKey, 0, length, bytes, start, end) === 0) return false
-    this.#borders.cross(this.#lastKey, this.#lastLength, bytes, start, end)
-    if (length > this.#lastKey.length) this.#lastKey = Buffer.alloc(length * 2)
-    copyBytes(bytes, start, end, this.#lastKey, 0)
+    const last = this.#lastKey
+    const limit = Math.min(length, this.#lastLength)
+    let shared = 0
+    while (shared < limit && last[shared] === bytes[start + shared]) shared++
+    if (shared === length && length === this.#lastLength) return false
+    this.#borders.cross(last, this.#lastLength, bytes, start, end, shared)
+    if (length > last.length) {
+      this.#lastKey = Buffer.alloc(length * 2)
+      shared = 0
+    }
+    copyBytes(bytes, start + shared, end, this.#lastKey, shared)
     this.#lastLength = length
     this.#isFirstKept = true
     return true

@@ -5,7 +5,7 @@
  */
 import { compareRanges } from '../format/entry.ts'
 import type { TableJob } from './job.ts'
-import { isSamePartition } from './partition.ts'
+import { endOfGroups, isSamePartition } from './partition.ts'
 
 type BorderRules = Pick<TableJob, 'partitionDepth' | 'endAfter' | 'grandparents' | 'maxGrandparentBytes'>
 
@@ -16,6 +16,8 @@ export class OutputBorders {
   /** Bytes of grandparents that end within the current output. */
   #grandparentBytes = 0
   #isDue = false
+  /** Bytes of the last key's groups; more than any key has when there are fewer than make a partition. */
+  #groupsEnd = Number.POSITIVE_INFINITY
 
   constructor(rules: BorderRules) {
     this.#rules = rules
@@ -35,11 +37,14 @@ export class OutputBorders {
   /**
    * The next key of the merge, kept or dropped: bytes[start, end).
    * @param last the key before, [0, lastEnd); −1 when there is none
+   * @param shared bytes that both keys begin with
    */
-  cross(last: Uint8Array, lastEnd: number, bytes: Uint8Array, start: number, end: number): void {
+  cross(last: Uint8Array, lastEnd: number, bytes: Uint8Array, start: number, end: number, shared: number): void {
     const { partitionDepth, endAfter, grandparents, maxGrandparentBytes } = this.#rules
-    if (partitionDepth > 0 && lastEnd >= 0) {
+    // Keys that begin with all groups of a partition are of it, and most keys are of that of the key before.
+    if (partitionDepth > 0 && lastEnd >= 0 && shared < this.#groupsEnd) {
       if (!isSamePartition(last, 0, lastEnd, bytes, start, end, partitionDepth)) this.#isDue = true
+      this.#groupsEnd = endOfGroups(bytes, partitionDepth, start, end) - start
     }
     for (let key = endAfter[this.#endAfterAt]; key !== undefined; key = endAfter[++this.#endAfterAt]) {
       if (compareRanges(key, 0, key.length, bytes, start, end) >= 0) break

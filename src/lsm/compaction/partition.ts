@@ -24,6 +24,12 @@ export function partitionOf(bytes: Uint8Array, depth: number, start = 0, end = b
   return at
 }
 
+/** Where a key's groups end, if it has as many as `depth`; else Infinity. */
+export function endOfGroups(bytes: Uint8Array, depth: number, start: number, end: number): number {
+  const groupsEnd = partitionOf(bytes, depth, start, end)
+  return groupsIn(bytes, start, groupsEnd) === depth ? groupsEnd : Number.POSITIVE_INFINITY
+}
+
 /** Whether two keys, of which the second is not smaller, are of one partition. */
 export function isSamePartition(
   a: Uint8Array,
