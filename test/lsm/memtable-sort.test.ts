@@ -50,4 +50,20 @@ for (const [shape, keyOf] of Object.entries(shapes)) {
   })
 }
 
+for (const [shape, keyOf] of Object.entries(shapes)) {
+  test(`merges ${shape} that came at different times`, () => {
+    const filled = new FilledMemtable()
+    const distinct = new Map<string, Buffer>()
+    for (let i = 0; i < 2500; i++) {
+      const key = keyOf(i)
+      distinct.set(key.toString('latin1'), key)
+      filled.add({ key, value: Buffer.alloc(0), kind: EntryKind.put })
+      if (random(300) === 0) filled.memtable.cursor().close()
+    }
+    const seen = [...new Map(allOf(filled.memtable.cursor()).map(({ key }) => [key.toString('latin1'), key])).values()]
+    assert.is(seen.length, distinct.size)
+    assert.ok(Buffer.concat(seen).equals(Buffer.concat([...distinct.values()].sort(Buffer.compare))))
+  })
+}
+
 test.run()

@@ -10,6 +10,11 @@
 import type { EntryList } from './entry-list.ts'
 import { maxSortedKeys, sortKeys } from './sort-keys.ts'
 
+/** From so many keys on, a call into C++ beats a loop. */
+const longStretch = 32
+/** The end of a stretch is looked for among so many keys one by one, then in steps that double. */
+const shortStretch = 8
+
 export class SortedRuns {
   readonly #entries: EntryList
   #runs: readonly Uint32Array[] = []
@@ -59,20 +64,40 @@ export class SortedRuns {
   }
 
   #merge(a: Uint32Array, b: Uint32Array): Uint32Array {
-    const entries = this.#entries
     const merged = new Uint32Array(a.length + b.length)
-    // Keys that arrive in order need no comparing one by one.
-    if (entries.compareKeys(a[a.length - 1]!, b[0]!) < 0) {
-      merged.set(a)
-      merged.set(b, a.length)
-      return merged
-    }
-    let inA = 0
-    let inB = 0
-    for (let i = 0; i < merged.length; i++) {
-      const takeA = inB === b.length || (inA < a.length && entries.compareKeys(a[inA]!, b[inB]!) < 0)
-      merged[i] = takeA ? a[inA++]! : b[inB++]!
+    // The run that goes on, and the one that does not: its next key is greater.
+    let [run, other] = this.#entries.compareKeys(a[0]!, b[0]!) < 0 ? [a, b] : [b, a]
+    let [inRun, inOther] = [0, 0]
+    for (let at = 0; at < merged.length; ) {
+      const end = inOther === other.length ? run.length : this.#firstBehind(run, inRun + 1, other[inOther]!)
+      if (end - inRun > longStretch) merged.set(run.subarray(inRun, end), at)
+      else for (let i = inRun; i < end; i++) merged[at + i - inRun] = run[i]!
+      at += end - inRun
+      ;[run, other] = [other, run]
+      ;[inRun, inOther] = [inOther, end]
     }
     return merged
+  }
+
+  /** Index of the first key of the run, from `from` on, that is greater than `key`. */
+  #firstBehind(run: Uint32Array, from: number, key: number): number {
+    const entries = this.#entries
+    let low = from
+    // Series of keys that come in order lie in long stretches, other keys in stretches of a few.
+    for (; low < run.length && low < from + shortStretch; low++) {
+      if (entries.compareKeys(run[low]!, key) > 0) return low
+    }
+    let step = 1
+    while (low + step <= run.length && entries.compareKeys(run[low + step - 1]!, key) < 0) {
+      low += step
+      step *= 2
+    }
+    let high = Math.min(run.length, low + step - 1)
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (entries.compareKeys(run[middle]!, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 }
