@@ -2,8 +2,9 @@
  * Copies of blocks, one behind another in one piece of memory that is gone round for ever: the room for a new block is
  * that of the oldest ones. Those that were asked for since the round before move along instead of going, which is CLOCK.
  *
- * Room is never given back and never asked for again: a full ring allocates no memory and leaves no garbage but a few
- * small objects.
+ * Room is never given back and asked for twice: an eighth, and all of it when that is full. So opening a store to ask it little
+ * does not allocate a whole cache, which would have the garbage collector run. A full ring allocates no memory and leaves
+ * no garbage but a few small objects.
  *
  * Invariants:
  * 1. usedBytes ≤ budgetBytes, always.
@@ -17,11 +18,14 @@ import type { Block } from '../format/block.ts'
 const overheadBytes = 256
 /** The share of the budget that is left for that: for smaller blocks than 4 KiB the budget counts, not the room. */
 const overheadShare = 16
+/** The share of the room that is allocated first. */
+const firstShare = 8
 /** A block larger than this share of the budget would push out too many others. */
 const largestShare = 4
 
 /** A block of the ring. */
 export interface RingEntry {
+  /** Until the next one is added. */
   readonly block: Block
   /** Asked for since the ring came by. */
   isReferenced: boolean
@@ -31,6 +35,7 @@ export interface RingEntry {
 export type RingSlots = (RingEntry | undefined)[]
 
 interface Entry extends RingEntry {
+  block: Block
   readonly bytes: number
   /** Undefined when the block is no longer there, and only its room has not been used again. */
   slots: RingSlots | undefined
@@ -73,9 +78,8 @@ export class BlockRing {
       this.#evict()
       start = this.#place(bytes)
     }
-    this.#memory ??= Buffer.allocUnsafeSlow(this.#room)
     const entry: Entry = {
-      block: block.copyInto(this.#memory, start),
+      block: block.copyInto(this.#memoryUpTo(start + bytes), start),
       isReferenced: false,
       bytes,
       slots,
@@ -96,6 +100,18 @@ export class BlockRing {
     if (this.#blocks === 0) this.#oldest = undefined
   }
 
+  /** The memory, at least so much of it; blocks in it stay at their places. */
+  #memoryUpTo(end: number): Buffer {
+    if (this.#memory !== undefined && end <= this.#memory.length) return this.#memory
+    const first = Math.ceil(this.#room / firstShare)
+    const memory = Buffer.allocUnsafeSlow(end <= first ? first : this.#room)
+    for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) {
+      entry.block = entry.block.copyInto(memory, entry.block.start)
+    }
+    this.#memory = memory
+    return memory
+  }
+
   /** Where so many bytes can go without anything else going; negative when that is nowhere. */
   #place(bytes: number): number {
     const oldest = this.#oldest
@@ -111,6 +127,8 @@ export class BlockRing {
   /** Gives up the oldest block, unless it is spared. REQUIRES: there is one. */
   #evict(): void {
     const entry = this.#oldest!
+    // Where it may move to, while it is still one of those that are taken along.
+    this.#memoryUpTo(Math.min(this.#room, this.#head + entry.bytes))
     this.#oldest = entry.newer
     if (entry.slots === undefined) return
     if (!entry.isReferenced) {
