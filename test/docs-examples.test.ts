@@ -54,7 +54,7 @@ function withEntries(code: string): string {
 function program(all: readonly Example[], directory: string): string {
   const url = (path: string): string => JSON.stringify(pathToFileURL(join(root, path)).href)
   const runs = all.map(
-    ({ place, code }) => `await run(${JSON.stringify(place)}, async ({ db, open, documents, tweets }) => {
+    ({ place, code }) => `await run(${JSON.stringify(place)}, async (db) => {
       const console = { log() {}, error() {} }
       {
         ${withEntries(code)}
@@ -64,19 +64,18 @@ function program(all: readonly Example[], directory: string): string {
   return `
     import { mkdtempSync } from 'node:fs'
     import { join } from 'node:path'
-    import { AbortedError, BulkWriteError, copyDatabase, open as openAt, PetalError } from ${url('src/index.ts')}
+    import { AbortedError, BulkWriteError, copyDatabase, open, PetalError } from ${url('src/index.ts')}
     import { generateTweets } from ${url('src/workload/index.ts')}
     const tweets = [...generateTweets({ count: 300 })]
     const documents = tweets.slice(0, 3)
     const createReadStream = () => [new TextEncoder().encode('{"lang":"en"}\\nno line\\n')]
     async function run(place, example) {
-      const directory = mkdtempSync(join(${JSON.stringify(directory)}, 'example-'))
-      const open = (name, options) => openAt(join(directory, name), options)
+      process.chdir(mkdtempSync(join(${JSON.stringify(directory)}, 'example-')))
       try {
         await (await open('tweets.db')).close()
-        await using db = await openAt('none', { store: 'memory' })
+        await using db = await open('none', { store: 'memory' })
         await db.insertMany(structuredClone(tweets))
-        await example({ db, open, documents, tweets })
+        await example(db)
       } catch (error) {
         globalThis.console.log(place + ': ' + (error?.stack ?? error))
       }
