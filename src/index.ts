@@ -2,13 +2,13 @@
 
 export type {
   Collection,
-  CollectionIndex,
   Filter,
   FindOneAndDeleteOptions,
   FindOneAndUpdateOptions,
   UpdateOptions,
   UpdateSpec
 } from './docstore/collection.ts'
+export type { CollectionIndex } from './docstore/collection-index.ts'
 export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from './docstore/database.ts'
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
 export type { IdsOption, ReversibleOption } from './docstore/ids/ids-option.ts'

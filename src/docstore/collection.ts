@@ -7,9 +7,7 @@ import type { Document } from '../model/types.ts'
 import { compileProjection } from '../query/projection.ts'
 import { compileReplacement, compileUpdate, type Update } from '../query/update/update.ts'
 import { documentFromFilter } from '../query/update/upsert.ts'
-import type { IndexStats } from '../sharded-bloom/document-index.ts'
-import { type RebuildReason, rebuildReason } from '../sharded-bloom/rebuild/policy.ts'
-import type { TuneResult } from '../sharded-bloom/tune/tune-result.ts'
+import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { decodeRecord } from './documents/record.ts'
 import { assertDocument } from './documents/stored-form.ts'
@@ -17,10 +15,7 @@ import type { ImportOptions, ImportResult, LineSource } from './import/import-li
 import { createIndex, dropIndex } from './indexes/create-index.ts'
 import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
-import type { RebuildOptions, RebuildResult } from './jobs/rebuild-job.ts'
-import { type TuneOptions, tuneCollection } from './jobs/tune.ts'
 import type { OpenCollection } from './open-collection.ts'
-import { noIndex } from './open-index.ts'
 import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options.ts'
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
@@ -54,35 +49,6 @@ export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   readonly returnDocument?: 'before' | 'after'
 }
 
-export interface CollectionIndex {
-  stats(): Promise<IndexStats>
-
-  /**
-   * Predicts what other parameters of the index would cost and find, builds the likely ones over a sample of the
-   * documents, asks them the queries, and takes the best. The choice is kept: segments to come get their parameters by
-   * it, and all of them when the index is built again. What `open()` was told to use stays as it was told.
-   * See docs/tuning.md.
-   * @throws PetalError NamespaceNotFound, IllegalOperation for fewer than 256 documents, InvalidOptions; AbortedError
-   * @example
-   * const { choices, taken, reason } = await db.index.tune({ queries: [{ lang: 'en' }], targetFpr: 1e-5, dryRun: true })
-   * console.log(reason, choices[taken].measured.bytesPerDocument)
-   */
-  tune(options?: TuneOptions): Promise<TuneResult>
-
-  /**
-   * Builds the index again from the documents, while reads and writes go on: what was deleted or replaced costs nothing
-   * any more, small segments become large ones, and parameters are those that tune() chose, for the documents there are
-   * now. Until the end the index is what it was, whatever happens; closing the database ends the rebuild.
-   * @throws PetalError NamespaceNotFound, IllegalOperation while it is being built, or without an index; AbortedError
-   * @example
-   * await db.index.rebuild({ onProgress: ({ documents, total }) => console.log(`${documents} of ${total}`) })
-   */
-  rebuild(options?: RebuildOptions): Promise<RebuildResult>
-
-  /** Why a rebuild would pay: many dead documents, many small segments; undefined when it would not. */
-  rebuildReason(): Promise<RebuildReason | undefined>
-}
-
 /**
  * @example
  * const tweets = db.collection('tweets')
@@ -99,27 +65,7 @@ export class Collection<T extends object = Document> {
   constructor(collections: Collections, name: string) {
     this.collectionName = name
     this.#collections = collections
-    this.index = {
-      stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex,
-      tune: async (options = {}) => {
-        const collection = await collections.reading(name)
-        if (collection === undefined) throw noCollection(name)
-        return options.dryRun === true
-          ? tuneCollection(collection, options)
-          : collections.write(name, (writable) => tuneCollection(writable, options))
-      },
-      rebuild: async (options = {}) => {
-        if ((await collections.reading(name)) === undefined) throw noCollection(name)
-        // Closing does not wait for the rebuild as it does for writes: it ends it.
-        const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))
-        return done
-      },
-      rebuildReason: async () => {
-        const collection = await collections.reading(name)
-        const tuning = collection?.indexTuning
-        return collection && tuning && rebuildReason(collection.indexStats(), tuning.segmentDocuments)
-      }
-    }
+    this.index = collectionIndex(collections, name)
   }
 
   /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
@@ -131,7 +77,10 @@ export class Collection<T extends object = Document> {
 
   /**
    * Inserts documents as they come: the source may be larger than memory.
+   * @param documents those without an `_id` are given one
    * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted
+   * @example
+   * const { insertedCount } = await db.insertMany([{ lang: 'en' }, { lang: 'de' }])
    */
   async insertMany(
     documents: Iterable<T> | AsyncIterable<T>,
@@ -157,7 +106,12 @@ export class Collection<T extends object = Document> {
     return this.#write((collection) => importLines(collection, source, options))
   }
 
-  /** Nothing is read before the cursor is. A malformed filter fails the first pull. */
+  /**
+   * Nothing is read before the cursor is. A malformed filter fails the first pull.
+   * @throws PetalError at the first pull: BadValue and others of the filter, MaxTimeMSExpired; AbortedError
+   * @example
+   * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
+   */
   find(filter: Filter = {}, options: FindOptions = {}): FindCursor<T> {
     return new FindCursor<T>(() => this.#collections.reading(this.collectionName), filter, options)
   }
@@ -193,6 +147,10 @@ export class Collection<T extends object = Document> {
     )
   }
 
+  /**
+   * The number of matches. What the index is certain of is counted without being read.
+   * @throws as find()
+   */
   async countDocuments(filter: Filter = {}, options: CountOptions = {}): Promise<number> {
     return countFound(await this.#collections.reading(this.collectionName), filter, options)
   }
@@ -209,15 +167,23 @@ export class Collection<T extends object = Document> {
     return values.toArray()
   }
 
+  /**
+   * Changes the first match; with `upsert` a document is made when there is none.
+   * @throws PetalError BadValue for a filter that is left out, and what an update may not do: ImmutableField,
+   *   PathNotViable, TypeMismatch, ConflictingUpdateOperators, DuplicateKey, DocumentTooLarge; AbortedError
+   * @example
+   * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
+   */
   updateOne(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
     return this.#updateUpTo(1, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
-  /** Changes every document that matches when the update starts, each once. */
+  /** Changes every document that matches when the update starts, each once. @throws as updateOne() */
   updateMany(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
     return this.#updateUpTo(0, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
+  /** Puts another document in the place of the first match; its `_id` stays. @throws as updateOne() */
   replaceOne(
     filter: Filter,
     replacement: T | Omit<T, '_id'>,
@@ -226,15 +192,22 @@ export class Collection<T extends object = Document> {
     return this.#updateUpTo(1, filter, () => compileReplacement(replacement), options)
   }
 
+  /** Deletes the first match. @throws PetalError BadValue for a filter that is left out; AbortedError */
   deleteOne(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo(1, filter, options)
   }
 
+  /** Deletes every match; `{}` stands for all. @throws as deleteOne() */
   deleteMany(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo(0, filter, options)
   }
 
-  /** Runs writes one after the other. @throws BulkWriteError when some are refused */
+  /**
+   * Runs writes one after the other; with `ordered: false` those after a refused one too.
+   * @throws BulkWriteError when some are refused
+   * @example
+   * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
+   */
   bulkWrite(
     operations: readonly BulkWriteOperation<T>[],
     options: { readonly ordered?: boolean } = {}
@@ -242,11 +215,16 @@ export class Collection<T extends object = Document> {
     return bulkWrite(this, operations, options)
   }
 
-  /** Changes the first match; returns it, or null when none matched. */
+  /**
+   * Changes the first match, of an order if one is given.
+   * @returns it as it was before, or with `returnDocument: 'after'` as it is now; null when none matched
+   * @throws as updateOne()
+   */
   findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
     return this.#findOneAndChange(filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
+  /** As findOneAndUpdate(), with a whole document. @throws as updateOne() */
   findOneAndReplace(
     filter: Filter,
     replacement: T | Omit<T, '_id'>,
@@ -255,6 +233,7 @@ export class Collection<T extends object = Document> {
     return this.#findOneAndChange(filter, () => compileReplacement(replacement), options)
   }
 
+  /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
   async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
     const find = compileFind(required(filter), oneOf(options))
     const project = compileProjection(options.projection)
@@ -327,10 +306,6 @@ export class Collection<T extends object = Document> {
     const document = options.returnDocument === 'after' ? updated.after : updated.before
     return document === undefined ? null : (project(document) as T)
   }
-}
-
-function noCollection(name: string): PetalError {
-  return new PetalError('NamespaceNotFound', `There is no collection '${name}'`)
 }
 
 /** A write says what it is for: a variable that happens to be undefined must not change every document. */

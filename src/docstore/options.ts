@@ -72,7 +72,7 @@ export interface OpenOptions {
   readonly createIfMissing?: boolean
   /** Default false. */
   readonly errorIfExists?: boolean
-  /** Refuses every write. Default false. */
+  /** Refuses every write. The directory is locked all the same, and has to be writable for that. Default false. */
   readonly readOnly?: boolean
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
   readonly sync?: boolean
