@@ -1,6 +1,6 @@
 /**
  * The store as an abstract-level database: translation only. Arguments arrive checked, encoded and prefixed; what they
- * mean is in engine/.
+ * mean is in engine/. What few users ask for is loaded when they do: modules are a good part of the time to open.
  *
  * Invariant: every read takes its snapshot before the first `await`.
  */
@@ -25,10 +25,9 @@ import type { LsmOptions, StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
 import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
 import type { ScanOptions } from './read/range-scan.ts'
-import { destroyStore } from './tools/destroy.ts'
 import { type LsmStats, lsmStats } from './tools/level-stats.ts'
-import { type RepairReport, repairStore } from './tools/repair/repair.ts'
-import { type VerifyOptions, type VerifyReport, verify } from './tools/verify.ts'
+import type { RepairReport } from './tools/repair/repair.ts'
+import type { VerifyOptions, VerifyReport } from './tools/verify.ts'
 import { TypedLevel, type WriteOptions } from './typed-level.ts'
 import { type Cancellation, LookupIterator, runAttached } from './value/attached.ts'
 import type { ZoneValue } from './value/extractor.ts'
@@ -38,7 +37,7 @@ import { decodeEntries, lookupOptions, type ValueLookupOptions, type ValueQueryO
 import { loadExtractor } from './value/load-extractor.ts'
 import type { Entry, LookupOptions } from './value/lookup.ts'
 import type { RebuildResult } from './value/rebuild-filters.ts'
-import { ValueQueries } from './value/value-queries.ts'
+import type { ValueQueries } from './value/value-queries.ts'
 import type { ValueStats } from './value/value-stats.ts'
 
 export interface KeyOptions<K> {
@@ -68,7 +67,10 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * as it is; LEVEL_IO_ERROR
    */
   static destroy(location: string, options: Pick<StoreOptions, 'fileSystem'> = {}): Promise<void> {
-    return destroyStore(checkedLocation(location), options.fileSystem ?? nodeFileSystem)
+    const checked = checkedLocation(location)
+    return import('./tools/destroy.ts').then(({ destroyStore }) =>
+      destroyStore(checked, options.fileSystem ?? nodeFileSystem)
+    )
   }
 
   /**
@@ -79,7 +81,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * as it is; LEVEL_IO_ERROR, also when there is no database
    */
   static repair(location: string, options: StoreOptions = {}): Promise<RepairReport> {
-    return repairStore(checkedLocation(location), options)
+    const checked = checkedLocation(location)
+    return import('./tools/repair/repair.ts').then(({ repairStore }) => repairStore(checked, options))
   }
 
   /** The directory, as it was given. */
@@ -91,9 +94,10 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   async _open(options: StoreOptions): Promise<void> {
     // First, so that nothing is written without it.
     if (options.values !== undefined) await loadExtractor(options.values.extractor)
+    const valueSide = options.values && (await import('./value/value-queries.ts'))
     const engine = await openEngine(this.#location, options)
     try {
-      this.#queries = await ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
+      this.#queries = await valueSide?.ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
     } catch (error) {
       await engine.close()
       throw error
@@ -260,8 +264,16 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     if (this.status === 'opening') return this.deferAsync(() => this.verify(options))
-    const target = { engine: this.#engine, values: this.#queries?.values }
-    return runAttached(this, options.signal, (signal) => verify(target, { ...options, signal }))
+    const engine = this.#engine
+    const target = { engine, values: this.#queries?.values, view: engine.view() }
+    return runAttached(this, options.signal, async (signal) => {
+      try {
+        const { verify } = await import('./tools/verify.ts')
+        return await verify(target, { ...options, signal })
+      } finally {
+        target.view.release()
+      }
+    })
   }
 
   /** Writes out what is in memory as tables. @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR */

@@ -108,6 +108,31 @@ test('what recovery returns is durable, also after a kill that lost nothing but 
   }
 })
 
+test('a manifest that has grown is written anew at close, and a crash at any call leaves one that says the same', async () => {
+  const memory = new MemoryFileSystem()
+  const states: MemoryFileSystem[] = []
+  let isClosing = false
+  const crash = (): void => {
+    if (isClosing) states.push(...memory.crashStates())
+  }
+  const fileSystem = new FaultyFileSystem(memory, { before: crash, after: crash })
+  await newDirectory(fileSystem)
+  const versions = await VersionSet.create(fileSystem, directory, { minRotationBytes: 1000, rotationFactor: 100 })
+  await versions.shorten()
+  assert.is(versions.manifestNumber, 1, 'a new one is short enough')
+  const tables: number[] = []
+  for (let i = 0; i < 8; i++) tables.push(await installTable(fileSystem, versions))
+  const deletedTables = tables.slice(1).map((number) => ({ level: 0, number }))
+  await versions.install({ deletedTables })
+  assert.is(versions.manifestNumber, 1)
+  isClosing = true
+  await versions.shorten()
+  assert.ok(versions.manifestNumber > 1)
+  await versions.close()
+  assert.ok(states.length > 10)
+  for (const crashed of [memory, ...states]) assert.equal(await recoveredTables(crashed), tables.slice(0, 1))
+})
+
 test('an edit whose nth call fails rejects, stops all later ones, and is there or not after a reopen', async () => {
   let outcomes = 0
   for (let at = 1; ; at++) {

@@ -129,7 +129,8 @@ async function openClaimed(
 async function createStore(name: StoreName, location: string, options: OpenOptions): Promise<Store> {
   switch (name) {
     case 'lsm': {
-      const { LsmLevel } = await import('../../lsm/index.ts')
+      // Not the index: that brings along what only its users need.
+      const { LsmLevel } = await import('../../lsm/lsm-level.ts')
       return new LsmLevel<unknown, unknown>(location, lsmOptions(options.lsm)) as unknown as Store
     }
     case 'level': {

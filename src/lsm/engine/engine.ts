@@ -227,6 +227,10 @@ export class Engine implements Moment {
     // What was acknowledged is in files already: a failure here loses nothing, and must not keep the rest open.
     const steps = [
       () => this.#logs.close(),
+      async () => {
+        await this.versions.shorten()
+        this.#garbage.installed({})
+      },
       () => this.#garbage.finish(),
       () => this.versions.close(),
       () => this.tables.close()

@@ -58,11 +58,13 @@ export interface VerifyTarget {
   readonly engine: Engine
   /** Undefined for a store without a value side. */
   readonly values: Values | undefined
+  /** What is checked; it is released. Default: the state at the call. */
+  readonly view?: EngineReadView
 }
 
 /** @throws LEVEL_ABORTED; what is wrong with the store is reported, not thrown */
 export async function verify(target: VerifyTarget, options: Options = {}): Promise<VerifyReport> {
-  const view = target.engine.view()
+  const view = target.view ?? target.engine.view()
   try {
     return await new Verification(target, view, options).run()
   } finally {

@@ -36,6 +36,12 @@ export interface VersionSetOptions {
   readonly minRotationBytes?: number
 }
 
+/** At close less is worth it: nobody waits, and each open reads the manifest from its start. */
+const closeRotationShare = 1 / 8
+const closeRotationFactor = 1.5
+
+const defaultMinRotationBytes = 64 * 1024
+
 /** Larger numbers of files in the directory are not ours, and would leave us none. */
 const maxFileNumber = 2 ** 48
 
@@ -186,6 +192,19 @@ export class VersionSet {
     return installed
   }
 
+  /** Writes the manifest anew when the next open has less to read then. Calls queue. @throws LEVEL_IO_ERROR */
+  shorten(): Promise<void> {
+    const shortened = this.#queue.then(async () => {
+      if (this.#failure !== undefined || this.#manifest === undefined) return
+      const { minRotationBytes = defaultMinRotationBytes } = this.#options
+      const leastBytes = Math.max(minRotationBytes * closeRotationShare, closeRotationFactor * this.#snapshotSize())
+      if (this.#manifest.bytes <= leastBytes) return
+      await this.#write(() => this.#rotate(this.#state), { path: this.#manifest.path })
+    })
+    this.#queue = shortened.catch(() => undefined)
+    return shortened
+  }
+
   /** Waits for edits on their way. Fine when called twice. @throws LEVEL_IO_ERROR */
   async close(): Promise<void> {
     await this.#queue
@@ -202,18 +221,25 @@ export class VersionSet {
     const builder = new StateBuilder(this.#state)
     builder.apply(complete, place)
     const state = builder.build(place)
-    try {
+    await this.#write(async () => {
       await this.#fileSystem.syncDirectory(this.#directory)
       if (this.#manifest === undefined || this.#isTooLong(this.#manifest)) await this.#rotate(state)
       else await appendEdit(this.#manifest, complete)
-    } catch (error) {
-      this.#failure = error
-      throw ioError('Cannot write the manifest', error, place)
-    }
+    }, place)
     const old = this.#current
     this.#state = state
     this.#current = this.#newVersion(state)
     old.release()
+  }
+
+  /** After a failure nothing is written any more. */
+  async #write(write: () => Promise<void>, place: Place): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      this.#failure = error
+      throw ioError('Cannot write the manifest', error, place)
+    }
   }
 
   /** Begins a new manifest with this state. It counts from the moment that CURRENT names it. */
@@ -237,8 +263,13 @@ export class VersionSet {
   }
 
   #isTooLong(manifest: LogWriter): boolean {
-    const { rotationFactor = 4, minRotationBytes = 64 * 1024 } = this.#options
+    const { rotationFactor = 4, minRotationBytes = defaultMinRotationBytes } = this.#options
     return manifest.bytes > Math.max(minRotationBytes, rotationFactor * this.#snapshotBytes)
+  }
+
+  /** Bytes of the present state as a manifest. */
+  #snapshotSize(): number {
+    return encodeEdit(snapshotEdit(this.#state)).length
   }
 
   #newVersion(state: ManifestState): Version {
