@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -48,6 +49,25 @@ test('a line that is too long is counted, not kept', () => {
   const lines = split([Buffer.from('a\n'), ...Array.from({ length: 10 }, () => chunk), Buffer.from('\nb\n')], 100)
   assert.equal(texts(lines), ['a', '640 bytes', 'b'])
   assert.equal(texts(split([chunk, chunk], 100)), ['128 bytes'])
+  assert.equal(texts(split([Buffer.from(`a\n${'x'.repeat(101)}\nb\n`)], 100)), ['a', '101 bytes', 'b'])
+})
+
+test('a line that is called UTF-8 is, whatever stands around it', () => {
+  const bytes = fc.uint8Array({ maxLength: 6 })
+  const text = fc.string({ unit: 'grapheme', maxLength: 6 }).map((each) => Buffer.from(each))
+  const chunks = fc.array(fc.array(fc.oneof({ weight: 20, arbitrary: text }, bytes, fc.constant(Buffer.from('\n')))))
+  let known = 0
+  fc.assert(
+    fc.property(chunks, (parts) => {
+      for (const line of split(parts.map((each) => Buffer.concat(each)))) {
+        if (line.kind !== 'line' || !line.isUtf8) continue
+        known++
+        assert.ok(isUtf8(line.bytes))
+      }
+    }),
+    { seed, numRuns: 1000 }
+  )
+  assert.ok(known > 100, `${known} lines`)
 })
 
 test.run()

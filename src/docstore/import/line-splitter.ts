@@ -6,11 +6,20 @@
  * 2. Lines are numbered from 1 as an editor numbers them; `\n` and `\r\n` end a line, and a byte order mark at the very
  *    beginning is no part of the first.
  */
+import { isUtf8 } from 'node:buffer'
 
 export type Line =
-  | { readonly kind: 'line'; readonly number: number; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'line'
+      readonly number: number
+      readonly bytes: Uint8Array
+      /** Known to be UTF-8, because all whole lines of its chunk are; otherwise that has to be looked at. */
+      readonly isUtf8: boolean
+    }
   | { readonly kind: 'tooLong'; readonly number: number; readonly length: number }
 
+/** Larger chunks are not tested as a whole: that would take milliseconds. */
+const maxTestedBytes = 4 * 1024 * 1024
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const byteOrderMark = [0xef, 0xbb, 0xbf] as const
@@ -28,12 +37,20 @@ export class LineSplitter {
 
   /** Lines that end in this chunk. They refer to its bytes, which must not change while they are used. */
   *push(chunk: Uint8Array): Generator<Line, void, undefined> {
+    // A Buffer is searched, and tested, natively.
+    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     let start = 0
-    for (;;) {
-      const end = chunk.indexOf(lineFeed, start)
-      if (end < 0) break
-      this.#keep(chunk.subarray(start, end))
+    let end = buffer.indexOf(lineFeed)
+    if (end >= 0 && (this.#length > 0 || this.#number === 0)) {
+      this.#keep(chunk.subarray(0, end))
       yield this.#take()
+      start = end + 1
+      end = buffer.indexOf(lineFeed, start)
+    }
+    const isTested = end >= 0 && chunk.length <= maxTestedBytes
+    const areUtf8 = isTested && isUtf8(buffer.subarray(start, buffer.lastIndexOf(lineFeed)))
+    for (; end >= 0; end = buffer.indexOf(lineFeed, start)) {
+      yield this.#line(buffer, start, end, areUtf8)
       start = end + 1
     }
     if (start < chunk.length) this.#keep(chunk.subarray(start))
@@ -60,6 +77,17 @@ export class LineSplitter {
     const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
     const from = number === 1 && byteOrderMark.every((byte, i) => whole[i] === byte) ? byteOrderMark.length : 0
     const to = whole.at(-1) === carriageReturn ? whole.length - 1 : whole.length
-    return { kind: 'line', number, bytes: from === 0 && to === whole.length ? whole : whole.subarray(from, to) }
+    const bytes = from === 0 && to === whole.length ? whole : whole.subarray(from, to)
+    return { kind: 'line', number, bytes, isUtf8: false }
+  }
+
+  /** A line that is whole in its chunk, and not the first. */
+  #line(chunk: Buffer, start: number, end: number, areUtf8: boolean): Line {
+    const number = ++this.#number
+    if (end - start > this.#maxLineBytes) return { kind: 'tooLong', number, length: end - start }
+    const length = end - start - (end > start && chunk[end - 1] === carriageReturn ? 1 : 0)
+    // Not by subarray(), which makes a Buffer in several times the time.
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset + start, length)
+    return { kind: 'line', number, bytes, isUtf8: areUtf8 }
   }
 }

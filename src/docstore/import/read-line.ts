@@ -32,7 +32,7 @@ export function readLine(line: Line): JsonLine | Document | BadLine | undefined 
   }
   const { bytes, number } = line
   if (isBlank(bytes)) return undefined
-  if (!isUtf8(bytes)) return new BadLine(number, 'not valid UTF-8')
+  if (!line.isUtf8 && !isUtf8(bytes)) return new BadLine(number, 'not valid UTF-8')
   const asItStands = JsonLine.of(bytes)
   if (asItStands !== undefined) return asItStands
   try {

@@ -311,7 +311,8 @@ export class Writer {
   /** @returns why the document is refused, undefined when it is in the batch */
   #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
     const { document, key } = entry
-    if (exists || (compareBytes(key, this.#greatestId) <= 0 && pending.has(key))) {
+    const isGreatest = compareBytes(key, this.#greatestId) > 0
+    if (exists || (!isGreatest && pending.has(key))) {
       return duplicateKey(this.#name, entry.id)
     }
     try {
@@ -325,7 +326,7 @@ export class Writer {
       throw error
     }
     pending.add(key)
-    this.noteId(key)
+    if (isGreatest) this.#greatestId = key
     return undefined
   }
 }
