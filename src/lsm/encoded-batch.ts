@@ -7,11 +7,19 @@
 import { EntryKind } from './format/entry.ts'
 import { writeVarint } from './format/varint.ts'
 import { copyInto, encodedDeleteBytes, encodedPutBytes } from './format/write-batch.ts'
+import { checkedHashes } from './value/hashes-option.ts'
 
 const firstBytes = 16 * 1024
 /** Memory of larger batches is not kept. */
 const maxKeptBytes = 8 * 1024 * 1024
 const noPrefix = new Uint8Array(0)
+
+/** Hashes of the pairs of a put's value. */
+export interface PutHashes {
+  /** Which operation of the batch, counted from 0. */
+  readonly operation: number
+  readonly hashes: Int32Array
+}
 
 /**
  * @example
@@ -24,6 +32,7 @@ export class EncodedBatch {
   #bytes: Uint8Array = Buffer.allocUnsafeSlow(firstBytes)
   #end = 0
   #count = 0
+  #hashes: PutHashes[] = []
 
   /** Operations. */
   get count(): number {
@@ -35,13 +44,25 @@ export class EncodedBatch {
     return this.#bytes.subarray(0, this.#end)
   }
 
-  /** @param prefix what the key begins with: that of a sublevel, say. None of the arguments is kept */
-  put(key: Uint8Array, value: Uint8Array, prefix: Uint8Array = noPrefix): void {
+  /** Of those puts that brought theirs along, in order; the next call of clear() makes them void. */
+  get hashes(): readonly PutHashes[] {
+    return this.#hashes
+  }
+
+  /**
+   * None of the arguments is kept.
+   * @param prefix what the key begins with: that of a sublevel, say
+   * @param hashes of the pairs of the value, see HashesOption
+   * @throws TypeError for hashes that are none
+   */
+  put(key: Uint8Array, value: Uint8Array, prefix: Uint8Array = noPrefix, hashes?: Int32Array): void {
+    const checked = checkedHashes({ hashes })
     const keyLength = prefix.length + key.length
     this.#reserve(encodedPutBytes(keyLength, value.length))
     const bytes = this.#bytes
     const keyEnd = copyInto(bytes, this.#beginKey(EntryKind.put, keyLength, prefix), key)
     this.#end = copyInto(bytes, writeVarint(bytes, keyEnd, value.length), value)
+    if (checked !== undefined) this.#hashes.push({ operation: this.#count, hashes: checked.slice() })
     this.#count++
   }
 
@@ -58,6 +79,7 @@ export class EncodedBatch {
     if (this.#bytes.length > maxKeptBytes) this.#bytes = Buffer.allocUnsafeSlow(firstBytes)
     this.#end = 0
     this.#count = 0
+    if (this.#hashes.length > 0) this.#hashes = []
   }
 
   /** Writes what is in front of the key's own bytes; returns the offset behind it. */

@@ -217,7 +217,9 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    */
   async write(batch: EncodedBatch, options: WriteOptions = {}): Promise<void> {
     const engine = this.#engine
-    if (batch.count > 0) await engine.write(batch.bytes, batch.count, options.sync === true)
+    if (batch.count === 0) return
+    const hashes = this.#takesHashes ? batch.hashes : []
+    await engine.write(batch.bytes, batch.count, options.sync === true, hashes)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { jsonExtractor, LsmLevel, type LsmOptions, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { EncodedBatch, jsonExtractor, LsmLevel, type LsmOptions, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { loadExtractor } from '../../src/lsm/value/load-extractor.ts'
 import { seededRandom } from '../bloom/random.ts'
 import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
@@ -44,6 +44,30 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error
   )
 }
+
+test('hashes come along in encoded batches, too', async () => {
+  const db = open(temporaryDirectory())
+  await db.open()
+  const [a, b] = ['ann', 'bob'].map((user) => ({ user, tags: ['all'] }))
+  const batch = new EncodedBatch()
+  const put = (key: string, tweet: Tweet, hashes?: Int32Array) =>
+    batch.put(Buffer.from(key), Buffer.from(JSON.stringify(tweet)), undefined, hashes)
+  for (let n = 0; n < 2; n++) {
+    put(`${n} plain`, b!)
+    batch.del(Buffer.from('none'))
+    // Nobody looks into the value: so it is believed to be of ann's pairs, and then is not.
+    put(`${n} told`, b!, hashesOf(a!))
+    await db.write(batch)
+    batch.clear()
+  }
+  assert.equal(await keysWith(db, ['user', 'bob']), ['0 plain', '1 plain'])
+  assert.throws(() => put('wrong', a!, new Int32Array(3)), /hashes/)
+  put('right', a!, hashesOf(a!))
+  await db.write(batch)
+  assert.equal(await keysWith(db, ['user', 'ann']), ['right'])
+  await db.flush()
+  assert.equal(await keysWith(db, ['tags', 'all']), ['0 plain', '0 told', '1 plain', '1 told', 'right'])
+})
 
 test('lookups are full scans whether hashes come along or not: in memory, in tables, after merges and reopening', async () => {
   for (const more of [{}, { fileSystem: new MemoryFileSystem() }]) {

@@ -12,6 +12,7 @@
 import type { BlockCache } from '../cache/block-cache.ts'
 import type { JobRunner } from '../compaction/job.ts'
 import { deepestPartition } from '../compaction/level0-runs.ts'
+import type { PutHashes } from '../encoded-batch.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { Lock } from '../fs/lock.ts'
@@ -163,8 +164,8 @@ export class Engine implements Moment {
   }
 
   /** As batch(), of `count` encoded operations, which are copied. REQUIRES: at least one. */
-  write(operations: Uint8Array, count: number, sync: boolean): Promise<void> {
-    return this.#queue.encoded(operations, count, sync)
+  write(operations: Uint8Array, count: number, sync: boolean, hashes?: readonly PutHashes[]): Promise<void> {
+    return this.#queue.encoded(operations, count, sync, hashes)
   }
 
   /** What is visible at a moment, by default now; the caller releases it. */

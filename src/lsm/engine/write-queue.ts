@@ -12,6 +12,7 @@
  * 3. Every promise is settled: by success, or by the failure that ended all writing.
  * 4. After a failure nothing is written any more: what the log holds from there on is unknown.
  */
+import type { PutHashes } from '../encoded-batch.ts'
 import { isTurnLong } from './event-loop-turn.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 import { WriteGroup, type WriteOperation } from './write-group.ts'
@@ -128,10 +129,15 @@ export class WriteQueue {
     return this.#added(group, sync)
   }
 
-  /** A batch that is encoded already. REQUIRES: count ≥ 1. */
-  encoded(operations: Uint8Array, count: number, sync: boolean): Promise<void> {
+  /**
+   * A batch that is encoded already. REQUIRES: count ≥ 1.
+   * @param hashes of its puts, as far as they are of use
+   */
+  encoded(operations: Uint8Array, count: number, sync: boolean, hashes: readonly PutHashes[] = []): Promise<void> {
     const group = this.#room(WriteGroup.encodedBytes(operations))
-    group.encoded(this.#lastSequence + 1, count, operations)
+    const first = this.#lastSequence + 1
+    group.encoded(first, count, operations)
+    for (const { operation, hashes: halves } of hashes) group.buffer.memtable.pairs.add(first + operation, halves)
     return this.#added(group, sync)
   }
 
