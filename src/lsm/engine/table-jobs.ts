@@ -3,10 +3,8 @@ import type { KeyRange, TableJob } from '../compaction/job.ts'
 import { spanOf } from '../compaction/key-span.ts'
 import { level0Runs } from '../compaction/level0-runs.ts'
 import { maxGrandparentTables } from '../compaction/moves.ts'
-import { isSamePartition } from '../compaction/partition.ts'
 import { partitionEnds } from '../compaction/partition-ends.ts'
 import type { CompactionLimits, Merge } from '../compaction/pick.ts'
-import { EntryRecord } from '../format/entry.ts'
 import type { TableWriteOptions, ValueWriteOptions } from '../format/table-options.ts'
 import { levelCount } from '../format/version-edit.ts'
 import type { Memtable } from '../memtable/memtable.ts'
@@ -51,7 +49,7 @@ export function flushJob(
 ): PlannedJob {
   const { level0FileBytes } = compactionLimits(options)
   const bytes = memtables.reduce((sum, memtable) => sum + memtable.arena.usedBytes, 0)
-  const partitions = memtables.reduce((sum, memtable) => sum + countPartitions(memtable, options.partitionDepth), 0)
+  const partitions = memtables.reduce((sum, memtable) => sum + mostPartitions(memtable, options.partitionDepth), 0)
   return {
     kind: 'flush',
     directory,
@@ -133,23 +131,7 @@ function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
   return { smallest, largest, bytes }
 }
 
-/** At least as many as there are: neighbours in time are mostly of one partition, so only changes are counted. */
-function countPartitions(memtable: Memtable, depth: number): number {
-  if (depth === 0) return 1
-  let changes = 1
-  let last = new EntryRecord()
-  let entry = new EntryRecord()
-  const limit = memtable.keyCount
-  for (let i = 0; i < memtable.entryCount && changes < limit; i++) {
-    memtable.entryAt(i, entry)
-    if (i > 0 && !isSame(last, entry, depth)) changes++
-    const spare = last
-    last = entry
-    entry = spare
-  }
-  return changes
-}
-
-function isSame(a: EntryRecord, b: EntryRecord, depth: number): boolean {
-  return isSamePartition(a.keyBytes, a.keyStart, a.keyEnd, b.keyBytes, b.keyStart, b.keyEnd, depth)
+/** At least as many as there are. Numbers cost nothing; counting would cost a look at every key, on the main thread. */
+function mostPartitions({ keyCount }: Memtable, depth: number): number {
+  return depth === 0 ? 1 : keyCount
 }
