@@ -9,7 +9,6 @@ import { compileReplacement, compileUpdate, type Update } from '../query/update/
 import { documentFromFilter } from '../query/update/upsert.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
-import { decodeRecord } from './documents/record.ts'
 import { assertDocument } from './documents/stored-form.ts'
 import type { ImportOptions, ImportResult, LineSource } from './import/import-lines.ts'
 import { createIndex, dropIndex } from './indexes/create-index.ts'
@@ -141,10 +140,7 @@ export class Collection<T extends object = Document> {
     const opening = this.#collections.reading(this.collectionName)
     const collection = opening instanceof Promise ? await opening : opening
     if (collection === undefined) return ids.map(() => undefined)
-    const records = collection.recordsOf(keys)
-    return (records instanceof Promise ? await records : records).map((record) =>
-      record === undefined ? undefined : (decodeRecord(record) as T)
-    )
+    return collection.documentsOf(keys) as (T | undefined)[] | Promise<(T | undefined)[]>
   }
 
   /**

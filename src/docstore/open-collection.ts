@@ -1,8 +1,10 @@
 /**
  * A collection that is open: its records, its index, its writer, and the views that read it.
  */
+import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
+import { decodeRecord } from './documents/record.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './jobs/auto-rebuild.ts'
@@ -79,25 +81,36 @@ export class OpenCollection {
     return view
   }
 
-  /** Records by encoded `_id`, as committed now. */
-  recordsOf(keys: readonly Uint8Array[]): (string | undefined)[] | Promise<(string | undefined)[]> {
-    if (!this.store.canReadSync || keys.length > maxPassingReads) return this.#recordsOfView(keys)
+  /** Documents by encoded `_id`, as committed now. */
+  documentsOf(keys: readonly Uint8Array[]): (Document | undefined)[] | Promise<(Document | undefined)[]> {
+    if (!this.store.canReadSync || keys.length > maxPassingReads) return this.#documentsOfView(keys)
     // Nothing can change between reads that do not wait: no snapshot is needed.
     const options = this.snapshots.passing
     const ordinals = this.store.ordinalsOf(keys, options) as (number | undefined)[]
-    return ordinals.map((ordinal) =>
-      ordinal === undefined || ordinal >= this.committer.ordinalLimit ? undefined : this.store.record(ordinal, options)
-    )
+    return ordinals.map((ordinal) => {
+      if (ordinal === undefined || ordinal >= this.committer.ordinalLimit) return undefined
+      return this.store.cache.get(ordinal) ?? this.#decode(ordinal, this.store.record(ordinal, options))
+    })
   }
 
-  async #recordsOfView(keys: readonly Uint8Array[]): Promise<(string | undefined)[]> {
+  #decode(ordinal: number, record: string | undefined): Document | undefined {
+    if (record === undefined) return undefined
+    const document = decodeRecord(record)
+    this.store.cache.offer(ordinal, document, record.length)
+    return document
+  }
+
+  async #documentsOfView(keys: readonly Uint8Array[]): Promise<(Document | undefined)[]> {
     const view = this.capture()
     try {
       const ordinals = await view.ordinalsOf(keys)
       const visible = ordinals.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
       const records = await view.records(visible)
       let next = 0
-      return ordinals.map((ordinal) => (ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined))
+      return ordinals.map((ordinal) => {
+        const record = ordinal !== undefined && ordinal < view.limit ? records[next++] : undefined
+        return record === undefined ? undefined : decodeRecord(record)
+      })
     } finally {
       view.close()
     }

@@ -1,4 +1,7 @@
 /** A copy is what decoding the record again would give, and shares nothing with what it was made of. */
+
+import v8 from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
@@ -6,6 +9,7 @@ import * as assert from 'uvu/assert'
 import { copyDocument, heapBytesOf } from '../../src/docstore/documents/copy-document.ts'
 import { decodeRecord, encodeRecord } from '../../src/docstore/documents/record.ts'
 import type { Document } from '../../src/model/types.ts'
+import { generateTweets } from '../../src/workload/tweets.ts'
 import { describe } from '../support/describe.ts'
 import { anyDocument, seedOfRun } from '../support/values.ts'
 
@@ -16,6 +20,23 @@ function objectsIn(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return []
   return [value, ...Object.values(value).flatMap(objectsIn)]
 }
+
+test('tweets take about the memory that is counted for them', () => {
+  v8.setFlagsFromString('--expose-gc')
+  // First in this file: what others leave behind would be collected meanwhile.
+  const collect = runInNewContext('gc') as () => void
+  const texts = Array.from(generateTweets({ count: 10_000, seed: 5 }), (tweet) => JSON.stringify(tweet))
+  const documents: Document[] = new Array(texts.length)
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (let i = 0; i < texts.length; i++) documents[i] = copyDocument(decodeRecord(texts[i]!))
+  collect()
+  const used = process.memoryUsage().heapUsed - before
+  const counted = documents.reduce((sum, document) => sum + (heapBytesOf(document) ?? 0), 0)
+  // Of all texts, so that they are not collected before.
+  const message = `${counted} bytes counted, ${used} used by ${texts.length} tweets`
+  assert.ok(counted > 0.85 * used && counted < 1.25 * used, message)
+})
 
 test('a copy is what decoding again gives, and no object of it is one of the original', () => {
   let copied = 0

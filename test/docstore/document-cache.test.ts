@@ -1,7 +1,7 @@
 /** Documents kept decoded: nobody can tell, but by the clock. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type CachedDocument, DocumentCache } from '../../src/docstore/documents/document-cache.ts'
+import { DocumentCache } from '../../src/docstore/documents/document-cache.ts'
 import { open } from '../../src/index.ts'
 import type { Document } from '../../src/model/types.ts'
 import { generateTweets } from '../../src/workload/tweets.ts'
@@ -31,9 +31,9 @@ test('a document is kept when it is asked for again, and handed out as a copy ea
   cache.offer(7, offered, 150)
   offered.text = 'changed by its owner'
   const first = cache.get(7)
-  assert.equal(first, { document: document(7), characters: 150 })
-  Object.assign((first as CachedDocument).document.tags as object, { 0: 'changed by its reader' })
-  assert.equal(cache.get(7)?.document, document(7))
+  assert.equal(first, document(7))
+  Object.assign((first as Document).tags as object, { 0: 'changed by its reader' })
+  assert.equal(cache.get(7), document(7))
   assert.is(cache.documents, 1)
 })
 
@@ -80,6 +80,36 @@ test('a document too large for the budget, or with what is not copied, is not ke
   for (let i = 0; i < 3; i++) {
     assert.is(large.get(1), undefined)
     large.offer(1, { _id: 1, bytes: new Uint8Array(3) }, 30)
+  }
+})
+
+test('get() hands out what is kept: a copy for each caller, the new version after an update, nothing after a deletion', async () => {
+  await using db = await open(scratchPath())
+  await db.insertMany([document(1), document(2)])
+  for (let i = 0; i < 4; i++) {
+    const found = (await db.get(1)) as Document
+    assert.equal(found, document(1))
+    Object.assign(found.tags as object, { 0: 'changed by its reader' })
+  }
+  await db.updateOne({ _id: 1 }, { $set: { text: 'new' } })
+  for (let i = 0; i < 4; i++) {
+    assert.equal(await db.getMany([2, 1]), [document(2), { ...document(1), text: 'new' }])
+  }
+  await db.deleteOne({ _id: 1 })
+  assert.equal(await db.getMany([1, 2]), [undefined, document(2)])
+})
+
+test('a function in a filter may change what it is shown, and changes no later answer', async () => {
+  await using db = await open(scratchPath())
+  await db.insertMany([document(1), document(2)])
+  const $where = (shown: Document): boolean => {
+    shown.text = 'changed'
+    ;(shown.tags as unknown[]).length = 0
+    return false
+  }
+  for (let i = 0; i < 4; i++) {
+    assert.equal(await db.find({ $or: [{ $where }, { text: 'nowhere' }] }).toArray(), [])
+    assert.equal(await db.find({}).toArray(), [document(1), document(2)])
   }
 })
 

@@ -28,19 +28,17 @@ const largestShare = 16
 /** Entries that are looked at to find one that may go. */
 const maxLooks = 4
 
-interface Entry {
+interface Entry extends KeptDocument {
   readonly ordinal: number
-  readonly document: Document
-  /** Length of the stored text. */
-  readonly characters: number
   readonly bytes: number
   /** When it was asked for last. */
   askedAt: number
 }
 
-/** A document that the caller owns. */
-export interface CachedDocument {
+/** A document that the cache owns. */
+export interface KeptDocument {
   readonly document: Document
+  /** Length of the stored text. */
   readonly characters: number
 }
 
@@ -69,15 +67,20 @@ export class DocumentCache {
   }
 
   /** A copy of the document; undefined when it is not kept. */
-  get(ordinal: number): CachedDocument | undefined {
-    this.#now++
-    const entry = this.#entries.get(ordinal)
-    if (entry === undefined) return undefined
-    entry.askedAt = this.#now
-    return { document: copyDocument(entry.document), characters: entry.characters }
+  get(ordinal: number): Document | undefined {
+    const kept = this.look(ordinal)
+    return kept && copyDocument(kept.document)
   }
 
-  /** What get() had not, decoded meanwhile: keeps a copy if it was asked for before and there is room. */
+  /** As get(), the document itself: to be looked at, and never handed to anybody who could change it. */
+  look(ordinal: number): KeptDocument | undefined {
+    this.#now++
+    const entry = this.#entries.get(ordinal)
+    if (entry !== undefined) entry.askedAt = this.#now
+    return entry
+  }
+
+  /** What get() or look() had not, decoded meanwhile: keeps a copy if it was asked for before and there is room. */
   offer(ordinal: number, document: Document, characters: number): void {
     if (this.budgetBytes === 0) return
     const before = this.#lastAsked.note(ordinal, this.#now)

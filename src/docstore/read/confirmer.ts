@@ -5,7 +5,8 @@ import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
-import type { CachedDocument, DocumentCache } from '../documents/document-cache.ts'
+import { copyDocument } from '../documents/copy-document.ts'
+import type { DocumentCache, KeptDocument } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
@@ -25,7 +26,7 @@ export interface RecordSource {
   record(ordinal: number): string | undefined
 }
 
-type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
+type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest' | 'runsCode'>
 
 /** Slices grow from the first, so that a reader who stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
@@ -88,15 +89,17 @@ export class Confirmer {
     this.#push({ ordinal, record, document, characters: record.length })
   }
 
-  /** As offer(), of a document that is decoded already. */
-  offerDecoded(ordinal: number, cached: CachedDocument, isCertain: boolean, records: RecordSource): void {
+  /** As offer(), of a document that is kept decoded: copied when it matches, or before the caller's code can see it. */
+  offerKept(ordinal: number, kept: KeptDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
+    let copy = isCertain || this.#filter.runsCode ? copyDocument(kept.document) : undefined
     if (!isCertain) {
       this.#meter.tested++
-      if (!this.#filter.matches(cached.document)) return
+      if (!this.#filter.matches(copy ?? kept.document)) return
       this.#meter.confirmed++
     }
-    this.#push(new DecodedMatch(ordinal, cached, records))
+    copy ??= copyDocument(kept.document)
+    this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
   }
 
   /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */
@@ -123,13 +126,13 @@ export class Confirmer {
   }
 }
 
-class DecodedMatch implements Match {
+class KeptMatch implements Match {
   readonly ordinal: number
   readonly document: Document
   readonly characters: number
   readonly #records: RecordSource
 
-  constructor(ordinal: number, { document, characters }: CachedDocument, records: RecordSource) {
+  constructor(ordinal: number, document: Document, characters: number, records: RecordSource) {
     this.ordinal = ordinal
     this.document = document
     this.characters = characters

@@ -135,7 +135,7 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
       for (; i < end && !confirmer.isDone; i++) {
         const ordinal = candidates.ordinal(i)
         const isCertain = candidates.isCertain(i)
-        if (!offerCached(view, confirmer, ordinal, isCertain)) {
+        if (!offerKept(view, confirmer, ordinal, isCertain)) {
           confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
         }
       }
@@ -200,7 +200,7 @@ function* confirmByScan(
       if (at === candidates.count) return
       if (candidates.ordinal(at) === ordinal) {
         const isCertain = candidates.isCertain(at)
-        if (confirmer.mayMatch(scan, isCertain) && !offerCached(view, confirmer, ordinal, isCertain)) {
+        if (confirmer.mayMatch(scan, isCertain) && !offerKept(view, confirmer, ordinal, isCertain)) {
           confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
         }
       }
@@ -212,10 +212,10 @@ function* confirmByScan(
 }
 
 /** False when the document is not at hand decoded. */
-function offerCached(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
-  const cached = view.cache.get(ordinal)
-  if (cached === undefined) return false
-  confirmer.offerDecoded(ordinal, cached, isCertain, view)
+function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
+  const kept = view.cache.look(ordinal)
+  if (kept === undefined) return false
+  confirmer.offerKept(ordinal, kept, isCertain, view)
   return true
 }
 

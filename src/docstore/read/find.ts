@@ -35,6 +35,7 @@ export interface CompiledFind {
 
 const matchesAll: CompiledFilter = {
   matches: () => true,
+  runsCode: false,
   prefilter: undefined,
   bounds: all,
   ids: undefined,
