@@ -10,6 +10,7 @@ export type Store = AbstractLevel<unknown, unknown, unknown>
 /** An abstract-level database of whatever keys and values; the rest of its type would only get in the way. */
 export type AnyLevel = Pick<Store, 'status' | 'supports'>
 
+/** `lsm` and `level` keep a database in a directory, `memory` until it is closed. */
 export type StoreName = 'lsm' | 'level' | 'memory'
 
 /** What may be chosen of the LSM store; defaults are its own, but for a larger cache and a larger write buffer. */
@@ -26,6 +27,7 @@ export interface LsmTuning
   readonly values?: boolean | Omit<ValueOptions, 'extractor'>
 }
 
+/** What IndexOptions tells of. */
 export type IndexKind = 'sharded' | 'embedded' | 'none'
 
 /**
@@ -61,6 +63,7 @@ export interface AutoRebuildOptions {
   readonly excess?: number
 }
 
+/** How a database is opened. What concerns the way it is stored is decided when it is made. */
 export interface OpenOptions {
   /** Of collections that are made; the default collection must have been made so. Default `'table'`. */
   readonly ids?: IdsOption
@@ -76,12 +79,17 @@ export interface OpenOptions {
   readonly readOnly?: boolean
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
   readonly sync?: boolean
+  /** Ends the opening, not the database. */
   readonly signal?: AbortSignal
   /**
    * Memory of each collection for documents that are read again and again, kept decoded: handing out a copy of one costs
    * a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 24 MiB.
    */
   readonly documentCacheBytes?: number
+  /**
+   * Of its collections. Another kind than before is built when a collection is opened; without one they keep theirs, and
+   * new ones are `'sharded'`.
+   */
   readonly index?: IndexKind | IndexOptions
   /** Builds the index again, beside reads and writes, when that pays; false never does. Default true. */
   readonly autoRebuild?: boolean | AutoRebuildOptions
@@ -98,6 +106,7 @@ export interface CollectionOptions {
 
 /** Options of one read. */
 export interface ReadOptions {
+  /** Ends the operation with an AbortedError. */
   readonly signal?: AbortSignal
   /** Milliseconds after which the operation fails with MaxTimeMSExpired. */
   readonly maxTimeMS?: number
@@ -111,14 +120,18 @@ export interface ReadOptions {
 /** `{ name: 1 }`, `[['name', 1]]`, a Map or a field name; `$natural` is insertion order. */
 export type SortSpec = unknown
 
+/** What is returned of the matches, and in which order. */
 export interface FindOptions extends ReadOptions {
+  /** Fields to return or to leave out, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`. */
   readonly projection?: Readonly<Record<string, unknown>>
   readonly sort?: SortSpec
+  /** Matches to pass over, after sorting. Default 0. */
   readonly skip?: number
   /** 0 is no limit. */
   readonly limit?: number
 }
 
+/** Which of the matches are counted. */
 export interface CountOptions extends ReadOptions {
   readonly skip?: number
   readonly limit?: number
