@@ -25,7 +25,13 @@ import type { SegmentHandle } from './segment/segment-handle.ts'
 import { encodeSegmentRecord, noBytes } from './segment/segment-record.ts'
 import type { PairList } from './tune/sampled-pairs.ts'
 import { Sampler } from './tune/sampler.ts'
-import { chooseParameters, isOverfull, parametersAfter, type TuningOptions } from './tune/tuning.ts'
+import {
+  chooseParameters,
+  chooseParametersInSlices,
+  isOverfull,
+  parametersAfter,
+  type TuningOptions
+} from './tune/tuning.ts'
 
 /** Documents after which the very first segment is built again with parameters that fit them. */
 const tuningSizes = [1024, 4096]
@@ -255,11 +261,10 @@ export class Maintenance {
     const { documents, tuning, createOpen, ingest, store, geometry } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
-    // Choosing parameters takes as long as a slice.
+    const parameters = await chooseParametersInSlices(this.#sampler, tuning(), geometry.segmentDocuments)
     let sliceStart = performance.now()
-    const tuned = createOpen(handle.firstOrdinal, chooseParameters(this.#sampler, tuning(), geometry.segmentDocuments))
+    const tuned = createOpen(handle.firstOrdinal, parameters)
     try {
-      sliceStart = await breathe(sliceStart)
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
         for (const stored of run) {
           while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()

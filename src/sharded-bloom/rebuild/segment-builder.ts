@@ -18,7 +18,13 @@ import type { SealedContext } from '../segment/sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import type { SegmentRecord } from '../segment/segment-record.ts'
 import { Sampler } from '../tune/sampler.ts'
-import { chooseParameters, initialParameters, isOverfull, parametersAfter, type TuningOptions } from '../tune/tuning.ts'
+import {
+  chooseParametersInSlices,
+  initialParameters,
+  isOverfull,
+  parametersAfter,
+  type TuningOptions
+} from '../tune/tuning.ts'
 
 export interface SegmentBuilding {
   /** The documents of an ordinal range, in runs. */
@@ -90,9 +96,7 @@ export class SegmentBuilder {
     let sampler = await this.#sample(next, end, Math.min(left, segmentDocuments), signal)
     // Spread runs miss documents that stand close together: those that come next do as well.
     if (sampler.size < minSample) sampler = await this.#sample(next, to, 1, signal)
-    // Choosing takes a slice or more.
-    await nextTurn()
-    const parameters = this.#parametersOf(sampler)
+    const parameters = await this.#parametersOf(sampler)
     await nextTurn()
     this.#segment = createOpen(firstOrdinal, parameters)
     this.#firstOrdinal = firstOrdinal
@@ -137,9 +141,9 @@ export class SegmentBuilder {
     this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
   }
 
-  #parametersOf(sampler: Sampler): SegmentParameters {
+  async #parametersOf(sampler: Sampler): Promise<SegmentParameters> {
     const { geometry, tuning } = this.#building
-    if (sampler.size >= minSample) return chooseParameters(sampler, tuning(), geometry.segmentDocuments)
+    if (sampler.size >= minSample) return chooseParametersInSlices(sampler, tuning(), geometry.segmentDocuments)
     return this.#previous === undefined ? initialParameters(tuning()) : parametersAfter(this.#previous, tuning())
   }
 

@@ -8,7 +8,7 @@
  * REQUIRES: nothing is added to the segment meanwhile.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { breathe, nextTurn } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
@@ -37,6 +37,8 @@ export async function sealSegment(
   const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
   const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
   const pairs = segment.privatePairs()
+  // The table of thousands of pairs takes a slice.
+  await nextTurn()
   const pairTable = encodePairTable(pairs, rowOfSlot)
   await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
   return {

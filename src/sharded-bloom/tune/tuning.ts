@@ -6,6 +6,7 @@
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { PetalError } from '../../model/errors.ts'
+import { nextTurn } from '../../model/time-slice.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import { chooseColumns, columnSampleDocuments, type RangeCodes } from '../ranges/choose-columns.ts'
 import type { HashedPair } from '../segment/private-table.ts'
@@ -83,20 +84,51 @@ export function chooseParameters(
   choices: TuningChoices,
   segmentDocuments: number
 ): SegmentParameters {
+  const choosing = parameterSteps(sampler, choices, segmentDocuments)
+  for (;;) {
+    const step = choosing.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** As chooseParameters(), in slices. REQUIRES: nothing is sampled meanwhile. */
+export async function chooseParametersInSlices(
+  sampler: Sampler,
+  choices: TuningChoices,
+  segmentDocuments: number
+): Promise<SegmentParameters> {
+  const choosing = parameterSteps(sampler, choices, segmentDocuments)
+  for (;;) {
+    await nextTurn()
+    const step = choosing.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** A step takes one to three milliseconds. */
+function* parameterSteps(
+  sampler: Sampler,
+  choices: TuningChoices,
+  segmentDocuments: number
+): Generator<void, SegmentParameters> {
   const options = checkTuning(choices)
   // Fewer than four occurrences say nothing about frequency.
   const minCount = Math.max(4, Math.ceil(sampler.size * options.privateShare))
   const privatePairs: readonly HashedPair[] = sampler.frequent(minCount).slice(0, maxPrivateValues)
+  yield
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
   const perDocument = sampler.hashedPairsPerDocument(privatePairs)
+  yield
   const shards =
     options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
-  const columnStride = Math.max(1, Math.floor(sampler.size / columnSampleDocuments))
+  const documents = sampler.documents(Math.max(1, Math.floor(sampler.size / columnSampleDocuments)))
+  yield
+  const columns = chooseColumns(documents, options.rangeCodes)
   return {
     shards,
     rowsPerPair,
     privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi })),
-    columns: chooseColumns(sampler.documents(columnStride), options.rangeCodes),
+    columns,
     upperFrames: options.upperLevel ? upperFramesFor(meanOf(perDocument), segmentDocuments) : 0
   }
 }
