@@ -39,6 +39,14 @@ test('a missing directory is not created when it must not be', async () => {
   assert.throws(() => readdirSync(location), /ENOENT/)
 })
 
+test('a directory that cannot be made is an error of the database, which names it', async () => {
+  const file = scratchPath()
+  writeFileSync(file, 'no directory')
+  const location = join(file, 'below')
+  const error = await rejects(open(location), 'StoreFailure')
+  assert.match(error.message, location)
+})
+
 test('errorIfExists refuses an existing database', async () => {
   const location = scratchPath()
   await (await open(location, { errorIfExists: true })).close()

@@ -33,7 +33,7 @@ const levelOptions = { cacheSize: 128 * 1024 * 1024, writeBufferSize: 16 * 1024 
 const inUse = new WeakSet<Store>()
 
 export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
-  const opened = typeof location === 'string' ? await openLocation(location, options) : await adopt(location)
+  const opened = typeof location === 'string' ? await openPath(location, options) : await adopt(location)
   if (opened.store.supports.explicitSnapshots !== true) {
     await opened.close()
     throw new PetalError('CommandNotSupported', 'The store has no explicit snapshots; PetalDB needs them to read')
@@ -65,6 +65,15 @@ async function adopt(store: Store): Promise<OpenedStore> {
     close: async () => {
       inUse.delete(store)
     }
+  }
+}
+
+/** @throws PetalError whatever fails, a directory that cannot be made or read as well */
+async function openPath(location: string, options: OpenOptions): Promise<OpenedStore> {
+  try {
+    return await openLocation(location, options)
+  } catch (error) {
+    throw error instanceof PetalError ? error : openFailed(location, error)
   }
 }
 
@@ -122,7 +131,7 @@ async function openClaimed(
     return { store, filters, couldHaveFilters: name === 'lsm', close: () => store.close().finally(release) }
   } catch (error) {
     release()
-    throw error instanceof PetalError ? error : openFailed(location, error)
+    throw error
   }
 }
 
