@@ -40,6 +40,8 @@ export interface PreparedBounds {
   readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
   /** Where a segment keeps what it knows of each leaf: filled anew for each segment, and read before anything is awaited. */
   readonly locations: LeafLocation[]
+  /** The groups that may have documents of each leaf, likewise: see segment/groups.ts. */
+  readonly groups: Int32Array
 }
 
 export interface LeafLocation {
@@ -80,5 +82,6 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
         return { kind: 'bounds', lower: prepare(node.lower), upper: prepare(node.upper) }
     }
   }
-  return { root: prepare(expression), leaves, locations: [] }
+  const root = prepare(expression)
+  return { root, leaves, locations: [], groups: new Int32Array(count) }
 }

@@ -10,49 +10,34 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
+import { type Evaluation, noDocuments } from './evaluation.ts'
 import type { Side } from './ranges/interval.ts'
 import type { Selection } from './ranges/range-column.ts'
 import { frameBytes } from './segment/row-cache.ts'
 import type { Segment } from './segment/segment.ts'
+import { allGroups } from './segment/upper-level.ts'
 
 /** Bits of a bound: nothing, everything, or an address in row memory. */
 type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
-
-export interface Evaluation {
-  /** Positions in upper, live and below the limit, ascending. */
-  readonly upper: Uint16Array
-  readonly lowerCount: number
-  readonly isLowerUpper: boolean
-  /** Which positions of `upper` are in lower, one bit each; undefined when none, or all of them are. */
-  readonly certain: Uint8Array | undefined
-  readonly rowsRead: number
-  readonly bytesTouched: number
-}
+/** Kernels work on so many at a time. */
+const kernelBytes = 16
 
 /**
  * @param live bit set = live; undefined when all are
  * @param documents positions below it are visible
+ * @param groups outside of them no document is in upper: see segment/groups.ts
  */
 export function evaluateSegment(
   memory: RowMemory,
   segment: Segment,
   { root, locations }: PreparedBounds,
   live: Uint32Array | undefined,
-  documents: number
+  documents: number,
+  groups: number
 ): Evaluation {
-  return new SegmentEvaluation(memory, segment, locations).run(root, live, documents)
-}
-
-/** No document, and no row read. */
-export const noDocuments: Evaluation = {
-  upper: new Uint16Array(0),
-  lowerCount: 0,
-  isLowerUpper: true,
-  certain: undefined,
-  rowsRead: 0,
-  bytesTouched: 0
+  return new SegmentEvaluation(memory, segment, locations, groups).run(root, live, documents)
 }
 
 class SegmentEvaluation {
@@ -60,17 +45,25 @@ class SegmentEvaluation {
   readonly #segment: Segment
   readonly #locations: readonly LeafLocation[]
   readonly #bytes: number
+  /** The part of a row, in bytes, in which upper is: what is beyond it is never looked at in the end. */
+  readonly #from: number
+  readonly #length: number
   readonly #scratch: number
   /** Frames taken from the pool when an expression nests deeper than scratch is large. */
   readonly #borrowed: number[] = []
   readonly #vacant: number[] = []
   #rowsRead = 0
 
-  constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[]) {
+  constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number) {
     this.#memory = memory
     this.#segment = segment
     this.#locations = locations
     this.#bytes = segment.rowBytes
+    const groupBytes = segment.groupDocuments / 8
+    const isWhole = groups === allGroups || groupBytes % kernelBytes !== 0 || segment.alwaysCandidates.length > 0
+    const end = isWhole ? this.#bytes : Math.min(this.#bytes, (32 - Math.clz32(groups)) * groupBytes)
+    this.#from = isWhole ? 0 : Math.min(end, (31 - Math.clz32(groups & -groups)) * groupBytes)
+    this.#length = end - this.#from
     this.#scratch = memory.scratch
   }
 
@@ -233,25 +226,31 @@ class SegmentEvaluation {
   #settle(bits: Bits, side: Side, live: Uint32Array | undefined, documents: number): number {
     const { kernels, u32, u8 } = this.#memory
     const out = this.#frame()
-    if (bits === NOTHING) kernels.fill(out, 0, this.#bytes)
-    else if (bits === EVERYTHING) kernels.fill(out, 0xff, this.#bytes)
-    else kernels.copy(bits, out, this.#bytes)
+    const from = this.#from
+    if (bits === NOTHING) kernels.fill(out + from, 0, this.#length)
+    else if (bits === EVERYTHING) kernels.fill(out + from, 0xff, this.#length)
+    else kernels.copy(bits + from, out + from, this.#length)
     for (const position of this.#segment.alwaysCandidates) {
       if (side === 'upper') u8[out + (position >>> 3)]! |= 1 << (position & 7)
       else u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
     }
     if (live !== undefined) {
-      const words = Math.min(live.length, this.#bytes / 4)
-      for (let w = 0; w < words; w++) u32[(out >>> 2) + w]! &= live[w]!
+      const words = Math.min(live.length, (from + this.#length) / 4)
+      for (let w = from / 4; w < words; w++) u32[(out >>> 2) + w]! &= live[w]!
     }
-    kernels.clearFrom(out, Math.min(documents, this.#segment.documents), this.#bytes)
+    const visible = Math.min(documents, this.#segment.documents) - from * 8
+    kernels.clearFrom(out + from, Math.max(0, visible), this.#length)
     return out
   }
 
   #result(upper: number, lower: number): Evaluation {
     const positions = this.#positionsOf(upper)
     const lowerCount =
-      lower === upper ? positions.length : lower === NOTHING ? 0 : this.#memory.kernels.popcount(lower, this.#bytes)
+      lower === upper
+        ? positions.length
+        : lower === NOTHING
+          ? 0
+          : this.#memory.kernels.popcount(lower + this.#from, this.#length)
     const isLowerUpper = lowerCount === positions.length
     return {
       upper: positions,
@@ -269,10 +268,12 @@ class SegmentEvaluation {
 
   #positionsOf(row: number): Uint16Array {
     const { kernels, u32 } = this.#memory
-    const count = kernels.popcount(row, this.#bytes)
+    const count = kernels.popcount(row + this.#from, this.#length)
     const list = this.#memory.push(count * 4)
-    kernels.enumerate(row, this.#bytes, list, count)
-    return new Uint16Array(u32.subarray(list >>> 2, (list >>> 2) + count))
+    kernels.enumerate(row + this.#from, this.#length, list, count)
+    const positions = new Uint16Array(count)
+    for (let i = 0; i < count; i++) positions[i] = u32[(list >>> 2) + i]! + this.#from * 8
+    return positions
   }
 
   /** Bit i: positions[i] is set in the row. */

@@ -3,14 +3,16 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { PairExpression } from '../model/pairs.ts'
-import type { PreparedBounds } from './bounds.ts'
+import type { BoundsNode, PreparedBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
-import { type Evaluation, evaluateSegment, noDocuments } from './evaluate.ts'
+import { evaluateSegment } from './evaluate.ts'
+import { type Evaluation, noDocuments } from './evaluation.ts'
 import { columnOf, groupsOf, narrowGroups } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
 import type { RowCache } from './segment/row-cache.ts'
 import type { Location, Segment } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
+import { allGroups } from './segment/upper-level.ts'
 
 export interface ViewContext {
   readonly memory: RowMemory
@@ -30,6 +32,8 @@ export class ShardedView implements IndexView {
   readonly limit: number
   readonly #context: ViewContext
   readonly #segments: readonly CapturedSegment[]
+  /** What skip() has found at the segment that it did not skip, which is evaluated next. */
+  #left: { readonly segment: CapturedSegment; readonly root: BoundsNode; readonly groups: number } | undefined
   /** Evaluations that wait for rows: a closed view keeps its segments until they end. */
   #waiting = 0
   #isOpen = true
@@ -58,15 +62,18 @@ export class ShardedView implements IndexView {
 
   skip(segment: number, expression: PairExpression, step: 1 | -1): number {
     const { cache, prepare } = this.#context
-    const { root } = prepare(expression)
+    const { root, groups: found } = prepare(expression)
     const segments = this.#segments
     cache.beginEvaluation()
     let at = segment
     for (; at >= 0 && at < segments.length; at += step) {
       const { handle } = segments[at]!
       if (!handle.isReady || handle.segment.alwaysCandidates.length > 0) break
-      const groups = groupsOf(handle.segment, root)
-      if (groups !== 0 && narrowGroups(handle.segment, root, groups) !== 0) break
+      const groups = groupsOf(handle.segment, root, found)
+      const left = groups === 0 ? 0 : narrowGroups(handle.segment, root, groups, found)
+      if (left === 0) continue
+      this.#left = { segment: segments[at]!, root, groups: left }
+      break
     }
     return (at - segment) * step
   }
@@ -106,21 +113,23 @@ export class ShardedView implements IndexView {
     let pending = locateAll(segment, bounds)
     if (pending === undefined) {
       // Rows are read where the upper level leaves a group in which a document may match.
-      if (groupsOf(segment, bounds.root) === 0) return new Candidates(this.#excluded(captured), handle, documents)
+      if (groupsOf(segment, bounds.root, bounds.groups) === 0)
+        return new Candidates(this.#excluded(captured), handle, documents)
       pending = loadAll(segment, bounds)
     }
     if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
-    return new Candidates(evaluateSegment(memory, segment, bounds, live, documents), handle, documents)
+    const groups = this.#left?.segment === captured && this.#left.root === bounds.root ? this.#left.groups : allGroups
+    return new Candidates(evaluateSegment(memory, segment, bounds, live, documents, groups), handle, documents)
   }
 
   /** Of an expression that no document of the segment matches that is known. */
   #excluded({ handle: { segment }, live, documents }: CapturedSegment): Evaluation {
     if (segment.alwaysCandidates.length === 0) return noDocuments
-    return evaluateSegment(this.#context.memory, segment, excluded, live, documents)
+    return evaluateSegment(this.#context.memory, segment, excluded, live, documents, allGroups)
   }
 }
 
-const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [] }
+const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [], groups: new Int32Array(0) }
 const absent: Location = { kind: 'absent' }
 
 /** Finds what the segment knows of each leaf, and brings its part of the upper level into memory. */

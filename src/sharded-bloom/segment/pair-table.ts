@@ -17,6 +17,7 @@ import type { HashedPair } from './private-table.ts'
 import { parsePair, storedPair } from './segment-record.ts'
 
 const numbersPerPair = 3
+const marksPerPair = 16
 
 /** @param rows the number of each pair's row */
 export function encodePairTable(pairs: readonly HashedPair[], rows: readonly number[]): Uint8Array {
@@ -43,6 +44,9 @@ export class PairTable {
   readonly #rows: Int32Array
   readonly #ends: Uint32Array
   readonly #texts: Uint8Array
+  /** A bit for each hash, by its lowest bits: most pairs that are asked for have no row. */
+  readonly #marks: Uint32Array
+  readonly #markMask: number
   readonly #parsed = new Map<number, TaggedPair>()
 
   private constructor(bytes: Uint8Array<ArrayBuffer>, pairs: number) {
@@ -50,6 +54,10 @@ export class PairTable {
     this.#rows = new Int32Array(bytes.buffer, 4 * pairs, pairs)
     this.#ends = new Uint32Array(bytes.buffer, 8 * pairs, pairs)
     this.#texts = bytes.subarray(numbersPerPair * 4 * pairs)
+    const marks = 2 ** Math.ceil(Math.log2(Math.max(32, marksPerPair * pairs)))
+    this.#markMask = marks - 1
+    this.#marks = new Uint32Array(marks / 32)
+    for (const lo of this.#hashes) this.#marks[(lo & this.#markMask) >>> 5]! |= 1 << (lo & 31)
   }
 
   /** undefined for bytes that are no table of so many pairs. */
@@ -67,6 +75,7 @@ export class PairTable {
 
   /** The number of the pair's row; undefined for a pair that has none. */
   find({ lo, path, tag, key }: HashedPair): number | undefined {
+    if ((this.#marks[(lo & this.#markMask) >>> 5]! & (1 << (lo & 31))) === 0) return undefined
     const hashes = this.#hashes
     let low = 0
     let high = hashes.length

@@ -28,6 +28,10 @@ export abstract class RecordedSegment {
     return this.record.alwaysCandidates
   }
 
+  get groupDocuments(): number {
+    return this.record.upper.groupDocuments
+  }
+
   get hashedPairs(): number {
     return this.record.hashedPairs
   }

@@ -4,7 +4,6 @@
  * A frame that is missing or has the wrong size is damage. It never hides a document: its rows say nothing (`unknown`),
  * queries confirm more, and `isDamaged` has the index built again at the next open.
  */
-import { popcount32 } from '../../bloom/bit-set.ts'
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
@@ -13,6 +12,7 @@ import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { framesOfKeys, SealedColumn } from '../ranges/sealed-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { andGroups, areSparse } from './and-groups.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { encodePairTable, PairTable } from './pair-table.ts'
 import type { HashedPair } from './private-table.ts'
@@ -21,10 +21,7 @@ import { type FrameOwner, frameBytes, type RowCache } from './row-cache.ts'
 import { ALL_DOCUMENTS, decodeRow, NO_DOCUMENT } from './row-codec.ts'
 import type { HashedLocation, Location, Segment } from './segment.ts'
 import type { SegmentRecord } from './segment-record.ts'
-import { allGroups, frameOfPair, groupsOfPair, maxSparseGroups } from './upper-level.ts'
-
-/** Kernels work on 16 bytes at least. */
-const kernelDocuments = 128
+import { allGroups, frameOfPair, groupsOfPair } from './upper-level.ts'
 
 export interface SealedContext {
   readonly memory: RowMemory
@@ -143,12 +140,12 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
   }
 
   narrowGroups(pair: HashedPair, groups: number): number {
-    if (!this.#areSparse(groups) || this.locate(pair).kind !== 'hashed') return groups
+    if (groups === 0 || !areSparse(groups, this.groupDocuments) || this.locate(pair).kind !== 'hashed') return groups
     const { memory } = this.#context
     const out = memory.push(this.rowBytes)
     const pointers = memory.push(this.rowsPerPair * 4)
     const isInMemory = this.#pointTo(pair, pointers) === this.rowsPerPair
-    const left = isInMemory ? this.#andGroups(groups, pointers, this.rowsPerPair, out) : groups
+    const left = isInMemory ? this.#andGroups(groups, pointers, out, this.rowsPerPair) : groups
     memory.pop(out)
     return left
   }
@@ -215,9 +212,9 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     const pointers = memory.push(this.rowsPerPair * 4)
     const count = this.#pointTo(location.pair, pointers)
     let isAnySet: boolean
-    if (this.#areSparse(groups)) {
+    if (areSparse(groups, this.groupDocuments)) {
       memory.kernels.fill(out, 0, this.rowBytes)
-      isAnySet = this.#andGroups(groups, pointers, count, out) !== 0
+      isAnySet = this.#andGroups(groups, pointers, out, count) !== 0
     } else {
       isAnySet = memory.kernels.andRows(pointers, count, out, this.rowBytes) !== 0
     }
@@ -240,29 +237,9 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     return count
   }
 
-  #areSparse(groups: number): boolean {
-    return popcount32(groups) <= maxSparseGroups && this.record.upper.groupDocuments % kernelDocuments === 0
-  }
-
-  /**
-   * Of every row only what belongs to the groups is read, and written to `out`; returns those with any bit set. The
-   * pointers are moved along.
-   */
-  #andGroups(groups: number, pointers: number, count: number, out: number): number {
-    const { kernels, u32 } = this.#context.memory
-    const bytes = this.record.upper.groupDocuments / 8
-    let left = 0
-    let at = 0
-    for (let rest = groups; rest !== 0; rest &= rest - 1) {
-      const offset = (31 - Math.clz32(rest & -rest)) * bytes
-      // The last group may be shorter.
-      const length = Math.min(bytes, this.rowBytes - offset)
-      if (length <= 0) break
-      for (let i = 0; i < count; i++) u32[(pointers >>> 2) + i]! += offset - at
-      at = offset
-      if (kernels.andRows(pointers, count, out + offset, length) === 1) left |= rest & -rest
-    }
-    return left
+  /** As and-groups.ts has it. */
+  #andGroups(groups: number, pointers: number, out: number, count: number): number {
+    return andGroups(this.#context.memory, { pointers, count, bytes: this.rowBytes }, groups, this.groupDocuments, out)
   }
 
   /** Drops the segment's frames from the cache; it takes no others. */

@@ -63,6 +63,9 @@ export interface Segment {
 
   readonly upperFrames: number
 
+  /** Documents of a group. */
+  readonly groupDocuments: number
+
   /** False until prepare() has ended. */
   readonly isReady: boolean
 
