@@ -45,6 +45,7 @@ async function ask(harness: IndexHarness, filter: Document): Promise<Found> {
     for (let c = 0; c < segment.upperCount; c++) candidates.push(segment.ordinal(c))
     if (segment.rowsRead > 0) read++
     if (view.skip?.(i, bounds, 1) === 0) left++
+    else assert.is(segment.upperCount, 0, 'nothing with candidates is passed over')
   }
   return { candidates, read, left }
 }

@@ -38,5 +38,14 @@ export const bounds = [
       "if (side === 'upper') u8[out + (position >>> 3)]! |= 0"
     ),
     'docstore/overfull'
+  ),
+  mutant(
+    'a segment is passed over where one of the alternatives is not',
+    edit(
+      'sharded-bloom/segment/groups',
+      'left |= narrowGroups(segment, node.children[i]!, groups, found)',
+      'left &= narrowGroups(segment, node.children[i]!, groups, found)'
+    ),
+    'sharded-bloom/upper-level'
   )
 ]
