@@ -14,7 +14,7 @@ import { connect } from './rpc.ts'
 import { type Spread, spread } from './statistics.ts'
 
 /** A repetition of a fast query runs it for this long and counts the mean. */
-const repetitionMilliseconds = 5
+const repetitionMilliseconds = 20
 
 export interface CompareOptions {
   readonly names: readonly ContenderName[]

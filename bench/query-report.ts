@@ -24,8 +24,8 @@ ${
 
 ## Milliseconds per query
 
-Warm, results returned as whole objects: median (least to most). Every query of every contender is run until it no
-longer gets faster, then timed in turn with the others:
+Warm, results returned as whole objects: median (least to most). Every query of every contender is run for a second, and
+until it no longer gets faster, then timed in turn with the others, fast ones for 20 ms, of which the mean counts:
 ${repetitionRule(rounds)}.
 
 ${queryTable(queries, contenders)}
