@@ -25,7 +25,7 @@ async function createStore(name: StoreName, directory: string): Promise<BytesLev
   switch (name) {
     case 'lsm': {
       // As users have it: the sources, run by tsx, name each closure again whenever it is made.
-      const built = new URL('../../dist/lsm/index.js', import.meta.url).href
+      const built = new URL('../../dist/lsm.js', import.meta.url).href
       const { LsmLevel } = (await import(built)) as { LsmLevel: new (directory: string, options: object) => BytesLevel }
       return new LsmLevel(directory, encodings)
     }

@@ -56,7 +56,7 @@ export class EncodedBatch {
    * @throws TypeError for hashes that are none
    */
   put(key: Uint8Array, value: Uint8Array, prefix: Uint8Array = noPrefix, hashes?: Int32Array): void {
-    const checked = checkedHashes({ hashes })
+    const checked = hashes === undefined ? undefined : checkedHashes({ hashes })
     const keyLength = prefix.length + key.length
     this.#reserve(encodedPutBytes(keyLength, value.length))
     const bytes = this.#bytes

@@ -46,6 +46,7 @@ export const manifest = {
   signals: { iterators: true },
   additionalMethods: {
     approximateSize: true,
+    backup: true,
     compactRange: true,
     keyRanges: true,
     lookup: true,

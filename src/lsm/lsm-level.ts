@@ -1,66 +1,53 @@
 /**
- * The store as an abstract-level database: translation only. Arguments arrive checked, encoded and prefixed; what they
- * mean is in engine/. What few users ask for is loaded when they do: modules are a good part of the time to open.
- *
- * Invariant: every read takes its snapshot before the first `await`.
+ * What the store has beside what abstract-level asks of it (level-base.ts): bytes where they lie, encoded batches,
+ * lookups by value, and tools. What few users ask for is loaded when they do: modules are a good part of the time to open.
  */
 import type { AbstractReadOptions, AbstractSnapshot, Transcoder } from 'abstract-level'
 import type { EncodedBatch } from './encoded-batch.ts'
 import { approximateSize } from './engine/approximate-size.ts'
-import { clearRange } from './engine/clear-range.ts'
-import type { Engine } from './engine/engine.ts'
-import type { EngineReadView } from './engine/engine-read-view.ts'
-import { isTurnLong, nextTurn } from './engine/event-loop-turn.ts'
-import { mapKeys } from './engine/map-keys.ts'
-import { openEngine } from './engine/open-engine.ts'
-import { hasValue, readInto, readText, readValue } from './engine/point-reads.ts'
+import { captureState } from './engine/capture.ts'
+import { readInto, readText } from './engine/point-reads.ts'
 import { readProperty } from './engine/properties.ts'
 import type { Moment } from './engine/snapshots.ts'
-import type { WriteOperation } from './engine/write-group.ts'
-import { notOpen, notSupported } from './errors.ts'
+import { notSupported } from './errors.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
-import { type LevelContract, manifest, type ReadOptions } from './level-contract.ts'
+import { checkedLocation, LevelBase, momentOf } from './level-base.ts'
+import type { ReadOptions } from './level-contract.ts'
 import { LsmSnapshot } from './lsm-snapshot.ts'
-import type { LsmOptions, StoreOptions } from './options.ts'
+import type { StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
-import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
-import type { ScanOptions } from './read/range-scan.ts'
+import type { BackupOptions, BackupResult } from './tools/backup.ts'
 import { type LsmStats, lsmStats } from './tools/level-stats.ts'
 import type { RepairReport } from './tools/repair/repair.ts'
 import type { VerifyOptions, VerifyReport } from './tools/verify.ts'
-import { TypedLevel, type WriteOptions } from './typed-level.ts'
+import type { WriteOptions } from './typed-level.ts'
 import { type Cancellation, LookupIterator, runAttached } from './value/attached.ts'
 import type { ZoneValue } from './value/extractor.ts'
-import { checkedHashes, type HashesOption } from './value/hashes-option.ts'
 import type { KeyRanges } from './value/key-ranges.ts'
 import { decodeEntries, lookupOptions, type ValueLookupOptions, type ValueQueryOptions } from './value/level-lookups.ts'
-import { loadExtractor } from './value/load-extractor.ts'
 import type { Entry, LookupOptions } from './value/lookup.ts'
 import type { RebuildResult } from './value/rebuild-filters.ts'
 import type { ValueQueries } from './value/value-queries.ts'
 import type { ValueStats } from './value/value-stats.ts'
 
+/** Of methods that take keys and are not abstract-level's. */
 export interface KeyOptions<K> {
+  /** As of get(); the database's own by default. */
   readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined
 }
 
-export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implements LevelContract {
-  readonly #location: string
-  #opened: Engine | undefined
-  #queries: ValueQueries | undefined
-  /** Whether hashes that come along with puts are all that the extractor would find. */
-  #takesHashes = false
-
-  /**
-   * Opens in the next microtask; see StoreOptions for what can be chosen.
-   * @param location the directory
-   */
-  constructor(location: string, options?: LsmOptions<K, V>) {
-    const checked = checkedLocation(location)
-    super(manifest, options)
-    this.#location = checked
-  }
-
+/**
+ * A log-structured merge tree as an abstract-level database, whose tables know which values they hold.
+ *
+ * One process at a time has it open. Reads are answered on the calling thread; tables are written and merged in a worker
+ * that all databases of the process share.
+ * @example
+ * const words = new LsmLevel('./words', { valueEncoding: 'json', values: { extractor: jsonExtractor({ fields: ['lang'] }) } })
+ * await words.put('Blatt', { lang: 'de' })
+ * for await (const [key] of words.lookup(['lang', 'de'])) console.log(key)
+ * await words.close()
+ */
+export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   /**
    * Removes the database and, when nothing else is in it, its directory. Fine when there is none.
    * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that is not of this store, which is left
@@ -85,100 +72,6 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     return import('./tools/repair/repair.ts').then(({ repairStore }) => repairStore(checked, options))
   }
 
-  /** The directory, as it was given. */
-  get location(): string {
-    return this.#location
-  }
-
-  /** @param options of the constructor, and over them those of open() */
-  async _open(options: StoreOptions): Promise<void> {
-    // First, so that nothing is written without it.
-    if (options.values !== undefined) await loadExtractor(options.values.extractor)
-    const valueSide = options.values && (await import('./value/value-queries.ts'))
-    const engine = await openEngine(this.#location, options)
-    try {
-      this.#queries = await valueSide?.ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
-    } catch (error) {
-      await engine.close()
-      throw error
-    }
-    this.#takesHashes = this.#queries?.values.extractor.zoneFields.length === 0
-    this.#opened = engine
-  }
-
-  async _close(): Promise<void> {
-    const engine = this.#opened
-    this.#opened = undefined
-    this.#queries = undefined
-    await engine?.close()
-  }
-
-  _get(key: Uint8Array, options: ReadOptions): Buffer | undefined | Promise<Buffer | undefined> {
-    const engine = this.#engine
-    if (engine.options.diskReads === 'threaded') {
-      return mapKeys(engine, [key], momentOf(options) ?? engine, options, readValue).then(([value]) => value)
-    }
-    const value = this._getSync(key, options)
-    return isTurnLong() ? nextTurn().then(() => value) : value
-  }
-
-  _getSync(key: Uint8Array, options: ReadOptions): Buffer | undefined {
-    const at = this.#moment(options)
-    return readValue(at, key, at.sequence, options.fillCache !== false)
-  }
-
-  _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]> {
-    return mapKeys(this.#engine, keys, this.#moment(options), options, readValue)
-  }
-
-  _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean> {
-    const engine = this.#engine
-    if (engine.options.diskReads === 'threaded') {
-      return mapKeys(engine, [key], momentOf(options) ?? engine, options, hasValue).then(([has]) => has === true)
-    }
-    const at = momentOf(options) ?? engine
-    const has = hasValue(at, key, at.sequence, options.fillCache !== false)
-    return isTurnLong() ? nextTurn().then(() => has) : has
-  }
-
-  _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]> {
-    return mapKeys(this.#engine, keys, this.#moment(options), options, hasValue)
-  }
-
-  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions & HashesOption): Promise<void> {
-    const hashes = this.#takesHashes ? checkedHashes(options) : undefined
-    return this.#engine.put(key, value, options.sync === true, hashes)
-  }
-
-  _del(key: Uint8Array, options: WriteOptions): Promise<void> {
-    return this.#engine.delete(key, options.sync === true)
-  }
-
-  _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void> {
-    if (this.#takesHashes) for (const operation of operations) if (operation.type === 'put') checkedHashes(operation)
-    return this.#engine.batch(operations, options.sync === true, this.#takesHashes)
-  }
-
-  _clear(options: ScanOptions & ReadOptions): Promise<void> {
-    return clearRange(this.#engine, options, momentOf(options))
-  }
-
-  _iterator(options: LsmIteratorOptions & ReadOptions): LsmIterator<this, K, V> {
-    return new LsmIterator<this, K, V>(this, this.#view(options), options)
-  }
-
-  _keys(options: LsmIteratorOptions & ReadOptions): LsmKeyIterator<this, K> {
-    return new LsmKeyIterator<this, K>(this, this.#view(options), options)
-  }
-
-  _values(options: LsmIteratorOptions & ReadOptions): LsmValueIterator<this, K, V> {
-    return new LsmValueIterator<this, K, V>(this, this.#view(options), options)
-  }
-
-  _snapshot(options: object): AbstractSnapshot {
-    return new LsmSnapshot(this.#engine, options)
-  }
-
   /**
    * Brings the value of `key` to the beginning of `target`, past the block cache; a large one is read straight into it.
    * @returns bytes of the value, undefined when there is none; when `target` has no room for so many, they are not
@@ -186,7 +79,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readInto(key: K, target: Uint8Array, options: KeyOptions<K> & AbstractReadOptions = {}): number | undefined {
-    const at = this.#moment(options)
+    const at = this._moment(options)
     return readInto(at, this.#encodeKey(key, options), at.sequence, target)
   }
 
@@ -197,7 +90,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined {
-    const at = snapshot instanceof LsmSnapshot ? snapshot.moment : this.#engine
+    const at = snapshot instanceof LsmSnapshot ? snapshot.moment : this._engine
     return readText(at, key, at.sequence)
   }
 
@@ -206,8 +99,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
   scanBytes(options: ByteScanOptions & ReadOptions): ByteScan {
-    const fillCache = fillsCache(options, this.#engine.options.cacheSize)
-    return new ByteScan(this, this.#view(options), { ...options, fillCache })
+    const fillCache = fillsCache(options, this._engine.options.cacheSize)
+    return new ByteScan(this, this._view(options), { ...options, fillCache })
   }
 
   /**
@@ -216,9 +109,9 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED for a batch that no log record can hold, LEVEL_IO_ERROR
    */
   async write(batch: EncodedBatch, options: WriteOptions = {}): Promise<void> {
-    const engine = this.#engine
+    const engine = this._engine
     if (batch.count === 0) return
-    const hashes = this.#takesHashes ? batch.hashes : []
+    const hashes = this._takesHashes ? batch.hashes : []
     await engine.write(batch.bytes, batch.count, options.sync === true, hashes)
   }
 
@@ -229,7 +122,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   async approximateSize(start: K, end: K, options: KeyOptions<K> = {}): Promise<number> {
     if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required")
     if (this.status === 'opening') return this.deferAsync(() => this.approximateSize(start, end, options))
-    return approximateSize(this.#engine, this.#encodeKey(start, options), this.#encodeKey(end, options))
+    return approximateSize(this._engine, this.#encodeKey(start, options), this.#encodeKey(end, options))
   }
 
   /**
@@ -239,7 +132,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   async compactRange(start: K, end: K, options: KeyOptions<K> = {}): Promise<void> {
     if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required")
     if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options))
-    return this.#engine.compactRange(this.#encodeKey(start, options), this.#encodeKey(end, options))
+    return this._engine.compactRange(this.#encodeKey(start, options), this.#encodeKey(end, options))
   }
 
   /**
@@ -249,12 +142,32 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    */
   getProperty(name: string): string {
     if (typeof name !== 'string') throw new TypeError("The first argument 'property' must be a string")
-    return readProperty(this.#engine, name)
+    return readProperty(this._engine, name)
   }
 
   /** What the store holds and has done since it was opened, by level and partition. @throws LEVEL_DATABASE_NOT_OPEN */
   stats(): LsmStats {
-    return lsmStats(this.#engine, this.#queries?.values)
+    return lsmStats(this._engine, this._queries?.values)
+  }
+
+  /**
+   * Copies the store as it is at the call into a new directory, while reads and writes go on: see tools/backup.ts.
+   * @param location must not be there, or be an empty directory
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR, LEVEL_CORRUPTION, LEVEL_ABORTED; there is nothing at `location` then
+   */
+  async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
+    const checked = checkedLocation(location)
+    if (this.status === 'opening') return this.deferAsync(() => this.backup(location, options))
+    const engine = this._engine
+    const state = captureState(engine)
+    return runAttached(this, options.signal, async (signal) => {
+      try {
+        const { backupStore } = await import('./tools/backup.ts')
+        return await backupStore(engine, state, checked, { ...options, signal })
+      } finally {
+        state.view.release()
+      }
+    })
   }
 
   /**
@@ -266,8 +179,8 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
    */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     if (this.status === 'opening') return this.deferAsync(() => this.verify(options))
-    const engine = this.#engine
-    const target = { engine, values: this.#queries?.values, view: engine.view() }
+    const engine = this._engine
+    const target = { engine, values: this._queries?.values, view: engine.view() }
     return runAttached(this, options.signal, async (signal) => {
       try {
         const { verify } = await import('./tools/verify.ts')
@@ -281,7 +194,7 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
   /** Writes out what is in memory as tables. @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR */
   async flush(): Promise<void> {
     if (this.status === 'opening') return this.deferAsync(() => this.flush())
-    return this.#engine.flush()
+    return this._engine.flush()
   }
 
   /**
@@ -336,28 +249,13 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
 
   /** Of filters and filter index; undefined without the option values. @throws LEVEL_DATABASE_NOT_OPEN */
   valueStats(): ValueStats | undefined {
-    if (this.#opened === undefined) throw notOpen()
-    return this.#queries?.stats()
-  }
-
-  get #engine(): Engine {
-    if (this.#opened === undefined) throw notOpen()
-    return this.#opened
-  }
-
-  /** The snapshot, or the present. */
-  #moment(options: ReadOptions): Moment {
-    return momentOf(options) ?? this.#engine
-  }
-
-  #view(options: ReadOptions): EngineReadView {
-    return this.#engine.view(momentOf(options))
+    return this._queries?.stats()
   }
 
   get #values(): ValueQueries {
-    if (this.#opened === undefined) throw notOpen()
-    if (this.#queries === undefined) throw notSupported('Lookups by value need the option values')
-    return this.#queries
+    const queries = this._queries
+    if (queries === undefined) throw notSupported('Lookups by value need the option values')
+    return queries
   }
 
   #lookup(
@@ -387,13 +285,4 @@ export class LsmLevel<K = string, V = string> extends TypedLevel<K, V> implement
     // Whatever the encoding, its format is the one that this store supports.
     return (encoding as { encode(key: K): unknown }).encode(key) as Uint8Array
   }
-}
-
-function momentOf({ snapshot }: ReadOptions): Moment | undefined {
-  return snapshot !== undefined && snapshot instanceof LsmSnapshot ? snapshot.moment : undefined
-}
-
-function checkedLocation(location: string): string {
-  if (typeof location === 'string' && location !== '') return location
-  throw new TypeError("The first argument 'location' must be a non-empty string")
 }

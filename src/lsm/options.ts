@@ -44,6 +44,8 @@ export interface StoreOptions {
   readonly level0SlowdownTrigger?: number
   /** … that stop writers: not below 3 × level0CompactionTrigger, where merges may not be due yet. Default 36. */
   readonly level0StopTrigger?: number
+  /** False: nothing is merged unless compactRange() asks for it. For stores that are only read. Default true. */
+  readonly autoCompaction?: boolean
   /** Target bytes of level 1; each level below is ten times larger. Default 64 MiB. */
   readonly level1Bytes?: number
   /** Leading `!name!` groups of a key that name its partition; sublevels are such groups. Default 0. */
@@ -102,6 +104,7 @@ export const defaults = {
   level0CompactionTrigger: 4,
   level0SlowdownTrigger: 20,
   level0StopTrigger: 36,
+  autoCompaction: true,
   level1Bytes: 64 * mib,
   partitionDepth: 0
 } as const

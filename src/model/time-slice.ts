@@ -1,11 +1,17 @@
 /**
- * Long computations in slices: the event loop gets a turn whenever a slice has used up its time.
+ * Long computations in slices: the event loop gets a turn whenever a slice, or all that ran in this turn, has used up its
+ * time.
  *
- * Invariant: one slice is taken up again in a turn of the loop, however many wait. What else runs in a turn, such as the
- * continuation of a write, is a slice too: two of them are what the loop waits for.
+ * Most reads and writes are answered without leaving the thread, so that a loop of awaited operations runs on in
+ * microtasks for ever: no timer, no socket and no message of a worker would get through. Whoever works asks here, and
+ * lets the loop turn when it is due.
+ *
+ * Invariants:
+ * 1. One slice is taken up again in a turn of the loop, however many wait.
+ * 2. Nothing is scheduled while nothing happens; one immediate per turn in which somebody asks, gone by the next.
  */
 
-/** Milliseconds a slice may take. */
+/** Milliseconds a slice may take, and all that runs in one turn of the event loop. */
 export const sliceMilliseconds = 2
 /** Of work that nobody waits for, while others wait for what comes in between. */
 export const backgroundSliceMilliseconds = 1
@@ -13,16 +19,36 @@ export const backgroundSliceMilliseconds = 1
 const later: (callback: () => void) => void =
   typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0)
 
+let turnStart = 0
+let isMarked = false
+
+function endTurn(): void {
+  isMarked = false
+}
+
+/** True when the event loop has not turned for a while. */
+export function isTurnLong(): boolean {
+  const now = performance.now()
+  if (isMarked) return now - turnStart > sliceMilliseconds
+  isMarked = true
+  turnStart = now
+  later(endTurn)
+  return false
+}
+
 const waiting: (() => void)[] = []
 
 function takeTurn(): void {
   const resolve = waiting.shift()
+  // Asked before the next one is scheduled: it has a turn of its own only if this one has ended by then.
+  isTurnLong()
   if (waiting.length > 0) later(takeTurn)
   resolve?.()
 }
 
 /** Lets the event loop run whatever waits. */
 export function nextTurn(): Promise<void> {
+  isTurnLong()
   return new Promise((resolve) => {
     waiting.push(resolve)
     if (waiting.length === 1) later(takeTurn)
@@ -30,12 +56,36 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * Call between steps of a long computation; waits a turn when the slice is used up.
+ * Call between steps of a long computation; waits a turn when the slice, or the turn, is used up.
  * @param sliceStart performance.now() when the slice began
  * @param milliseconds that it may take
  * @returns the start of the slice that goes on
  */
 export function breathe(sliceStart: number, milliseconds = sliceMilliseconds): number | Promise<number> {
-  if (performance.now() - sliceStart < milliseconds) return sliceStart
+  if (!isTurnLong() && performance.now() - sliceStart < milliseconds) return sliceStart
   return nextTurn().then(() => performance.now())
+}
+
+/** Call before a step of a millisecond or more; waits where others have used up the turn. */
+export function turnIfLong(): void | Promise<void> {
+  return isTurnLong() ? nextTurn() : undefined
+}
+
+/** Runs a computation that pauses between its steps, in one go. */
+export function runSteps<T>(steps: Iterator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Runs a computation that pauses between its steps in slices. */
+export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
+  let sliceStart = performance.now()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    const slice = breathe(sliceStart)
+    sliceStart = slice instanceof Promise ? await slice : slice
+  }
 }

@@ -89,6 +89,27 @@ test('blocks that were asked for move along, the others go in the order they cam
   )
 })
 
+test('a full cache takes in what is missed twice, and keeps what it has against what is read once', () => {
+  const cache = new BlockCache(100 * (1000 + 256))
+  const blocks = cache.forTable(10_000)
+  const there = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => blocks.has(from + i)).filter((has) => has).length
+  const read = (index: number) => {
+    if (blocks.get(index) === undefined) blocks.add(index, blockOf(1000, index & 0xff))
+  }
+  for (let i = 0; i < 200; i++) read(i)
+  const kept = cache.blocks
+  assert.is(there(0, kept), kept, 'the first come in as long as there is room')
+  for (let i = 1000; i < 9000; i++) read(i)
+  assert.is(there(0, kept), kept)
+  for (const _ of [1, 2]) for (let i = 9500; i < 9550; i++) read(i)
+  assert.is(there(9500, 9550), 50)
+  for (let i = 0; i < 10; i++) read(i + 9600)
+  for (let i = 1000; i < 4000; i++) read(i)
+  for (let i = 0; i < 10; i++) read(i + 9600)
+  assert.is(there(9600, 9610), 0, 'long after the first miss, the second is another first one')
+})
+
 test('a large cache uses all of its budget for one table', () => {
   const cache = new BlockCache(32 << 20)
   const blocks = cache.forTable(1000)

@@ -36,6 +36,7 @@ export class MemtableLevel extends AbstractLevel<Buffer> {
     let isReleased = false
     return {
       sequence: this.filled.memtable.largestSequence,
+      prepareSome: () => this.cursorOf === undefined && this.filled.memtable.sortSome(),
       cursor: (options) => {
         this.cursorOptions.push(options)
         return this.cursorOf?.() ?? this.filled.memtable.cursor()

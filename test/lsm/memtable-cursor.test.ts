@@ -54,6 +54,19 @@ test('a cursor stays right while entries are added under it', () => {
   assert.equal(seen, ['a', 'c', 'e'])
 })
 
+test('keys that are sorted a slice at a time are walked in order, those added meanwhile too', () => {
+  const filled = new FilledMemtable()
+  let slices = 0
+  for (let i = 0; i < 5000; i++) filled.put(`key ${(i * 7919) % 5003}`, '')
+  while (filled.memtable.sortSome()) {
+    slices++
+    filled.put(`added ${slices}`, '')
+  }
+  assert.ok(slices > 2)
+  assert.equal(allOf(filled.memtable.cursor()), filled.sorted)
+  assert.not.ok(filled.memtable.sortSome())
+})
+
 test('get finds the newest version that is not too new', () => {
   fc.assert(
     fc.property(operations, keys, fc.nat(45), (added, key, maxSequence) => {

@@ -165,6 +165,15 @@ const cases: readonly Case[] = [
 
 for (const [claim, levels, expected, settings] of cases) test(claim, () => assert.is(pick(levels, settings), expected))
 
+test('while no merge can be started, moves are picked and nothing else', () => {
+  for (const [claim, levels, expected, settings = {}] of cases) {
+    const state = { ...stateOf(settings), movesOnly: true }
+    const picked = pickCompaction(versionOf(levels), { ...limits, ...settings.limits }, state)
+    if (expected?.includes('→')) assert.is(picked && describe(picked), expected, claim)
+    else assert.is.not(picked?.kind, 'merge', claim)
+  }
+})
+
 test('what a running merge reads or may write is left alone', () => {
   const { levels } = versionOf('0: a-z a-z a-z a-z | 6: a-z')
   const state = stateOf({})

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { BlockCache } from '../../src/lsm/cache/block-cache.ts'
+import { ReadSpace } from '../../src/lsm/format/block-source.ts'
 import { compareKeys } from '../../src/lsm/format/entry.ts'
 import { Found } from '../../src/lsm/format/found.ts'
 import { keyHash } from '../../src/lsm/format/key-filter.ts'
@@ -11,7 +12,13 @@ import { allOf, assertSameWalk, keys, steps } from './cursor-cases.ts'
 import { buildTable, openTable, tableEntries, tableOptions } from './table-filling.ts'
 
 const seed = seedOfRun()
-const readOptions = fc.record({ fillCache: fc.boolean(), readahead: fc.boolean() })
+/** Used again by all cursors that have it, one after another. */
+const space = new ReadSpace()
+const readOptions = fc.record({
+  fillCache: fc.boolean(),
+  readahead: fc.boolean(),
+  space: fc.constantFrom(undefined, space)
+})
 const cacheBytes = fc.constantFrom(0, 1, 3000, 1 << 20)
 
 test('a table is walked like the sorted array it was made of, in any direction', () => {

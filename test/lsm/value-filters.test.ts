@@ -55,6 +55,22 @@ for (const index of ['sliced', 'linear', 'tree'] as const) {
   })
 }
 
+test('block filters and zones have what the index leaves of the budget, and no more', async () => {
+  const sectionBytes: number[] = []
+  for (const filterMemory of [1 << 20, 12_000, 3000, 0]) {
+    const store = await storeOf(40, { blockFilterBits: 10, filterMemory })
+    for (let color = 0; color < 40; color++) assert.is(await tablesRead(store, `color ${color}`), 1)
+    const { filterMemoryBytes, sectionMemoryBytes } = store.values.stats()
+    assert.ok(filterMemoryBytes + sectionMemoryBytes <= filterMemory)
+    sectionBytes.push(sectionMemoryBytes)
+  }
+  const [all = 0, ...less] = sectionBytes
+  assert.ok(all > 12_000 / 4, 'a share of the budget would not do')
+  assert.is(less[0], all)
+  assert.ok(less[1]! > 0 && less[1]! < all)
+  assert.is(less[2], 0)
+})
+
 test('tables that came are asked, tables that went are forgotten', async () => {
   const store = await storeOf(10)
   assert.is(await tablesRead(store, 'color 3'), 1)

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { breathe, nextTurn } from '../../src/model/time-slice.ts'
+import { breathe, isTurnLong, nextTurn, runInSlices, runSteps } from '../../src/model/time-slice.ts'
 
 test('of computations that wait one goes on in each turn of the event loop, in order', async () => {
   let turn = 0
@@ -23,12 +23,64 @@ test('of computations that wait one goes on in each turn of the event loop, in o
   assert.is(new Set(turns).size, 3)
 })
 
-test('a slice goes on at once while it has time, and begins anew in another turn when it has none', async () => {
-  const start = performance.now()
-  assert.is(breathe(start, 60_000), start)
-  const later = breathe(start - 1000, 500)
-  assert.instance(later, Promise)
-  assert.ok((await later) >= start)
+/** Runs with a clock that stands still until the work moves it. */
+async function withClock(work: (clock: { now: number }) => Promise<void>): Promise<void> {
+  const { now } = performance
+  const clock = { now: 1000 }
+  performance.now = () => clock.now
+  try {
+    await nextTurn()
+    await work(clock)
+  } finally {
+    performance.now = now
+  }
+}
+
+test('a slice goes on at once while it has time, and begins anew in another turn when it has none', () =>
+  withClock(async (clock) => {
+    assert.is(breathe(1000, 1), 1000)
+    clock.now = 1001.5
+    const later = breathe(1000, 1)
+    assert.instance(later, Promise)
+    assert.is(await later, 1001.5)
+  }))
+
+test('slices of one turn have its time in common', () =>
+  withClock(async (clock) => {
+    assert.not.ok(isTurnLong())
+    clock.now = 1003
+    assert.ok(isTurnLong())
+    const later = breathe(1003)
+    assert.instance(later, Promise)
+    await later
+    assert.not.ok(isTurnLong())
+    assert.is(breathe(1003), 1003)
+  }))
+
+test('who goes on in a turn of his own has all of it, however long the one before took', () =>
+  withClock(async (clock) => {
+    const left: boolean[] = []
+    await Promise.all(
+      [0, 1, 2].map(async () => {
+        await nextTurn()
+        left.push(isTurnLong())
+        clock.now += 10
+      })
+    )
+    assert.equal(left, [false, false, false])
+  }))
+
+test('steps lead to the same in one go and in slices', async () => {
+  function* steps(): Generator<void, number> {
+    let sum = 0
+    for (let i = 0; i < 5; i++) {
+      sum += i
+      yield
+    }
+    return sum
+  }
+  assert.is(runSteps(steps()), 10)
+  assert.is(await runInSlices(steps()), 10)
 })
 
 test.run()

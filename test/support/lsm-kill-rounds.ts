@@ -43,6 +43,7 @@ export function compileWriter(): string {
       rootDir: root,
       outDir: output,
       declaration: false,
+      emitDeclarationOnly: false,
       typeRoots: [join(root, 'node_modules/@types')]
     },
     include: [],

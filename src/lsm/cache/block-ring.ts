@@ -22,6 +22,8 @@ const overheadShare = 16
 const firstShare = 8
 /** A block larger than this share of the budget would push out too many others. */
 const largestShare = 4
+/** An epoch is one byte, and not 0. */
+const lastEpoch = 255
 
 /** A block of the ring. */
 export interface RingEntry {
@@ -53,6 +55,9 @@ export class BlockRing {
   #newest: Entry | undefined
   #usedBytes = 0
   #blocks = 0
+  /** Counts 1…lastEpoch round; one is over when as many blocks were refused as there are. */
+  #epoch = 1
+  #refusedInEpoch = 0
 
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
@@ -65,6 +70,25 @@ export class BlockRing {
 
   get blocks(): number {
     return this.#blocks
+  }
+
+  /** Whether the block could come in without another one going. */
+  hasRoom({ payloadBytes }: Block): boolean {
+    return this.#usedBytes + payloadBytes + overheadBytes <= this.budgetBytes && this.#place(payloadBytes) >= 0
+  }
+
+  /** To be noted of a block that is refused now. */
+  refusalEpoch(): number {
+    if (this.#refusedInEpoch++ >= this.#blocks) {
+      this.#refusedInEpoch = 0
+      this.#epoch = (this.#epoch % lastEpoch) + 1
+    }
+    return this.#epoch
+  }
+
+  /** Whether an epoch is this one or the one before. */
+  isRecent(epoch: number): boolean {
+    return epoch === this.#epoch || (epoch % lastEpoch) + 1 === this.#epoch
   }
 
   /** Copies a block in. REQUIRES: it is not there yet. */

@@ -50,7 +50,7 @@ export interface KeyRange {
   readonly bytes: number
 }
 
-/** A memtable to which nothing is added any more. */
+/** A memtable as it was at one moment. */
 export interface MemtableSnapshot {
   /** The arena's chunks, by their numbers. */
   readonly chunks: readonly ArenaChunk[]

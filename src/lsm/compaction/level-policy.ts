@@ -15,7 +15,7 @@ const garbageShare = 0.25
 const maxMergeTables = 32
 
 export function levelPick(view: PartitionView): Pick | undefined {
-  return overfullPick(view) ?? tombstonePick(view)
+  return overfullPick(view) ?? (view.state.movesOnly ? undefined : tombstonePick(view))
 }
 
 function overfullPick(view: PartitionView): Pick | undefined {
@@ -27,7 +27,7 @@ function overfullPick(view: PartitionView): Pick | undefined {
   }
   scores.sort((a, b) => b.score - a.score)
   for (const { level } of scores) {
-    const pick = moveOutOf(view, level) ?? cheapestMerge(view, level)
+    const pick = moveOutOf(view, level) ?? (view.state.movesOnly ? undefined : cheapestMerge(view, level))
     if (pick !== undefined) return pick
   }
   return undefined

@@ -29,7 +29,7 @@ export function level0Pick(view: PartitionView): Pick | undefined {
   const tables = runs.reduce((sum, run) => sum + run.length, 0)
   if (tables < limits.level0Trigger) return undefined
   const move = moveDown(view)
-  if (move !== undefined || runs.length < limits.level0Trigger) return move
+  if (move !== undefined || runs.length < limits.level0Trigger || view.state.movesOnly) return move
   return mergeIntoBase(view, baseShare) ?? mergeTier(view) ?? (isCrowded(view) ? mergeIntoBase(view, 0) : undefined)
 }
 

@@ -22,6 +22,8 @@ export interface CompactionLimits {
 export interface CompactionState {
   /** Merges that run now: their inputs are taken, their output ranges reserved. */
   readonly running: readonly Merge[]
+  /** No merge could be started anyway: only moves are looked for. */
+  readonly movesOnly?: boolean
   /** Where the last merge out of this level ended; breaks ties, so that all keys get their turn. */
   pointer(level: number, partition: string): Uint8Array | undefined
 }

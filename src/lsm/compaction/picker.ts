@@ -50,6 +50,7 @@ function partitionsByUrgency(version: Levels, limits: CompactionLimits, state: C
 
 /** Invariant 3. */
 export function isFree(merge: Merge, state: CompactionState): boolean {
+  if (state.running.length === 0) return merge.inputs.some(({ tables }) => tables.length > 0)
   const span = spanOf(merge.inputs.flatMap((input) => input.tables))
   if (span === undefined) return false
   const mine = new Set(merge.inputs.flatMap((input) => input.tables.map((table) => table.number)))

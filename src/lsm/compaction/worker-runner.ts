@@ -8,6 +8,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { aborted, ioError } from '../errors.ts'
+import { isSource, siblingModule } from '../sibling-module.ts'
 import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
 import { type JobReply, type JobRequest, postable } from './job-message.ts'
@@ -86,9 +87,9 @@ export const workerRunner = new WorkerRunner()
 
 /** Sources that were not compiled need the loader that runs them here, in the thread, too. */
 function startWorker(): Worker {
-  const isCompiled = !import.meta.url.endsWith('.ts')
-  if (isCompiled) return new Worker(new URL('./worker.js', import.meta.url))
-  const source = JSON.stringify(new URL('./worker.ts', import.meta.url).href)
-  const program = `import('tsx/esm/api').then(({ register }) => { register(); return import(${source}) })`
+  const worker = siblingModule(import.meta.url, 'worker')
+  if (!isSource(worker)) return new Worker(new URL(worker))
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'))
+  const program = `import(${tsx}).then(({ register }) => { register(); return import(${JSON.stringify(worker)}) })`
   return new Worker(program, { eval: true })
 }

@@ -86,6 +86,7 @@ export class Background {
   schedule(): void {
     if (this.#isStopped) return
     this.#flushes.schedule()
+    if (!this.#host.options.autoCompaction) return
     const mayMerge = this.#moving === undefined && this.#handCount === 0 && !this.#mergeRetry.isWaiting
     if (mayMerge) this.#startPick()
   }
@@ -155,11 +156,12 @@ export class Background {
     if (this.#fruitless?.version === current && this.#fruitless.running === this.#running) return
     const state: CompactionState = {
       running: this.#running === undefined ? [] : [this.#running],
+      movesOnly: this.#merging !== undefined,
       pointer: (level, partition) => versions.compactionPointer(level, Buffer.from(partition, 'latin1'))
     }
     const pick = pickCompaction(current, compactionLimits(options), state)
     if (pick?.kind === 'move') this.#startMove(pick)
-    else if (pick?.kind === 'merge' && this.#merging === undefined) this.#startMerge(pick)
+    else if (pick?.kind === 'merge') this.#startMerge(pick)
     else this.#fruitless = { version: current, running: this.#running }
   }
 

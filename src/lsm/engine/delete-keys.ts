@@ -26,6 +26,7 @@ export async function deleteKeys(
 ): Promise<void> {
   let left = limit < 0 ? Number.POSITIVE_INFINITY : limit
   try {
+    while (scan.prepareSome()) await nextTurn()
     while (left > 0) {
       const deletes = nextDeletes(scan, left, isWanted)
       left -= deletes.length

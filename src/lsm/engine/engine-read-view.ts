@@ -34,6 +34,10 @@ export class EngineReadView implements ReadView, Places {
     for (const buffer of this.buffers) buffer.retain()
   }
 
+  prepareSome(): boolean {
+    return this.buffers.some(({ memtable }) => memtable.sortSome())
+  }
+
   cursor({ fillCache }: CursorOptions): Cursor {
     const cursors: Cursor[] = []
     for (const { memtable } of this.buffers) if (!memtable.isEmpty) cursors.push(memtable.cursor())

@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path'
 import type { JobRunner } from '../compaction/job.ts'
+import { copyShared } from '../format/bytes.ts'
 import { LogRecovery } from '../format/log-recovery.ts'
 import { logName, parseFileName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
@@ -91,7 +92,7 @@ function replay(recovery: LogRecovery, { pool, options }: RecoverySettings): Wri
     }
     const { arena } = buffer.memtable
     const { chunk, bytes, offset } = arena.reserve(payload.length)
-    bytes.set(payload, offset)
+    copyShared(payload, bytes, offset)
     arena.commit(offset + payload.length)
     applyBatches(buffer.memtable, chunk, offset, offset + payload.length, place)
   }

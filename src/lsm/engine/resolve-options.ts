@@ -36,6 +36,7 @@ export function resolveOptions(given: StoreOptions): ResolvedOptions {
     maxOpenFiles: integer('maxOpenFiles', given.maxOpenFiles, defaults.maxOpenFiles, 1),
     keyFilterBits: number('keyFilterBits', given.keyFilterBits, defaults.keyFilterBits, 0),
     ...resolveTriggers(given),
+    autoCompaction: given.autoCompaction ?? defaults.autoCompaction,
     level1Bytes: integer('level1Bytes', given.level1Bytes, defaults.level1Bytes, 1),
     partitionDepth: integer('partitionDepth', given.partitionDepth, defaults.partitionDepth, 0),
     values: given.values === undefined ? undefined : resolveValueOptions(given.values)

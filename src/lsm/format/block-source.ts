@@ -3,12 +3,13 @@
  *
  * Invariants:
  * 1. The bytes of a block are the cursor's own: never those of a cached block, never used again. Who reads through the
- *    cursor may hand them out.
+ *    cursor may hand them out. With space that is used again, they are its own until it asks for the next block.
  * 2. Reading ahead begins with the second neighbour in a row and grows from there: who reads one entry reads one block.
  */
 import type { CachedBlocks } from '../cache/block-cache.ts'
 import type { Block } from './block.ts'
 import { DecompressionSpace } from './codec.ts'
+import { Scratch } from './scratch.ts'
 import type { TableFile } from './table-file.ts'
 
 /** Read at once at first, and at most: more is not faster, and one kept value keeps all of it in memory. */
@@ -22,6 +23,17 @@ export interface ReadOptions {
   readonly fillCache: boolean
   /** For scans: reads several blocks at once. */
   readonly readahead: boolean
+  /** For those who keep no value: what a cursor shows is gone when it has moved on. One cursor at a time. */
+  readonly space?: ReadSpace | undefined
+}
+
+/**
+ * Memory for what is read and decompressed, used again by one cursor after another. Fresh memory for every block has V8
+ * mark the whole heap some ten times a second, on all processors.
+ */
+export class ReadSpace {
+  readonly window = new Scratch()
+  readonly blocks = new DecompressionSpace(firstWindowBytes)
 }
 
 export class BlockSource {
@@ -32,7 +44,7 @@ export class BlockSource {
   /** The block asked for last. */
   #last = -2
   /** Blocks [first, end) are in the window, from `offset` of the file on. */
-  #window = Buffer.alloc(0)
+  #window: Buffer = Buffer.alloc(0)
   #first = 0
   #end = 0
   #offset = 0
@@ -42,13 +54,14 @@ export class BlockSource {
     this.#file = file
     this.#cached = cached
     this.#options = options
-    this.#space = new DecompressionSpace(options.readahead ? spaceBytes : 0)
+    this.#space = options.space?.blocks ?? new DecompressionSpace(options.readahead ? spaceBytes : 0)
   }
 
   /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   block(index: number): Block {
     const step = index - this.#last
     this.#last = index
+    if (this.#options.space !== undefined) this.#space.restart()
     const isNeighbour = step === 1 || step === -1
     if (!isNeighbour) this.#windowBytes = firstWindowBytes
     const found = this.#cached.get(index)
@@ -101,7 +114,8 @@ export class BlockSource {
       while (first > 0 && stop - blocks.offset(first - 1) <= limit) first--
     }
     const offset = blocks.offset(first)
-    const window = Buffer.allocUnsafeSlow(blocks.offset(end) - offset)
+    const bytes = blocks.offset(end) - offset
+    const window = this.#options.space?.window.take(bytes) ?? Buffer.allocUnsafeSlow(bytes)
     this.#first = 0
     this.#end = 0
     this.#file.read(window, offset)

@@ -35,14 +35,15 @@ export function copyBytes(source: Uint8Array, start: number, end: number, target
   for (let from = start, to = at; from < end; from++, to++) target[to] = source[from]!
 }
 
-/** From this many bytes on, copyShared() beats set(). */
-export const longSharedCopy = 256
+/** From this many bytes on, fill() beats set() where memory is shared. */
+const longSharedCopy = 256
 
 /**
  * Copies the whole source to target[at, …), where one of them is memory that threads share: TypedArray's set() takes such
- * memory word by word, with an atomic access each, which costs nine times as much as this.
- * REQUIRES: nobody writes to either meanwhile; not empty.
+ * memory word by word, with an atomic access each, which costs nine times as much as fill() where there is much to copy.
+ * REQUIRES: nobody writes to either meanwhile.
  */
 export function copyShared(source: Uint8Array, target: Buffer, at: number): void {
-  target.fill(source, at, at + source.length)
+  if (source.length >= longSharedCopy) target.fill(source, at, at + source.length)
+  else copyBytes(source, 0, source.length, target, at)
 }

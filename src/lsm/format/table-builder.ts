@@ -111,7 +111,7 @@ export class TableBuilder {
     this.#output.reserve(footerBytes)
     writeFooter(this.#output.bytes, this.#output.length, { metaindex, index, number: this.#number })
     this.#output.length += footerBytes
-    this.#output.writeAll()
+    this.#output.close()
     return {
       number: this.#number,
       bytes: this.#output.offset,

@@ -3,10 +3,14 @@ import { ioError } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'
 
 const writeBytes = 262_144
+const usualBytes = writeBytes + 65_536
+
+/** Memory of the output that was closed last, kept by the thread for the next one. */
+let idle: Buffer | undefined
 
 export class TableOutput {
   /** Bytes not written yet; those from `length` on are free. Replaced by reserve(). */
-  bytes: Buffer = Buffer.allocUnsafeSlow(writeBytes + 65_536)
+  bytes: Buffer = takeBytes()
   /** Bytes collected. */
   length = 0
   readonly #file: OpenFile
@@ -49,4 +53,19 @@ export class TableOutput {
     this.#writtenBytes += this.length
     this.length = 0
   }
+
+  /** Writes what is left, and gives the memory back. REQUIRES: nothing is added any more. @throws LEVEL_IO_ERROR */
+  close(): void {
+    this.writeAll()
+    if (this.bytes.length === usualBytes) idle = this.bytes
+    this.bytes = nothing
+  }
+}
+
+const nothing = Buffer.alloc(0)
+
+function takeBytes(): Buffer {
+  const bytes = idle ?? Buffer.allocUnsafeSlow(usualBytes)
+  idle = undefined
+  return bytes
 }

@@ -8,7 +8,7 @@
  * with the sequence number after the last one of the batch before it. Recovery tells lost batches by the gap.
  */
 import { corruption, type Place } from '../errors.ts'
-import { copyBytes, copyShared, longSharedCopy, readU32, readU53, writeU32, writeU53 } from './bytes.ts'
+import { copyBytes, copyShared, readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 import { EntryKind, type EntryRanges, EntryRecord, maxSequence } from './entry.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
@@ -47,7 +47,6 @@ export function encodePut(target: Buffer, at: number, key: Uint8Array, value: Ui
   target[at] = EntryKind.put
   const keyEnd = copyInto(target, writeVarint(target, at + 1, key.length), key)
   const valueStart = writeVarint(target, keyEnd, value.length)
-  if (value.length < longSharedCopy) return copyInto(target, valueStart, value)
   copyShared(value, target, valueStart)
   return valueStart + value.length
 }

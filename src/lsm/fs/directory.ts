@@ -6,9 +6,10 @@
  * 2. The marker is replaced as a whole: write, fsync, rename, fsync of the directory.
  * 3. A directory is claimed once at a time in a process.
  */
-import { lstat, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
+import { access, constants, lstat, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
+import type { FileSystem } from './file-system.ts'
 
 /** Name of the file that makes a directory ours. */
 export const markerName = 'PETALDB'
@@ -73,13 +74,38 @@ export async function createMarker(location: string, marker: Marker): Promise<vo
   const temporary = join(location, temporaryName)
   const file = await open(temporary, 'w')
   try {
-    await file.writeFile(`${JSON.stringify({ magic, format: directoryFormat, store: marker.store })}\n`)
+    await file.writeFile(textOf(marker))
     await file.sync()
   } finally {
     await file.close()
   }
   await rename(temporary, join(location, markerName))
   await syncDirectory(location)
+}
+
+/** Makes a directory ours that nobody knows yet (staged-directory.ts): its names are made durable by whoever names it. */
+export async function putMarker(fileSystem: FileSystem, directory: string, marker: Marker): Promise<void> {
+  const file = fileSystem.open(join(directory, markerName), 'exclusive')
+  try {
+    file.write(Buffer.from(textOf(marker)), 0)
+    await file.sync()
+  } finally {
+    file.close()
+  }
+}
+
+function textOf({ store }: Marker): string {
+  return `${JSON.stringify({ magic, format: directoryFormat, store })}\n`
+}
+
+/** Why nothing can be written in a directory, EROFS or EACCES; undefined when something can. */
+export async function unwritableReason(location: string): Promise<string | undefined> {
+  try {
+    await access(location, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
+  }
 }
 
 async function readMarker(location: string): Promise<Marker> {

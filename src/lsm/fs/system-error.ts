@@ -11,6 +11,7 @@ const descriptions = {
   ENOTDIR: 'not a directory',
   ENOTEMPTY: 'directory not empty',
   EPERM: 'operation not permitted',
+  EROFS: 'read-only file system',
   EXDEV: 'cross-device link not permitted'
 } as const
 

@@ -77,7 +77,7 @@ export class Arena {
     const arena = new Arena(pool)
     for (const { buffer, usedBytes } of chunks) {
       const copy = pool.take(usedBytes)
-      if (usedBytes > 0) copyShared(new Uint8Array(buffer, 0, usedBytes), copy, 0)
+      copyShared(new Uint8Array(buffer, 0, usedBytes), copy, 0)
       arena.#open(copy)
       arena.#used = usedBytes
     }
@@ -121,7 +121,7 @@ export class Arena {
     this.#used = end
   }
 
-  /** The chunks as they are now. REQUIRES: their memory is shared; nothing is added any more. */
+  /** The chunks as they are now. REQUIRES: their memory is shared. */
   snapshot(): readonly ArenaChunk[] {
     const last = this.#chunks.length - 1
     return this.#chunks.map(({ buffer, length }, number) => ({

@@ -20,6 +20,9 @@ import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
 
+/** What sortSome() sorts: less than a millisecond's work, and a few where the code is not compiled yet. */
+const sortedAtOnce = 1024
+
 export class Memtable {
   /** Where to encode what is added. */
   readonly arena: Arena
@@ -107,6 +110,16 @@ export class Memtable {
   }
 
   /**
+   * Sorts some of the keys that were added since the last cursor was made; false when the next one has few left to sort.
+   * Whoever may wait calls it until then, a slice at a time.
+   */
+  sortSome(): boolean {
+    if (this.#runs.unseen <= sortedAtOnce) return false
+    this.#runs.sortSome(sortedAtOnce)
+    return true
+  }
+
+  /**
    * All entries there are, in order. Entries added later may or may not appear; their sequence numbers are above
    * `largestSequence` as it is now.
    */
@@ -114,7 +127,7 @@ export class Memtable {
     return mergeCursors(this.#runs.current().map((run) => new RunCursor(this.#entries, run)))
   }
 
-  /** All of it, for another thread. REQUIRES: nothing is added any more. */
+  /** All there is, for another thread; what is added later is not in it. REQUIRES: the arena is not released meanwhile. */
   snapshot(): MemtableSnapshot {
     return { chunks: this.arena.snapshot(), entries: this.#entries.data(), pairs: this.pairs.data() }
   }

@@ -29,6 +29,11 @@ export class SortedRuns {
     return this.#runs.reduce((bytes, run) => bytes + run.byteLength, 0)
   }
 
+  /** Entries that were added since keys were last sorted. */
+  get unseen(): number {
+    return this.#entries.length - this.#seen
+  }
+
   /** The keys of all entries there are, in runs. */
   current(): readonly Uint32Array[] {
     while (this.sortSome(maxSortedKeys));

@@ -58,6 +58,11 @@ export class ByteScan {
     owner.attachResource(this)
   }
 
+  /** Does a slice of what the first next() takes; false when it takes no time any more. */
+  prepareSome(): boolean {
+    return this.#isOpen && this.#scan.prepareSome()
+  }
+
   /**
    * To the next entry; false at the end.
    * @throws LEVEL_DATABASE_NOT_OPEN when it was closed, LEVEL_CORRUPTION, LEVEL_IO_ERROR

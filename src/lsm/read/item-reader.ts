@@ -41,6 +41,7 @@ export class ItemReader<T> {
 
   /** The next item, undefined at the end. */
   next(): T | undefined | Promise<T | undefined> {
+    if (this.#scan.prepareSome()) return this.#prepare().then(() => this.next())
     if (++this.#itemsInSlice >= sliceItems && this.#isTurnDue()) return nextTurn().then(() => this.next())
     const item = this.#scan.advance() ? this.#itemOf(this.#scan) : undefined
     return this.#signal === undefined ? item : this.#unlessAborted(item)
@@ -48,6 +49,7 @@ export class ItemReader<T> {
 
   /** At least one item, at most `size`; none at the end. */
   nextv(size: number): T[] | Promise<T[]> {
+    if (this.#scan.prepareSome()) return this.#prepare().then(() => this.nextv(size))
     if (this.#isTurnDue()) return nextTurn().then(() => this.nextv(size))
     const items: T[] = []
     let bytesLeft = this.#highWaterMark
@@ -60,6 +62,7 @@ export class ItemReader<T> {
   /** All items that are left, at most `limit`, gathered in as many turns as it takes. */
   async all(limit: number): Promise<T[]> {
     const items: T[] = []
+    await this.#prepare()
     while (items.length < limit && !this.#scan.hasEnded) {
       if (this.#isTurnDue()) await nextTurn()
       if (this.#signal?.aborted) throw aborted(this.#signal.reason)
@@ -88,6 +91,10 @@ export class ItemReader<T> {
       bytes += scan.entryBytes
     }
     return bytes
+  }
+
+  async #prepare(): Promise<void> {
+    while (this.#scan.prepareSome()) if (isTurnLong()) await nextTurn()
   }
 
   #isTurnDue(): boolean {

@@ -57,6 +57,14 @@ export class RangeScan {
     this.#cursorOptions = { fillCache, readahead: limit < 0 || limit > shortScan }
   }
 
+  /**
+   * Does a slice of what the first step takes: thousands of keys were written, and nobody has sorted them yet. False when
+   * the step takes no time any more.
+   */
+  prepareSome(): boolean {
+    return this.#cursor === unopened && this.#state !== ended && this.#view.prepareSome()
+  }
+
   /** To the next entry; false at the end, where it stays until a seek. */
   advance(): boolean {
     if (this.#state === ended) return false

@@ -12,6 +12,8 @@ export interface CursorOptions {
 export interface ReadView {
   /** Entries with higher sequence numbers are not seen. */
   readonly sequence: number
+  /** Does a slice of what the first cursor would have to do; false when nothing is left that takes long. */
+  prepareSome(): boolean
   /** All entries of the view, merged: also older versions, tombstones, and entries too new to be seen. */
   cursor(options: CursorOptions): Cursor
   /** Fine when called twice. Cursors must have been closed before. */

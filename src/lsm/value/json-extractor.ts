@@ -6,6 +6,7 @@
  * strings, numbers, booleans and null make pairs. A value that is not JSON has none.
  */
 import { createHasher } from '../../bloom/hash.ts'
+import { siblingModule } from '../sibling-module.ts'
 import type { Extractor, ExtractorSpec, PairSink, ZoneValue } from './extractor.ts'
 
 export interface JsonFields {
@@ -24,11 +25,12 @@ const tags = { null: 0, boolean: 1, number: 2, string: 3 } as const
 
 /**
  * @example
- * const db = new LsmLevel(location, { values: { extractor: jsonExtractor({ fields: ['user.lang'], zones: ['time'] }) } })
- * for await (const [key, value] of db.lookup(['user.lang', 'de'], { limit: 10 })) …
+ * const tweets = new LsmLevel('./tweets', { values: { extractor: jsonExtractor({ fields: ['user.lang'], zones: ['time'] }) } })
+ * for await (const [key, value] of tweets.lookup(['user.lang', 'de'], { limit: 10 })) console.log(key, value)
+ * await tweets.close()
  */
 export function jsonExtractor(options: JsonFields): ExtractorSpec {
-  return { module: import.meta.url, name: 'petaldb.json', version: 1, options }
+  return { module: siblingModule(import.meta.url, 'json-extractor'), name: 'petaldb.json', version: 1, options }
 }
 
 /** @throws TypeError unless options are JsonFields */

@@ -1,13 +1,13 @@
 /** Block filters and block zones of the tables used last, within a budget of bytes. */
 export class SectionCache {
-  /** Bytes. */
-  readonly budget: number
+  readonly #budget: () => number
   /** In the order of use. */
   readonly #sections = new Map<string, Uint8Array>()
   #bytes = 0
 
-  constructor(budget: number) {
-    this.budget = budget
+  /** @param budget bytes, which may become more and fewer: see trim() */
+  constructor(budget: () => number) {
+    this.#budget = budget
   }
 
   get memoryBytes(): number {
@@ -24,15 +24,21 @@ export class SectionCache {
       return known
     }
     const bytes = read()
-    if (bytes === undefined || bytes.length > this.budget) return bytes
+    if (bytes === undefined || bytes.length > this.#budget()) return bytes
     this.#sections.set(key, bytes)
     this.#bytes += bytes.length
+    this.trim()
+    return bytes
+  }
+
+  /** Gives up what is beyond the budget, the sections that were used least lately first. */
+  trim(): void {
+    const budget = this.#budget()
     for (const [oldest, { length }] of this.#sections) {
-      if (this.#bytes <= this.budget) break
+      if (this.#bytes <= budget) break
       this.#sections.delete(oldest)
       this.#bytes -= length
     }
-    return bytes
   }
 
   /** The sections of a table are others now. */

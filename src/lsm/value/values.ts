@@ -30,6 +30,9 @@ import { TableValues, type ValueExpectation } from './table-values.ts'
 import { summarize, type ValueStats } from './value-stats.ts'
 import type { TableSet, ValueView } from './value-view.ts'
 
+/** The share of filterMemory that is for block filters and block zones, however much the index could use. */
+const sectionShare = 1 / 4
+
 /** A table that may hold what was asked for. */
 export interface CandidateTable {
   readonly meta: TableMeta
@@ -46,6 +49,8 @@ export class Values {
   readonly sections: SectionCache
   readonly expected: ValueExpectation
   readonly #index: FilterIndex
+  /** Bytes that it may take. */
+  readonly #indexMemory: number
   readonly #slots = new TableSlots()
   /** The tables that the index speaks of. */
   #version: TableSet | undefined
@@ -64,9 +69,14 @@ export class Values {
     this.extractor = extractor
     this.options = options
     const { filterBits, filterHashes, filterMemory, blockFilterBits } = options
+    const hasSections = blockFilterBits > 0 || extractor.zoneFields.length > 0
+    const leastSections = hasSections ? filterMemory * sectionShare : 0
+    this.#indexMemory = filterMemory - leastSections
     this.expected = { extractor: identityOf(options.extractor), filterBits, filterHashes, fileSystem, directory }
-    const sectionMemory = blockFilterBits > 0 || extractor.zoneFields.length > 0 ? filterMemory / 4 : 0
-    this.sections = new SectionCache(sectionMemory)
+    // All that the index leaves: a quarter alone is just too little for a million entries.
+    this.sections = new SectionCache(() =>
+      hasSections ? Math.max(leastSections, filterMemory - this.#index.memoryBytes) : 0
+    )
     this.#index = createFilterIndex({
       kind: options.index,
       bits: filterBits,
@@ -218,11 +228,6 @@ export class Values {
     return summarize(this.options, this.#index, this.sections, this.#slots, this.#toLoad.length)
   }
 
-  get #indexMemory(): number {
-    const { filterMemory } = this.options
-    return this.sections.budget > 0 ? (filterMemory * 3) / 4 : filterMemory
-  }
-
   #load(slot: ValueSlot, view: ValueView): void {
     const table = view.tables.table(slot.meta)
     const values = new TableValues(slot.meta, table, this.expected)
@@ -242,6 +247,7 @@ export class Values {
     this.#view = view
     this.#index.remove(slot.number)
     this.#index.insert(slot.number, filter)
+    this.sections.trim()
     this.#view = undefined
   }
 

@@ -43,9 +43,24 @@ export const bounds = [
     'a segment is passed over where one of the alternatives is not',
     edit(
       'sharded-bloom/segment/groups',
-      'left |= narrowGroups(segment, node.children[i]!, groups, found)',
-      'left &= narrowGroups(segment, node.children[i]!, groups, found)'
+      'groups |= groupsOf(segment, child, locations)',
+      'groups = groupsOf(segment, child, locations)'
     ),
+    'sharded-bloom/upper-level'
+  ),
+  mutant(
+    'what rows say that are not in memory is taken for what the segment says',
+    edit('sharded-bloom/view', 'return cache.misses === misses ? evaluation : undefined', 'return evaluation'),
+    'sharded-bloom/upper-level'
+  ),
+  mutant(
+    'where passing over has stopped is taken for every segment',
+    edit('sharded-bloom/view', 'if (left?.captured === captured && left', 'if (left !== undefined && left'),
+    'sharded-bloom/upper-level'
+  ),
+  mutant(
+    'the part of rows that is looked at ends a group too early',
+    edit('sharded-bloom/segment/and-groups', '(32 - beyond) * groupBytes', '(31 - beyond) * groupBytes'),
     'sharded-bloom/upper-level'
   )
 ]

@@ -87,5 +87,10 @@ export const compaction = [
     ),
     'lsm/engine-snapshots',
     'lsm/model-sizes'
+  ),
+  mutant(
+    'two runs of one merge are read into the same memory',
+    edit('lsm/compaction/run-reader', 'idleSpaces.pop() ?? new ReadSpace()', 'idleSpaces.at(-1) ?? new ReadSpace()'),
+    'lsm/model-levels'
   )
 ]

@@ -14,7 +14,8 @@ import { type DumpOptions, DumpText } from './text.ts'
  * @param path its name says what it is, and is part of its checksums
  * @throws LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED for any other file, and for a later format
  * @example
- * for (const line of dumpFile('data/000014.sst', { limit: 10 })) console.log(line)
+ * const table = readdirSync('store').find((name) => name.endsWith('.sst'))
+ * for (const line of dumpFile(`store/${table}`, { limit: 10 })) console.log(line)
  */
 export function* dumpFile(
   path: string,

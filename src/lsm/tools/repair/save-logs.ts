@@ -14,6 +14,7 @@ import { isTurnLong, nextTurn } from '../../engine/event-loop-turn.ts'
 import { flushJob } from '../../engine/table-jobs.ts'
 import { WriteBuffer } from '../../engine/write-buffer.ts'
 import { corruption, type Place } from '../../errors.ts'
+import { copyShared } from '../../format/bytes.ts'
 import { LogReader } from '../../format/log-reader.ts'
 import { logNumberOffset, readHeader, recordHeaderBytes } from '../../format/log-record.ts'
 import { decodeBatches, readFirstSequence } from '../../format/write-batch.ts'
@@ -111,7 +112,7 @@ class LogSaver {
       this.#settings.losses.add(place.path, `the batches before it, from sequence ${due} to ${first - 1}`)
     const { memtable } = this.#buffer
     const { chunk, bytes, offset } = memtable.arena.reserve(payload.length)
-    bytes.set(payload, offset)
+    copyShared(payload, bytes, offset)
     memtable.arena.commit(offset + payload.length)
     applyBatches(memtable, chunk, offset, offset + payload.length, place)
     this.#operations += next - first

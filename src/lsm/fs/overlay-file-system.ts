@@ -1,0 +1,146 @@
+/**
+ * A directory that cannot be changed, and what would have been changed in it in memory: so that a store in a read-only
+ * directory opens as any other. What opening writes, a lock, a log and a manifest, is gone with this file system.
+ *
+ * Invariants:
+ * 1. Nothing in the directory is ever written, created, renamed or removed; what is elsewhere is that of the file system
+ *    below, and can be.
+ * 2. A name above hides the one below; so does one that was removed here.
+ */
+import { join, sep } from 'node:path'
+import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
+import { MemoryFileSystem } from './memory-file-system.ts'
+import { systemError } from './system-error.ts'
+
+/** Bytes brought up at a time. */
+const pieceBytes = 1024 * 1024
+
+export class OverlayFileSystem implements FileSystem {
+  /** A worker would not find what is in memory. */
+  readonly isShared = false
+  readonly #below: FileSystem
+  readonly #above = new MemoryFileSystem()
+  /** With a separator at its end. */
+  readonly #root: string
+  readonly #removed = new Set<string>()
+
+  /** @param directory must exist */
+  constructor(below: FileSystem, directory: string) {
+    this.#below = below
+    const root = below.realPath(directory)
+    this.#root = join(root, sep)
+    this.#above.makeDirectory(root)
+  }
+
+  open(path: string, mode: OpenMode): OpenFile {
+    if (!this.#isWithin(path)) return this.#below.open(path, mode)
+    const isAbove = this.#isAbove(path)
+    if (mode === 'read') return isAbove ? this.#above.open(path, mode) : this.#existing(path).open(path, mode)
+    if (mode === 'exclusive' && this.size(path) !== undefined) throw systemError('EEXIST', 'open', path)
+    if (mode === 'update') this.#bringUp(path)
+    return this.#above.open(path, mode)
+  }
+
+  list(directory: string): string[] {
+    if (!this.#isWithin(join(directory, sep))) return this.#below.list(directory)
+    const names = this.#below.list(directory).filter((name) => !this.#removed.has(join(directory, name)))
+    return [...new Set([...names, ...this.#above.list(directory)])]
+  }
+
+  makeDirectory(path: string): void {
+    this.#changed(path, 'mkdir').makeDirectory(path)
+  }
+
+  removeDirectory(path: string): void {
+    this.#changed(path, 'rmdir').removeDirectory(path)
+  }
+
+  size(path: string): number | undefined {
+    if (this.#isAbove(path)) return this.#above.size(path)
+    return this.#removed.has(path) ? undefined : this.#below.size(path)
+  }
+
+  rename(from: string, to: string): void {
+    if (this.#areElsewhere(from, to, 'rename')) {
+      this.#below.rename(from, to)
+      return
+    }
+    this.#bringUp(from)
+    this.#above.rename(from, to)
+    this.#removed.add(from)
+  }
+
+  link(from: string, to: string): void {
+    if (this.#areElsewhere(from, to, 'link')) {
+      this.#below.link(from, to)
+      return
+    }
+    this.#bringUp(from)
+    if (this.size(to) !== undefined) throw systemError('EEXIST', 'link', to)
+    this.#above.link(from, to)
+  }
+
+  remove(path: string): void {
+    if (!this.#isWithin(path)) {
+      this.#below.remove(path)
+      return
+    }
+    if (this.size(path) === undefined) throw systemError('ENOENT', 'unlink', path)
+    if (this.#isAbove(path)) this.#above.remove(path)
+    this.#removed.add(path)
+  }
+
+  async removeLater(path: string): Promise<void> {
+    this.remove(path)
+  }
+
+  /** Nothing above will be durable, and what is below it in the directory is. */
+  async syncDirectory(path: string): Promise<void> {
+    if (!this.#isWithin(join(path, sep))) await this.#below.syncDirectory(path)
+  }
+
+  realPath(path: string): string {
+    return this.#below.realPath(path)
+  }
+
+  #isAbove(path: string): boolean {
+    return this.#above.size(path) !== undefined
+  }
+
+  /** The file system below, when it has the file. @throws ENOENT */
+  #existing(path: string): FileSystem {
+    if (this.#removed.has(path)) throw systemError('ENOENT', 'open', path)
+    return this.#below
+  }
+
+  #isWithin(path: string): boolean {
+    return path.startsWith(this.#root)
+  }
+
+  #areElsewhere(from: string, to: string, syscall: string): boolean {
+    const isWithin = this.#isWithin(from)
+    if (isWithin !== this.#isWithin(to)) throw systemError('EXDEV', syscall, from)
+    return !isWithin
+  }
+
+  /** Where a directory is made or removed. An open store makes none within its own. */
+  #changed(path: string, syscall: string): FileSystem {
+    if (this.#isWithin(path)) throw systemError('EPERM', syscall, path)
+    return this.#below
+  }
+
+  /** Copies a file into memory, unless it is there. @throws ENOENT */
+  #bringUp(path: string): void {
+    if (this.#isAbove(path)) return
+    const source = this.#existing(path).open(path, 'read')
+    try {
+      const target = this.#above.open(path, 'create')
+      const piece = Buffer.alloc(pieceBytes)
+      const bytes = source.size()
+      for (let at = 0; at < bytes; at += piece.length) target.write(piece.subarray(0, source.read(piece, at)), at)
+      target.close()
+    } finally {
+      source.close()
+    }
+  }
+}

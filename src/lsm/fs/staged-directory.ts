@@ -1,0 +1,120 @@
+/**
+ * Makes a directory that is there whole or not at all: it is filled under a name beside it and renamed last.
+ *
+ * Invariants:
+ * 1. What has the directory's name is complete and durable.
+ * 2. A failure leaves nothing, as far as the file system lets it be removed. What was left by a process that died is
+ *    removed by the next one that makes the same directory.
+ * 3. What a living process is filling is left alone. Processes are told apart by number: where they cannot see each
+ *    other, in containers for instance, they must not make the same directory at a time.
+ */
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, join, resolve } from 'node:path'
+import { makeDurableDirectory } from './durable-directory.ts'
+import type { FileSystem } from './file-system.ts'
+import { mayBeAlive } from './process-identity.ts'
+import { hasSystemCode, systemError } from './system-error.ts'
+
+/** Directories that this process is filling. */
+const underWay = new WeakMap<FileSystem, Set<string>>()
+
+/**
+ * @param location must not be there, or be an empty directory
+ * @param fill gets the directory, empty, and returns when the bytes of all files in it are durable; their names need not be
+ * @throws EEXIST for a location that is taken; what `fill` throws; Node's own errors
+ */
+export async function stageDirectory<T>(
+  fileSystem: FileSystem,
+  location: string,
+  fill: (directory: string) => Promise<T>
+): Promise<T> {
+  const target = resolve(location)
+  const parent = dirname(target)
+  assertFree(fileSystem, target)
+  await makeDurableDirectory(fileSystem, parent)
+  removeLeftovers(fileSystem, target)
+  const partial = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.partial`
+  const own = underWay.get(fileSystem) ?? new Set()
+  underWay.set(fileSystem, own.add(partial))
+  let isNamed = false
+  try {
+    fileSystem.makeDirectory(partial)
+    const result = await fill(partial)
+    await fileSystem.syncDirectory(partial)
+    // Some systems do not rename over an empty directory.
+    if (assertFree(fileSystem, target) === 'empty') fileSystem.removeDirectory(target)
+    fileSystem.rename(partial, target)
+    isNamed = true
+    await fileSystem.syncDirectory(parent)
+    return result
+  } catch (error) {
+    removeIfPossible(fileSystem, isNamed ? renamedBack(fileSystem, target, partial) : partial)
+    throw error
+  } finally {
+    own.delete(partial)
+  }
+}
+
+/** Makes durable what is in the files of a directory. @throws Node's own errors */
+export async function syncFiles(fileSystem: FileSystem, directory: string): Promise<void> {
+  for (const name of fileSystem.list(directory)) {
+    const path = join(directory, name)
+    if (fileSystem.size(path) === undefined) continue
+    const file = fileSystem.open(path, 'update')
+    try {
+      await file.sync()
+    } finally {
+      file.close()
+    }
+  }
+}
+
+function assertFree(fileSystem: FileSystem, path: string): 'missing' | 'empty' {
+  try {
+    if (fileSystem.list(path).length === 0) return 'empty'
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return 'missing'
+    // A file, or something below a file.
+    if (!hasSystemCode(error, 'ENOTDIR') || fileSystem.size(path) === undefined) throw error
+  }
+  throw systemError('EEXIST', 'mkdir', path)
+}
+
+function removeLeftovers(fileSystem: FileSystem, target: string): void {
+  const parent = dirname(target)
+  const prefix = `${basename(target)}.`
+  for (const name of fileSystem.list(parent)) {
+    const [, pid] = name.startsWith(prefix)
+      ? (/^(\d+)-[0-9a-f]{8}\.partial$/.exec(name.slice(prefix.length)) ?? [])
+      : []
+    if (pid === undefined) continue
+    const path = join(parent, name)
+    const isFilled =
+      Number(pid) === process.pid ? underWay.get(fileSystem)?.has(path) : mayBeAlive({ pid: Number(pid) })
+    if (isFilled !== true) removeIfPossible(fileSystem, path)
+  }
+}
+
+/** Whether its name is durable is unknown: it must not stay. */
+function renamedBack(fileSystem: FileSystem, target: string, partial: string): string {
+  try {
+    fileSystem.rename(target, partial)
+    return partial
+  } catch {
+    return target
+  }
+}
+
+/** With all that is in it. */
+function removeIfPossible(fileSystem: FileSystem, directory: string): void {
+  try {
+    for (const name of fileSystem.list(directory)) {
+      const path = join(directory, name)
+      if (fileSystem.size(path) === undefined) removeIfPossible(fileSystem, path)
+      else fileSystem.remove(path)
+    }
+    fileSystem.removeDirectory(directory)
+  } catch {
+    // It was never made, or what led here also keeps it from being removed: the next one tries again.
+  }
+}

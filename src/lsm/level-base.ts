@@ -1,0 +1,195 @@
+/**
+ * The store as an abstract-level database, and no more: translation only. Arguments arrive checked, encoded and prefixed;
+ * what they mean is in engine/. What the store has beside is in lsm-level.ts.
+ *
+ * Invariant: every read takes its snapshot before the first `await`.
+ */
+import type { AbstractGetOptions, AbstractSnapshot } from 'abstract-level'
+import { clearRange } from './engine/clear-range.ts'
+import type { Engine } from './engine/engine.ts'
+import type { EngineReadView } from './engine/engine-read-view.ts'
+import { isTurnLong, nextTurn } from './engine/event-loop-turn.ts'
+import { mapKeys } from './engine/map-keys.ts'
+import { openEngine } from './engine/open-engine.ts'
+import { hasValue, readValue } from './engine/point-reads.ts'
+import type { Moment } from './engine/snapshots.ts'
+import type { WriteOperation } from './engine/write-group.ts'
+import { notOpen } from './errors.ts'
+import { nodeFileSystem } from './fs/node-file-system.ts'
+import { type LevelContract, manifest, type ReadOptions } from './level-contract.ts'
+import { LsmSnapshot } from './lsm-snapshot.ts'
+import type { LsmOptions, StoreOptions } from './options.ts'
+import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
+import type { ScanOptions } from './read/range-scan.ts'
+import { type CacheOptions, TypedLevel, type WriteOptions } from './typed-level.ts'
+import { checkedHashes, type HashesOption } from './value/hashes-option.ts'
+import { loadExtractor } from './value/load-extractor.ts'
+import type { ValueQueries } from './value/value-queries.ts'
+
+/** Everything that any abstract-level database does. */
+export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
+  readonly #location: string
+  #opened: Engine | undefined
+  #queries: ValueQueries | undefined
+  /** Whether hashes that come along with puts are all that the extractor would find. */
+  #takesHashes = false
+
+  /**
+   * Opens in the next microtask; see StoreOptions for what can be chosen.
+   * @param location the directory
+   * @throws TypeError for a location that is no name
+   */
+  constructor(location: string, options?: LsmOptions<K, V>) {
+    const checked = checkedLocation(location)
+    super(manifest, options)
+    this.#location = checked
+  }
+
+  /** The directory, as it was given. */
+  get location(): string {
+    return this.#location
+  }
+
+  /** @param options of the constructor, and over them those of open() */
+  async _open(options: StoreOptions): Promise<void> {
+    // First, so that nothing is written without it.
+    if (options.values !== undefined) await loadExtractor(options.values.extractor)
+    const valueSide = options.values && (await import('./value/value-queries.ts'))
+    const engine = await openEngine(this.#location, options)
+    try {
+      this.#queries = await valueSide?.ValueQueries.open(engine, options.fileSystem ?? nodeFileSystem)
+    } catch (error) {
+      await engine.close()
+      throw error
+    }
+    this.#takesHashes = this.#queries?.values.extractor.zoneFields.length === 0
+    this.#opened = engine
+  }
+
+  async _close(): Promise<void> {
+    const engine = this.#opened
+    this.#opened = undefined
+    this.#queries = undefined
+    await engine?.close()
+  }
+
+  /**
+   * The usual case is a getSync() in a promise: what AbstractLevel does around _get() costs a sixth of a read.
+   * @throws as getSync()
+   */
+  override get(key: K): Promise<V | undefined>
+  override get<L = K, W = V>(key: L, options: AbstractGetOptions<L, W> & CacheOptions): Promise<W | undefined>
+  override get(key: K, options?: AbstractGetOptions<K, V> & CacheOptions): Promise<V | undefined> {
+    if (options !== undefined) return super.get(key, options)
+    const isThere = this.status === 'open' && this._engine.options.diskReads === 'blocking' && !isTurnLong()
+    if (!isThere) return super.get(key)
+    try {
+      return Promise.resolve(super.getSync(key))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  _get(key: Uint8Array, options: ReadOptions): Buffer | undefined | Promise<Buffer | undefined> {
+    const engine = this._engine
+    if (engine.options.diskReads === 'threaded') {
+      return mapKeys(engine, [key], this._moment(options), options, readValue).then(([value]) => value)
+    }
+    const value = this._getSync(key, options)
+    return isTurnLong() ? nextTurn().then(() => value) : value
+  }
+
+  _getSync(key: Uint8Array, options: ReadOptions): Buffer | undefined {
+    const at = this._moment(options)
+    return readValue(at, key, at.sequence, options.fillCache !== false)
+  }
+
+  _getMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<(Buffer | undefined)[]> {
+    return mapKeys(this._engine, keys, this._moment(options), options, readValue)
+  }
+
+  _has(key: Uint8Array, options: ReadOptions): boolean | Promise<boolean> {
+    const engine = this._engine
+    if (engine.options.diskReads === 'threaded') {
+      return mapKeys(engine, [key], this._moment(options), options, hasValue).then(([has]) => has === true)
+    }
+    const at = this._moment(options)
+    const has = hasValue(at, key, at.sequence, options.fillCache !== false)
+    return isTurnLong() ? nextTurn().then(() => has) : has
+  }
+
+  _hasMany(keys: readonly Uint8Array[], options: ReadOptions): Promise<boolean[]> {
+    return mapKeys(this._engine, keys, this._moment(options), options, hasValue)
+  }
+
+  _put(key: Uint8Array, value: Uint8Array, options: WriteOptions & HashesOption): Promise<void> {
+    const hashes = this.#takesHashes ? checkedHashes(options) : undefined
+    return this._engine.put(key, value, options.sync === true, hashes)
+  }
+
+  _del(key: Uint8Array, options: WriteOptions): Promise<void> {
+    return this._engine.delete(key, options.sync === true)
+  }
+
+  _batch(operations: readonly WriteOperation[], options: WriteOptions): Promise<void> {
+    if (this.#takesHashes) for (const operation of operations) if (operation.type === 'put') checkedHashes(operation)
+    return this._engine.batch(operations, options.sync === true, this.#takesHashes)
+  }
+
+  _clear(options: ScanOptions & ReadOptions): Promise<void> {
+    return clearRange(this._engine, options, momentOf(options))
+  }
+
+  _iterator(options: LsmIteratorOptions & ReadOptions): LsmIterator<this, K, V> {
+    return new LsmIterator<this, K, V>(this, this._view(options), options)
+  }
+
+  _keys(options: LsmIteratorOptions & ReadOptions): LsmKeyIterator<this, K> {
+    return new LsmKeyIterator<this, K>(this, this._view(options), options)
+  }
+
+  _values(options: LsmIteratorOptions & ReadOptions): LsmValueIterator<this, K, V> {
+    return new LsmValueIterator<this, K, V>(this, this._view(options), options)
+  }
+
+  _snapshot(options: object): AbstractSnapshot {
+    return new LsmSnapshot(this._engine, options)
+  }
+
+  /** What runs while the database is open. @throws LEVEL_DATABASE_NOT_OPEN */
+  protected get _engine(): Engine {
+    if (this.#opened === undefined) throw notOpen()
+    return this.#opened
+  }
+
+  /** Undefined without the option values. @throws LEVEL_DATABASE_NOT_OPEN */
+  protected get _queries(): ValueQueries | undefined {
+    if (this.#opened === undefined) throw notOpen()
+    return this.#queries
+  }
+
+  /** Whether hashes that come along with puts are of use. */
+  protected get _takesHashes(): boolean {
+    return this.#takesHashes
+  }
+
+  /** The snapshot, or the present. */
+  protected _moment(options: ReadOptions): Moment {
+    return momentOf(options) ?? this._engine
+  }
+
+  protected _view(options: ReadOptions): EngineReadView {
+    return this._engine.view(momentOf(options))
+  }
+}
+
+/** Of the options' snapshot; undefined for the present. */
+export function momentOf({ snapshot }: ReadOptions): Moment | undefined {
+  return snapshot !== undefined && snapshot instanceof LsmSnapshot ? snapshot.moment : undefined
+}
+
+/** @throws TypeError */
+export function checkedLocation(location: string): string {
+  if (typeof location === 'string' && location !== '') return location
+  throw new TypeError("The first argument 'location' must be a non-empty string")
+}

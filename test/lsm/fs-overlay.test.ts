@@ -1,0 +1,77 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Call, changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
+import { OverlayFileSystem } from '../../src/lsm/fs/overlay-file-system.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { smallOptions } from './tools-content.ts'
+import { fillLevel, location, openLevel, rejection } from './tools-stores.ts'
+
+/** As a mount that is read-only; only what is elsewhere can be changed. */
+function readOnly(inner: FileSystem): FaultyFileSystem {
+  return new FaultyFileSystem(inner, {
+    before: ({ operation, path, mode, to = '' }: Call) => {
+      const isChange = (changingOperations as readonly string[]).includes(operation) && mode !== 'read'
+      if (isChange && `${path}${to}`.includes(location)) throw systemError('EROFS', operation, path)
+    }
+  })
+}
+
+/** A store as kill -9 leaves it, with much in its log. */
+async function leftStore() {
+  const fileSystem = new MemoryFileSystem()
+  const db = await openLevel(fileSystem)
+  const content = await fillLevel(db)
+  const left = fileSystem.snapshot()
+  await db.close()
+  return { left, content }
+}
+
+const options = { ...smallOptions, autoCompaction: false }
+
+test('a store in a directory that cannot be written opens, is read, and stays as it was', async () => {
+  const { left, content } = await leftStore()
+  const before = left.list(location).map((name) => [name, left.size(`${location}/${name}`)])
+  const below = readOnly(left)
+  assert.match(String((await rejection(openLevel(below))).cause), /EROFS/)
+  for (let round = 0; round < 2; round++) {
+    const db = await openLevel(new OverlayFileSystem(below, location), options)
+    assert.equal(new Map(await db.iterator().all()), content)
+    assert.equal((await db.verify()).problems, [])
+    // What it writes is there until it is closed.
+    await db.put('new', 'x')
+    await db.flush()
+    assert.is(await db.get('new'), 'x')
+    await db.close()
+  }
+  assert.equal(below.openFiles, [])
+  assert.equal(
+    left.list(location).map((name) => [name, left.size(`${location}/${name}`)]),
+    before
+  )
+})
+
+test('a backup of it is made elsewhere, of files of its own', async () => {
+  const { left, content } = await leftStore()
+  const db = await openLevel(new OverlayFileSystem(readOnly(left), location), options)
+  assert.is((await db.backup('/copy')).linkedBytes, 0)
+  await db.close()
+  const copy = new LsmLevel<string, string>('/copy', { ...smallOptions, fileSystem: left, createIfMissing: false })
+  assert.equal(new Map(await copy.iterator().all()), content)
+  assert.equal((await copy.verify()).problems, [])
+  await copy.close()
+})
+
+test('without autoCompaction nothing is merged but by compactRange()', async () => {
+  const db = await openLevel(new MemoryFileSystem(), { ...options, level0CompactionTrigger: 1 })
+  await fillLevel(db)
+  await db.flush()
+  const level0 = (): number => db.stats().levels[0]?.tables ?? 0
+  assert.ok(level0() > 3, `${level0()} tables`)
+  await db.compactRange('', '\xff')
+  assert.is(level0(), 0)
+  await db.close()
+})
+
+test.run()
