@@ -58,7 +58,9 @@ function copyObject(object: Document, place: FilterPlace, ancestors: readonly ob
   const copy: Document = {}
   for (const key of Object.keys(object)) {
     if (key === '__proto__') throw filterError('BadValue', placeOf(place, key), "the key '__proto__' is refused")
-    copy[key] = copyValue(object[key], placeOf(place, key), inside)
+    const value = object[key]
+    // Where they stand is told of values that may be refused.
+    copy[key] = typeof value === 'string' ? value : copyValue(value, placeOf(place, key), inside)
   }
   return copy
 }

@@ -40,8 +40,6 @@ export interface PreparedBounds {
   readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
   /** Where a segment keeps what it knows of each leaf: filled anew for each segment, and read before anything is awaited. */
   readonly locations: LeafLocation[]
-  /** The groups that may have documents of each leaf, likewise: see segment/groups.ts. */
-  readonly groups: Int32Array
 }
 
 export interface LeafLocation {
@@ -83,5 +81,5 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
     }
   }
   const root = prepare(expression)
-  return { root, leaves, locations: [], groups: new Int32Array(count) }
+  return { root, leaves, locations: [] }
 }

@@ -13,21 +13,19 @@ import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } 
 import { type Evaluation, noDocuments } from './evaluation.ts'
 import type { Side } from './ranges/interval.ts'
 import type { Selection } from './ranges/range-column.ts'
+import { partOf, type RowPart } from './segment/and-groups.ts'
 import { frameBytes } from './segment/row-cache.ts'
 import type { Segment } from './segment/segment.ts'
-import { allGroups } from './segment/upper-level.ts'
 
 /** Bits of a bound: nothing, everything, or an address in row memory. */
 type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
-/** Kernels work on so many at a time. */
-const kernelBytes = 16
 
 /**
  * @param live bit set = live; undefined when all are
  * @param documents positions below it are visible
- * @param groups outside of them no document is in upper: see segment/groups.ts
+ * @param groups outside of them no document is in upper: see segment/groups.ts; at least one
  */
 export function evaluateSegment(
   memory: RowMemory,
@@ -44,26 +42,23 @@ class SegmentEvaluation {
   readonly #memory: RowMemory
   readonly #segment: Segment
   readonly #locations: readonly LeafLocation[]
-  readonly #bytes: number
-  /** The part of a row, in bytes, in which upper is: what is beyond it is never looked at in the end. */
+  /** The part of a row in which upper is: of what is beyond it nothing is known, and nothing said. */
+  readonly #part: RowPart
   readonly #from: number
   readonly #length: number
   readonly #scratch: number
   /** Frames taken from the pool when an expression nests deeper than scratch is large. */
-  readonly #borrowed: number[] = []
-  readonly #vacant: number[] = []
+  #borrowed: number[] | undefined
+  #vacant: number[] | undefined
   #rowsRead = 0
 
   constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number) {
     this.#memory = memory
     this.#segment = segment
     this.#locations = locations
-    this.#bytes = segment.rowBytes
-    const groupBytes = segment.groupDocuments / 8
-    const isWhole = groups === allGroups || groupBytes % kernelBytes !== 0 || segment.alwaysCandidates.length > 0
-    const end = isWhole ? this.#bytes : Math.min(this.#bytes, (32 - Math.clz32(groups)) * groupBytes)
-    this.#from = isWhole ? 0 : Math.min(end, (31 - Math.clz32(groups & -groups)) * groupBytes)
-    this.#length = end - this.#from
+    this.#part = partOf(segment, groups)
+    this.#from = this.#part.from
+    this.#length = this.#part.length
     this.#scratch = memory.scratch
   }
 
@@ -80,7 +75,7 @@ class SegmentEvaluation {
       return this.#result(upper, isExact ? upper : this.#settle(lowerBits, 'lower', live, documents))
     } finally {
       this.#memory.pop(this.#scratch)
-      for (const address of this.#borrowed) this.#memory.free(address)
+      if (this.#borrowed !== undefined) for (const address of this.#borrowed) this.#memory.free(address)
     }
   }
 
@@ -117,7 +112,7 @@ class SegmentEvaluation {
       case 'hashed': {
         const out = this.#frame()
         this.#rowsRead += this.#segment.rowsPerPair
-        const isAnySet = this.#segment.andHashed(location, out)
+        const isAnySet = this.#segment.andHashed(location, out, this.#part)
         if (isAnySet === undefined) return EVERYTHING
         return isAnySet ? out : NOTHING
       }
@@ -133,21 +128,22 @@ class SegmentEvaluation {
     const exceptions = irregular.kind === 'private' ? this.#privateRow(irregular.slot) : undefined
     if (exceptions === undefined) return NOTHING
     const out = this.#frame()
-    this.#memory.kernels.andNot(row, exceptions, out, this.#bytes)
+    const from = this.#from
+    this.#memory.kernels.andNot(row + from, exceptions + from, out + from, this.#length)
     return out
   }
 
   #boundOfRange({ range, type }: RangeLeaf, side: Side): Bits {
     const column = this.#segment.rangeColumn(range.path, range.type)
     if (column === undefined) return side === 'upper' ? this.#upperOfPair(type) : NOTHING
-    const inside = this.#selected(side, (out) => column.select(range, side, out, this.#bytes))
+    const inside = this.#selected(side, (out) => column.select(range, side, out, this.#segment.rowBytes))
     this.#rowsRead += column.rowsRead
     if (side === 'lower' || inside === EVERYTHING) return inside
-    const outside = this.#selected(side, (out) => column.outsiders(out, this.#bytes))
+    const outside = this.#selected(side, (out) => column.outsiders(out, this.#segment.rowBytes))
     if (outside === NOTHING || outside === EVERYTHING) return outside === NOTHING ? inside : outside
     this.#rowsRead++
     if (inside === NOTHING) return outside
-    this.#memory.kernels.or(inside, outside, outside, this.#bytes)
+    this.#orTo(inside, outside, outside)
     return outside
   }
 
@@ -176,11 +172,16 @@ class SegmentEvaluation {
       if (bits !== EVERYTHING) rows.push(bits)
     }
     if (rows.length < 2) return rows[0] ?? EVERYTHING
-    return this.#fold(rows, (pointers, out) => this.#memory.kernels.andRows(pointers, rows.length, out, this.#bytes))
+    const out = this.#frame()
+    const pointers = this.#memory.push(rows.length * 4)
+    const first = pointers >>> 2
+    for (let i = 0; i < rows.length; i++) this.#memory.u32[first + i] = rows[i]! + this.#from
+    const isAnySet = this.#memory.kernels.andRows(pointers, rows.length, out + this.#from, this.#length)
+    this.#memory.pop(pointers)
+    return isAnySet === 1 ? out : NOTHING
   }
 
   #or(children: readonly BoundsNode[], side: Side): Bits {
-    const { kernels } = this.#memory
     let sum: Bits = NOTHING
     let isOurs = false
     for (const child of children) {
@@ -196,7 +197,7 @@ class SegmentEvaluation {
         continue
       }
       const out: number = isOurs ? sum : this.#frame()
-      kernels.or(sum, bits, out, this.#bytes)
+      this.#orTo(sum, bits, out)
       // A branch's frames are free once it is in the sum: an $in of thousands needs a handful.
       if (isOurs) this.#memory.pop(mark)
       isOurs = true
@@ -205,20 +206,16 @@ class SegmentEvaluation {
     return sum
   }
 
-  #fold(rows: readonly number[], kernel: (pointers: number, out: number) => 0 | 1): Bits {
-    const out = this.#frame()
-    const pointers = this.#memory.push(rows.length * 4)
-    this.#memory.u32.set(rows, pointers >>> 2)
-    const isAnySet = kernel(pointers, out)
-    this.#memory.pop(pointers)
-    return isAnySet === 1 ? out : NOTHING
+  #orTo(a: number, b: number, out: number): void {
+    const from = this.#from
+    this.#memory.kernels.or(a + from, b + from, out + from, this.#length)
   }
 
   #complement(bits: Bits): Bits {
     if (bits === NOTHING) return EVERYTHING
     if (bits === EVERYTHING) return NOTHING
     const out = this.#frame()
-    this.#memory.kernels.not(bits, out, this.#bytes)
+    this.#memory.kernels.not(bits + this.#from, out + this.#from, this.#length)
     return out
   }
 
@@ -258,12 +255,14 @@ class SegmentEvaluation {
       isLowerUpper,
       certain: lowerCount === 0 || isLowerUpper ? undefined : this.#membersOf(lower, positions),
       rowsRead: this.#rowsRead,
-      bytesTouched: this.#rowsRead * this.#bytes
+      bytesTouched: this.#rowsRead * this.#length
     }
   }
 
   #none(): Evaluation {
-    return { ...noDocuments, rowsRead: this.#rowsRead, bytesTouched: this.#rowsRead * this.#bytes }
+    const { upper, lowerCount, isLowerUpper, certain } = noDocuments
+    const rowsRead = this.#rowsRead
+    return { upper, lowerCount, isLowerUpper, certain, rowsRead, bytesTouched: rowsRead * this.#length }
   }
 
   #positionsOf(row: number): Uint16Array {
@@ -292,16 +291,21 @@ class SegmentEvaluation {
     const { scratch, scratchEnd } = this.#memory
     // The last 320 KiB stay free for lists: positions of a whole segment, pointers, a decoded row.
     if (scratch + frameBytes <= scratchEnd - 320 * 1024) return this.#memory.push(frameBytes)
-    const vacant = this.#vacant.pop()
+    const vacant = this.#vacant?.pop()
     if (vacant !== undefined) return vacant
     const address = this.#memory.allocate()
+    this.#borrowed ??= []
     this.#borrowed.push(address)
     return address
   }
 
   /** Returns the frame taken last. */
   #giveBack(address: number): void {
-    if (address < this.#memory.scratchEnd) this.#memory.pop(address)
-    else this.#vacant.push(address)
+    if (address < this.#memory.scratchEnd) {
+      this.#memory.pop(address)
+      return
+    }
+    this.#vacant ??= []
+    this.#vacant.push(address)
   }
 }

@@ -8,7 +8,7 @@
  *    overwritten, and a segment record is replaced or removed in one batch.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
-import { breathe } from '../model/time-slice.ts'
+import { breathe, turnIfLong } from '../model/time-slice.ts'
 import type { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
@@ -23,22 +23,15 @@ import { type SealedContext, SealedSegment } from './segment/sealed-segment.ts'
 import type { SegmentParameters } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import { encodeSegmentRecord, noBytes } from './segment/segment-record.ts'
+import { NextParameters } from './tune/next-parameters.ts'
 import type { PairList } from './tune/sampled-pairs.ts'
-import { Sampler } from './tune/sampler.ts'
-import {
-  chooseParameters,
-  chooseParametersInSlices,
-  isOverfull,
-  parametersAfter,
-  type TuningOptions
-} from './tune/tuning.ts'
+import { isOverfull, type TuningOptions } from './tune/tuning.ts'
 
 /** Documents after which the very first segment is built again with parameters that fit them. */
 const tuningSizes = [1024, 4096]
 const deadMarksPerFold = 4096
-const minSample = 256
-/** Of a full segment. */
-const sampleDocuments = 4096
+/** Shorter segments have small samples: choosing takes a moment, whenever it is. */
+const minChunksForEarlyChoice = 8
 /** Documents over which the density of the rows is watched. */
 const densityWindow = 1024
 
@@ -59,11 +52,12 @@ export interface MaintenanceContext {
 export class Maintenance {
   readonly #context: MaintenanceContext
   readonly #deadMarks: number[] = []
-  #sampler = new Sampler()
+  readonly #next: NextParameters
   #windowStart = { documents: 0, hashedPairs: 0 }
 
   constructor(context: MaintenanceContext) {
     this.#context = context
+    this.#next = new NextParameters(context.tuning, context.geometry.segmentDocuments)
   }
 
   /** Cheap: asked after every batch. */
@@ -83,13 +77,13 @@ export class Maintenance {
 
   /** Learns from a document just added to the last segment. */
   observeFlat(flat: FlatDocument): void {
-    this.#sampler.observe(flat)
+    this.#next.observeFlat(flat)
     this.#watchDensity()
   }
 
   /** As observeFlat(), of one that was added by its bytes. */
   readonly observe = (pairs: PairList): void => {
-    this.#sampler.observePairs(pairs)
+    this.#next.observePairs(pairs)
     this.#watchDensity()
   }
 
@@ -102,16 +96,18 @@ export class Maintenance {
     this.#windowStart = { documents: open.documents, hashedPairs: open.hashedPairs }
     // Closing early costs a small segment, so a segment has to be worth something first.
     const isWorthClosing = open.documents >= 2 * this.#context.geometry.chunkDocuments
-    if (isWorthClosing && isOverfull(perDocument, open.shards, open.rowsPerPair)) last!.isClosed = true
+    if (!isWorthClosing || !isOverfull(perDocument, open.shards, open.rowsPerPair)) return
+    last!.isClosed = true
+    this.#next.forgetChoice()
   }
 
   /** True when the next document has to be observed with all its pairs; otherwise noteUnobserved() will do. */
   get wantsSample(): boolean {
-    return this.#sampler.isNextSampled
+    return this.#next.wantsSample
   }
 
   noteUnobserved(): void {
-    this.#sampler.skip()
+    this.#next.skip()
   }
 
   noteDead(ordinal: number): void {
@@ -125,11 +121,8 @@ export class Maintenance {
 
   /** Parameters of the segment that follows; starts a new sample. */
   nextParameters(previous: SegmentHandle): SegmentParameters {
-    const parameters =
-      this.#sampler.size >= minSample
-        ? chooseParameters(this.#sampler, this.#context.tuning(), this.#context.geometry.segmentDocuments)
-        : parametersAfter(previous.segment, this.#context.tuning())
-    this.#sampler = this.#isYoung(this.#context.handles.length) ? new Sampler() : new Sampler(this.#strideOfSegment)
+    const parameters = this.#next.take(previous.segment)
+    this.#next.sample(this.#isYoung(this.#context.handles.length) ? 'all' : 'segment')
     this.#windowStart = { documents: 0, hashedPairs: 0 }
     return parameters
   }
@@ -156,6 +149,7 @@ export class Maintenance {
       const { chunkDocuments } = this.#context.geometry
       const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
       await this.#checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
+      if (this.#isAlmostFull(last)) await this.#next.chooseAhead()
     }
     if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
   }
@@ -175,19 +169,22 @@ export class Maintenance {
     const { handles } = this.#context
     const isFirst = handles.length === 1 && !(handles[0]!.segment instanceof SealedSegment)
     if (handles.length > 0 && !(isFirst && handles[0]!.tunings < tuningSizes.length)) {
-      this.#sampler = new Sampler(this.#strideOfSegment)
+      this.#next.sample('segment')
     }
-  }
-
-  get #strideOfSegment(): number {
-    return Math.max(2, Math.ceil(this.#context.geometry.segmentDocuments / sampleDocuments))
   }
 
   #isTuningDue(handle: SegmentHandle): boolean {
     const size = this.#isYoung(this.#context.handles.length - 1) ? tuningSizes[handle.tunings] : undefined
     if (size === undefined || handle.open === undefined || handle.open.documents < size) return false
     // After a reopen there are only the documents added since to choose from: wait until they are a sample.
-    return this.#sampler.size >= minSample && !this.isComplete(handle)
+    return this.#next.hasSample && !this.isComplete(handle)
+  }
+
+  /** True when so much of the segment is in the sample that the rest would hardly change it. */
+  #isAlmostFull({ open }: SegmentHandle): boolean {
+    const { segmentDocuments, chunkDocuments } = this.#context.geometry
+    if (open === undefined || open.isFull || segmentDocuments < minChunksForEarlyChoice * chunkDocuments) return false
+    return open.documents >= segmentDocuments - chunkDocuments
   }
 
   /** The segments before the n-th have not shown what documents are like: they were built again when they were few. */
@@ -219,7 +216,9 @@ export class Maintenance {
     }
     let sliceStart = performance.now()
     for (const write of chunkWrites(open, geometry, from, documents)) {
-      sliceStart = await breathe(sliceStart)
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+      if (write === undefined) continue
       if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
       else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
       else if (write.key[0] === IndexArea.chunkUpper) upperLevel += write.value.length
@@ -245,26 +244,32 @@ export class Maintenance {
     const { store, memory, sealed } = this.#context
     const open = handle.open!
     const record = await sealSegment(open, store, memory, handle.tunings)
-    const deletions = this.#chunkDeletions(handle, open)
+    await turnIfLong()
     const value = encodeSegmentRecord(record)
     await this.#writeWithLive([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
+    const deletions = this.#chunkDeletions(handle, open)
     handle.segment = new SealedSegment(sealed, record)
     handle.bytes = record.bytes
     handle.directoryBytes = value.length
     handle.checkpointed = record.documents
     open.free()
+    await turnIfLong()
     await store.write(deletions)
+    await turnIfLong()
   }
 
   /** Builds the segment again from its documents, with parameters chosen from the sample. */
   async #tune(handle: SegmentHandle): Promise<void> {
-    const { documents, tuning, createOpen, ingest, store, geometry } = this.#context
+    const { documents, createOpen, ingest, store } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
-    const parameters = await chooseParametersInSlices(this.#sampler, tuning(), geometry.segmentDocuments)
-    let sliceStart = performance.now()
+    const parameters = await this.#next.choose()
+    await turnIfLong()
     const tuned = createOpen(handle.firstOrdinal, parameters)
     try {
+      // Thousands of rows were made.
+      await turnIfLong()
+      let sliceStart = performance.now()
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
         for (const stored of run) {
           while (handle.firstOrdinal + tuned.documents < stored.ordinal) tuned.addUnknown()
@@ -288,7 +293,7 @@ export class Maintenance {
       handle.tunings++
     this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
     // Until the last decision every document is in the sample, from then on those that the next segment needs.
-    if (handle.tunings === tuningSizes.length) this.#sampler = new Sampler(this.#strideOfSegment)
+    if (handle.tunings === tuningSizes.length) this.#next.sample('segment')
     open.free()
   }
 

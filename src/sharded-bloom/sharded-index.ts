@@ -9,10 +9,8 @@ import type { HashName, PairHasher } from '../bloom/hash.ts'
 import { loadHasher } from '../bloom/hash.ts'
 import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
-import type { PairExpression } from '../model/pairs.ts'
-import { breathe } from '../model/time-slice.ts'
+import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
-import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import { ByteIngest } from './byte-scan/byte-ingest.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import { StoredIngest } from './byte-scan/stored-ingest.ts'
@@ -54,7 +52,6 @@ export class ShardedIndex implements DocumentIndex {
   readonly #memory: RowMemory
   readonly #cache: RowCache
   readonly #handles: SegmentHandle[] = []
-  readonly #prepared = new WeakMap<PairExpression, PreparedBounds>()
   #header: IndexHeader | undefined
   #tools: { readonly flattener: Flattener; readonly pairHash: PairHash } | undefined
   #maintenance: Maintenance | undefined
@@ -82,6 +79,8 @@ export class ShardedIndex implements DocumentIndex {
   async open(nextOrdinal: number, documents: number): Promise<void> {
     const hash = this.#options.hash ?? 'murmur'
     const hasher = await loadHasher(hash)
+    // The first index of a process has just made its memory.
+    await nextTurn()
     this.#tuning = checkTuning(withChoice(this.#options, await readChoice(this.#store)))
     try {
       await this.#load(hasher, hash)
@@ -147,8 +146,8 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   capture(limit: number): ShardedView {
-    const prepare = (expression: PairExpression): PreparedBounds => this.#prepare(expression)
-    return new ShardedView({ memory: this.#memory, cache: this.#cache, prepare }, this.#handles, limit)
+    const { pairHash } = this.#openTools
+    return new ShardedView({ memory: this.#memory, cache: this.#cache, pairHash }, this.#handles, limit)
   }
 
   liveCount(limit: number): number {
@@ -193,18 +192,13 @@ export class ShardedIndex implements DocumentIndex {
     return indexStats(this.#handles, this.#cache, this.#recovered, this.#damage)
   }
 
-  get #flattener(): Flattener {
+  get #openTools(): { readonly flattener: Flattener; readonly pairHash: PairHash } {
     if (this.#tools === undefined) throw new PetalError('InternalError', 'The index is used before it is open')
-    return this.#tools.flattener
+    return this.#tools
   }
 
-  #prepare(expression: PairExpression): PreparedBounds {
-    let prepared = this.#prepared.get(expression)
-    if (prepared === undefined) {
-      prepared = prepareBounds(expression, this.#tools!.pairHash)
-      this.#prepared.set(expression, prepared)
-    }
-    return prepared
+  get #flattener(): Flattener {
+    return this.#openTools.flattener
   }
 
   #createTools(hasher: PairHasher, header: IndexHeader): void {
@@ -251,7 +245,10 @@ export class ShardedIndex implements DocumentIndex {
 
   async #startAgain(hasher: PairHasher, hash: HashName): Promise<void> {
     const store = this.#store
-    for (const area of Object.values(IndexArea)) await store.clear(...indexRange(area))
+    for (const area of Object.values(IndexArea)) {
+      await store.clear(...indexRange(area))
+      await turnIfLong()
+    }
     this.#header = createHeader(hash, this.#geometry.segmentDocuments, this.#options.seed)
     this.#createTools(hasher, this.#header)
     await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])

@@ -3,11 +3,13 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { PairExpression } from '../model/pairs.ts'
-import type { BoundsNode, PreparedBounds } from './bounds.ts'
+import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { type Evaluation, noDocuments } from './evaluation.ts'
-import { columnOf, groupsOf, narrowGroups } from './segment/groups.ts'
+import type { PairHash } from './pairs/pair-hash.ts'
+import { areSparse } from './segment/and-groups.ts'
+import { columnOf, groupsOf } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
 import type { RowCache } from './segment/row-cache.ts'
 import type { Location, Segment } from './segment/segment.ts'
@@ -17,8 +19,7 @@ import { allGroups } from './segment/upper-level.ts'
 export interface ViewContext {
   readonly memory: RowMemory
   readonly cache: RowCache
-  /** Prepared once per expression and index. */
-  readonly prepare: (expression: PairExpression) => PreparedBounds
+  readonly pairHash: PairHash
 }
 
 interface CapturedSegment {
@@ -32,8 +33,13 @@ export class ShardedView implements IndexView {
   readonly limit: number
   readonly #context: ViewContext
   readonly #segments: readonly CapturedSegment[]
-  /** What skip() has found at the segment that it did not skip, which is evaluated next. */
-  #left: { readonly segment: CapturedSegment; readonly root: BoundsNode; readonly groups: number } | undefined
+  /** What was asked last: reads ask all segments the same. */
+  #asked: PairExpression | undefined
+  #bounds: PreparedBounds | undefined
+  /** Of the segment at which skip() has stopped, which is asked for next. What it says is true as long as the view. */
+  #left:
+    | { readonly captured: CapturedSegment; readonly bounds: PreparedBounds; readonly evaluation: Evaluation }
+    | undefined
   /** Evaluations that wait for rows: a closed view keeps its segments until they end. */
   #waiting = 0
   #isOpen = true
@@ -61,25 +67,29 @@ export class ShardedView implements IndexView {
   }
 
   skip(segment: number, expression: PairExpression, step: 1 | -1): number {
-    const { cache, prepare } = this.#context
-    const { root, groups: found } = prepare(expression)
+    const { cache } = this.#context
+    const bounds = this.#prepare(expression)
     const segments = this.#segments
     cache.beginEvaluation()
     let at = segment
     for (; at >= 0 && at < segments.length; at += step) {
-      const { handle } = segments[at]!
-      if (!handle.isReady || handle.segment.alwaysCandidates.length > 0) break
-      const groups = groupsOf(handle.segment, root, found)
-      const left = groups === 0 ? 0 : narrowGroups(handle.segment, root, groups, found)
-      if (left === 0) continue
-      this.#left = { segment: segments[at]!, root, groups: left }
+      const captured = segments[at]!
+      const evaluation = this.#evaluateInMemory(captured, bounds)
+      if (evaluation?.upper.length === 0) continue
+      this.#left = evaluation && { captured, bounds, evaluation }
       break
     }
     return (at - segment) * step
   }
 
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
-    const evaluating = this.#attempt(this.#segments[segment]!, this.#context.prepare(expression))
+    const captured = this.#segments[segment]!
+    const bounds = this.#prepare(expression)
+    const left = this.#left
+    if (left?.captured === captured && left.bounds === bounds) {
+      return new Candidates(left.evaluation, captured.handle, captured.documents)
+    }
+    const evaluating = this.#attempt(captured, bounds)
     if (!(evaluating instanceof Promise)) return evaluating
     this.#waiting++
     return evaluating.finally(() => {
@@ -94,9 +104,31 @@ export class ShardedView implements IndexView {
     this.#letGoIfUnused()
   }
 
+  #prepare(expression: PairExpression): PreparedBounds {
+    if (this.#bounds === undefined || expression !== this.#asked) {
+      this.#asked = expression
+      this.#bounds = prepareBounds(expression, this.#context.pairHash)
+    }
+    return this.#bounds
+  }
+
   #letGoIfUnused(): void {
     if (this.#isOpen || this.#waiting > 0) return
     for (const { handle } of this.#segments) handle.letGo()
+  }
+
+  /** Undefined where few groups are not all that is left, or where rows are not in memory: nothing is read for it. */
+  #evaluateInMemory({ handle, live, documents }: CapturedSegment, bounds: PreparedBounds): Evaluation | undefined {
+    const { isReady, segment } = handle
+    if (!isReady || segment.alwaysCandidates.length > 0) return undefined
+    locateAll(segment, bounds)
+    const groups = groupsOf(segment, bounds.root, bounds.locations)
+    if (groups === 0) return noDocuments
+    if (!areSparse(groups, segment.groupDocuments)) return undefined
+    const { memory, cache } = this.#context
+    const { misses } = cache
+    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups)
+    return cache.misses === misses ? evaluation : undefined
   }
 
   /**
@@ -110,15 +142,14 @@ export class ShardedView implements IndexView {
     if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds))
     const { segment } = handle
     cache.beginEvaluation()
-    let pending = locateAll(segment, bounds)
-    if (pending === undefined) {
-      // Rows are read where the upper level leaves a group in which a document may match.
-      if (groupsOf(segment, bounds.root, bounds.groups) === 0)
-        return new Candidates(this.#excluded(captured), handle, documents)
-      pending = loadAll(segment, bounds)
-    }
+    locateAll(segment, bounds)
+    let pending = loadGroups(segment, bounds)
     if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
-    const groups = this.#left?.segment === captured && this.#left.root === bounds.root ? this.#left.groups : allGroups
+    // Rows are read where the upper level leaves a group in which a document may match.
+    const groups = groupsOf(segment, bounds.root, bounds.locations)
+    if (groups === 0) return new Candidates(this.#excluded(captured), handle, documents)
+    pending = loadAll(segment, bounds)
+    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
     return new Candidates(evaluateSegment(memory, segment, bounds, live, documents, groups), handle, documents)
   }
 
@@ -129,19 +160,27 @@ export class ShardedView implements IndexView {
   }
 }
 
-const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [], groups: new Int32Array(0) }
+const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [] }
 const absent: Location = { kind: 'absent' }
 
-/** Finds what the segment knows of each leaf, and brings its part of the upper level into memory. */
-function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
-  let pending: Promise<void>[] | undefined
+/** Finds what the segment knows of each leaf. */
+function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): void {
   for (const leaf of leaves) {
     if (columnOf(segment, leaf) !== undefined) continue
     const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
     const location = segment.locate(pair)
     // Only what private rows say is ever certain.
     locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
-    pending = withPending(pending, segment.loadGroups(location))
+  }
+}
+
+/** Brings what the upper level has of the leaves into memory. */
+function loadGroups(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
+  let pending: Promise<void>[] | undefined
+  for (const leaf of leaves) {
+    if (columnOf(segment, leaf) !== undefined) continue
+    const { pair } = locations[leaf.kind === 'range' ? leaf.type.index : leaf.index]!
+    pending = withPending(pending, segment.loadGroups(pair))
   }
   return pending
 }

@@ -66,6 +66,28 @@ test('rows follow the sample: documents with more pairs get more of them', async
   assert.ok(shards[0]! < shards[1]! && shards[1]! < shards[2]!, shards.join(' < '))
 })
 
+const almostFull = Array.from({ length: 28_700 }, () => ({ kind: 'early' }))
+
+test('parameters are chosen before the segment is full, and its last documents do not change them', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 32_768 })
+  await harness.insert(almostFull)
+  // In one batch: nothing is chosen beside it.
+  harness.add(Array.from({ length: 4069 }, () => ({ kind: 'late' })))
+  const { certain, upper } = await harness.snapshot().evaluate(compileFilter({ kind: 'late' }))
+  assert.ok(upper.has(32_768))
+  assert.not.ok(certain.has(32_768))
+  await harness.close()
+})
+
+test('parameters chosen before the segment is full are dropped when its last documents fill the rows', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 32_768 })
+  await harness.insert(almostFull)
+  harness.add(unique(4000, 100))
+  const [first, second] = segmentsOf(harness)
+  assert.ok(second!.shards > first!.shards, `${second!.shards} > ${first!.shards}`)
+  await harness.close()
+})
+
 test('parameters that are given are kept', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048, shards: 192, rowsPerPair: 5 })
   await harness.insert(unique(2500, 12))

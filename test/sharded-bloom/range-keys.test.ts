@@ -4,6 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compareStrings } from '../../src/model/compare.ts'
+import { runSteps } from '../../src/model/time-slice.ts'
 import { type Document, Type } from '../../src/model/types.ts'
 import { chooseEdges, maxBins } from '../../src/sharded-bloom/ranges/bins.ts'
 import { decodeColumnChunk, encodeColumnChunk } from '../../src/sharded-bloom/ranges/column-chunk.ts'
@@ -136,7 +137,7 @@ for (const [name, keyAt] of [
       if (i % 5 === 4 || Number.isNaN(key)) column.outside.add(place.first + i)
       else column.set(place.first + i, key)
     }
-    const record = encodeColumnChunk([column, empty], place)
+    const record = runSteps(encodeColumnChunk([column, empty], place))
     assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
     const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
     column.read(0, from)

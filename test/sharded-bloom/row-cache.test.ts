@@ -128,8 +128,13 @@ test('rows that arrive after the index was closed take no memory', async () => {
   harness.records.isAsync = true
   await harness.open()
   await harness.insert(tweets.slice(0, 1100))
+  let letThrough = (): void => undefined
+  harness.records.heldBack = new Promise((resolve) => {
+    letThrough = resolve
+  })
   const pending = harness.snapshot().check(filters.slice(0, 1))
   await harness.close()
+  letThrough()
   let failure: { readonly codeName?: string } | undefined
   await pending.catch((error: { readonly codeName?: string }) => {
     failure = error

@@ -135,4 +135,68 @@ test('a negation is not bounded by groups', async () => {
   await harness.close()
 })
 
+/** Twice the ordinal of each candidate, plus one where it is certain; as a read walks over segments, or one by one. */
+async function walk(harness: IndexHarness, filter: Document, step: 1 | -1, isSkipping: boolean): Promise<number[]> {
+  const { view } = harness.snapshot()
+  const { bounds } = compileFilter(filter)
+  const codes: number[] = []
+  for (let i = 0; i < view.segmentCount; i++) {
+    const at = (skipped: number): number => (step === 1 ? i + skipped : view.segmentCount - 1 - i - skipped)
+    const skipped = isSkipping ? (view.skip?.(at(0), bounds, step) ?? 0) : 0
+    i += skipped
+    if (i === view.segmentCount) break
+    const segment = await view.evaluate(at(0), bounds)
+    let certain = 0
+    for (let c = 0; c < segment.upperCount; c++) {
+      const isCertain = segment.isCertain(c)
+      if (isCertain) certain++
+      codes.push(2 * segment.ordinal(c) + Number(isCertain))
+    }
+    assert.is(segment.lowerCount, certain)
+  }
+  view.close()
+  return codes.sort((a, b) => a - b)
+}
+
+test('who passes over segments finds the same candidates, whether rows are in memory or not', async () => {
+  const harness = await open(4096)
+  const removed = Array.from({ length: 2000 }, (_, i) => 3 * i)
+  await harness.remove(removed)
+  const rare = { $or: [{ unique: 'u100' }, { unique: 'u3905' }] }
+  const filters: Document[] = [
+    { unique: 'u5002' },
+    { unique: 'nobody' },
+    { unique: { $in: ['u1', 'u4095', 'u4096', 'u9001', 'nobody'] } },
+    { some: 's5', common: 1 },
+    { common: 0, pair: 'p3000' },
+    { ...rare, common: { $ne: 1 } },
+    { $and: [rare, { $or: [{ common: 1 }, { unique: 'u3905' }] }] },
+    { $and: [rare, { $nor: [{ unique: 'u100' }] }] },
+    { $and: [rare, { $nor: [{ unique: 'u2000' }, { common: 2 }] }] },
+    { some: { $gte: 4000, $lt: 4010 }, unique: 'u4005' },
+    { $or: [{ unique: 'u5' }, { unique: { $ne: 'u6' } }] }
+  ]
+  for (const filter of filters) {
+    for (const step of [1, -1] as const) {
+      await harness.reopen()
+      const shown = `${JSON.stringify(filter)} in steps of ${step}`
+      const cold = await walk(harness, filter, step, true)
+      const warm = await walk(harness, filter, step, true)
+      const each = await walk(harness, filter, step, false)
+      assert.equal(cold, each, shown)
+      assert.equal(warm, each, shown)
+      const matches = compileFilter(filter).matches
+      for (let i = 0; i < count; i++) {
+        const isLive = i % 3 !== 0 || i >= 6000
+        if (isLive && matches(documentAt(i)))
+          assert.ok(
+            each.some((code) => code >> 1 === i),
+            `${i} of ${shown}`
+          )
+      }
+    }
+  }
+  await harness.close()
+})
+
 test.run()

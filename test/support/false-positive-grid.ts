@@ -9,8 +9,10 @@ import { histogramOf, meanRowFalsePositiveRate, rowFalsePositiveRate } from '../
 import { Type } from '../../src/model/types.ts'
 import { Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
+import { partOf } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
+import { allGroups } from '../../src/sharded-bloom/segment/upper-level.ts'
 import { expectedFalsePositives } from '../../src/sharded-bloom/standalone/false-positives.ts'
 import { randomFrom } from './random.ts'
 
@@ -97,7 +99,7 @@ export function compareRows({ shape, bitsPerPosting, rowsPerPair }: RowPoint, se
     let falsePositives = 0
     for (let probe = 0; probe < probes; probe++) {
       const pair = pairHash.hash({ path: 'v', tag: Type.string, key: `absent ${probe}` })
-      if (segment.andHashed({ kind: 'hashed', pair }, out)) {
+      if (segment.andHashed({ kind: 'hashed', pair }, out, partOf(segment, allGroups))) {
         falsePositives += memory.kernels.popcount(out, segment.rowBytes)
       }
     }

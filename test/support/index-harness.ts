@@ -22,6 +22,8 @@ export class RecordMap implements IndexStore {
   readonly records: Map<string, Uint8Array>
   /** Answer with promises, as a store without synchronous reads does. */
   isAsync = false
+  /** Answers come when it resolves. */
+  heldBack: Promise<void> | undefined
   /** Throws in place of the n-th write from now, and of every later one. */
   failAfterWrites = Number.POSITIVE_INFINITY
 
@@ -31,6 +33,7 @@ export class RecordMap implements IndexStore {
 
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const value = this.records.get(hex(key))
+    if (this.heldBack !== undefined) return this.heldBack.then(() => value)
     return this.isAsync ? new Promise((resolve) => setImmediate(() => resolve(value))) : value
   }
 

@@ -5,6 +5,7 @@
  * ordinal costs a quarter of a byte per document and answers best, and is always taken.
  */
 import { compareStrings } from '../../model/compare.ts'
+import { runSteps } from '../../model/time-slice.ts'
 import { Type } from '../../model/types.ts'
 import { bitsOfCodes, maxBins } from './bins.ts'
 import { type ColumnSpec, isRangeType, maxColumns, maxPrefix, rangeTypes } from './column-spec.ts'
@@ -27,6 +28,7 @@ export const columnSampleDocuments = 512
 /** Documents that must have the value, of the sample. */
 const minShare = 1 / 64
 const minDistinct = 4
+const documentsPerStep = 16
 /** Texts of fewer distinct values than this share of their documents are names and labels, which nobody cuts ranges of. */
 const minTextShare = 1 / 8
 /** Bytes per document. */
@@ -37,17 +39,25 @@ const prefixSlack = 3
 
 /** @param sample documents in the order of ordinals */
 export function chooseColumns(sample: readonly (readonly SampledValue[])[], choice: RangeCodes): ColumnSpec[] {
+  return runSteps(columnSteps(sample, choice))
+}
+
+/** As chooseColumns(), in steps of less than a millisecond. */
+export function* columnSteps(
+  sample: Iterable<readonly SampledValue[]>,
+  choice: RangeCodes
+): Generator<void, ColumnSpec[]> {
   if (choice === 'none') return []
-  const candidates = candidatesOf(sample, choice).filter(
-    (candidate) =>
-      isWorthIt(candidate, sample.length) && (candidate.isText ? choice === 'all' || candidate.isGrowing : true)
+  const { candidates: all, sampled } = yield* candidatesOf(sample, choice)
+  const candidates = all.filter(
+    (candidate) => isWorthIt(candidate, sampled) && (candidate.isText ? choice === 'all' || candidate.isGrowing : true)
   )
   candidates.sort((a, b) => Number(b.isGrowing) - Number(a.isGrowing) || b.single - a.single)
   const left = { numbers: numberBudget, texts: textBudget }
   const chosen: ColumnSpec[] = []
   for (const candidate of candidates) {
     const part = candidate.isText ? 'texts' : 'numbers'
-    const cost = bytesPerDocument(candidate, sample.length)
+    const cost = bytesPerDocument(candidate, sampled)
     if (chosen.length === maxColumns || left[part] < cost) continue
     left[part] -= cost
     chosen.push(specOf(candidate))
@@ -71,10 +81,14 @@ interface Candidate {
 }
 
 /** In the order in which their paths and types are first met. */
-function candidatesOf(sample: readonly (readonly SampledValue[])[], choice: RangeCodes): Candidate[] {
+function* candidatesOf(
+  sample: Iterable<readonly SampledValue[]>,
+  choice: RangeCodes
+): Generator<void, { readonly candidates: Candidate[]; readonly sampled: number }> {
   const candidates: Candidate[] = []
   const byPathOfType = rangeTypes.map(() => new Map<string, Candidate>())
-  sample.forEach((values, document) => {
+  let document = 0
+  for (const values of sample) {
     for (const { path, tag, key } of values) {
       if (!isRangeType(tag) || (tag === Type.string && choice === 'numbers')) continue
       const byPath = byPathOfType[rangeTypes.indexOf(tag)]!
@@ -88,8 +102,9 @@ function candidatesOf(sample: readonly (readonly SampledValue[])[], choice: Rang
       if (candidate.isText && !candidate.isGrowing && choice === 'auto') continue
       note(candidate, document, key)
     }
-  })
-  return candidates
+    if (++document % documentsPerStep === 0) yield
+  }
+  return { candidates, sampled: document }
 }
 
 function newCandidate(spec: ColumnSpec): Candidate {

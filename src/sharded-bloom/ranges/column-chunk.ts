@@ -16,7 +16,11 @@ export interface ChunkPlace {
   readonly rowBytes: number
 }
 
-export function encodeColumnChunk(columns: readonly OpenColumn[], place: ChunkPlace): Uint8Array {
+/** In steps, one for each column. */
+export function* encodeColumnChunk(
+  columns: readonly OpenColumn[],
+  place: ChunkPlace
+): Generator<undefined, Uint8Array> {
   const { first, documents, rowBytes } = place
   const keys = new Float64Array(documents)
   const present = new Float64Array(documents)
@@ -34,6 +38,7 @@ export function encodeColumnChunk(columns: readonly OpenColumn[], place: ChunkPl
     const outside = column.outside.encode(first, documents, rowBytes)
     const members = encodeRow(words, documents, rowBytes)
     parts.push(lengthOf(outside), outside, lengthOf(members), members, encodeKeys(present.subarray(0, count)))
+    yield
   }
   const record = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let offset = 0

@@ -11,6 +11,7 @@ import type { OpenColumn } from './open-column.ts'
 /** Positions that share one key of a growing column. */
 export const groupPositions = 32
 const maxSample = 4096
+const positionsPerStep = 8192
 
 export interface ColumnContents {
   readonly kind: 'codes' | 'growing'
@@ -20,13 +21,22 @@ export interface ColumnContents {
   readonly keys: Float64Array
 }
 
-export function sealColumn(column: OpenColumn, documents: number, memory: RowMemory): ColumnContents {
+/** In steps. */
+export function* sealColumn(column: OpenColumn, documents: number, memory: RowMemory): Generator<void, ColumnContents> {
   const keys = new Float64Array(documents)
   column.read(0, keys)
-  return column.isGrowing ? growing(column, keys) : coded(column, keys, memory)
+  yield
+  if (column.isGrowing) return yield* growing(column, keys)
+  const sample = yield* sampleOf(keys, column.count)
+  yield
+  const edges = chooseEdges(sample)
+  // Keys beyond the sample's greatest one have a bin of their own.
+  if (edges.at(-1) !== column.max) edges.push(column.max)
+  yield
+  return coded(column, edges, memory)
 }
 
-function growing(column: OpenColumn, keys: Float64Array): ColumnContents {
+function* growing(column: OpenColumn, keys: Float64Array): Generator<void, ColumnContents> {
   const groups = new Float64Array(Math.ceil(keys.length / groupPositions))
   const members = new Uint32Array(Math.ceil(keys.length / 32))
   let next = column.max
@@ -37,14 +47,12 @@ function growing(column: OpenColumn, keys: Float64Array): ColumnContents {
       members[position >>> 5]! |= 1 << (position & 31)
     }
     if (position % groupPositions === 0) groups[position / groupPositions] = next
+    if (position % positionsPerStep === 0) yield
   }
   return { kind: 'growing', rows: [members], keys: groups }
 }
 
-function coded(column: OpenColumn, keys: Float64Array, memory: RowMemory): ColumnContents {
-  const edges = chooseEdges(sampleOf(keys, column.count))
-  // Keys beyond the sample's greatest one have a bin of their own.
-  if (edges.at(-1) !== column.max) edges.push(column.max)
+function coded(column: OpenColumn, edges: readonly number[], memory: RowMemory): ColumnContents {
   const { kernels, f64, u32 } = memory
   const start = memory.push(0)
   try {
@@ -77,7 +85,7 @@ function coded(column: OpenColumn, keys: Float64Array, memory: RowMemory): Colum
 }
 
 /** Every so manieth key, ascending. */
-function sampleOf(keys: Float64Array, count: number): Float64Array {
+function* sampleOf(keys: Float64Array, count: number): Generator<void, Float64Array> {
   const stride = Math.max(1, Math.ceil(count / maxSample))
   const sample = new Float64Array(Math.ceil(count / stride))
   let seen = 0
@@ -85,6 +93,7 @@ function sampleOf(keys: Float64Array, count: number): Float64Array {
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!
     if (!Number.isNaN(key) && seen++ % stride === 0) sample[taken++] = key
+    if (i % positionsPerStep === positionsPerStep - 1) yield
   }
   return sample.subarray(0, taken).sort()
 }

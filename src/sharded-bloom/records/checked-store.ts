@@ -8,11 +8,14 @@
  * 3. The frame never changes: a later version's header has to be told from a damaged one.
  */
 import { PetalError } from '../../model/errors.ts'
+import { breathe } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { checksum } from './checksum.ts'
 import { IndexArea } from './index-keys.ts'
 
 const checksumBytes = 4
+/** Of more bytes than these the checksums are made in slices. */
+const bytesAtOnce = 64 * 1024
 
 export class CheckedStore implements IndexStore {
   readonly #store: IndexStore
@@ -28,9 +31,20 @@ export class CheckedStore implements IndexStore {
   }
 
   write(operations: readonly IndexWrite[]): Promise<void> {
-    return this.#store.write(
-      operations.map(({ key, value }) => ({ key, value: value === undefined ? undefined : withChecksum(key, value) }))
-    )
+    let bytes = 0
+    for (const { value } of operations) bytes += value?.length ?? 0
+    return bytes > bytesAtOnce ? this.#writeInSlices(operations) : this.#store.write(operations.map(checked))
+  }
+
+  async #writeInSlices(operations: readonly IndexWrite[]): Promise<void> {
+    const writes: IndexWrite[] = []
+    let sliceStart = performance.now()
+    for (const operation of operations) {
+      writes.push(checked(operation))
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+    }
+    await this.#store.write(writes)
   }
 
   clear(from: Uint8Array, to: Uint8Array): Promise<void> {
@@ -47,6 +61,10 @@ export class CheckedStore implements IndexStore {
       yield [key, content]
     }
   }
+}
+
+function checked({ key, value }: IndexWrite): IndexWrite {
+  return { key, value: value === undefined ? undefined : withChecksum(key, value) }
 }
 
 function withChecksum(key: Uint8Array, content: Uint8Array): Uint8Array {

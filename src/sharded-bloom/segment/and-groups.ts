@@ -1,10 +1,37 @@
-/** Hashed rows of a few groups of documents only: what is asked of a segment in which a pair is rare. */
+/** Rows of a few groups of documents only: what is asked of a segment in which a pair is rare. */
 import { popcount32 } from '../../bloom/bit-set.ts'
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { maxSparseGroups } from './upper-level.ts'
+import type { Segment } from './segment.ts'
+import { allGroups, maxSparseGroups } from './upper-level.ts'
 
 /** Kernels work on 16 bytes at least. */
 const kernelDocuments = 128
+
+/**
+ * What is looked at of every row: the bytes from the first to the last group that matters. Within them bounds are what they
+ * are in whole rows, so that negation is sound; beyond them nothing is said.
+ */
+export interface RowPart {
+  /** All that are in it, one bit each. */
+  readonly groups: number
+  readonly from: number
+  /** In bytes, a multiple of 16. */
+  readonly length: number
+}
+
+/** The part in which these groups are, at least one, and the documents of which not everything is known. */
+export function partOf(segment: Segment, groups: number): RowPart {
+  const { rowBytes, groupDocuments, alwaysCandidates } = segment
+  if (groups === allGroups || groupDocuments % kernelDocuments !== 0 || alwaysCandidates.length > 0) {
+    return { groups: allGroups, from: 0, length: rowBytes }
+  }
+  const groupBytes = groupDocuments / 8
+  const first = 31 - Math.clz32(groups & -groups)
+  const beyond = Math.clz32(groups)
+  const end = Math.min(rowBytes, (32 - beyond) * groupBytes)
+  const from = Math.min(end, first * groupBytes)
+  return { groups: (allGroups << first) & (allGroups >>> beyond), from, length: end - from }
+}
 
 export interface RowPointers {
   /** Where the addresses of the rows stand, `count` × u32. */
@@ -21,7 +48,7 @@ export function areSparse(groups: number, groupDocuments: number): boolean {
 
 /**
  * Of every row only what belongs to the groups is read, and the AND of it written to `out`. The pointers are moved along.
- * @returns the groups of which any bit is set
+ * @returns whether any bit is set
  */
 export function andGroups(
   { kernels, u32 }: RowMemory,
@@ -29,9 +56,9 @@ export function andGroups(
   groups: number,
   groupDocuments: number,
   out: number
-): number {
+): boolean {
   const groupBytes = groupDocuments / 8
-  let left = 0
+  let isAnySet = 0
   let at = 0
   for (let rest = groups; rest !== 0; rest &= rest - 1) {
     const offset = (31 - Math.clz32(rest & -rest)) * groupBytes
@@ -40,7 +67,7 @@ export function andGroups(
     if (length <= 0) break
     for (let i = 0; i < count; i++) u32[(pointers >>> 2) + i]! += offset - at
     at = offset
-    if (kernels.andRows(pointers, count, out + offset, length) === 1) left |= rest & -rest
+    isAnySet |= kernels.andRows(pointers, count, out + offset, length)
   }
-  return left
+  return isAnySet !== 0
 }

@@ -17,13 +17,16 @@ import { OpenSegment } from './open-segment.ts'
 import { frameBytes } from './row-cache.ts'
 import type { SegmentRecord } from './segment-record.ts'
 
-/** Records of the documents [from, to) of the segment; `from` is the start of a chunk. */
+/**
+ * Records of the documents [from, to) of the segment; `from` is the start of a chunk. Between the steps of a record that
+ * takes longer comes undefined.
+ */
 export function* chunkWrites(
   segment: OpenSegment,
   geometry: Geometry,
   from: number,
   to: number
-): Generator<IndexWrite & { readonly value: Uint8Array }> {
+): Generator<(IndexWrite & { readonly value: Uint8Array }) | undefined> {
   const first = segment.firstOrdinal
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     let frame = 0
@@ -31,19 +34,22 @@ export function* chunkWrites(
       yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value }
     }
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
+    const { privateRows } = segment
+    // Asking for them has brought them up to now.
+    yield
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
-      value: encodeChunkRows(segment.privateRows, geometry, chunk * geometry.chunkDocuments, documents)
+      value: yield* encodeChunkRows(privateRows, geometry, chunk * geometry.chunkDocuments, documents)
     }
     if (segment.columnSpecs.length > 0) {
       yield {
         key: indexKey(IndexArea.chunkColumns, first, chunk),
-        value: encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents))
+        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents))
       }
     }
     if (segment.upperFrames > 0) {
       const { chunkDocuments } = geometry
-      const value = segment.upper.chunk(chunk * chunkDocuments, chunkDocuments)
+      const value = yield* segment.upper.chunk(chunk * chunkDocuments, chunkDocuments)
       yield { key: indexKey(IndexArea.chunkUpper, first, chunk), value }
     }
   }

@@ -11,22 +11,28 @@ import { frameBytes } from './row-cache.ts'
 import { decodePositions, decodeRow, encodingRoom, RowShape } from './row-codec.ts'
 
 /** Kept for the next chunk: memory of this size that is thrown away each time makes the garbage collector run. */
-let encoding = new Uint8Array(0)
+let kept = new Uint8Array(0)
 const maxKeptBytes = 4 << 20
+const rowsPerStep = 64
 
 /** Stored rows up to this length are read position by position; bits take longer. */
 const shortRow = 64
 
-/** @param from the chunk's first document @param documents of the chunk */
-export function encodeChunkRows(
+/** In steps. @param from the chunk's first document @param documents of the chunk */
+export function* encodeChunkRows(
   rows: readonly GrowingRow[],
   { chunkRowBytes }: Geometry,
   from: number,
   documents: number
-): Uint8Array {
+): Generator<undefined, Uint8Array> {
   const room = 2 + encodingRoom(chunkRowBytes)
+  // Nobody else's while this one pauses.
+  let encoding = kept
+  kept = new Uint8Array(0)
   let offset = 0
-  for (const row of rows) {
+  for (let slot = 0; slot < rows.length; slot++) {
+    const row = rows[slot]!
+    if (slot % rowsPerStep === rowsPerStep - 1) yield
     if (encoding.length - offset < room) {
       const larger = new Uint8Array(Math.max(2 * encoding.length, 64 * room))
       larger.set(encoding)
@@ -38,7 +44,7 @@ export function encodeChunkRows(
     offset += 2 + length
   }
   const bytes = encoding.slice(0, offset)
-  if (encoding.length > maxKeptBytes) encoding = new Uint8Array(0)
+  if (encoding.length <= maxKeptBytes) kept = encoding
   return bytes
 }
 

@@ -9,7 +9,6 @@
  *    no document.
  * 3. Bits at positions ≥ a view's limit may appear at any time; evaluation masks them.
  */
-import { popcount32 } from '../../bloom/bit-set.ts'
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
@@ -18,13 +17,14 @@ import type { Shape } from '../pairs/shapes.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenColumn } from '../ranges/open-column.ts'
 import { OpenColumns } from '../ranges/open-columns.ts'
+import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
 import { GrowingRow, type RowSource } from './growing-row.ts'
 import { HashedRows } from './hashed-rows.ts'
 import { blockPositions, PrivateBlock } from './private-block.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
-import { allGroups, groupDocumentsOf, maxSparseGroups, UpperLevelBuilder } from './upper-level.ts'
+import { allGroups, groupDocumentsOf, UpperLevelBuilder } from './upper-level.ts'
 
 /** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
 const maxPrivateRows = 8192
@@ -216,19 +216,10 @@ export class OpenSegment implements Segment {
 
   loadGroups(): void {}
 
-  groups(pair: HashedPair): number {
-    const { kind } = this.locate(pair)
-    if (kind !== 'hashed') return kind === 'absent' ? 0 : allGroups
-    return pair.tag > Tag.size ? allGroups : this.upper.groups(pair.lo, pair.hi)
-  }
-
-  narrowGroups(pair: HashedPair, groups: number): number {
-    if (groups === 0 || popcount32(groups) > maxSparseGroups || this.locate(pair).kind !== 'hashed') return groups
-    const out = this.#memory.push(this.rowBytes)
-    this.#pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
-    const isAnySet = this.rows.and(this.#rowNumbers, out, groups)
-    this.#memory.pop(out)
-    return isAnySet ? groups : 0
+  groups(location: Location): number {
+    if (location.kind !== 'hashed') return location.kind === 'absent' ? 0 : allGroups
+    const { tag, lo, hi } = location.pair
+    return tag > Tag.size ? allGroups : this.upper.groups(lo, hi)
   }
 
   load(): void {}
@@ -241,9 +232,10 @@ export class OpenSegment implements Segment {
     return scratch
   }
 
-  andHashed({ pair }: HashedLocation, out: number): boolean {
-    const groups = this.groups(pair)
+  andHashed(location: HashedLocation, out: number, part: RowPart): boolean {
+    const groups = this.groups(location) & part.groups
     if (groups === 0) return false
+    const { pair } = location
     this.#pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
     return this.rows.and(this.#rowNumbers, out, groups)
   }

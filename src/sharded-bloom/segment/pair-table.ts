@@ -11,6 +11,7 @@
  *
  * Invariant: as PrivateTable, a lookup compares the pair itself, so membership of a private row is exact.
  */
+import { runSteps } from '../../model/time-slice.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import type { TaggedPair } from '../pairs/pair-tags.ts'
 import type { HashedPair } from './private-table.ts'
@@ -18,13 +19,24 @@ import { parsePair, storedPair } from './segment-record.ts'
 
 const numbersPerPair = 3
 const marksPerPair = 16
+const pairsPerStep = 128
 
 /** @param rows the number of each pair's row */
 export function encodePairTable(pairs: readonly HashedPair[], rows: readonly number[]): Uint8Array {
+  return runSteps(pairTableSteps(pairs, rows))
+}
+
+/** As encodePairTable(), in steps: thousands of pairs take several milliseconds. */
+export function* pairTableSteps(pairs: readonly HashedPair[], rows: readonly number[]): Generator<void, Uint8Array> {
   const encoder = new TextEncoder()
-  const entries = pairs
-    .map((pair, i) => ({ lo: pair.lo, row: rows[i]!, text: encoder.encode(JSON.stringify(storedPair(pair))) }))
-    .sort((a, b) => a.lo - b.lo)
+  const entries: { readonly lo: number; readonly row: number; readonly text: Uint8Array }[] = []
+  for (const pair of pairs) {
+    const text = encoder.encode(JSON.stringify(storedPair(pair)))
+    entries.push({ lo: pair.lo, row: rows[entries.length]!, text })
+    if (entries.length % pairsPerStep === 0) yield
+  }
+  entries.sort((a, b) => a.lo - b.lo)
+  yield
   const start = numbersPerPair * 4 * pairs.length
   const bytes = new Uint8Array(entries.reduce((sum, { text }) => sum + text.length, start))
   const view = new DataView(bytes.buffer)

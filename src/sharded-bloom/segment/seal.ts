@@ -8,14 +8,14 @@
  * REQUIRES: nothing is added to the segment meanwhile.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import { breathe, nextTurn } from '../../model/time-slice.ts'
+import { breathe, runInSlices, turnIfLong } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
-import { encodePairTable } from './pair-table.ts'
+import { pairTableSteps } from './pair-table.ts'
 import { frameBytes } from './row-cache.ts'
 import { ALL_DOCUMENTS, encodeRow, NO_DOCUMENT, RowShape } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
@@ -37,9 +37,7 @@ export async function sealSegment(
   const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
   const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
   const pairs = segment.privatePairs()
-  // The table of thousands of pairs takes a slice.
-  await nextTurn()
-  const pairTable = encodePairTable(pairs, rowOfSlot)
+  const pairTable = await runInSlices(pairTableSteps(pairs, rowOfSlot))
   await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
   return {
     firstOrdinal: segment.firstOrdinal,
@@ -137,7 +135,7 @@ async function writePrivateRows(
   return { rowOfSlot, bytes }
 }
 
-/** One column after the other: each takes about a millisecond. */
+/** One column after the other: each takes a few milliseconds. */
 async function writeColumns(
   segment: OpenSegment,
   store: IndexStore,
@@ -150,9 +148,7 @@ async function writeColumns(
   const columns: StoredColumn[] = []
   let bytes = 0
   let firstKeys = 0
-  let sliceStart = performance.now()
   for (const column of segment.columns.all) {
-    sliceStart = await breathe(sliceStart)
     const writes: IndexWrite[] = []
     const write = (key: Uint8Array, value: Uint8Array): void => {
       bytes += value.length
@@ -163,7 +159,8 @@ async function writeColumns(
       if (isNew) write(indexKey(IndexArea.privateRow, storedAt, index), row)
       return index
     }
-    const { kind, rows, keys } = sealColumn(column, documents, memory)
+    const { kind, rows, keys } = await runInSlices(sealColumn(column, documents, memory))
+    await turnIfLong()
     const { min, max, count, spec } = column
     const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes)))
     const outside = place(column.outside.encode(0, documents, rowBytes))

@@ -12,7 +12,7 @@ import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { framesOfKeys, SealedColumn } from '../ranges/sealed-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
-import { andGroups, areSparse } from './and-groups.ts'
+import { andGroups, areSparse, type RowPart } from './and-groups.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import { encodePairTable, PairTable } from './pair-table.ts'
 import type { HashedPair } from './private-table.ts'
@@ -124,8 +124,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     return frame === undefined ? undefined : this.#loadFrame(frame)
   }
 
-  groups(pair: HashedPair): number {
-    const location = this.locate(pair)
+  groups(location: Location): number {
     return location.kind === 'hashed' ? this.#groupsOf(location) : location.kind === 'absent' ? 0 : allGroups
   }
 
@@ -137,17 +136,6 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     if (address === 0) return allGroups
     const { lo, hi } = location.pair
     return groupsOfPair(memory.u32, address, lo, hi) | this.record.upper.unknownGroups
-  }
-
-  narrowGroups(pair: HashedPair, groups: number): number {
-    if (groups === 0 || !areSparse(groups, this.groupDocuments) || this.locate(pair).kind !== 'hashed') return groups
-    const { memory } = this.#context
-    const out = memory.push(this.rowBytes)
-    const pointers = memory.push(this.rowsPerPair * 4)
-    const isInMemory = this.#pointTo(pair, pointers) === this.rowsPerPair
-    const left = isInMemory ? this.#andGroups(groups, pointers, out, this.rowsPerPair) : groups
-    memory.pop(out)
-    return left
   }
 
   /** Valid until the next call. */
@@ -186,14 +174,13 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
   }
 
   row(row: number, scratch: number): number | undefined {
-    const { memory, cache } = this.#context
+    const { memory } = this.#context
     if (row === ALL_DOCUMENTS || row === NO_DOCUMENT) {
       memory.kernels.fill(scratch, row === ALL_DOCUMENTS ? 0xff : 0, this.rowBytes)
       memory.kernels.clearFrom(scratch, this.documents, this.rowBytes)
       return scratch
     }
-    const frame = this.#hashedFrames + row
-    return this.#damaged.has(frame) ? undefined : cache.lookup(this, frame)
+    return this.#addressOf(this.#hashedFrames + row)
   }
 
   loadKeys(frame: number): void | Promise<void> {
@@ -201,29 +188,33 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
   }
 
   keys(frame: number): number | undefined {
-    const number = this.#hashedFrames + this.record.storedRows + frame
-    return this.#damaged.has(number) ? undefined : this.#context.cache.lookup(this, number)
+    return this.#addressOf(this.#hashedFrames + this.record.storedRows + frame)
   }
 
-  andHashed(location: HashedLocation, out: number): boolean | undefined {
+  #addressOf(frame: number): number | undefined {
+    return this.#damaged.has(frame) ? undefined : this.#context.cache.lookup(this, frame) || undefined
+  }
+
+  andHashed(location: HashedLocation, out: number, { groups: asked, from, length }: RowPart): boolean | undefined {
     const { memory } = this.#context
-    const groups = this.#groupsOf(location)
+    const groups = this.#groupsOf(location) & asked
     if (groups === 0) return false
     const pointers = memory.push(this.rowsPerPair * 4)
-    const count = this.#pointTo(location.pair, pointers)
+    const isSparse = areSparse(groups, this.groupDocuments)
+    const count = this.#pointTo(location.pair, pointers, isSparse ? 0 : from)
     let isAnySet: boolean
-    if (areSparse(groups, this.groupDocuments)) {
-      memory.kernels.fill(out, 0, this.rowBytes)
-      isAnySet = this.#andGroups(groups, pointers, out, count) !== 0
+    if (isSparse) {
+      memory.kernels.fill(out + from, 0, length)
+      isAnySet = andGroups(memory, { pointers, count, bytes: this.rowBytes }, groups, this.groupDocuments, out)
     } else {
-      isAnySet = memory.kernels.andRows(pointers, count, out, this.rowBytes) !== 0
+      isAnySet = memory.kernels.andRows(pointers, count, out + from, length) !== 0
     }
     memory.pop(pointers)
     return count === 0 ? undefined : isAnySet
   }
 
-  /** Writes the addresses of the pair's rows that are in memory; returns how many. */
-  #pointTo(pair: HashedPair, pointers: number): number {
+  /** Writes the addresses of the pair's rows that are in memory, and so many bytes beyond; returns how many. */
+  #pointTo(pair: HashedPair, pointers: number, offset: number): number {
     const { memory, cache } = this.#context
     const rows = this.#rowsOf(pair)
     let count = 0
@@ -232,14 +223,9 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
       const frame = Math.floor(row / this.#rowsPerFrame)
       const address = this.#damaged.size > 0 && this.#damaged.has(frame) ? 0 : cache.lookup(this, frame)
       if (address === 0) continue
-      memory.u32[(pointers >>> 2) + count++] = address + (row % this.#rowsPerFrame) * this.rowBytes
+      memory.u32[(pointers >>> 2) + count++] = address + (row % this.#rowsPerFrame) * this.rowBytes + offset
     }
     return count
-  }
-
-  /** As and-groups.ts has it. */
-  #andGroups(groups: number, pointers: number, out: number, count: number): number {
-    return andGroups(this.#context.memory, { pointers, count, bytes: this.rowBytes }, groups, this.groupDocuments, out)
   }
 
   /** Drops the segment's frames from the cache; it takes no others. */

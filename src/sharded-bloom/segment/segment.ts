@@ -4,6 +4,7 @@
 
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { RangeColumn } from '../ranges/range-column.ts'
+import type { RowPart } from './and-groups.ts'
 import type { HashedPair } from './private-table.ts'
 
 /** P, r and the pairs that get a row of their own. Chosen before the first document of the segment is added. */
@@ -80,28 +81,22 @@ export interface Segment {
 
   /**
    * The groups that may have documents with the pair, one bit each (see upper-level.ts), as far as what is in memory
-   * tells: all of them where loadGroups() has something to bring. REQUIRES: prepare()
+   * tells: all of them where loadGroups() has something to bring.
    */
-  groups(pair: HashedPair): number
-
-  /**
-   * Of these groups those in which the pair's hashed rows leave a document, where they are few and the rows in memory;
-   * all of them elsewhere. REQUIRES: prepare()
-   */
-  narrowGroups(pair: HashedPair, groups: number): number
+  groups(location: Location): number
 
   /** Brings the rows of a location into memory; REQUIRES loadGroups(). */
   load(location: Location): void | Promise<void>
 
   /**
    * Address of `rowBytes` bytes holding the private row: loaded rows as they are, others written to `scratch`
-   * (8 KiB). The bytes at the address must not be changed; undefined when the row turned out damaged.
+   * (8 KiB). The bytes at the address must not be changed; undefined when the row is not in memory, or damaged.
    */
   privateRow(slot: number, scratch: number): number | undefined
 
   /**
-   * Writes the AND of hashed rows to `out`; returns false when all of it is zero, and `out` is anything then, undefined
-   * when a row turned out damaged.
+   * Writes a part of the AND of hashed rows to `out`, to where it is in a row; rows that are damaged, or not in memory, are
+   * left out. Returns false when all of it is zero, and `out` is anything then, undefined when no row is left.
    */
-  andHashed(location: HashedLocation, out: number): boolean | undefined
+  andHashed(location: HashedLocation, out: number, part: RowPart): boolean | undefined
 }

@@ -96,10 +96,6 @@ export class StoredSegment extends RecordedSegment implements Segment {
     return allGroups
   }
 
-  narrowGroups(_: HashedPair, groups: number): number {
-    return groups
-  }
-
   load(): void {}
 
   privateRow(): undefined {}

@@ -15,8 +15,8 @@ import { frameBytes } from './row-cache.ts'
 
 export const groupsPerSegment = 32
 export const allGroups = -1
-/** Of fewer groups it pays to read the parts of rows that are theirs. */
-export const maxSparseGroups = 8
+/** Of so many groups it pays to read the parts of rows that are theirs: half of a row (measured with 8, too). */
+export const maxSparseGroups = 16
 /** Words of a frame, a power of two. */
 const frameWords = frameBytes / 4
 /** Words that a pair sets. */
@@ -140,11 +140,13 @@ export class UpperLevelBuilder {
 
   /**
    * What a checkpoint writes of a chunk: the bits of its groups, of one word after the other, the first group's lowest.
+   * In steps. REQUIRES: nothing is added meanwhile.
    * @param first the chunk's first document; `chunkDocuments` is a whole number of groups
    */
-  chunk(first: number, chunkDocuments: number): Uint8Array {
+  *chunk(first: number, chunkDocuments: number): Generator<undefined, Uint8Array> {
     this.#settle()
     this.#flush(this.#lastPosition)
+    yield
     const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
     const { u32 } = this.#memory
     const packed = new Uint32Array((this.frames * frameWords) / perWord)
@@ -156,6 +158,7 @@ export class UpperLevelBuilder {
         for (let i = 0; i < perWord; i++) bits |= ((u32[word++]! >>> shift) & mask) << (i * groups)
         packed[at] = bits
       }
+      yield
     }
     return new Uint8Array(packed.buffer)
   }

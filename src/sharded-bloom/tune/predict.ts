@@ -10,13 +10,11 @@ import type { PairExpression } from '../../model/pairs.ts'
 import { breathe } from '../../model/time-slice.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
-import { groupDocumentsOf, upperProbes } from '../segment/upper-level.ts'
+import { groupDocumentsOf, maxSparseGroups, upperProbes } from '../segment/upper-level.ts'
 import { type Term, type TuneQuery, termsOf } from './queries.ts'
 import { hasBit, type PositionBits, type TermTruth, type Truth } from './truth.ts'
 
 const million = 1e6
-/** With more groups left, rows are read whole (see sealed-segment.ts), and what the groups exclude is found after all. */
-const maxSparseGroups = 8
 
 export interface Predictable {
   readonly parameters: SegmentParameters
@@ -163,7 +161,7 @@ class Probabilities {
     return bits
   }
 
-  /** Per group, the probability that it is looked at; undefined where all are. */
+  /** Per group, the probability that it is looked at; undefined where rows are read whole, and all are. */
   #passingGroups(found: PositionBits): readonly number[] | undefined {
     if (this.#target.parameters.upperFrames === 0) return undefined
     const passes = this.#groupPasses(found)

@@ -4,6 +4,7 @@
  *
  * Pairs are told apart by half of their hash: two that collide share a number, which costs nothing but an estimate.
  */
+import { runSteps } from '../../model/time-slice.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 
 /** The value and size pairs of a document in the order of flatten(), duplicates included. */
@@ -21,6 +22,7 @@ export interface SampledPair extends HashedPair {
 }
 
 const firstSlots = 1024
+const pairsPerStep = 8192
 /** Words of an entry: the hash's low half, documents that have the pair, and the one that counted it last. */
 const entryWords = 4
 const countAt = 1
@@ -65,13 +67,21 @@ export class SampledPairs {
 
   /** Those that at least `minCount` documents have, the most frequent first. */
   frequent(minCount: number): SampledPair[] {
+    return runSteps(this.frequentSteps(minCount))
+  }
+
+  /** As frequent(), in steps. */
+  *frequentSteps(minCount: number): Generator<void, SampledPair[]> {
     const pairs: SampledPair[] = []
-    for (let number = 0; number < this.size; number++) {
+    const { size } = this
+    for (let number = 0; number < size; number++) {
+      if (number % pairsPerStep === pairsPerStep - 1) yield
       const count = this.#entries[number * entryWords + countAt]!
       if (count < minCount) continue
       const { path, tag, key, lo, hi } = this.at(number)
       pairs.push({ path, tag, key, lo, hi, count })
     }
+    yield
     return pairs.sort((a, b) => b.count - a.count)
   }
 

@@ -8,6 +8,7 @@
  * Invariant: the sample depends on the documents' pairs and their order alone, not on whether they came as objects or
  * as bytes.
  */
+import { runSteps } from '../../model/time-slice.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 import { type PairList, type SampledPair, SampledPairs } from './sampled-pairs.ts'
@@ -19,6 +20,7 @@ const maxPairsPerDocument = 1024
 /** Distinct pairs, some 100 bytes each, past which the sample is thinned while it has documents to spare. */
 const maxPairs = 1 << 18
 const minDocuments = 512
+const documentsPerStep = 512
 
 export class Sampler {
   readonly #maxDocuments: number
@@ -83,25 +85,39 @@ export class Sampler {
     return this.#pairs.frequent(minCount)
   }
 
+  /** As frequent(), in steps. */
+  frequentSteps(minCount: number): Generator<void, SampledPair[]> {
+    return this.#pairs.frequentSteps(minCount)
+  }
+
   /** The pairs of every `stride`-th sampled document, in the order of ordinals. */
   documents(stride = 1): readonly (readonly HashedPair[])[] {
-    const documents: HashedPair[][] = []
+    return [...this.eachDocument(stride)]
+  }
+
+  /** As documents(), one after the other. */
+  *eachDocument(stride: number): Generator<readonly HashedPair[]> {
     for (let i = 0; i < this.size; i += stride) {
       const pairs: HashedPair[] = []
       for (let at = this.#startOf(i); at < this.#ends[i]!; at++) pairs.push(this.#pairs.at(this.#members[at]!))
-      documents.push(pairs)
+      yield pairs
     }
-    return documents
   }
 
   /** For each sampled document, how many of its value pairs are not in `privatePairs`. */
   hashedPairsPerDocument(privatePairs: Iterable<HashedPair>): Uint32Array {
+    return runSteps(this.hashedPairsSteps(privatePairs))
+  }
+
+  /** As hashedPairsPerDocument(), in steps. */
+  *hashedPairsSteps(privatePairs: Iterable<HashedPair>): Generator<void, Uint32Array> {
     const isPrivate = this.#pairs.marked(privatePairs)
     const counts = Uint32Array.from(this.#uncounted)
     for (let i = 0, at = 0; i < counts.length; i++) {
       let count = 0
       for (const end = this.#ends[i]!; at < end; at++) count += 1 - isPrivate[this.#members[at]!]!
       counts[i]! += count
+      if (i % documentsPerStep === documentsPerStep - 1) yield
     }
     return counts
   }

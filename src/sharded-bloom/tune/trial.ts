@@ -5,7 +5,6 @@
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import type { PairExpression } from '../../model/pairs.ts'
-import { type PreparedBounds, prepareBounds } from '../bounds.ts'
 import type { SegmentCandidates } from '../document-index.ts'
 import { geometryOf } from '../segment/geometry.ts'
 import { LiveBitmap } from '../segment/live.ts'
@@ -84,16 +83,7 @@ export class Trial {
       for (const handle of handles) handle.segment.free()
       throw error
     }
-    const prepared = new WeakMap<PairExpression, PreparedBounds>()
-    const prepare = (expression: PairExpression): PreparedBounds => {
-      let bounds = prepared.get(expression)
-      if (bounds === undefined) {
-        bounds = prepareBounds(expression, pairHash)
-        prepared.set(expression, bounds)
-      }
-      return bounds
-    }
-    return new Trial(tally.perDocument(), handles, new ShardedView({ memory, cache, prepare }, handles, sample.size))
+    return new Trial(tally.perDocument(), handles, new ShardedView({ memory, cache, pairHash }, handles, sample.size))
   }
 
   get segments(): number {

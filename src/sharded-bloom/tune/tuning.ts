@@ -6,9 +6,9 @@
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { PetalError } from '../../model/errors.ts'
-import { nextTurn } from '../../model/time-slice.ts'
+import { runInSlices, runSteps } from '../../model/time-slice.ts'
 import { Tag } from '../pairs/pair-tags.ts'
-import { chooseColumns, columnSampleDocuments, type RangeCodes } from '../ranges/choose-columns.ts'
+import { columnSampleDocuments, columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import { upperFramesFor } from '../segment/upper-level.ts'
@@ -84,28 +84,19 @@ export function chooseParameters(
   choices: TuningChoices,
   segmentDocuments: number
 ): SegmentParameters {
-  const choosing = parameterSteps(sampler, choices, segmentDocuments)
-  for (;;) {
-    const step = choosing.next()
-    if (step.done === true) return step.value
-  }
+  return runSteps(parameterSteps(sampler, choices, segmentDocuments))
 }
 
 /** As chooseParameters(), in slices. REQUIRES: nothing is sampled meanwhile. */
-export async function chooseParametersInSlices(
+export function chooseParametersInSlices(
   sampler: Sampler,
   choices: TuningChoices,
   segmentDocuments: number
 ): Promise<SegmentParameters> {
-  const choosing = parameterSteps(sampler, choices, segmentDocuments)
-  for (;;) {
-    await nextTurn()
-    const step = choosing.next()
-    if (step.done === true) return step.value
-  }
+  return runInSlices(parameterSteps(sampler, choices, segmentDocuments))
 }
 
-/** A step takes one to three milliseconds. */
+/** A step takes less than two milliseconds. */
 function* parameterSteps(
   sampler: Sampler,
   choices: TuningChoices,
@@ -114,16 +105,16 @@ function* parameterSteps(
   const options = checkTuning(choices)
   // Fewer than four occurrences say nothing about frequency.
   const minCount = Math.max(4, Math.ceil(sampler.size * options.privateShare))
-  const privatePairs: readonly HashedPair[] = sampler.frequent(minCount).slice(0, maxPrivateValues)
+  const privatePairs: readonly HashedPair[] = (yield* sampler.frequentSteps(minCount)).slice(0, maxPrivateValues)
   yield
   const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
-  const perDocument = sampler.hashedPairsPerDocument(privatePairs)
+  const perDocument = yield* sampler.hashedPairsSteps(privatePairs)
   yield
   const shards =
     options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
-  const documents = sampler.documents(Math.max(1, Math.floor(sampler.size / columnSampleDocuments)))
   yield
-  const columns = chooseColumns(documents, options.rangeCodes)
+  const stride = Math.max(1, Math.floor(sampler.size / columnSampleDocuments))
+  const columns = yield* columnSteps(sampler.eachDocument(stride), options.rangeCodes)
   return {
     shards,
     rowsPerPair,
