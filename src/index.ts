@@ -22,6 +22,8 @@ export type {
   IndexSpec
 } from './docstore/indexes/definition.ts'
 export type { AutoRebuildStats } from './docstore/jobs/auto-rebuild.ts'
+export type { BackupOptions, BackupProgress, BackupResult } from './docstore/jobs/backup.ts'
+export type { CompactOptions, CompactProgress, CompactResult } from './docstore/jobs/compact.ts'
 export { type CopyOptions, type CopyProgress, type CopyResult, copyDatabase } from './docstore/jobs/copy.ts'
 export type { RebuildOptions, RebuildResult } from './docstore/jobs/rebuild-job.ts'
 export type { TuneOptions } from './docstore/jobs/tune.ts'

@@ -1,5 +1,7 @@
 /** The commands there are, in the order in which help lists them. */
+import { backupCommand } from './backup.ts'
 import type { Command } from './command.ts'
+import { compactCommand } from './compact.ts'
 import { copyCommand } from './copy.ts'
 import { countCommand } from './count.ts'
 import { exportCommand } from './export.ts'
@@ -21,6 +23,8 @@ export const commands: readonly Command[] = [
   statsCommand,
   verifyCommand,
   copyCommand,
+  backupCommand,
+  compactCommand,
   tuneCommand,
   reindexCommand,
   generateCommand

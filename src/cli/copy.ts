@@ -38,9 +38,7 @@ export const copyCommand = command({
     } catch (error) {
       await rm(partial, { recursive: true, force: true })
       if (isSystemError(error)) throw new FileError('write', to, error)
-      if (interrupt.status === undefined) throw error
-      process.stderr.write(`petaldb: interrupted; ${to} was not made\n`)
-      return interrupt.status
+      return interrupt.endedBefore(to, error)
     }
     // The copy is there: a signal that comes now is too late to make it a failure.
     const milliseconds = performance.now() - started

@@ -2,12 +2,17 @@
 import { type Collection, type Database, open } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 
-/** For commands that only make sense on a database that is there. */
+/**
+ * For commands that only make sense on a database that is there. Where nothing can be written it is opened to be read:
+ * a command that writes then says so.
+ */
 export async function openExisting(location: string): Promise<Database> {
   try {
     return await open(location, { createIfMissing: false })
   } catch (error) {
-    if (!(error instanceof PetalError) || error.codeName !== 'DatabaseNotFound') throw error
+    if (!(error instanceof PetalError)) throw error
+    if (error.details.systemCode !== undefined) return await open(location, { readOnly: true })
+    if (error.codeName !== 'DatabaseNotFound') throw error
     throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { cause: error })
   }
 }

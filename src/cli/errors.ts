@@ -28,7 +28,9 @@ export class ClosedPipe extends PetalError {
 export class FileError extends PetalError {
   /** @param action `read`, `write` */
   constructor(action: string, path: string, cause: unknown) {
-    super('StoreFailure', `cannot ${action} ${path}: ${systemReason(cause)}`, { cause, details: { file: path } })
+    const { offset } = cause as { readonly offset?: unknown }
+    const details = { file: path, ...(typeof offset === 'number' && { offset }) }
+    super('StoreFailure', `cannot ${action} ${path}: ${systemReason(cause)}`, { cause, details })
   }
 }
 
@@ -60,9 +62,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'operation not permitted',
   ENOSPC: 'no space left on the device',
   EROFS: 'the file system is read-only',
-  EMFILE: 'too many open files',
-  Z_BUF_ERROR: 'the compressed data ends too early',
-  Z_DATA_ERROR: 'the compressed data is damaged'
+  EMFILE: 'too many open files'
 }
 
 function systemReason(error: unknown): string {

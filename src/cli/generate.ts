@@ -1,10 +1,14 @@
 /** `petaldb generate`: documents to try things out with. */
-import { generateTweets } from '../workload/index.ts'
+import { PetalError } from '../model/errors.ts'
+import { parseJson } from '../model/extended-json.ts'
+import { isPlainObject } from '../model/types.ts'
+import type { Tweet, TweetSample } from '../workload/index.ts'
 import { command } from './command.ts'
 import { UsageError } from './errors.ts'
 import { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
 import { writeFile } from './output-file.ts'
+import { Source } from './source.ts'
 import { wholeNumber } from './values.ts'
 
 export const generateCommand = command({
@@ -14,6 +18,11 @@ export const generateCommand = command({
   options: {
     count: { type: 'string', value: 'n', help: 'how many' },
     seed: { type: 'string', value: 's', help: 'another seed, other documents (default 1)' },
+    sample: {
+      type: 'string',
+      value: 'file',
+      help: 'draw words, hashtags and users from these tweets, NDJSON or gzip of it'
+    },
     out: { type: 'string', value: 'file', help: 'write to a file; compressed when its name ends in .gz' }
   },
   details: ['Without --out, to standard output. The file appears under its name when it is complete.'],
@@ -23,8 +32,15 @@ export const generateCommand = command({
     const count = wholeNumber('--count', options.count)
     const seed = wholeNumber('--seed', options.seed ?? '1')
     using interrupt = new Interrupt()
-    const write = (writer: LineWriter): Promise<void> => writeTweets(writer, count, seed, interrupt.signal)
     try {
+      // Here and not above: its words are made up when it is loaded, for which no other command need wait.
+      const workload = await import('../workload/index.ts')
+      const sample =
+        options.sample === undefined
+          ? undefined
+          : await readSample(new workload.TweetSample(), options.sample, interrupt.signal)
+      const tweets = workload.generateTweets({ count, seed, sample })
+      const write = (writer: LineWriter): Promise<void> => writeTweets(writer, tweets, interrupt.signal)
       if (options.out === undefined) await write(new LineWriter(process.stdout, 'standard output'))
       else await writeFile(options.out, write)
     } catch (error) {
@@ -35,8 +51,28 @@ export const generateCommand = command({
   }
 })
 
-async function writeTweets(writer: LineWriter, count: number, seed: number, signal: AbortSignal): Promise<void> {
-  for (const tweet of generateTweets({ count, seed })) {
+/** Adds the tweets of a file. @throws PetalError FailedToParse for a file without one; lines that are none are passed over */
+async function readSample(sample: TweetSample, path: string, signal: AbortSignal): Promise<TweetSample> {
+  const source = await Source.open(path, signal)
+  let tweets = 0
+  for await (const { line } of source.lines()) if (addLine(sample, line)) tweets++
+  signal.throwIfAborted()
+  if (tweets > 0) return sample
+  throw new PetalError('FailedToParse', `${path} has no tweets: lines of JSON with a text`)
+}
+
+function addLine(sample: TweetSample, line: string): boolean {
+  try {
+    const tweet = parseJson(line)
+    return isPlainObject(tweet) && sample.add(tweet)
+  } catch (error) {
+    if (!(error instanceof PetalError)) throw error
+    return false
+  }
+}
+
+async function writeTweets(writer: LineWriter, tweets: Iterable<Tweet>, signal: AbortSignal): Promise<void> {
+  for (const tweet of tweets) {
     const written = writer.write(JSON.stringify(tweet))
     if (written === undefined) continue
     await written

@@ -24,6 +24,13 @@ export class Interrupt implements Disposable {
     return this.#status
   }
 
+  /** Says what the signal has kept from being made; returns the exit status. @throws the error, where there was no signal */
+  endedBefore(notMade: string, error: unknown): number {
+    if (this.#status === undefined) throw error
+    process.stderr.write(`petaldb: interrupted; ${notMade} was not made\n`)
+    return this.#status
+  }
+
   [Symbol.dispose](): void {
     for (const name of signals) process.off(name, this.#listener)
   }

@@ -54,7 +54,7 @@ function help(name: string | undefined): string {
 }
 
 function version(): string {
-  const description: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const description: unknown = JSON.parse(readFileSync(new URL(import.meta.resolve('petaldb/package.json')), 'utf8'))
   return String((description as { version?: unknown }).version)
 }
 

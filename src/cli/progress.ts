@@ -5,7 +5,8 @@ import { formatBytes, formatCount } from './format.ts'
 
 /** How far it is. */
 export interface Position {
-  readonly documents: number
+  /** Left out where bytes are all that is known. */
+  readonly documents?: number
   readonly bytes: number
   /** undefined when there is no telling. */
   readonly totalBytes: number | undefined
@@ -22,9 +23,12 @@ const eraseLine = '\r\u001b[K'
  * // '[=========>              ]  43 %  430,000 documents  43,000/s  ETA 0:13'
  */
 export function renderProgress({ documents, bytes, totalBytes }: Position, elapsedMilliseconds: number): string {
-  const rate = elapsedMilliseconds > 0 ? (documents / elapsedMilliseconds) * 1000 : 0
-  const tally = `${formatCount(documents)} documents  ${formatCount(rate)}/s`
-  if (totalBytes === undefined || totalBytes === 0) return `${formatBytes(bytes)}  ${tally}`
+  const perSecond = (count: number): number => (elapsedMilliseconds > 0 ? (count / elapsedMilliseconds) * 1000 : 0)
+  const hasDocuments = documents !== undefined
+  const tally = hasDocuments
+    ? `${formatCount(documents)} documents  ${formatCount(perSecond(documents))}/s`
+    : `${formatBytes(bytes)}  ${formatBytes(perSecond(bytes))}/s`
+  if (totalBytes === undefined || totalBytes === 0) return hasDocuments ? `${formatBytes(bytes)}  ${tally}` : tally
   const fraction = Math.min(1, bytes / totalBytes)
   const filled = Math.round(fraction * barCells)
   const bar = `${'='.repeat(Math.max(0, filled - 1))}${filled > 0 ? '>' : ''}`.padEnd(barCells)

@@ -11,21 +11,10 @@ import { Source } from './source.ts'
 export async function readQueryLog(path: string, signal: AbortSignal): Promise<Map<Document, number>> {
   const source = await Source.open(path, signal)
   const queries = new Map<Document, number>()
-  const decoder = new TextDecoder()
-  let rest = ''
-  let number = 0
-  const take = (line: string): void => {
-    number++
-    if (line.trim() === '') return
+  for await (const { line, number } of source.lines()) {
     const { filter, count } = entryOf(line, `${source.name} line ${number}`)
     queries.set(filter, count)
   }
-  for await (const chunk of source.chunks()) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    lines.forEach(take)
-  }
-  take(rest + decoder.decode())
   return queries
 }
 

@@ -3,10 +3,10 @@
  */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import type { Readable } from 'node:stream'
 import { PetalError } from '../model/errors.ts'
 import { FileError } from './errors.ts'
+import { gunzip, isGzip } from './gzip.ts'
 
 /** Bytes asked of the file at once. */
 const chunkBytes = 256 * 1024
@@ -51,7 +51,10 @@ export class Source {
     return this.#bytesRead
   }
 
-  /** The content, decompressed. */
+  /**
+   * The content, decompressed.
+   * @throws FileError for a file that cannot be read on, with the offset where its compressed data is wrong
+   */
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     const stop = (): unknown => this.#input.destroy()
     this.#signal.addEventListener('abort', stop)
@@ -60,7 +63,7 @@ export class Source {
       const first = await readAtLeast(magicBytes, raw)
       refuseUtf16(this.name, first)
       const whole = prepend(first, raw)
-      yield* isGzip(first) ? inflate(whole) : whole
+      yield* isGzip(first) ? gunzip(whole) : whole
     } catch (error) {
       if (this.#signal.aborted) return
       throw error instanceof PetalError ? error : new FileError('read', this.name, error)
@@ -68,6 +71,23 @@ export class Source {
       this.#signal.removeEventListener('abort', stop)
       this.#input.destroy()
     }
+  }
+
+  /** Lines of the content that are not empty, with their numbers, from 1. @throws as chunks() */
+  async *lines(): AsyncGenerator<{ readonly line: string; readonly number: number }, void, undefined> {
+    const decoder = new TextDecoder()
+    let rest = ''
+    let number = 0
+    for await (const chunk of this.chunks()) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        number++
+        if (line.trim() !== '') yield { line, number }
+      }
+    }
+    const line = rest + decoder.decode()
+    if (line.trim() !== '') yield { line, number: number + 1 }
   }
 
   async *#raw(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -91,15 +111,6 @@ async function readAtLeast(count: number, chunks: AsyncGenerator<Uint8Array>): P
 async function* prepend(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (first.length > 0) yield first
   yield* rest
-}
-
-function inflate(compressed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  // An error of either side reaches the reader through the returned stream: the callback has nothing to add.
-  return pipeline(Readable.from(compressed), createGunzip({ chunkSize: chunkBytes }), () => {})
-}
-
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
 function refuseUtf16(name: string, bytes: Uint8Array): void {

@@ -20,7 +20,8 @@ import {
   documentCacheBytes,
   type IndexOptions,
   type OpenOptions,
-  type Store
+  type Store,
+  type StoreName
 } from './options.ts'
 import { Catalog, type CatalogEntry, type Clearing, checkCollectionName } from './store/catalog.ts'
 import { CollectionStore } from './store/collection-store.ts'
@@ -99,9 +100,21 @@ export class Collections {
     return this.#opened.store
   }
 
+  /** Engine of the store, undefined where the caller opened it. */
+  get storeName(): StoreName | undefined {
+    this.#assertOpen()
+    return this.#opened.name
+  }
+
   get names(): readonly string[] {
     this.#assertOpen()
     return this.#catalog.names
+  }
+
+  /** What names a collection's areas; undefined while it does not exist. */
+  numberOf(name: string): number | undefined {
+    this.#assertOpen()
+    return this.#catalog.entry(name)?.number
   }
 
   /** The collection, undefined while it does not exist. A promise only when it has to be opened. */
@@ -141,7 +154,7 @@ export class Collections {
 
   /** Decided before anything is awaited where the collection is open. @returns false when there was none */
   async drop(name: string): Promise<boolean> {
-    this.#assertWritable()
+    this.assertWritable()
     const reading = this.reading(name)
     const collection = reading instanceof Promise ? await reading : reading
     const entry = this.#catalog.entry(name)
@@ -165,6 +178,12 @@ export class Collections {
     return true
   }
 
+  /** @throws PetalError IllegalOperation in a read-only database */
+  assertWritable(): void {
+    this.#assertOpen()
+    if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
+  }
+
   /** Waits for writes, then closes everything. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -172,7 +191,7 @@ export class Collections {
   }
 
   #writing(name: string): OpenCollection | Promise<OpenCollection> {
-    this.#assertWritable()
+    this.assertWritable()
     const open = this.reading(name)
     if (open instanceof OpenCollection) return open
     return (open ?? this.#create(name)).then((collection) => collection ?? this.#writing(name))
@@ -284,12 +303,6 @@ export class Collections {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) throw notOpen('The database')
-  }
-
-  /** @throws PetalError IllegalOperation in a read-only database */
-  #assertWritable(): void {
-    this.#assertOpen()
-    if (this.#isReadOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }
 }
 

@@ -9,6 +9,8 @@ import type { Collections } from './collections.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexStats } from './indexes/declared-indexes.ts'
 import type { AutoRebuildStats } from './jobs/auto-rebuild.ts'
+import { type BackupOptions, type BackupResult, backupDatabase } from './jobs/backup.ts'
+import { type CompactOptions, type CompactResult, compactDatabase } from './jobs/compact.ts'
 import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
 import type { CollectionOptions } from './options.ts'
 import { checkCollectionName } from './store/catalog.ts'
@@ -114,6 +116,30 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    */
   verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
     return verifyDatabase(this.#collections, options)
+  }
+
+  /**
+   * Copies the database as it is at the call into a new directory, while reading and writing go on. What is acknowledged
+   * by then is in the copy, what is written later is not. Tables of the LSM store, which never change, get a second name
+   * where the file system allows it: they take no room, and damage to them on the disk is damage to both.
+   * @param location must not be there, or be an empty directory; it is there when the copy is complete and durable
+   * @throws PetalError DatabaseExists, StoreFailure, DataCorruption; AbortedError
+   * @example
+   * await db.backup('./backups/monday.db')
+   */
+  backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
+    return backupDatabase(this.#collections, location, options)
+  }
+
+  /**
+   * Merges what the store holds until nothing is kept twice, while reading and writing go on. The store does so by itself,
+   * a little at a time; this is for when much was deleted, or nothing will be written any more.
+   * @throws PetalError IllegalOperation in a read-only database, StoreFailure, DataCorruption; AbortedError
+   * @example
+   * const { bytesBefore, bytesAfter } = await db.compact()
+   */
+  compact(options: CompactOptions = {}): Promise<CompactResult> {
+    return compactDatabase(this.#collections, options)
   }
 
   /** Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. */

@@ -77,11 +77,15 @@ export function notOpen(what: string): PetalError {
   return new PetalError('DatabaseNotOpen', `${what} is closed`)
 }
 
-/** An error of the store below as ours; other errors, a caller's own among them, pass unchanged. */
+/**
+ * An error of the store below as ours; other errors, a caller's own among them, pass unchanged. Closing ends what is under
+ * way: a caller with a signal looks at that first.
+ */
 export function fromStore(error: unknown): unknown {
   const code = (error as { readonly code?: unknown } | undefined)?.code
   if (error instanceof PetalError || typeof code !== 'string' || !code.startsWith('LEVEL_')) return error
-  if (code.endsWith('_NOT_OPEN')) return new PetalError('DatabaseNotOpen', 'The database is closed', { cause: error })
+  if (code.endsWith('_NOT_OPEN') || code === 'LEVEL_ABORTED')
+    return new PetalError('DatabaseNotOpen', 'The database is closed', { cause: error })
   if (code === 'LEVEL_CORRUPTION') return new PetalError('DataCorruption', messageOf(error), { cause: error })
   return new PetalError('StoreFailure', `The store failed: ${messageOf(error)}`, { cause: error })
 }

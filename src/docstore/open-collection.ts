@@ -1,6 +1,7 @@
 /**
  * A collection that is open: its records, its index, its writer, and the views that read it.
  */
+import { turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
 import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
@@ -65,6 +66,8 @@ export class OpenCollection {
     autoRebuild: AutoRebuildOptions | undefined
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
+    // The first collection of a process takes long: nothing is compiled.
+    await turnIfLong()
     return new OpenCollection(name, store, index, declared, state, await store.greatestId(state), autoRebuild)
   }
 

@@ -17,7 +17,13 @@ export type StoreName = 'lsm' | 'level' | 'memory'
 export interface LsmTuning
   extends Omit<
     StoreOptions,
-    'createIfMissing' | 'errorIfExists' | 'partitionDepth' | 'values' | 'multithreading' | 'fileSystem'
+    | 'createIfMissing'
+    | 'errorIfExists'
+    | 'autoCompaction'
+    | 'partitionDepth'
+    | 'values'
+    | 'multithreading'
+    | 'fileSystem'
   > {
   /**
    * Value filters over the documents of each table, which rule tables out for a query. They cost 15 to 19 bytes a tweet
@@ -75,7 +81,10 @@ export interface OpenOptions {
   readonly createIfMissing?: boolean
   /** Default false. */
   readonly errorIfExists?: boolean
-  /** Refuses every write. The directory is locked all the same, and has to be writable for that. Default false. */
+  /**
+   * Refuses every write. The directory is locked all the same; one that cannot be written is opened without a lock, by
+   * the LSM store alone, and must not be written from elsewhere meanwhile. Default false.
+   */
   readonly readOnly?: boolean
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
   readonly sync?: boolean

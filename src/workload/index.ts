@@ -1,2 +1,3 @@
 export { type Query, type QueryClass, type QueryClassName, queryClasses, queryClassNames } from './query-classes.ts'
+export { TweetSample } from './sample.ts'
 export { generateTweets, type Tweet, type TweetOptions } from './tweets.ts'

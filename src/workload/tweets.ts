@@ -2,13 +2,14 @@
  * Tweet-like documents for tests, benchmarks and trying things out: nested, sparse and skewed as real ones are.
  *
  * Invariants:
- * 1. Tweet i is a function of (seed, i) alone: slices of a stream can be generated anywhere and fit together.
+ * 1. Tweet i is a function of (seed, i) alone, and of the sample where there is one: slices of a stream can be generated anywhere and fit together.
  * 2. `_id` is an integer below 2^53 that grows with i.
  */
 import { type City, cities, cityRanks } from './cities.ts'
-import { type Language, languageShares, languages, wordRanks } from './languages.ts'
-import { heavyTailed, Random, Weighted, zipf } from './random.ts'
-import { type TweetUser, Users } from './users.ts'
+import { heavyTailed, Random, Weighted } from './random.ts'
+import type { TweetSample } from './sample.ts'
+import type { TweetUser } from './users.ts'
+import { inventedVocabulary, type People, type Speech, type Vocabulary } from './vocabulary.ts'
 
 export type Tweet = {
   _id: number
@@ -59,6 +60,8 @@ export interface TweetOptions {
   readonly seed?: number
   /** Index of the first tweet in the stream of the seed. Default 0. */
   readonly start?: number
+  /** Where words, hashtags and users come from. Default: they are invented. */
+  readonly sample?: TweetSample | undefined
 }
 
 const snowflakeEpoch = 1_288_834_974_657
@@ -86,32 +89,36 @@ const domains = [
   'long-reads.example'
 ]
 
-const hashtagRanks = zipf(20_000, 15)
-
 /**
  * @example
  * await db.insertMany(generateTweets({ count: 100_000, seed: 1 }))
  */
-export function* generateTweets({ count, seed = 1, start = 0 }: TweetOptions): Generator<Tweet, void, undefined> {
+export function* generateTweets({
+  count,
+  seed = 1,
+  start = 0,
+  sample
+}: TweetOptions): Generator<Tweet, void, undefined> {
   const random = new Random(seed)
-  const users = new Users(seed)
+  const vocabulary = sample?.vocabulary(seed) ?? inventedVocabulary(seed)
   for (let index = start; index < start + count; index++) {
     random.reset(seed, index)
-    yield makeTweet(index, random, users)
+    yield makeTweet(index, random, vocabulary)
   }
 }
 
-function makeTweet(index: number, random: Random, users: Users): Tweet {
+function makeTweet(index: number, random: Random, vocabulary: Vocabulary): Tweet {
+  const { people } = vocabulary
   const timestamp = firstTimestamp + index * millisecondsPerTweet + random.below(millisecondsPerTweet)
   const id = (timestamp - snowflakeEpoch) * 4096 + random.below(4096)
-  const user = users.copy(users.drawRank(random))
-  const language = random.chance(0.9) ? languageOf(user.lang) : languages[languageShares.draw(random)]!
+  const user = people.copy(people.drawRank(random))
+  const speech = random.chance(0.9) ? vocabulary.speechOf(user.lang) : vocabulary.drawSpeech(random)
   const isReply = random.chance(0.2)
-  const composer = new Composer(random, language)
+  const composer = new Composer(random, speech)
   const mentions = isReply ? 1 : random.chance(0.2) ? 1 + random.below(2) : 0
-  for (let i = 0; i < mentions; i++) composer.mention(users)
+  for (let i = 0; i < mentions; i++) composer.mention(people)
   composer.words(4 + random.below(12))
-  if (random.chance(0.25)) for (let i = random.below(3); i >= 0; i--) composer.hashtag()
+  if (random.chance(0.25)) for (let i = random.below(3); i >= 0; i--) composer.hashtag(vocabulary)
   if (random.chance(0.2)) composer.url()
   const repliedTo = isReply ? composer.entities.user_mentions[0] : undefined
   const isQuote = random.chance(0.04)
@@ -123,7 +130,7 @@ function makeTweet(index: number, random: Random, users: Users): Tweet {
     timestamp_ms: timestamp,
     text: composer.text,
     source: sources[sourceShares.draw(random)]!,
-    lang: language.code,
+    lang: speech.code,
     truncated: false,
     user,
     entities: composer.entities,
@@ -148,29 +155,29 @@ class Composer {
   text = ''
   readonly entities: TweetEntities = { hashtags: [], urls: [], user_mentions: [] }
   readonly #random: Random
-  readonly #language: Language
+  readonly #speech: Speech
 
-  constructor(random: Random, language: Language) {
+  constructor(random: Random, speech: Speech) {
     this.#random = random
-    this.#language = language
+    this.#speech = speech
   }
 
   words(count: number): void {
     this.#space()
     for (let i = 0; i < count; i++) {
-      if (i > 0) this.text += this.#language.separator
-      this.text += this.#language.words[wordRanks.draw(this.#random)]!
+      if (i > 0) this.text += this.#speech.separator
+      this.text += this.#speech.word(this.#random)
     }
   }
 
-  mention(users: Users): void {
-    const { screen_name, name, id } = users.mention(users.drawRank(this.#random))
+  mention(people: People): void {
+    const { screen_name, name, id } = people.mention(people.drawRank(this.#random))
     const indices = this.#append(`@${screen_name}`)
     this.entities.user_mentions.push({ screen_name, name, id, id_str: String(id), indices })
   }
 
-  hashtag(): void {
-    const text = hashtagOf(hashtagRanks.draw(this.#random))
+  hashtag(vocabulary: Vocabulary): void {
+    const text = vocabulary.hashtag(this.#random)
     this.entities.hashtags.push({ text, indices: this.#append(`#${text}`) })
   }
 
@@ -192,18 +199,6 @@ class Composer {
     this.text += token
     return [start, this.text.length]
   }
-}
-
-const languagesByCode = new Map(languages.map((language) => [language.code, language]))
-
-function languageOf(code: string): Language {
-  return languagesByCode.get(code) ?? languages[0]!
-}
-
-/** Different for different ranks: the first 5,000 words alone, then two words. */
-function hashtagOf(rank: number): string {
-  const words = languages[0]!.words
-  return rank < 5_000 ? words[rank + 500]! : `${words[rank % 5_000]}_${words[Math.floor(rank / 5_000)]}`
 }
 
 function placeOf(city: City): TweetPlace {

@@ -104,6 +104,22 @@ test('a compressed file that ends too early fails, and what came before is kept'
     assert.ok(length > 1000, `${length} documents`)
   }))
 
+test('what stands behind the compressed data costs no line in front of it', () =>
+  inTemporaryDirectory(async (path) => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `{"_id":${i},"r":${Math.sin(i)}}\n`).join('')
+    const whole = gzipSync(lines)
+    writeFileSync(path('behind.ndjson.gz'), Buffer.concat([whole, Buffer.from('{"_id":"garbage"}\n')]))
+    const outcome = await runCli(['import', path('db'), path('behind.ndjson.gz')])
+    assert.is(outcome.code, 1)
+    assert.match(outcome.stdout, /^imported 20,000 documents, skipped 0, in .*; failed$/m)
+    const said = `something else follows the compressed data, at offset ${whole.length}`
+    assert.ok(
+      outcome.stderr.includes(`petaldb import: cannot read ${path('behind.ndjson.gz')}: ${said}`),
+      outcome.stderr
+    )
+    assert.is((await readAll(path('db'))).length, 20_000)
+  }))
+
 test('a line of 100 MB is skipped without being held', () =>
   inTemporaryDirectory(async (path) => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the child that evaluates it

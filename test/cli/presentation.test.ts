@@ -13,6 +13,7 @@ test('progress shows bar, rate and time left when the size is known', () => {
   const line = renderProgress({ documents: 5000, bytes: 50, totalBytes: 200 }, 1000)
   assert.is(line, '[=====>                  ]  25 %  5,000 documents  5,000/s  ETA 0:03')
   assert.is(renderProgress({ documents: 10, bytes: 2048, totalBytes: undefined }, 1000), '2.0 KiB  10 documents  10/s')
+  assert.is(renderProgress({ bytes: 2048, totalBytes: undefined }, 1000), '2.0 KiB  2.0 KiB/s')
   const long = renderProgress({ documents: 1, bytes: 1, totalBytes: 3724 }, 1000)
   assert.match(long, / ETA 1:02:03$/)
   assert.match(renderProgress({ documents: 0, bytes: 0, totalBytes: 10 }, 0), /0 % {2}0 documents {2}0\/s$/)

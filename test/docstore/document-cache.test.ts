@@ -2,8 +2,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DocumentCache } from '../../src/docstore/documents/document-cache.ts'
+import { Confirmer } from '../../src/docstore/read/confirmer.ts'
+import { Meter } from '../../src/docstore/read/meter.ts'
 import { open } from '../../src/index.ts'
 import type { Document } from '../../src/model/types.ts'
+import { compileFilter } from '../../src/query/filter.ts'
 import { generateTweets } from '../../src/workload/tweets.ts'
 import { randomFrom } from '../support/random.ts'
 import { rejects, scratchPath } from './scratch.ts'
@@ -35,6 +38,40 @@ test('a document is kept when it is asked for again, and handed out as a copy ea
   Object.assign((first as Document).tags as object, { 0: 'changed by its reader' })
   assert.equal(cache.get(7), document(7))
   assert.is(cache.documents, 1)
+})
+
+test('what is asked for again is decoded when it is to be kept, and only then', () => {
+  const cache = new DocumentCache(1 << 20)
+  let decoded = 0
+  const decode = (): Document => {
+    decoded++
+    return document(7)
+  }
+  for (let asked = 0; asked < 5; asked++) if (cache.look(7) === undefined) cache.offer(7, decode, 150)
+  assert.is(decoded, 1)
+  assert.equal(cache.get(7), document(7))
+})
+
+test('a candidate that does not match is kept like one that does, and counting hands nothing out', async () => {
+  const cache = new DocumentCache(1 << 20)
+  const meter = new Meter()
+  const records = { record: (): string => JSON.stringify(document(7)) }
+  for (const filter of [{ text: 'another' }, { 'tags.n': 7 }].map((each) => compileFilter(each))) {
+    for (let asked = 0; asked < 4; asked++) {
+      const confirmer = new Confirmer(filter, meter, 10, asked === 3)
+      const kept = cache.look(7)
+      if (kept === undefined) confirmer.offer(7, records.record(), false, cache)
+      else confirmer.offerKept(7, kept, false, records)
+      const matches = confirmer.take()
+      assert.is(matches.length, filter.matches(document(7)) ? 1 : 0)
+      assert.is(meter.tested, meter.documentsFetched)
+      for (const match of matches) {
+        assert.equal(match.document, document(7))
+        if (asked < 3) Object.assign(match.document, { text: 'changed by its reader' })
+      }
+    }
+    assert.is(cache.documents, 1)
+  }
 })
 
 test('the budget holds, and a budget of nothing keeps nothing', () => {

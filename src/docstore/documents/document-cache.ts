@@ -80,18 +80,24 @@ export class DocumentCache {
     return entry
   }
 
-  /** What get() or look() had not, decoded meanwhile: keeps a copy if it was asked for before and there is room. */
-  offer(ordinal: number, document: Document, characters: number): void {
+  /**
+   * What get() or look() had not, decoded meanwhile: keeps a copy if it was asked for before and there is room.
+   * @param document or what decodes it, called when it is to be kept
+   */
+  offer(ordinal: number, document: Document | (() => Document), characters: number): void {
     if (this.budgetBytes === 0) return
     const before = this.#lastAsked.note(ordinal, this.#now)
     if (before === undefined || this.#entries.has(ordinal)) return
     // Most are turned away here where there is no room: before they are looked into.
     if (!this.#makeRoom(Math.min(characters, this.budgetBytes / largestShare), before)) return
-    const heapBytes = heapBytesOf(document)
+    const isDecoded = typeof document !== 'function'
+    const decoded = isDecoded ? document : document()
+    const heapBytes = heapBytesOf(decoded)
     if (heapBytes === undefined) return
     const bytes = heapBytes + overheadBytes
     if (bytes > this.budgetBytes / largestShare || !this.#makeRoom(bytes, before)) return
-    const entry = { ordinal, document: copyDocument(document), characters, bytes, askedAt: this.#now }
+    const own = isDecoded ? copyDocument(decoded) : decoded
+    const entry = { ordinal, document: own, characters, bytes, askedAt: this.#now }
     this.#entries.set(ordinal, entry)
     this.#clock.push(entry)
     this.#usedBytes += bytes

@@ -44,9 +44,14 @@ export class Confirmer {
   #characters = 0
   #sliceDocuments = firstSliceDocuments
   #remaining: number
+  readonly #isCounting: boolean
 
-  /** @param maxMatches no more than these are wanted */
-  constructor(filter: Test, meter: Meter, maxMatches: number) {
+  /**
+   * @param maxMatches no more than these are wanted
+   * @param isCounting nobody looks at the documents of matches
+   */
+  constructor(filter: Test, meter: Meter, maxMatches: number, isCounting = false) {
+    this.#isCounting = isCounting
     this.#filter = filter
     this.#meter = meter
     this.#remaining = maxMatches
@@ -78,7 +83,11 @@ export class Confirmer {
     this.#meter.documentsFetched++
     if (!isCertain) {
       this.#meter.tested++
-      if (this.#filter.prefilter?.(record) === false) return
+      if (this.#filter.prefilter?.(record) === false) {
+        // The index will name it again to whoever asks the same again.
+        cache?.offer(ordinal, () => decodeRecord(record), record.length)
+        return
+      }
     }
     const document = decodeRecord(record)
     cache?.offer(ordinal, document, record.length)
@@ -98,7 +107,7 @@ export class Confirmer {
       if (!this.#filter.matches(copy ?? kept.document)) return
       this.#meter.confirmed++
     }
-    copy ??= copyDocument(kept.document)
+    copy ??= this.#isCounting ? kept.document : copyDocument(kept.document)
     this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
   }
 

@@ -35,6 +35,11 @@ export class DocumentScan implements RecordPlace {
     this.#next = () => scan.next()
   }
 
+  /** Does a slice of what the first next() takes; false when it takes no time any more. */
+  prepareSome(): boolean {
+    return this.#scan.prepareSome()
+  }
+
   /** To the next record; false at the end. */
   next(): boolean {
     if (!this.#orFail(this.#next)) return false

@@ -59,7 +59,7 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
       if (i === segmentCount) break
       const segment = yield* wait(view.index.evaluate(plan.reverse ? segmentCount - 1 - i : i, plan.bounds))
       meter.seeSegment(segment)
-      yield* breathe(execution, confirmer)
+      if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
       if (segment.upperCount === 0) continue
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: plan.reverse }
       yield* confirm(execution, confirmer, inOrder(segment, plan.reverse), range)
@@ -87,7 +87,7 @@ export function* countMatches(execution: Execution): Steps<number> {
       meter.seeSegment(segment)
       yield* pauseIfDue(execution)
       count += segment.lowerCount
-      const confirmer = new Confirmer(filter, meter, maxMatches - count)
+      const confirmer = new Confirmer(filter, meter, maxMatches - count, true)
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
       yield* forEachStep(confirm(execution, confirmer, uncertain(segment), range), addSlice)
       addSlice(confirmer.take())
@@ -146,7 +146,7 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
         confirmer.offer(ordinals[k]!, records[k], candidates.isCertain(i))
       }
     }
-    yield* breathe(execution, confirmer)
+    if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
   }
 }
 
@@ -175,7 +175,7 @@ function* confirmByRange(
         while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
         if (at === candidates.count || confirmer.isDone) return
         if (candidates.ordinal(at) === ordinal) confirmer.offer(ordinal, record, candidates.isCertain(at))
-        if (e % documentsPerClockLook === 0) yield* breathe(execution, confirmer)
+        if (e % documentsPerClockLook === 0 && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
       }
     }
   } finally {
@@ -194,6 +194,7 @@ function* confirmByScan(
   try {
     const { view } = execution
     let at = 0
+    while (scan.prepareSome()) yield* pauseIfDue(execution)
     for (let seen = 1; !confirmer.isDone && scan.next(); seen++) {
       const { ordinal } = scan
       while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
@@ -204,7 +205,7 @@ function* confirmByScan(
           confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
         }
       }
-      if (seen % documentsPerClockLook === 0) yield* breathe(execution, confirmer)
+      if (seen % documentsPerClockLook === 0 && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
     }
   } finally {
     execution.view.closeReader(scan)
@@ -219,9 +220,16 @@ function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCert
   return true
 }
 
-/** Hands out a full slice, or any when it is time to let the event loop run. */
+/** Whether it is time for breathe(): seldom, and to ask takes no generator. Ends the read when it was told to end. */
+function isBreathDue({ control, view }: Execution, confirmer: Confirmer): boolean {
+  control.check()
+  view.assertOpen()
+  return confirmer.isSliceFull || control.isPauseDue
+}
+
+/** Hands out what there is, and lets the event loop run when it is time. */
 function* breathe(execution: Execution, confirmer: Confirmer): Steps<Match[]> {
-  if (confirmer.hasMatches && (confirmer.isSliceFull || execution.control.isPauseDue)) yield confirmer.take()
+  if (confirmer.hasMatches) yield confirmer.take()
   yield* pauseIfDue(execution)
 }
 

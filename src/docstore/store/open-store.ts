@@ -13,6 +13,8 @@ import { keepsFilters, lsmOptions } from './lsm-store.ts'
 
 export interface OpenedStore {
   readonly store: Store
+  /** Undefined where the caller opened the store. */
+  readonly name: StoreName | undefined
   /** Whether other options would bring filters. */
   readonly couldHaveFilters: boolean
   /** Of the pairs of documents; undefined where none are kept, and where the caller opened the store. */
@@ -60,6 +62,7 @@ async function adopt(store: Store): Promise<OpenedStore> {
   }
   return {
     store,
+    name: undefined,
     filters: undefined,
     couldHaveFilters: false,
     close: async () => {
@@ -82,7 +85,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   const wanted = checkStore(options.store ?? defaultStore)
   if (wanted === 'memory') {
     const store = await createStore('memory', location, options)
-    return { store, filters: undefined, couldHaveFilters: false, close: () => store.close() }
+    return { store, name: wanted, filters: undefined, couldHaveFilters: false, close: () => store.close() }
   }
   // Loaded here and not above: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
@@ -123,19 +126,46 @@ async function openClaimed(
   options: OpenOptions,
   release: () => void
 ): Promise<OpenedStore> {
+  const { unwritableReason } = await import('../../lsm/fs/directory.ts')
   try {
-    const store = await createStore(name, location, options)
-    await store.open()
+    const isInMemory = name === 'lsm' && options.readOnly === true && (await unwritableReason(location)) !== undefined
+    const store = isInMemory ? await createUnwritable(location, options) : await createStore(name, location, options)
+    try {
+      await store.open()
+    } catch (error) {
+      const reason = isInMemory ? undefined : await unwritableReason(location)
+      throw reason === undefined ? error : unwritable(name, location, reason, error)
+    }
     const hasFilters = name === 'lsm' && keepsFilters(options.lsm)
     const filters = hasFilters ? (store as unknown as PairFilters) : undefined
-    return { store, filters, couldHaveFilters: name === 'lsm', close: () => store.close().finally(release) }
+    return { store, name, filters, couldHaveFilters: name === 'lsm', close: () => store.close().finally(release) }
   } catch (error) {
     release()
     throw error
   }
 }
 
-async function createStore(name: StoreName, location: string, options: OpenOptions): Promise<Store> {
+/** The LSM store in a directory that cannot be written: what opening it writes is kept in memory, its lock as well. */
+async function createUnwritable(location: string, { lsm }: OpenOptions): Promise<Store> {
+  const { LsmLevel } = await import('../../lsm/lsm-level.ts')
+  const { OverlayFileSystem } = await import('../../lsm/fs/overlay-file-system.ts')
+  const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
+  const fileSystem = new OverlayFileSystem(nodeFileSystem, location)
+  // What merges write would stay in memory.
+  const options = { ...lsmOptions(lsm), fileSystem, autoCompaction: false }
+  return new LsmLevel<unknown, unknown>(location, options) as unknown as Store
+}
+
+function unwritable(name: StoreName, location: string, reason: string, cause: unknown): PetalError {
+  const way = name === 'lsm' ? '{ readOnly: true } opens it' : "only databases with store 'lsm' can be opened so"
+  return new PetalError('StoreFailure', `${location} cannot be opened: it cannot be written (${reason}); ${way}`, {
+    cause,
+    details: { location, systemCode: reason }
+  })
+}
+
+/** Not opened yet. @param location of no use to `memory` */
+export async function createStore(name: StoreName, location: string, options: OpenOptions): Promise<Store> {
   switch (name) {
     case 'lsm': {
       // Not the index: that brings along what only its users need.

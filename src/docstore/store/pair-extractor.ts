@@ -5,6 +5,7 @@
  * Invariant: a document whose pairs are not all known, because there are too many or the record cannot be read, makes
  * extract() throw: its table then says "maybe" to everything.
  */
+import { siblingModule } from '../../lsm/sibling-module.ts'
 import type { Extractor, ExtractorSpec, PairSink, ZoneValue } from '../../lsm/value/extractor.ts'
 import type { Pair } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
@@ -12,7 +13,11 @@ import { DocumentPairs } from '../../sharded-bloom/pairs/document-pairs.ts'
 import { decodeRecord } from '../documents/record.ts'
 
 /** Names this module to the store. */
-export const pairExtractor: ExtractorSpec = { module: import.meta.url, name: 'petaldb.pairs', version: 1 }
+export const pairExtractor: ExtractorSpec = {
+  module: siblingModule(import.meta.url, 'pair-extractor'),
+  name: 'petaldb.pairs',
+  version: 1
+}
 
 export function createExtractor(): Extractor {
   return new PairExtractor()

@@ -1,4 +1,5 @@
 /** Documents as they are stored, in runs: for those who index all of them again. */
+import { nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { StoredDocument } from '../../sharded-bloom/document-index.ts'
@@ -25,6 +26,7 @@ export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<read
 export async function* runsOfScan(scan: DocumentScan): AsyncGenerator<readonly StoredDocument[]> {
   let room = new Uint8Array(2 * runBytes)
   try {
+    while (scan.prepareSome()) await nextTurn()
     for (let isOver = false; !isOver; ) {
       const run: StoredDocument[] = []
       let used = 0

@@ -195,7 +195,13 @@ export class Writer {
   }
 
   async #insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
-    const entries = documents.map((document) => this.#prepare(document))
+    const entries: (Entry | PetalError)[] = []
+    let sliceStart = performance.now()
+    for (const document of documents) {
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+      entries.push(this.#prepare(document))
+    }
     const existing = await this.#existing(entries)
     const pending = new PendingIds()
     this.#pending.add(pending)
@@ -207,7 +213,6 @@ export class Writer {
     let characters = 0
     let commit = this.#committer.begin()
     try {
-      let sliceStart = performance.now()
       for (let i = 0; i < entries.length; i++) {
         // The first documents of a process take a hundred times as long as those that come when the code is warm.
         const slice = breathe(sliceStart)

@@ -1,0 +1,51 @@
+/** `petaldb compact`: merges the tables of a database until what was deleted takes no room any more. */
+import type { CompactProgress, CompactResult } from '../index.ts'
+import { command } from './command.ts'
+import { openExisting } from './database.ts'
+import { formatBytes, formatDuration } from './format.ts'
+import { Interrupt } from './interrupt.ts'
+import { printLine } from './line-writer.ts'
+import { Progress } from './progress.ts'
+
+export const compactCommand = command({
+  name: 'compact',
+  summary: 'Merges the tables of a database: what was replaced or deleted takes no room any more.',
+  positionals: '<db>',
+  options: {
+    json: { type: 'boolean', help: 'print the outcome as JSON' }
+  },
+  details: ['Ctrl-C is harmless: it ends after the tables that are being merged.'],
+  async run([location = ''], options) {
+    using interrupt = new Interrupt()
+    try {
+      await using db = await openExisting(location)
+      const started = performance.now()
+      let result: CompactResult
+      {
+        let position: CompactProgress = { bytes: 0, totalBytes: 0 }
+        using _ = new Progress(() => position)
+        result = await db.compact({
+          signal: interrupt.signal,
+          onProgress: (progress) => {
+            position = progress
+          }
+        })
+      }
+      await db.close()
+      const milliseconds = performance.now() - started
+      await printLine(options.json === true ? resultJson(result, milliseconds) : resultText(result, milliseconds))
+      return 0
+    } catch (error) {
+      if (interrupt.status === undefined) throw error
+      return interrupt.status
+    }
+  }
+})
+
+function resultText({ bytesBefore = 0, bytesAfter = 0 }: CompactResult, milliseconds: number): string {
+  return `compacted ${formatBytes(bytesBefore)} to ${formatBytes(bytesAfter)}, in ${formatDuration(milliseconds)}`
+}
+
+function resultJson(result: CompactResult, milliseconds: number): string {
+  return JSON.stringify({ ...result, seconds: Math.round(milliseconds) / 1000 })
+}

@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { inTemporaryDirectory, type Outcome, readAll, runCli, startCli } from './run-cli.ts'
+
+async function fill(location: string, count: number, store: 'lsm' | 'level'): Promise<void> {
+  await using db = await open(location, { store })
+  await db.insertMany(Array.from({ length: count }, (_, i) => ({ _id: i, n: i % 10, text: `number ${i}` })))
+}
+
+for (const store of ['lsm', 'level'] as const) {
+  test(`backup makes the same database on ${store} once more, and nothing where something is`, () =>
+    inTemporaryDirectory(async (path) => {
+      await fill(path('db'), 3000, store)
+      const { code, stdout, stderr } = await runCli(['backup', path('db'), path('copy')])
+      assert.is(code, 0, stderr)
+      assert.match(stdout, /^backed up [\d.]+ [KM]iB to .*copy(, [\d.]+ [KM]iB of them shared with it)?, in /)
+      assert.equal(await readAll(path('copy')), await readAll(path('db')))
+      const again = await runCli(['backup', path('db'), path('copy'), '--json'])
+      assert.is(again.code, 1)
+      assert.match(again.stderr, /^petaldb backup: .*copy is there already; .*\(DatabaseExists\)\n$/)
+      assert.is((await runCli(['backup', path('none'), path('more')])).code, 1)
+      assert.equal(readdirSync(path('.')).sort(), ['copy', 'db'])
+    }))
+}
+
+for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+  test(`${signal} in the middle of a backup leaves nothing under its name, and the next one leaves nothing else`, () =>
+    inTemporaryDirectory(async (path) => {
+      // On level, where every entry is read: elsewhere it is over too soon.
+      await fill(path('db'), 12_000, 'level')
+      const interruptedBackup = async (): Promise<Outcome> => {
+        const child = startCli(['backup', path('db'), path('copy')])
+        let isOver = false
+        child.process.on('exit', () => {
+          isOver = true
+        })
+        while (!isOver && !readdirSync(path('.')).some((name) => name.endsWith('.partial'))) {
+          await new Promise((resolve) => setTimeout(resolve, 2))
+        }
+        child.process.kill(signal)
+        return child.outcome
+      }
+      let interrupted = await interruptedBackup()
+      // Where processors are busy it may be complete before the signal comes: then once more.
+      for (let tries = 1; interrupted.code === 0 && tries < 20; tries++) {
+        rmSync(path('copy'), { recursive: true })
+        interrupted = await interruptedBackup()
+      }
+      assert.not(existsSync(path('copy')))
+      if (signal === 'SIGINT') {
+        assert.is(interrupted.code, 130, interrupted.stderr)
+        assert.match(interrupted.stderr, /interrupted; .*copy was not made/)
+        assert.equal(readdirSync(path('.')), ['db'])
+      }
+      const { code, stderr } = await runCli(['backup', path('db'), path('copy')])
+      assert.is(code, 0, stderr)
+      assert.equal(readdirSync(path('.')).sort(), ['copy', 'db'])
+      assert.is((await readAll(path('copy'))).length, 12_000)
+    }))
+}
+
+test.run()

@@ -1,0 +1,72 @@
+/** On a mount that is read-only, where this machine lets us make one: permissions do not stop root. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { inTemporaryDirectory, linesOf, readAll } from './run-cli.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Runs a script with a mount of `directory` over itself that is read-only; `$petaldb` is the command line. */
+function runReadOnly(directory: string, script: string) {
+  const mount = 'mount --bind "$directory" "$directory" && mount -o remount,ro,bind "$directory" || exit 99'
+  const petaldb = `${process.execPath} --import tsx src/cli/main.ts`
+  const env = { ...process.env, directory, petaldb, NO_COLOR: '1' }
+  return spawnSync('unshare', ['-m', 'sh', '-c', `${mount}\n${script}`], { cwd: root, env, encoding: 'utf8' })
+}
+
+const canMount = await (async () => {
+  let isRefused = false
+  await inTemporaryDirectory(async (path) => {
+    mkdirSync(path('m'))
+    isRefused = runReadOnly(path('m'), 'touch "$directory/file"').status === 1
+  })
+  return isRefused
+})()
+
+const testMounted = canMount ? test : test.skip
+
+testMounted('a database on a read-only mount is read, verified and backed up, and no command changes it', () =>
+  inTemporaryDirectory(async (path) => {
+    mkdirSync(path('m'))
+    await using db = await open(path('m/db'))
+    await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 10 })))
+    await db.close()
+    const before = readdirSync(path('m/db'))
+    const { stdout, stderr } = runReadOnly(
+      path('m'),
+      `$petaldb count "$directory/db" '{"n": 3}'
+      $petaldb verify "$directory/db"
+      $petaldb backup "$directory/db" "${path('copy')}"
+      $petaldb compact "$directory/db"
+      echo '{}' | $petaldb import "$directory/db" -`
+    )
+    const [count, verified = '', backedUp = '', ...more] = linesOf(stdout)
+    assert.is(count, '300', stderr)
+    assert.match(verified, /^no problem in 3,000 documents/)
+    assert.match(backedUp, /^backed up /)
+    assert.equal(more, [])
+    const [compact = '', imported = ''] = linesOf(stderr).filter((line) => line.startsWith('petaldb'))
+    assert.match(compact, /^petaldb compact: The database was opened read-only \(IllegalOperation\)$/)
+    assert.match(imported, /m\/db cannot be opened: it cannot be written \(EROFS\); \{ readOnly: true \} opens it/)
+    assert.equal(readdirSync(path('m/db')), before)
+    assert.is((await readAll(path('copy'))).length, 3000)
+  })
+)
+
+testMounted('a database of LevelDB there is refused, and the error says why', () =>
+  inTemporaryDirectory(async (path) => {
+    mkdirSync(path('m'))
+    await using db = await open(path('m/db'), { store: 'level' })
+    await db.insertOne({ _id: 1 })
+    await db.close()
+    const { status, stderr } = runReadOnly(path('m'), '$petaldb count "$directory/db"')
+    assert.is(status, 1)
+    assert.match(stderr, /cannot be written \(EROFS\); only databases with store 'lsm' can be opened so/)
+    assert.match(readFileSync(path('m/db/PETALDB'), 'utf8'), /"level"/)
+  })
+)
+
+test.run()
