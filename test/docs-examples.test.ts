@@ -20,27 +20,55 @@ const sources = [
   'src/model/errors.ts',
   'src/sharded-bloom/standalone/sharded-bloom.ts'
 ]
+/** Their examples have a store by the name of db. */
+const storeSources = [
+  'src/lsm/lsm-level.ts',
+  'src/lsm/encoded-batch.ts',
+  'src/lsm/tools/dump/dump-file.ts',
+  'src/lsm/value/json-extractor.ts'
+]
 const entries: Readonly<Record<string, string>> = {
   petaldb: 'src/index.ts',
+  'petaldb/lsm': 'src/lsm/index.ts',
   'petaldb/sharded-bloom': 'src/sharded-bloom/standalone/index.ts'
 }
 
 interface Example {
   readonly place: string
   readonly code: string
+  /** What db is in it. */
+  readonly on: 'database' | 'store'
 }
 
 function examples(): Example[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const blocks = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => ({ place: 'README.md', code }))
-  const docstrings = sources.flatMap((file) => {
-    const text = readFileSync(join(root, file), 'utf8')
-    return [...text.matchAll(/@example\n([\s\S]*?)\n *(?:\* @|\*\/)/g)].map(({ index, 1: code = '' }) => {
-      const line = text.slice(0, index).split('\n').length
-      return { place: `${file}:${line}`, code: code.replace(/^ *\* ?/gm, '') }
-    })
-  })
-  return [...blocks, ...docstrings]
+  return [
+    ...blocksOf('README.md', 'database'),
+    ...sources.flatMap((file) => docstringsOf(file, 'database')),
+    ...blocksOf('docs/lsm-level.md', 'store'),
+    ...storeSources.flatMap((file) => docstringsOf(file, 'store'))
+  ]
+}
+
+function blocksOf(file: string, on: Example['on']): Example[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(({ index, 1: code = '' }) => ({
+    place: placeIn(file, text, index),
+    code,
+    on
+  }))
+}
+
+function docstringsOf(file: string, on: Example['on']): Example[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/@example\n([\s\S]*?)\n *(?:\* @|\*\/)/g)].map(({ index, 1: code = '' }) => ({
+    place: placeIn(file, text, index),
+    code: code.replace(/^ *\* ?/gm, ''),
+    on
+  }))
+}
+
+function placeIn(file: string, text: string, index: number): string {
+  return `${file}:${text.slice(0, index).split('\n').length}`
 }
 
 /** Modules by path, so that an example needs no package to be installed. */
@@ -55,7 +83,11 @@ function withEntries(code: string): string {
 function program(all: readonly Example[], directory: string): string {
   const url = (path: string): string => JSON.stringify(pathToFileURL(join(root, path)).href)
   const runs = all.map(
-    ({ place, code }) => `await run(${JSON.stringify(place)}, async (db) => {
+    ({
+      place,
+      code,
+      on
+    }) => `await run(${JSON.stringify(place)}, ${on === 'store' ? 'withStore' : 'withDatabase'}, async (db) => {
       const console = { log() {}, error() {} }
       {
         ${withEntries(code)}
@@ -63,20 +95,32 @@ function program(all: readonly Example[], directory: string): string {
     })`
   )
   return `
-    import { mkdtempSync } from 'node:fs'
+    import { mkdtempSync, readdirSync } from 'node:fs'
     import { join } from 'node:path'
     import { AbortedError, BulkWriteError, copyDatabase, open, PetalError } from ${url('src/index.ts')}
+    import { dumpFile, EncodedBatch, jsonExtractor, LsmLevel } from ${url('src/lsm/index.ts')}
     import { generateTweets } from ${url('src/workload/index.ts')}
     const tweets = [...generateTweets({ count: 300 })]
     const documents = tweets.slice(0, 3)
     const createReadStream = () => [new TextEncoder().encode('{"lang":"en"}\\nno line\\n')]
-    async function run(place, example) {
+    async function withDatabase(example) {
+      await (await open('tweets.db')).close()
+      await using db = await open('none', { store: 'memory' })
+      await db.insertMany(structuredClone(tweets))
+      await example(db)
+    }
+    async function withStore(example) {
+      const extractor = jsonExtractor({ fields: ['user.lang'], zones: ['time'] })
+      const db = new LsmLevel('store', { values: { extractor } })
+      await db.put('1', JSON.stringify({ user: { lang: 'de' }, time: 1 }))
+      await db.flush()
+      await example(db)
+      await db.close()
+    }
+    async function run(place, given, example) {
       process.chdir(mkdtempSync(join(${JSON.stringify(directory)}, 'example-')))
       try {
-        await (await open('tweets.db')).close()
-        await using db = await open('none', { store: 'memory' })
-        await db.insertMany(structuredClone(tweets))
-        await example(db)
+        await given(example)
       } catch (error) {
         globalThis.console.log(place + ': ' + (error?.stack ?? error))
       }
@@ -87,7 +131,7 @@ function program(all: readonly Example[], directory: string): string {
 
 test('every example runs to its end', async () => {
   const all = examples()
-  assert.ok(all.length >= 14, `${all.length} examples`)
+  assert.ok(all.length >= 23, `${all.length} examples`)
   const directory = mkdtempSync(join(tmpdir(), 'petaldb-examples-'))
   try {
     const file = join(directory, 'examples.mts')
