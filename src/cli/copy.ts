@@ -1,11 +1,7 @@
 /** `petaldb copy`: a database as a new one, in the same engine or another. */
-import { randomBytes } from 'node:crypto'
-import { lstat, readdir, rename, rm } from 'node:fs/promises'
-import { type CopyResult, copyDatabase, type Database, open, type StoreName } from '../index.ts'
-import { PetalError } from '../model/errors.ts'
+import { type CopyResult, copyDatabase } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
-import { FileError, isSystemError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -21,23 +17,31 @@ export const copyCommand = command({
     json: { type: 'boolean', help: 'print the outcome as JSON' }
   },
   details: [
-    'The new database appears under its name when it is complete; nothing else may have that name. Ctrl-C leaves nothing',
-    'of it, and the old one as it is.'
+    'The new database appears under its name when it is complete and on the disk; nothing but an empty directory',
+    'may have that name. Ctrl-C leaves nothing of it, and the old one as it is.'
   ],
   async run([from = '', to = ''], options) {
     const store = storeName(options.store)
     using interrupt = new Interrupt()
-    await assertFree(to)
-    const partial = `${to.replace(/[\\/]+$/, '')}.${randomBytes(4).toString('hex')}.partial`
     const started = performance.now()
     let result: CopyResult
     try {
       await using source = await openExisting(from)
-      result = await copyInto(partial, store, source, interrupt.signal)
-      await rename(partial, to)
+      const position = { documents: 0, totalDocuments: 0 }
+      // A bar needs a whole and a part, whatever they are of.
+      using _ = new Progress(() => ({
+        documents: position.documents,
+        bytes: position.documents,
+        totalBytes: position.totalDocuments
+      }))
+      result = await copyDatabase(source, to, {
+        store,
+        signal: interrupt.signal,
+        onProgress: (progress) => {
+          Object.assign(position, progress)
+        }
+      })
     } catch (error) {
-      await rm(partial, { recursive: true, force: true })
-      if (isSystemError(error)) throw new FileError('write', to, error)
       return interrupt.endedBefore(to, error)
     }
     // The copy is there: a signal that comes now is too late to make it a failure.
@@ -46,41 +50,6 @@ export const copyCommand = command({
     return 0
   }
 })
-
-async function copyInto(
-  location: string,
-  store: StoreName,
-  source: Database,
-  signal: AbortSignal
-): Promise<CopyResult> {
-  const { collections } = await source.stats()
-  const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
-  await using target = await open(location, { store, ...(wantsFilters && { lsm: { values: true } }) })
-  const position = { documents: 0, totalDocuments: 0 }
-  // A bar needs a whole and a part, whatever they are of.
-  using _ = new Progress(() => ({
-    documents: position.documents,
-    bytes: position.documents,
-    totalBytes: position.totalDocuments
-  }))
-  return await copyDatabase(source, target, {
-    signal,
-    onProgress: (progress) => {
-      Object.assign(position, progress)
-    }
-  })
-}
-
-/** @throws PetalError DatabaseExists for a name that something has, but for an empty directory */
-async function assertFree(location: string): Promise<void> {
-  try {
-    if ((await lstat(location)).isDirectory() && (await readdir(location)).length === 0) return
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') return
-    throw isSystemError(error) ? new FileError('write', location, error) : error
-  }
-  throw new PetalError('DatabaseExists', `${location} is there already; a copy is made under a new name`)
-}
 
 function resultText({ collections, documents }: CopyResult, to: string, milliseconds: number): string {
   const what = `${formatCount(documents)} document${documents === 1 ? '' : 's'}`

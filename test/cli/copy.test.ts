@@ -48,34 +48,41 @@ test('copy refuses a target that is there, and a source that is not, and makes n
     assert.is((await readAll(path('empty'))).length, 10)
   }))
 
-test('Ctrl-C leaves nothing of the copy, and the source as it was', () =>
-  inTemporaryDirectory(async (path) => {
-    await fill(path('old'), 12_000)
-    const interruptedCopy = async (): Promise<Outcome> => {
-      const child = startCli(['copy', path('old'), path('new')])
-      let isOver = false
-      child.process.on('exit', () => {
-        isOver = true
-      })
-      while (!isOver && !readdirSync(path('.')).some((name) => name.endsWith('.partial'))) {
-        await new Promise((resolve) => setTimeout(resolve, 5))
+for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+  test(`${signal} leaves no copy, and the source as it was; the next copy leaves nothing else`, () =>
+    inTemporaryDirectory(async (path) => {
+      await fill(path('old'), 12_000)
+      const interruptedCopy = async (): Promise<Outcome> => {
+        const child = startCli(['copy', path('old'), path('new')])
+        let isOver = false
+        child.process.on('exit', () => {
+          isOver = true
+        })
+        while (!isOver && !readdirSync(path('.')).some((name) => name.endsWith('.partial'))) {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+        child.process.kill(signal)
+        return child.outcome
       }
-      child.process.kill('SIGINT')
-      return child.outcome
-    }
-    let interrupted = await interruptedCopy()
-    // Where processors are busy the copy may be complete before the signal comes: then once more.
-    for (let tries = 1; interrupted.code === 0 && tries < 20; tries++) {
-      rmSync(path('new'), { recursive: true })
-      interrupted = await interruptedCopy()
-    }
-    const { code, stderr } = interrupted
-    assert.is(code, 130, stderr)
-    assert.match(stderr, /interrupted; .*new was not made/)
-    assert.not(existsSync(path('new')))
-    assert.equal(readdirSync(path('.')), ['old'])
-    assert.is((await readAll(path('old'))).length, 12_000)
-  }))
+      let interrupted = await interruptedCopy()
+      // Where processors are busy the copy may be complete before the signal comes: then once more.
+      for (let tries = 1; interrupted.code === 0 && tries < 20; tries++) {
+        rmSync(path('new'), { recursive: true })
+        interrupted = await interruptedCopy()
+      }
+      assert.not(existsSync(path('new')))
+      if (signal === 'SIGINT') {
+        assert.is(interrupted.code, 130, interrupted.stderr)
+        assert.match(interrupted.stderr, /interrupted; .*new was not made/)
+        assert.equal(readdirSync(path('.')), ['old'])
+      }
+      assert.is((await readAll(path('old'))).length, 12_000)
+      const { code, stderr } = await runCli(['copy', path('old'), path('new')])
+      assert.is(code, 0, stderr)
+      assert.equal(readdirSync(path('.')).sort(), ['new', 'old'])
+      assert.is((await readAll(path('new'))).length, 12_000)
+    }))
+}
 
 test('verify prints what is wrong and fails', () =>
   inTemporaryDirectory(async (path) => {

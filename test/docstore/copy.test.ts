@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Decimal128, Long, ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -82,6 +84,39 @@ test('copying stops when it is told to, and the source is as it was', async () =
   )
   assert.is(await source.countDocuments(), 5000)
   await Promise.all([source.close(), target.close()])
+})
+
+test('a copy made at a path is there whole or not at all', async () => {
+  await using source = await open('unused', { store: 'memory' })
+  await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i, n: i % 7 })))
+  for (const store of ['lsm', 'level'] as const) {
+    const parent = scratchPath()
+    const location = join(parent, 'copy')
+    const controller = new AbortController()
+    const onProgress = () => controller.abort()
+    await copyDatabase(source, location, { store, signal: controller.signal, onProgress }).then(
+      () => assert.unreachable(),
+      (error) => assert.instance(error, AbortedError)
+    )
+    assert.equal(readdirSync(parent), [])
+    assert.equal(await copyDatabase(source, location, { store }), { collections: 1, documents: 5000 })
+    assert.equal(readdirSync(parent), ['copy'])
+    await rejects(copyDatabase(source, location, { store }), 'DatabaseExists')
+    await using copy = await open(location)
+    assert.is(JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')).store, store)
+    assert.is(await copy.countDocuments({ n: 3 }), await source.countDocuments({ n: 3 }))
+  }
+})
+
+test('a copy is refused where it cannot be kept', async () => {
+  await using source = await open('unused', { store: 'memory' })
+  await rejects(copyDatabase(source, ''), 'BadValue')
+  await rejects(copyDatabase(source, scratchPath(), { store: 'memory' as 'lsm' }), 'BadValue')
+  const file = scratchPath()
+  writeFileSync(file, 'mine')
+  await rejects(copyDatabase(source, file), 'DatabaseExists')
+  await rejects(copyDatabase(source, join(file, 'below')), 'StoreFailure')
+  assert.is(readFileSync(file, 'utf8'), 'mine')
 })
 
 test.run()

@@ -8,11 +8,11 @@
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
-import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
-import { fromStore } from '../errors.ts'
 import type { Store, StoreName } from '../options.ts'
 import { createStore } from '../store/open-store.ts'
+import { fillNewDirectory, newDirectoryFailed } from './new-directory.ts'
 
 export interface BackupOptions {
   /** Ends it with an AbortedError, and nothing is left of it. */
@@ -54,8 +54,7 @@ export async function backupDatabase(
     const kept = storeName === 'level' ? 'level' : 'lsm'
     return await copyEntries(store, store.snapshot(), kept, location, options)
   } catch (error) {
-    if (options.signal?.aborted === true) throw new AbortedError(options.signal.reason)
-    throw backupFailed(location, error)
+    throw newDirectoryFailed(location, options.signal, error)
   }
 }
 
@@ -95,10 +94,7 @@ async function copyEntries(
   { signal, onProgress }: BackupOptions
 ): Promise<BackupResult> {
   try {
-    // Loaded here and not above: where there is no file system, databases are opened over a store.
-    const { stageDirectory, syncFiles } = await import('../../lsm/fs/staged-directory.ts')
-    const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
-    const bytes = await stageDirectory(nodeFileSystem, location, async (directory) => {
+    const bytes = await fillNewDirectory(location, signal, async (directory) => {
       const target = await createStore(kept, directory, {})
       let copied = 0
       try {
@@ -112,8 +108,8 @@ async function copyEntries(
       } finally {
         await target.close()
       }
+      const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
       await markAs(kept)(directory, nodeFileSystem)
-      await syncFiles(nodeFileSystem, directory)
       return copied
     })
     return { bytes, linkedBytes: 0 }
@@ -139,23 +135,4 @@ async function* batches(store: Store, snapshot: AbstractSnapshot): AsyncGenerato
     bytes = 0
   }
   if (batch.length > 0) yield batch
-}
-
-function backupFailed(location: string, error: unknown): unknown {
-  if (isTaken(error) || isTaken((error as { readonly cause?: unknown }).cause)) {
-    const message = `${location} is there already; a backup is made under a new name, or in an empty directory`
-    return new PetalError('DatabaseExists', message, { cause: error, details: { location } })
-  }
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  const known = fromStore(error)
-  if (known instanceof PetalError) return known
-  if (typeof code !== 'string') return error
-  return new PetalError('StoreFailure', `${location} cannot be written: ${String(message)}`, {
-    cause: error,
-    details: { location }
-  })
-}
-
-function isTaken(error: unknown): boolean {
-  return ['EEXIST', 'ENOTEMPTY'].includes(String((error as { readonly code?: unknown } | undefined)?.code))
 }

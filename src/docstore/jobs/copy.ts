@@ -1,15 +1,19 @@
 /** Copies a database into a new one, collection by collection: from one store to another, or to be rid of the past. */
-import { PetalError } from '../../model/errors.ts'
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { Collection } from '../collection.ts'
 import type { Database } from '../database.ts'
 import type { IdsOption } from '../ids/ids-option.ts'
-import type { IndexKind } from '../options.ts'
+import { open } from '../open.ts'
+import type { IndexKind, StoreName } from '../options.ts'
+import { fillNewDirectory } from './new-directory.ts'
 
 export interface CopyOptions {
   readonly signal?: AbortSignal
   /** Called now and then. */
   readonly onProgress?: (progress: CopyProgress) => void
+  /** Engine of the new database, when the target is a path; `lsm` by default. */
+  readonly store?: Exclude<StoreName, 'memory'>
 }
 
 export interface CopyProgress {
@@ -30,19 +34,35 @@ const maxBatchDocuments = 1000
 /**
  * Copies every collection: its documents in their order, the kind of index and of ids it has, its declared indexes.
  * Each is copied as it is when its turn comes.
- * @param target without a document; what was copied when this fails stays there
- * @throws PetalError IllegalOperation for a target that is not empty, DataCorruption when the copy does not hold as many
- *   documents as were read; AbortedError
+ * @param target path of a directory that is not there yet, or is empty: it is there when the copy is complete and durable,
+ *   and not before. Or an open database without a document: what was copied when this fails stays there.
+ * @throws PetalError DatabaseExists for a path that is taken, IllegalOperation for a database that is not empty, BadValue,
+ *   StoreFailure, DataCorruption when the copy does not hold as many documents as were read; AbortedError
  * @example
  * await using source = await open('./tweets.db', { readOnly: true })
- * await using target = await open('./copy.db', { store: 'level', errorIfExists: true })
- * await copyDatabase(source, target)
+ * await copyDatabase(source, './copy.db', { store: 'level' })
  */
 export async function copyDatabase(
   source: Database<object>,
-  target: Database<object>,
+  target: Database<object> | string,
   options: CopyOptions = {}
 ): Promise<CopyResult> {
+  if (typeof target !== 'string') return copyInto(source, target, options)
+  if (target === '') throw new PetalError('BadValue', 'copyDatabase() takes the path of a directory, or a database')
+  const { store = 'lsm', signal } = options
+  if (!['lsm', 'level'].includes(store)) {
+    throw new PetalError('BadValue', `A copy is kept by the engine lsm or level, not ${String(store)}`)
+  }
+  throwIfAborted(signal)
+  const { collections } = await source.stats()
+  const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
+  return fillNewDirectory(target, signal, async (directory) => {
+    await using copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
+    return await copyInto(source, copy, options)
+  })
+}
+
+async function copyInto(source: Database<object>, target: Database<object>, options: CopyOptions): Promise<CopyResult> {
   const { collections, documents: totalDocuments } = await source.stats()
   if ((await target.stats()).documents > 0) {
     throw new PetalError('IllegalOperation', 'A database is copied into an empty one only')

@@ -1,0 +1,49 @@
+/** A database in a new directory, which is there whole and durable or not at all (lsm/fs/staged-directory.ts). */
+import { AbortedError, PetalError } from '../../model/errors.ts'
+import { fromStore } from '../errors.ts'
+
+/**
+ * @param location must not be there, or be an empty directory
+ * @param fill gets a directory, empty, and leaves it with everything closed
+ * @throws PetalError DatabaseExists for a location that is taken, StoreFailure; AbortedError; what `fill` throws
+ */
+export async function fillNewDirectory<T>(
+  location: string,
+  signal: AbortSignal | undefined,
+  fill: (directory: string) => Promise<T>
+): Promise<T> {
+  // Loaded here and not above: where there is no file system, databases are opened over a store.
+  const { stageDirectory, syncFiles } = await import('../../lsm/fs/staged-directory.ts')
+  const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
+  try {
+    return await stageDirectory(nodeFileSystem, location, async (directory) => {
+      const result = await fill(directory)
+      await syncFiles(nodeFileSystem, directory)
+      return result
+    })
+  } catch (error) {
+    throw newDirectoryFailed(location, signal, error)
+  }
+}
+
+/** What a user is told when a database could not be made at a location. */
+export function newDirectoryFailed(location: string, signal: AbortSignal | undefined, error: unknown): unknown {
+  if (signal?.aborted === true) return new AbortedError(signal.reason)
+  if (error instanceof PetalError) return error
+  if (isTaken(error) || isTaken((error as { readonly cause?: unknown }).cause)) {
+    const message = `${location} is there already; this makes a new database, under a new name or in an empty directory`
+    return new PetalError('DatabaseExists', message, { cause: error, details: { location } })
+  }
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  const known = fromStore(error)
+  if (known instanceof PetalError) return known
+  if (typeof code !== 'string') return error
+  return new PetalError('StoreFailure', `${location} cannot be written: ${String(message)}`, {
+    cause: error,
+    details: { location }
+  })
+}
+
+function isTaken(error: unknown): boolean {
+  return ['EEXIST', 'ENOTEMPTY'].includes(String((error as { readonly code?: unknown } | undefined)?.code))
+}
