@@ -43,17 +43,20 @@ export class MemtableIndex implements PairSink {
     return this.#postings.byteLength + this.#buckets.byteLength
   }
 
-  /** Indexes what was added; returns false when it stopped at the deadline (as performance.now()) with more to do. */
+  /**
+   * Indexes what was added, a few entries at least; returns false when it stopped at the deadline (as performance.now())
+   * with more to do.
+   */
   update(deadline: number): boolean {
     const entry = this.#entry
     while (this.#indexed < this.#memtable.entryCount) {
       const number = this.#indexed
-      if (number % stride === 0 && number > 0 && performance.now() > deadline) return false
       this.#memtable.entryAt(number, entry)
       if (entry.kind === EntryKind.put) this.#extract(entry, number)
       this.#indexed++
+      if (this.#indexed % stride === 0 && performance.now() > deadline) break
     }
-    return true
+    return this.#indexed === this.#memtable.entryCount
   }
 
   /** Entries that may have the pair, newest first. REQUIRES: update() has returned true. */
