@@ -11,6 +11,7 @@ import type { Filter } from '../collection.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { Control } from '../read/control.ts'
 
+/** What parameters are chosen for: a rate of false positives, or the bytes there are, and the questions that are asked. */
 export interface TuneOptions {
   /** Documents that candidates are tried on, 256 to 200,000. Default 20,000. */
   readonly sample?: number

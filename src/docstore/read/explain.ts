@@ -22,16 +22,25 @@ export interface PlanStage {
   readonly [detail: string]: unknown
 }
 
+/**
+ * How a find was answered and what it took. `queryPlanner` and `executionStats` are as in MongoDB's explain, for tools that
+ * know it; `index` tells what the bounds did. docs/filters.md reads one line by line.
+ */
 export interface Explanation {
   readonly queryPlanner: {
+    /** Name of the collection. */
     readonly namespace: string
+    /** The last stage first. */
     readonly winningPlan: PlanStage
     readonly rejectedPlans: readonly PlanStage[]
   }
   readonly executionStats: {
     readonly executionSuccess: true
+    /** Documents after skip and limit. */
     readonly nReturned: number
+    /** Rounded; `index.milliseconds` is not. */
     readonly executionTimeMillis: number
+    /** Candidates, or keys of a declared index. */
     readonly totalKeysExamined: number
     readonly totalDocsExamined: number
   }
@@ -40,9 +49,11 @@ export interface Explanation {
     readonly bounds: string
     /** Parts of the filter that no bounds can narrow. */
     readonly unbounded: readonly string[]
+    /** Segments of the index, and those of them that were passed over. */
     readonly segments: { readonly total: number; readonly pruned: number }
     /** Tables of the store with documents of the collection, and how many its filters ruled out, at least; 0 without. */
     readonly tables: { readonly total: number; readonly pruned: number }
+    /** Rows of segments that were combined, and their bytes. */
     readonly rowsRead: number
     readonly bytesTouched: number
     /** Documents in the upper bound. */
@@ -55,6 +66,7 @@ export interface Explanation {
     /** False positives per tested candidate; 0 when none was tested. */
     readonly falsePositiveRate: number
     readonly documentsFetched: number
+    /** All of it, by the clock. */
     readonly milliseconds: number
   }
 }
