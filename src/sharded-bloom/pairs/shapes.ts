@@ -12,8 +12,9 @@ export class Shape {
   /** The fact this node adds to its parent; the root has none. */
   readonly node: PathNode | undefined
   readonly type: number
-  /** What a segment prepared for documents of this shape; it belongs to `preparedBy`. */
+  /** What somebody prepared for documents of this shape. */
   prepared: unknown = undefined
+  /** Who did: an object that stands for him and holds nothing, because shapes outlive segments. */
   preparedBy: object | undefined = undefined
   readonly #next = new Map<number, Shape>()
   #lastStep = -1

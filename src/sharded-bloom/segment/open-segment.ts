@@ -74,6 +74,8 @@ export class OpenSegment implements Segment {
   /** Positions that are not in the private rows yet. */
   readonly #privateBlock: PrivateBlock
   readonly #dynamicLimit: number
+  /** Stands for this segment in shapes, which do not keep it in memory when it is sealed. */
+  readonly #preparer = {}
   #documents = 0
   #hashedPairs = 0
 
@@ -272,7 +274,7 @@ export class OpenSegment implements Segment {
   }
 
   #prepare(shape: Shape): PreparedShape {
-    if (shape.preparedBy === this) return shape.prepared as PreparedShape
+    if (shape.preparedBy === this.#preparer) return shape.prepared as PreparedShape
     const slots = new Set<number>()
     const rows = new Set<number>()
     let hashedPairs = 0
@@ -294,7 +296,7 @@ export class OpenSegment implements Segment {
     }
     const prepared: PreparedShape = { slots: Int32Array.from(slots), rows: Int32Array.from(rows), hashedPairs }
     shape.prepared = prepared
-    shape.preparedBy = this
+    shape.preparedBy = this.#preparer
     return prepared
   }
 
