@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { type Database, open, type PetalError } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
-import { AsyncLevel, SlowLevel } from './odd-stores.ts'
-import { scratchPath } from './scratch.ts'
+import { AskingLevel, SlowLevel } from './odd-stores.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const stores = {
   lsm: () => open(scratchPath(), { store: 'lsm' }),
@@ -146,20 +146,26 @@ test('writes that were called first are decided first, whatever their kind', asy
 })
 
 test('a document whose _id changes while the store is asked for it is refused', async () => {
-  const db = await open(new AsyncLevel())
-  await db.insertOne({ _id: 9 })
-  const changing: { _id: unknown }[] = [{ _id: 1 }, { _id: { a: 1 } }]
-  const inserts = changing.map((document) => db.insertOne(document))
-  // After the ids were looked at, before the store has answered.
-  for (let turn = 0; turn < 3; turn++) await undefined
-  Object.assign(changing[0] as object, { _id: 2 })
-  Object.assign((changing[1] as { _id: object })._id, { a: 2 })
-  const outcomes = await Promise.allSettled(inserts)
-  for (const document of await db.find().toArray()) assert.equal(await db.get(document._id), document)
-  assert.equal(
-    outcomes.map(({ status }) => status),
-    ['rejected', 'rejected']
-  )
+  const level = new AskingLevel()
+  const db = await open(level)
+  // The store is asked for ids that are not greater than all before.
+  await db.insertOne({ _id: { a: 9 } })
+  const plain: { _id: unknown } = { _id: 1 }
+  const nested = { _id: { a: 1 } }
+  for (const [document, change] of [
+    [plain, () => Object.assign(plain, { _id: 2 })],
+    [nested, () => Object.assign(nested._id, { a: 2 })]
+  ] as const) {
+    let isAsked = false
+    level.whenAsked = () => {
+      isAsked = true
+      change()
+    }
+    await rejects(db.insertOne(document), 'BadValue')
+    assert.ok(isAsked)
+    level.whenAsked = undefined
+  }
+  assert.equal(await db.find().toArray(), [{ _id: { a: 9 } }])
   await db.close()
 })
 

@@ -25,6 +25,21 @@ export class AsyncLevel extends MemoryLevel {
   }
 }
 
+/** Answers a read when `whenAsked` has. */
+export class AskingLevel extends AsyncLevel {
+  whenAsked: (() => void) | undefined
+
+  async _get(key: unknown, options: unknown): Promise<unknown> {
+    this.whenAsked?.()
+    return await (MemoryLevel.prototype as unknown as Reading)._get.call(this, key, options)
+  }
+
+  async _getMany(keys: unknown, options: unknown): Promise<unknown> {
+    this.whenAsked?.()
+    return await (MemoryLevel.prototype as unknown as Reading)._getMany.call(this, keys, options)
+  }
+}
+
 /** Refuses the batches that it is told to. */
 export class FailingLevel extends MemoryLevel {
   /** Batches that still succeed before `failures` of them fail. */
@@ -70,6 +85,11 @@ export class CountingLevel extends MemoryLevel {
 
 interface Iterating {
   _iterator(options: unknown): { _close(): Promise<void> }
+}
+
+interface Reading {
+  _get(key: unknown, options: unknown): Promise<unknown>
+  _getMany(keys: unknown, options: unknown): Promise<unknown>
 }
 
 interface Batching {
