@@ -11,36 +11,25 @@
  */
 import { join } from 'node:path'
 import { corruption, hasCode, ioError, type Place } from '../errors.ts'
-import type { LogWriter } from '../format/log-writer.ts'
 import {
   type CompactionPointer,
   comparatorName,
   type ExtractorIdentity,
-  encodeEdit,
   type VersionEdit
 } from '../format/version-edit.ts'
 import { parseFileName, tableName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
-import { readCurrent, writeCurrent } from './current-file.ts'
-import { appendEdit, continueManifest, createManifest, readManifest } from './manifest.ts'
-import { emptyState, type ManifestState, pointerName, StateBuilder, snapshotEdit } from './manifest-state.ts'
+import { readCurrent } from './current-file.ts'
+import { CurrentManifest, type RotationOptions } from './current-manifest.ts'
+import { continueManifest, readManifest } from './manifest.ts'
+import { emptyState, type ManifestState, pointerName, StateBuilder } from './manifest-state.ts'
 import type { TableMeta } from './table-meta.ts'
 import { Version } from './version.ts'
 
-export interface VersionSetOptions {
+export interface VersionSetOptions extends RotationOptions {
   /** Called when nobody uses a version any more; its tables may be obsolete. */
   readonly onVersionUnused?: () => void
-  /** A manifest larger than this many times its snapshot is written anew. Default 4. */
-  readonly rotationFactor?: number
-  /** … but not below this size. Default 64 KiB. */
-  readonly minRotationBytes?: number
 }
-
-/** At close less is worth it: nobody waits, and each open reads the manifest from its start. */
-const closeRotationShare = 1 / 8
-const closeRotationFactor = 1.5
-
-const defaultMinRotationBytes = 64 * 1024
 
 /** Larger numbers of files in the directory are not ours, and would leave us none. */
 const maxFileNumber = 2 ** 48
@@ -53,10 +42,7 @@ export class VersionSet {
   #state: ManifestState
   #current: Version
   #nextFileNumber: number
-  #manifestNumber: number
-  /** Undefined when the manifest on disk has a torn tail: the next edit begins a new one. */
-  #manifest: LogWriter | undefined
-  #snapshotBytes: number
+  readonly #manifest: CurrentManifest
   #queue: Promise<void> = Promise.resolve()
   #failure: unknown
 
@@ -64,18 +50,15 @@ export class VersionSet {
     fileSystem: FileSystem,
     directory: string,
     options: VersionSetOptions,
-    manifestNumber: number,
-    manifest: LogWriter | undefined,
+    manifest: CurrentManifest,
     state: ManifestState
   ) {
     this.#fileSystem = fileSystem
     this.#directory = directory
     this.#options = options
-    this.#manifestNumber = manifestNumber
     this.#manifest = manifest
-    this.#snapshotBytes = encodeEdit(snapshotEdit(state)).length
     this.#state = state
-    this.#nextFileNumber = Math.max(state.nextFileNumber, manifestNumber + 1)
+    this.#nextFileNumber = Math.max(state.nextFileNumber, manifest.number + 1)
     this.#current = this.#newVersion(state)
   }
 
@@ -90,14 +73,8 @@ export class VersionSet {
       if (orphan !== undefined) throw corruption(`there is ${orphan} but no CURRENT`, { path: directory })
       const number = 1
       const state = { ...emptyState, comparator: comparatorName, nextFileNumber: number + 1 }
-      const manifest = await createManifest(fileSystem, directory, number, state)
-      try {
-        await writeCurrent(fileSystem, directory, number)
-      } catch (error) {
-        manifest.close()
-        throw error
-      }
-      return new VersionSet(fileSystem, directory, options, number, manifest, state)
+      const manifest = await CurrentManifest.create(fileSystem, directory, options, number, state)
+      return new VersionSet(fileSystem, directory, options, manifest, state)
     })
   }
 
@@ -114,10 +91,11 @@ export class VersionSet {
       const names = fileSystem.list(directory)
       // A crash may have come between a rename or an edit and its sync: (3).
       await fileSystem.syncDirectory(directory)
-      const manifest = await continueManifest(fileSystem, directory, number, contents.end)
-      if (!contents.isClean) manifest.close()
-      const writer = contents.isClean ? manifest : undefined
-      const versions = new VersionSet(fileSystem, directory, options, number, writer, contents.state)
+      const log = await continueManifest(fileSystem, directory, number, contents.end)
+      if (!contents.isClean) log.close()
+      const writable = contents.isClean ? log : undefined
+      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, contents.state)
+      const versions = new VersionSet(fileSystem, directory, options, manifest, contents.state)
       versions.#reserveNumbersIn(names)
       return versions
     })
@@ -139,7 +117,7 @@ export class VersionSet {
   }
 
   get manifestNumber(): number {
-    return this.#manifestNumber
+    return this.#manifest.number
   }
 
   get extractor(): ExtractorIdentity | undefined {
@@ -195,10 +173,7 @@ export class VersionSet {
   /** Writes the manifest anew when the next open has less to read then. Calls queue. @throws LEVEL_IO_ERROR */
   shorten(): Promise<void> {
     const shortened = this.#queue.then(async () => {
-      if (this.#failure !== undefined || this.#manifest === undefined) return
-      const { minRotationBytes = defaultMinRotationBytes } = this.#options
-      const leastBytes = Math.max(minRotationBytes * closeRotationShare, closeRotationFactor * this.#snapshotSize())
-      if (this.#manifest.bytes <= leastBytes) return
+      if (this.#failure !== undefined || !this.#manifest.isWorthShortening(this.#state)) return
       await this.#write(() => this.#rotate(this.#state), { path: this.#manifest.path })
     })
     this.#queue = shortened.catch(() => undefined)
@@ -208,14 +183,13 @@ export class VersionSet {
   /** Waits for edits on their way. Fine when called twice. @throws LEVEL_IO_ERROR */
   async close(): Promise<void> {
     await this.#queue
-    this.#manifest?.close()
-    this.#manifest = undefined
+    this.#manifest.close()
     this.#failure ??= new Error('The database is closed')
   }
 
   async #install(edit: VersionEdit): Promise<void> {
     if (this.#failure !== undefined) throw ioError('The manifest is not written after a failure', this.#failure)
-    const place = { path: this.#manifest?.path ?? this.#directory }
+    const place = { path: this.#manifest.path }
     checkLogPosition(edit, this.#state, place)
     const complete = { ...edit, nextFileNumber: this.#nextFileNumber }
     const builder = new StateBuilder(this.#state)
@@ -223,8 +197,8 @@ export class VersionSet {
     const state = builder.build(place)
     await this.#write(async () => {
       await this.#fileSystem.syncDirectory(this.#directory)
-      if (this.#manifest === undefined || this.#isTooLong(this.#manifest)) await this.#rotate(state)
-      else await appendEdit(this.#manifest, complete)
+      if (this.#manifest.isOverdue) await this.#rotate(state)
+      else await this.#manifest.append(complete)
     }, place)
     const old = this.#current
     this.#state = state
@@ -242,34 +216,9 @@ export class VersionSet {
     }
   }
 
-  /** Begins a new manifest with this state. It counts from the moment that CURRENT names it. */
   async #rotate(state: ManifestState): Promise<void> {
     const number = this.takeFileNumbers(1)
-    const manifest = await createManifest(this.#fileSystem, this.#directory, number, {
-      ...state,
-      nextFileNumber: this.#nextFileNumber
-    })
-    try {
-      await writeCurrent(this.#fileSystem, this.#directory, number)
-    } catch (error) {
-      manifest.close()
-      throw error
-    }
-    const old = this.#manifest
-    this.#manifest = manifest
-    this.#manifestNumber = number
-    this.#snapshotBytes = manifest.bytes
-    old?.close()
-  }
-
-  #isTooLong(manifest: LogWriter): boolean {
-    const { rotationFactor = 4, minRotationBytes = defaultMinRotationBytes } = this.#options
-    return manifest.bytes > Math.max(minRotationBytes, rotationFactor * this.#snapshotBytes)
-  }
-
-  /** Bytes of the present state as a manifest. */
-  #snapshotSize(): number {
-    return encodeEdit(snapshotEdit(this.#state)).length
+    await this.#manifest.rotate(number, { ...state, nextFileNumber: this.#nextFileNumber })
   }
 
   #newVersion(state: ManifestState): Version {

@@ -60,8 +60,8 @@ export const recovery = [
   mutant(
     'a manifest with a torn tail is appended to',
     [
-      edit('lsm/version/version-set', '      if (!contents.isClean) manifest.close()\n', ''),
-      edit('lsm/version/version-set', 'contents.isClean ? manifest : undefined', 'manifest')
+      edit('lsm/version/version-set', '      if (!contents.isClean) log.close()\n', ''),
+      edit('lsm/version/version-set', 'contents.isClean ? log : undefined', 'log')
     ],
     'lsm/manifest-recovery',
     'lsm/crash-recovery',
