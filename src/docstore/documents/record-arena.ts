@@ -31,6 +31,16 @@ export class RecordArena {
     return this.#chunk.subarray(start, this.#used)
   }
 
+  /** As encode() of a text whose bytes these are, in memory that will be written over. */
+  keep(bytes: Uint8Array): Uint8Array {
+    if (this.#isPassing) return bytes
+    if (this.#chunk.length - this.#used < bytes.length) this.#addChunk(bytes.length)
+    const start = this.#used
+    this.#used += bytes.length
+    this.#chunk.set(bytes, start)
+    return this.#chunk.subarray(start, this.#used)
+  }
+
   #forget(): void {
     this.#used = 0
     // A very large one is rarely followed by another.

@@ -13,6 +13,7 @@ import type { Document } from '../../model/types.ts'
 import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import { type JsonWriter, jsonWriter, objectIdMarkByte } from '../../sharded-bloom/json-writer/json-writer.ts'
 import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
 import { decodeRecord, encodeRecord } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
@@ -29,6 +30,8 @@ import type { CollectionState, WriteBatch } from './write-batch.ts'
 const maxBatchDocuments = 1000
 const openingBrace = 0x7b
 const maxBatchCharacters = 4 * 1024 * 1024
+/** A record begins with a character that is no byte order mark. */
+const decoder = new TextDecoder()
 
 /** A batch being prepared. */
 export interface Commit {
@@ -59,7 +62,6 @@ interface ReadDocument {
 interface PlainRecord {
   readonly form: JsonForm
   readonly record: Uint8Array
-  readonly text: string
 }
 
 export function isFull({ batch, added, removed }: Commit): boolean {
@@ -73,6 +75,7 @@ export class Committer {
   readonly #declared: DeclaredIndexes
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
+  #writer: JsonWriter | undefined
   #state: CollectionState
   #nextVersion: number
   /** Above every `_id` that was ever there, where they are counted. */
@@ -234,9 +237,9 @@ export class Committer {
     if (this.#index.addBytes === undefined) return false
     const plain = lookInto(() => this.#plainRecord(commit, document))
     if (plain === undefined) return false
-    const { form, record, text } = plain
+    const { form, record } = plain
     assertStorable(record.length)
-    const admitted = commit.entries?.admit(decodeRecord(text))
+    const admitted = commit.entries?.admit(decodeRecord(decoder.decode(record)))
     const markBytes = form === 'objectId' ? 1 : 0
     const version = this.#place(commit, id)
     if (!this.#index.addBytes(version, record, markBytes, record.length - markBytes, form)) {
@@ -246,14 +249,20 @@ export class Committer {
     return true
   }
 
-  /** The record of a document that JSON holds exactly, and its text; undefined for any other. */
+  /** The record of a document that JSON holds exactly; undefined for any other. */
   #plainRecord(commit: Commit, document: Document): PlainRecord | undefined {
-    const form = jsonFormOf(document)
+    this.#writer ??= jsonWriter()
+    const written = this.#writer?.write(document) ?? 'noRoom'
+    if (typeof written !== 'string') {
+      const form = written[0] === objectIdMarkByte ? 'objectId' : 'json'
+      return { form, record: commit.arena.keep(written) }
+    }
+    const form = written === 'noRoom' ? jsonFormOf(document) : undefined
     if (form === undefined) return undefined
     const text = encodeRecord(document, true)
     // No text has fewer bytes than characters: one that is much too long is not encoded at all.
     assertStorable(text.length)
-    return { form, record: commit.arena.encode(text), text }
+    return { form, record: commit.arena.encode(text) }
   }
 
   /** Tells the index which document the next version is of, where ordinals do not. @returns the version */

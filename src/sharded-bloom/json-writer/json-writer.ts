@@ -1,0 +1,218 @@
+/**
+ * A document → the UTF-8 bytes of its JSON, in one walk that also checks that JSON holds the document exactly.
+ *
+ * JSON.stringify looks at every character of every key and value, makes a text of pieces, and an encoder looks at all of
+ * it again. Here a walk notes what there is to write: the keys by number, the texts joined without a look at them. Then
+ * WebAssembly writes all of it.
+ *
+ * Invariants:
+ * 1. What is written is, byte for byte, what JSON.stringify and an encoder make.
+ * 2. It is written exactly when jsonFormOf() knows a form, the document is not too large, and its keys not too long.
+ * 3. Memory is bounded: past `maxKeys`, or when there is no room for another, keys begin again from nothing.
+ */
+import { type Document, Type, typeOf } from '../../model/types.ts'
+import { inheritsNothing, isPlainNumber } from '../byte-scan/plain.ts'
+import { defaultFlattenLimits } from '../pairs/flatten.ts'
+import { instantiateWriter, type WriterModule } from './writer-module.ts'
+
+const { maxDepth } = defaultFlattenLimits
+const maxKeys = 16_384
+
+/** Stands in front of a document whose `_id` is an ObjectId, written as its digits. */
+export const objectIdMarkByte = 2
+
+/** A key below others, as documents have them. */
+interface KeyNode {
+  readonly key: string
+  /** The address of the key's bytes, where operations have it. */
+  readonly piece: number
+  readonly children: Map<string, KeyNode>
+  /** The first key of the object last met below this one, and the key that followed this one last. */
+  first: KeyNode | undefined
+  next: KeyNode | undefined
+}
+
+/** Why nothing was written: JSON does not hold the document exactly, or there is no room. */
+export type NotWritten = 'notPlain' | 'noRoom'
+
+export class JsonWriter {
+  readonly #module: WriterModule
+  readonly #u8: Uint8Array<ArrayBuffer>
+  readonly #operations: Int32Array<ArrayBuffer>
+  readonly #numbers: Float64Array<ArrayBuffer>
+  readonly #units: Buffer
+  readonly #encoder = new TextEncoder()
+  #root: KeyNode
+  #keyCount = 0
+  #pieceEnd = 0
+  /** Counts calls: a getter of the document may write another one. */
+  #run = 0
+  #count = 0
+  #numberCount = 0
+  #texts = ''
+  #hasRoom = true
+
+  constructor(module: WriterModule) {
+    const { buffer, constants } = module
+    this.#module = module
+    this.#u8 = new Uint8Array(buffer)
+    this.#operations = new Int32Array(buffer, constants.OPERATIONS, constants.MAX_OPERATIONS)
+    this.#numbers = new Float64Array(buffer, constants.NUMBERS, constants.MAX_NUMBERS)
+    this.#units = Buffer.from(buffer, constants.UNITS, 2 * constants.MAX_UNITS)
+    this.#root = this.#forgetKeys()
+  }
+
+  /**
+   * The document's bytes, behind a mark where its `_id` is an ObjectId; valid until the next call.
+   * @throws what a getter of the document throws
+   */
+  write(document: Document): Uint8Array | NotWritten {
+    if (!inheritsNothing()) return 'notPlain'
+    const run = ++this.#run
+    this.#count = 0
+    this.#numberCount = 0
+    this.#texts = ''
+    this.#hasRoom = true
+    const id = document._id
+    const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
+    if (!this.#object(document, this.#root, 0, isObjectId)) return this.#hasRoom ? 'notPlain' : 'noRoom'
+    const { functions, constants } = this.#module
+    const units = this.#texts.length
+    const count = this.#count
+    const isFull = count > constants.MAX_OPERATIONS || this.#numberCount > constants.MAX_NUMBERS
+    if (isFull || units > constants.MAX_UNITS || run !== this.#run) return 'noRoom'
+    if (units > 0) this.#units.write(this.#texts, 0, 'utf16le')
+    this.#texts = ''
+    const start = isObjectId ? 1 : 0
+    const end = functions.write(start, count)
+    if (end < 0) return 'noRoom'
+    const from = constants.OUT
+    if (isObjectId) this.#u8[from] = objectIdMarkByte
+    return this.#u8.subarray(from, from + end)
+  }
+
+  /** What stands between the braces, and the closing one. */
+  #object(object: Document, node: KeyNode, depth: number, hasObjectId: boolean): boolean {
+    const prototype: unknown = Object.getPrototypeOf(object)
+    if ((prototype !== Object.prototype && prototype !== null) || depth >= maxDepth) return false
+    let last: KeyNode | undefined
+    let child = node.first
+    // Object.prototype has nothing to enumerate, and no other prototype comes here.
+    for (const key in object) {
+      let value = object[key]
+      if (value === undefined) continue
+      if (child === undefined || child.key !== key) {
+        child = this.#childOf(node, key)
+        if (child === undefined) return false
+        if (last === undefined) node.first = child
+        else last.next = child
+      }
+      if (hasObjectId && key === '_id') value = (value as { toJSON?(): unknown }).toJSON?.()
+      if (!this.#value(value, child, child.piece, depth)) return false
+      last = child
+      child = child.next
+    }
+    this.#operations[this.#count++] = this.#module.constants.END_OBJECT
+    return true
+  }
+
+  #array(array: readonly unknown[], node: KeyNode, depth: number): boolean {
+    if (Object.getPrototypeOf(array) !== Array.prototype || depth >= maxDepth) return false
+    for (let i = 0; i < array.length; i++) if (!this.#value(array[i], node, 0, depth)) return false
+    this.#operations[this.#count++] = this.#module.constants.END_ARRAY
+    return true
+  }
+
+  /** @param depth of what it stands in */
+  #value(value: unknown, node: KeyNode, piece: number, depth: number): boolean {
+    const { constants } = this.#module
+    if (typeof value === 'string') {
+      this.#operations[this.#count] = piece | constants.TEXT
+      this.#operations[this.#count + 1] = value.length
+      this.#count += 2
+      this.#texts += value
+      return true
+    }
+    if (typeof value === 'number') return this.#number(value, piece)
+    if (value === null) this.#operations[this.#count++] = piece | constants.NULL
+    else if (value === false) this.#operations[this.#count++] = piece | constants.FALSE
+    else if (value === true) this.#operations[this.#count++] = piece | constants.TRUE
+    else if (typeof value !== 'object') return false
+    else if (Array.isArray(value)) {
+      this.#operations[this.#count++] = piece | constants.BEGIN_ARRAY
+      return this.#array(value, node, depth + 1)
+    } else {
+      this.#operations[this.#count++] = piece | constants.BEGIN_OBJECT
+      return this.#object(value as Document, node, depth + 1, false)
+    }
+    return true
+  }
+
+  #number(value: number, piece: number): boolean {
+    if (!isPlainNumber(value)) return false
+    const { constants } = this.#module
+    const integer = value | 0
+    if (integer === value) {
+      this.#operations[this.#count] = piece | constants.INT32
+      this.#operations[this.#count + 1] = integer
+      this.#count += 2
+    } else if (Number.isSafeInteger(value)) {
+      this.#operations[this.#count++] = piece | constants.INTEGER
+      this.#numbers[this.#numberCount++] = value
+    } else {
+      const text = String(value)
+      this.#operations[this.#count] = piece | constants.VERBATIM
+      this.#operations[this.#count + 1] = text.length
+      this.#count += 2
+      this.#texts += text
+    }
+    return true
+  }
+
+  /** undefined for a key that cannot be stored, or is too long. */
+  #childOf(node: KeyNode, key: string): KeyNode | undefined {
+    const known = node.children.get(key)
+    if (known !== undefined) return known
+    if (key === '__proto__') return undefined
+    const { PIECES_END, MAX_PIECE_BYTES, PIECE_SHIFT } = this.#module.constants
+    const bytes = this.#encoder.encode(`${JSON.stringify(key)}:`)
+    const room = 2 + bytes.length
+    if (room > MAX_PIECE_BYTES || this.#keyCount >= maxKeys || this.#pieceEnd + room + 16 > PIECES_END) {
+      this.#hasRoom = false
+      // Keys are numbered anew from the next document on: operations noted so far name what stands there now.
+      if (room <= MAX_PIECE_BYTES) this.#root = this.#forgetKeys()
+      return undefined
+    }
+    const address = this.#pieceEnd
+    this.#u8[address] = bytes.length
+    this.#u8[address + 1] = bytes.length >>> 8
+    this.#u8.set(bytes, address + 2)
+    this.#pieceEnd += room
+    this.#keyCount++
+    const child = createNode(key, address << PIECE_SHIFT)
+    node.children.set(key, child)
+    return child
+  }
+
+  #forgetKeys(): KeyNode {
+    this.#keyCount = 0
+    this.#pieceEnd = this.#module.constants.PIECES
+    return createNode('', 0)
+  }
+}
+
+function createNode(key: string, piece: number): KeyNode {
+  return { key, piece, children: new Map(), first: undefined, next: undefined }
+}
+
+let writer: JsonWriter | undefined
+let isTried = false
+
+/** The one of this thread; undefined where texts cannot be handed to WebAssembly at once. */
+export function jsonWriter(): JsonWriter | undefined {
+  if (isTried) return writer
+  isTried = true
+  const module = typeof Buffer === 'function' ? instantiateWriter() : undefined
+  if (module !== undefined) writer = new JsonWriter(module)
+  return writer
+}

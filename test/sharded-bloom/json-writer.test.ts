@@ -1,0 +1,218 @@
+/**
+ * What the writer writes is what JSON.stringify and an encoder make, byte for byte; what it does not write, JSON does not
+ * hold exactly, or there is no room for it.
+ */
+import { ObjectId } from 'bson'
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Document } from '../../src/model/types.ts'
+import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
+import { JsonWriter, jsonWriter } from '../../src/sharded-bloom/json-writer/json-writer.ts'
+import { instantiateWriter } from '../../src/sharded-bloom/json-writer/writer-module.ts'
+import { generateTweets } from '../../src/workload/index.ts'
+import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
+
+const seed = testSeed()
+const shared = jsonWriter()
+if (shared === undefined) throw new Error('the tests need WebAssembly')
+const writer: JsonWriter = shared
+
+function newWriter(): JsonWriter {
+  const module = instantiateWriter()
+  if (module === undefined) throw new Error('no memory for a writer')
+  return new JsonWriter(module)
+}
+
+function stringified(document: Document): Buffer {
+  const mark = jsonFormOf(document) === 'objectId' ? '\u0002' : ''
+  return Buffer.from(mark + JSON.stringify(document))
+}
+
+function check(document: Document, by = writer): void {
+  const first = by.write(document)
+  // The second time keys have begun anew.
+  const written = first === 'noRoom' ? by.write(document) : first
+  if (typeof written === 'string') assert.unreachable(`${written}: ${JSON.stringify(document).slice(0, 200)}`)
+  else if (!stringified(document).equals(written))
+    assert.is(Buffer.from(written).toString(), stringified(document).toString())
+}
+
+test('writes adversarial documents exactly when JSON holds them', () => {
+  let yes = 0
+  for (const document of fc.sample(documents(adversarial), { numRuns: 5000, seed })) {
+    if (jsonFormOf(document) === undefined) assert.is(writer.write(document), 'notPlain')
+    else {
+      check(document)
+      yes++
+    }
+  }
+  assert.ok(yes > 500)
+})
+
+test('writes plain documents, any JSON, and tweets', () => {
+  for (const document of fc.sample(documents(plain), { numRuns: 1000, seed })) check(document)
+  const anyObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }))
+  for (const document of fc.sample(anyObject, { numRuns: 1000, seed })) {
+    if (jsonFormOf(document) !== undefined) check(document)
+  }
+  for (const tweet of generateTweets({ count: 2000, seed: 1 })) check(tweet)
+})
+
+test('escapes every unit that JSON.stringify escapes, wherever it stands', () => {
+  for (let start = 0; start < 65_536; start += 256) {
+    const units = Array.from({ length: 256 }, (_, i) => String.fromCharCode(start + i))
+    check({ alone: units, between: units.map((unit) => `abc${unit}d`), together: units.join('') })
+  }
+  const special = [
+    '"',
+    '\\',
+    '\n',
+    '\u0000',
+    '\u007f',
+    '\u0080',
+    'é',
+    '€',
+    '\ud83d\ude00',
+    '\ud83d',
+    '\ude00',
+    '\ufeff'
+  ]
+  for (const text of special) {
+    for (let before = 0; before < 20; before++) {
+      for (const after of [0, 1, 7, 8, 9]) check({ text: 'a'.repeat(before) + text + 'b'.repeat(after), next: 'c' })
+    }
+  }
+  const unit = fc.constantFrom('a', 'z', ...special)
+  const texts = fc.array(fc.array(unit, { maxLength: 40 }).map((units) => units.join('')))
+  for (const list of fc.sample(texts, { numRuns: 1000, seed })) check({ list })
+})
+
+test('writes numbers as JSON.stringify does', () => {
+  const numbers = [
+    0,
+    0.1,
+    1e21,
+    1e-7,
+    1.5e300,
+    5e-324,
+    2 ** 31 - 1,
+    2 ** 31,
+    -(2 ** 31),
+    -(2 ** 31) - 1,
+    2 ** 32 - 1,
+    2 ** 32
+  ]
+  numbers.push(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2 ** 53, -(2 ** 53), 1e16, Number.MAX_VALUE)
+  for (let power = 1; power < 23; power++)
+    numbers.push(10 ** power - 1, 10 ** power, 10 ** power + 1, -(10 ** power), 1 / 10 ** power)
+  check({ numbers, one: 1 })
+  for (const list of fc.sample(fc.array(fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double())), {
+    numRuns: 2000,
+    seed
+  })) {
+    check({ list: list.filter((number) => Number.isFinite(number) && !Object.is(number, -0)) })
+  }
+  for (const value of [-0, Number.NaN, Infinity]) assert.is(writer.write({ value }), 'notPlain')
+})
+
+test('follows keys that come in another order, are missing, or come back', () => {
+  const fields = fc.subarray(['a', 'b', 'a"b', 'é', '1', '', 'a.b', 'toString'])
+  const object = fields.chain((keys) => fc.tuple(...keys.map((key) => fc.constant([key, 1] as const))))
+  const shuffled = object.chain((entries) => fc.shuffledSubarray(entries, { minLength: entries.length }))
+  for (const lists of fc.sample(fc.array(shuffled), { numRuns: 1000, seed })) {
+    const objects = lists.map((entries) => Object.fromEntries(entries))
+    check({ objects, ...objects[0], inner: { ...objects[1], inner: objects[2] ?? null } })
+  }
+})
+
+test('leaves out what is undefined, and takes objects without a prototype', () => {
+  check({ a: undefined, b: 1, c: undefined, d: { e: undefined }, f: [] })
+  check({ a: undefined })
+  check(Object.assign(Object.create(null), { a: Object.create(null) }))
+})
+
+test('marks a document whose _id is an ObjectId', () => {
+  check({ _id: new ObjectId(), a: 1, b: { _id: 2 } })
+  assert.is(writer.write({ _id: 1, a: new ObjectId() }), 'notPlain')
+  class Foreign {
+    readonly _bsontype = 'ObjectId'
+  }
+  assert.is(writer.write({ _id: new Foreign() }), 'notPlain')
+})
+
+test('nests as deep as documents may', () => {
+  const nested = (depth: number): Document => {
+    let value: unknown = 1
+    for (let i = 1; i < depth; i++) value = i % 2 === 0 ? [value] : { value }
+    return { value }
+  }
+  check(nested(100))
+  assert.is(writer.write(nested(101)), 'notPlain')
+  const cycle: Document = {}
+  cycle.self = cycle
+  assert.is(writer.write(cycle), 'notPlain')
+})
+
+test('says when there is no room, and goes on', () => {
+  const mine = newWriter()
+  const large: Document[] = [
+    { text: 'a'.repeat(200_000) },
+    { text: '\u0001'.repeat(100_000) },
+    { list: new Array(40_000).fill(null) },
+    { list: new Array(20_000).fill(2 ** 40) },
+    { texts: new Array(10_000).fill('\u0001'.repeat(12)) },
+    { list: new Array(16_000).fill({ ['k'.repeat(60)]: null }) },
+    { ['k'.repeat(2000)]: 1 }
+  ]
+  for (const document of large) {
+    assert.is(mine.write(document), 'noRoom')
+    check({ a: 1, b: ['c'] }, mine)
+  }
+})
+
+test('forgets keys when there are too many', () => {
+  const mine = newWriter()
+  let refused = 0
+  for (let i = 0; i < 60_000; i++) {
+    const document = { [`key${i}`]: { [`inner${i % 7}`]: 'x' }, always: i }
+    if (mine.write(document) === 'noRoom') refused++
+    check(document, mine)
+  }
+  assert.ok(refused > 0 && refused < 20, `${refused}`)
+  const long = 'l'.repeat(900)
+  for (let i = 0; i < 2000; i++) {
+    check({ [long + i]: i }, mine)
+  }
+})
+
+test('is not confused by a getter that writes, or throws', () => {
+  const inner = { x: 'inner', y: [1, 2, 3] }
+  const outer = {
+    a: 'outer',
+    get b(): number {
+      check(inner)
+      return 1
+    }
+  }
+  assert.is(writer.write(outer), 'noRoom')
+  const failing = {
+    get a(): number {
+      throw new RangeError('no')
+    }
+  }
+  assert.throws(() => writer.write(failing), /no/)
+  check(inner)
+})
+
+test('reads a property once', () => {
+  let reads = 0
+  const document = {
+    get a(): number {
+      return ++reads
+    }
+  }
+  assert.is(Buffer.from(writer.write(document)).toString(), '{"a":1}')
+})
+
+test.run()
