@@ -6,66 +6,40 @@
  * 2. Reading never creates one.
  */
 import { PetalError } from '../model/errors.ts'
+import { CollectionOpener, checkOptions } from './collection-opener.ts'
 import { commitFailed, notOpen } from './errors.ts'
-import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
-import type { ReversibleIds } from './ids/reversible-ids.ts'
-import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
-import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
-import {
-  autoRebuildOptions,
-  type CollectionOptions,
-  documentCacheBytes,
-  type IndexOptions,
-  type OpenOptions,
-  type Store,
-  type StoreName
-} from './options.ts'
-import { Catalog, type CatalogEntry, type Clearing, checkCollectionName } from './store/catalog.ts'
-import { CollectionStore } from './store/collection-store.ts'
+import type { CollectionOptions, OpenOptions, Store, StoreName } from './options.ts'
+import { Catalog, type Clearing } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
 import { type OpenedStore, openStore } from './store/open-store.ts'
 
 export class Collections {
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
+  readonly #opener: CollectionOpener
   readonly #isReadOnly: boolean
-  readonly #sync: boolean
-  readonly #documentCacheBytes: number
-  readonly #index: IndexOptions
-  readonly #autoRebuild: OpenOptions['autoRebuild']
-  /** Of collections that are made. */
-  readonly #ids: IdsOption
-  /** Of collections that were given options of their own. */
-  readonly #chosen = new Map<string, CollectionOptions>()
   /** Open ones as they are; those being opened or dropped as promises. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
   /** Writes that were called and have not ended. */
   readonly #writes = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  private constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions) {
+  private constructor(opened: OpenedStore, catalog: Catalog, opener: CollectionOpener, isReadOnly: boolean) {
     this.#opened = opened
     this.#catalog = catalog
-    this.#isReadOnly = options.readOnly === true
-    this.#sync = options.sync === true
-    this.#documentCacheBytes = documentCacheBytes(options.documentCacheBytes)
-    this.#index = index
-    this.#autoRebuild = options.autoRebuild
-    this.#ids = options.ids ?? 'table'
+    this.#opener = opener
+    this.#isReadOnly = isReadOnly
   }
 
   static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
-    const index = indexOptions(options.index)
-    autoRebuildOptions(options.autoRebuild)
-    checkIds(options.ids ?? 'table')
-    documentCacheBytes(options.documentCacheBytes)
+    const index = checkOptions(options)
     const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
     try {
-      checkSupport(index, opened.filters !== undefined)
-      const collections = new Collections(opened, catalog, options, index)
+      const opener = new CollectionOpener(opened, catalog, options, index)
+      const collections = new Collections(opened, catalog, opener, options.readOnly === true)
       await collections.#finishDrops()
       return collections
     } catch (error) {
@@ -77,22 +51,7 @@ export class Collections {
   /** Remembers how a collection is to be opened. @throws PetalError InvalidOptions where it is open otherwise */
   choose(name: string, options: CollectionOptions): void {
     this.#assertOpen()
-    const known = this.#chosen.get(name)
-    const chosen: CollectionOptions = { ...known, ...options }
-    checkSupport(indexOptions(chosen.index), this.#opened.filters !== undefined)
-    autoRebuildOptions(chosen.autoRebuild)
-    const entry = this.#catalog.entry(name)
-    if (entry === undefined) checkIds(chosen.ids ?? this.#ids)
-    else assertSameIds(name, entry.ids, options.ids)
-    if (this.#open.has(name)) {
-      const differs = (of: (options: CollectionOptions) => unknown): boolean =>
-        JSON.stringify(of(chosen)) !== JSON.stringify(of(known ?? {}))
-      if (differs(({ index }) => this.#indexOr(index))) throw openOtherwise(name, 'index')
-      if (differs(({ autoRebuild = this.#autoRebuild }) => autoRebuildOptions(autoRebuild) ?? false)) {
-        throw openOtherwise(name, 'autoRebuild')
-      }
-    }
-    this.#chosen.set(name, chosen)
+    this.#opener.choose(name, options, this.#open.has(name))
   }
 
   get store(): Store {
@@ -123,7 +82,7 @@ export class Collections {
     const open = this.#open.get(name)
     if (open !== undefined) return open
     const entry = this.#catalog.entry(name)
-    return entry === undefined ? undefined : this.#openAs(name, () => this.#openEntry(name, entry))
+    return entry === undefined ? undefined : this.#openAs(name, () => this.#opener.open(name, entry))
   }
 
   /**
@@ -194,17 +153,8 @@ export class Collections {
     this.assertWritable()
     const open = this.reading(name)
     if (open instanceof OpenCollection) return open
-    return (open ?? this.#create(name)).then((collection) => collection ?? this.#writing(name))
-  }
-
-  #create(name: string): Promise<OpenCollection | undefined> {
-    return this.#openAs(name, async () => {
-      checkCollectionName(name)
-      const kind = indexKind(this.#indexOptions(name), undefined)
-      const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
-      assertIndexFor(ids, kind)
-      return this.#openEntry(name, await this.#catalog.create(name, kind, ids))
-    })
+    const opening = open ?? this.#openAs(name, () => this.#opener.create(name))
+    return opening.then((collection) => collection ?? this.#writing(name))
   }
 
   /** Runs what changes a collection's being open; whoever asks meanwhile waits for it. */
@@ -222,46 +172,6 @@ export class Collections {
     )
     this.#open.set(name, opening)
     return opening
-  }
-
-  async #openEntry(name: string, entry: CatalogEntry): Promise<OpenCollection> {
-    assertSameIds(name, entry.ids, this.#chosen.get(name)?.ids)
-    const store = this.#collectionStore(entry.number, idsOf(name, entry.ids))
-    // Another kind would have to be written.
-    const options = this.#indexOptions(name)
-    const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
-    assertIndexFor(entry.ids, kind)
-    if (kind !== entry.index) {
-      // The records of the other kind have not followed the deletions since.
-      await store.clearIndex()
-      await this.#catalog.changeIndex(name, entry, kind)
-    }
-    const index = createIndex(kind, options, store, this.#isReadOnly)
-    const indexStore = new IndexStore(this.#opened.store, entry.number)
-    const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
-    const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
-    const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
-    return OpenCollection.open(name, store, index, declared, await this.#catalog.state(entry.number), rebuilding)
-  }
-
-  #indexOptions(name: string): IndexOptions {
-    return this.#indexOr(this.#chosen.get(name)?.index)
-  }
-
-  #indexOr(index: CollectionOptions['index']): IndexOptions {
-    return index === undefined ? this.#index : indexOptions(index)
-  }
-
-  #collectionStore(number: number, ids?: ReversibleIds): CollectionStore {
-    const options = {
-      sync: this.#sync,
-      readOnly: this.#isReadOnly,
-      filters: this.#opened.filters,
-      ids,
-      // It knows documents by ordinals that are never used again.
-      documentCacheBytes: ids === undefined ? this.#documentCacheBytes : 0
-    }
-    return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }
 
   async #finishDrops(): Promise<void> {
@@ -282,7 +192,7 @@ export class Collections {
 
   async #deleteRecords(number: number): Promise<void> {
     await this.#finishClearings((clearing) => clearing.number === number)
-    await this.#collectionStore(number).clear()
+    await this.#opener.store(number).clear()
     await this.#catalog.finishDrop(number)
   }
 
@@ -304,12 +214,6 @@ export class Collections {
   #assertOpen(): void {
     if (this.#closing !== undefined) throw notOpen('The database')
   }
-}
-
-function openOtherwise(name: string, option: string): PetalError {
-  return new PetalError('InvalidOptions', `The collection '${name}' is open with another ${option}`, {
-    details: { option }
-  })
 }
 
 /** The store and what it says it holds: opened with filters where a collection has no index but them. */

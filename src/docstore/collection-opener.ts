@@ -1,0 +1,138 @@
+/**
+ * How a collection is made and opened: with the options of the database, or those that were chosen for it, as far as they
+ * agree with what it already is.
+ *
+ * Invariant: the kind of index in the catalog is the one whose records follow the documents.
+ */
+import { PetalError } from '../model/errors.ts'
+import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
+import type { ReversibleIds } from './ids/reversible-ids.ts'
+import { DeclaredIndexes } from './indexes/declared-indexes.ts'
+import { IndexStore } from './indexes/index-store.ts'
+import { OpenCollection } from './open-collection.ts'
+import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
+import {
+  autoRebuildOptions,
+  type CollectionOptions,
+  documentCacheBytes,
+  type IndexOptions,
+  type OpenOptions
+} from './options.ts'
+import { type Catalog, type CatalogEntry, checkCollectionName } from './store/catalog.ts'
+import { CollectionStore } from './store/collection-store.ts'
+import type { OpenedStore } from './store/open-store.ts'
+
+/**
+ * Checks what collections are opened with, and returns the index they have unless they have options of their own.
+ * @throws PetalError InvalidOptions
+ */
+export function checkOptions(options: OpenOptions): IndexOptions {
+  const index = indexOptions(options.index)
+  autoRebuildOptions(options.autoRebuild)
+  checkIds(options.ids ?? 'table')
+  documentCacheBytes(options.documentCacheBytes)
+  return index
+}
+
+export class CollectionOpener {
+  readonly #opened: OpenedStore
+  readonly #catalog: Catalog
+  readonly #isReadOnly: boolean
+  readonly #sync: boolean
+  readonly #documentCacheBytes: number
+  readonly #index: IndexOptions
+  readonly #autoRebuild: OpenOptions['autoRebuild']
+  /** Of collections that are made. */
+  readonly #ids: IdsOption
+  /** Of collections that were given options of their own. */
+  readonly #chosen = new Map<string, CollectionOptions>()
+
+  /** @param index as checkOptions() returns it */
+  constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions) {
+    checkSupport(index, opened.filters !== undefined)
+    this.#opened = opened
+    this.#catalog = catalog
+    this.#isReadOnly = options.readOnly === true
+    this.#sync = options.sync === true
+    this.#documentCacheBytes = documentCacheBytes(options.documentCacheBytes)
+    this.#index = index
+    this.#autoRebuild = options.autoRebuild
+    this.#ids = options.ids ?? 'table'
+  }
+
+  /** Remembers how a collection is to be opened. @throws PetalError InvalidOptions where it is open otherwise */
+  choose(name: string, options: CollectionOptions, isOpen: boolean): void {
+    const known = this.#chosen.get(name)
+    const chosen: CollectionOptions = { ...known, ...options }
+    checkSupport(indexOptions(chosen.index), this.#opened.filters !== undefined)
+    autoRebuildOptions(chosen.autoRebuild)
+    const entry = this.#catalog.entry(name)
+    if (entry === undefined) checkIds(chosen.ids ?? this.#ids)
+    else assertSameIds(name, entry.ids, options.ids)
+    if (isOpen) {
+      const differs = (of: (options: CollectionOptions) => unknown): boolean =>
+        JSON.stringify(of(chosen)) !== JSON.stringify(of(known ?? {}))
+      if (differs(({ index }) => this.#indexOr(index))) throw openOtherwise(name, 'index')
+      if (differs(({ autoRebuild = this.#autoRebuild }) => autoRebuildOptions(autoRebuild) ?? false)) {
+        throw openOtherwise(name, 'autoRebuild')
+      }
+    }
+    this.#chosen.set(name, chosen)
+  }
+
+  /** A collection that is not in the catalog. @throws PetalError InvalidNamespace, InvalidOptions */
+  async create(name: string): Promise<OpenCollection> {
+    checkCollectionName(name)
+    const kind = indexKind(this.#indexOptions(name), undefined)
+    const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
+    assertIndexFor(ids, kind)
+    return this.open(name, await this.#catalog.create(name, kind, ids))
+  }
+
+  async open(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+    assertSameIds(name, entry.ids, this.#chosen.get(name)?.ids)
+    const store = this.store(entry.number, idsOf(name, entry.ids))
+    // Another kind would have to be written.
+    const options = this.#indexOptions(name)
+    const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
+    assertIndexFor(entry.ids, kind)
+    if (kind !== entry.index) {
+      // The records of the other kind have not followed the deletions since.
+      await store.clearIndex()
+      await this.#catalog.changeIndex(name, entry, kind)
+    }
+    const index = createIndex(kind, options, store, this.#isReadOnly)
+    const indexStore = new IndexStore(this.#opened.store, entry.number)
+    const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
+    const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
+    const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
+    return OpenCollection.open(name, store, index, declared, await this.#catalog.state(entry.number), rebuilding)
+  }
+
+  /** Where the records of a collection are. */
+  store(number: number, ids?: ReversibleIds): CollectionStore {
+    const options = {
+      sync: this.#sync,
+      readOnly: this.#isReadOnly,
+      filters: this.#opened.filters,
+      ids,
+      // It knows documents by ordinals that are never used again.
+      documentCacheBytes: ids === undefined ? this.#documentCacheBytes : 0
+    }
+    return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
+  }
+
+  #indexOptions(name: string): IndexOptions {
+    return this.#indexOr(this.#chosen.get(name)?.index)
+  }
+
+  #indexOr(index: CollectionOptions['index']): IndexOptions {
+    return index === undefined ? this.#index : indexOptions(index)
+  }
+}
+
+function openOtherwise(name: string, option: string): PetalError {
+  return new PetalError('InvalidOptions', `The collection '${name}' is open with another ${option}`, {
+    details: { option }
+  })
+}
