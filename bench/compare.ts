@@ -62,7 +62,14 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
     const { rssBytes } = await child.call('memory', undefined)
     const { bytes, indexBytes } = await child.call('close', undefined)
     const openMilliseconds = opening.get(contender.name)
-    finished.push({ ...contender, rssAfterQueriesBytes: rssBytes, disk: bytes, indexBytes, openMilliseconds })
+    finished.push({
+      ...contender,
+      rssAfterQueriesBytes: rssBytes,
+      disk: bytes,
+      indexBytes: indexBytes?.total,
+      indexRowBytes: indexBytes?.rows,
+      openMilliseconds
+    })
     await child.end()
   }
   const pairs =

@@ -28,6 +28,8 @@ export interface ContenderResult extends LoadReport {
   /** After close. */
   readonly disk?: DirectoryBytes
   readonly indexBytes?: number | undefined
+  /** Of it, rows of a Bloom index. */
+  readonly indexRowBytes?: number | undefined
   /** To open after a clean close, where that was measured. */
   readonly openMilliseconds?: number | undefined
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Document } from '../src/model/types.ts'
 import type { Query } from '../src/workload/query-classes.ts'
 import { generateTweets } from '../src/workload/tweets.ts'
-import { type Contender, type ContenderName, opener } from './contender.ts'
+import { type Contender, type ContenderName, type IndexBytes, opener } from './contender.ts'
 import { type DirectoryBytes, directoryBytes } from './directory-bytes.ts'
 import { serve } from './rpc.ts'
 
@@ -94,7 +94,7 @@ const handlers = {
   },
 
   /** Closes the store; what is on disk then is what it costs. */
-  async close(): Promise<{ bytes: DirectoryBytes; indexBytes: number | undefined }> {
+  async close(): Promise<{ bytes: DirectoryBytes; indexBytes: IndexBytes | undefined }> {
     const indexBytes = await opened().indexBytes?.()
     await opened().close()
     const bytes = directoryBytes(directory)

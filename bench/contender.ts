@@ -25,8 +25,14 @@ export interface Contender {
   /** Every match as an object of its own or of the store's, in any order unless the query sorts. */
   find(query: Query): Promise<readonly Document[]>
   /** Bytes of the index alone, where the store can tell; asked last. */
-  indexBytes?(): Promise<number>
+  indexBytes?(): Promise<IndexBytes>
   close(): Promise<void>
+}
+
+export interface IndexBytes {
+  readonly total: number
+  /** Of the rows of a Bloom index, private ones included; without its range codes, upper level and directory. */
+  readonly rows?: number
 }
 
 /** Opens the store in a directory of its own, which is empty the first time. */

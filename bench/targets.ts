@@ -29,8 +29,8 @@ const unindexable: readonly string[] = ['regex']
 /** Rates of a batched import of ready-made strings into classic-level that are to be reached. */
 const importShare = 0.3
 
-/** Index bytes per byte of JSON. */
-const indexShare = 0.1
+/** Bytes of the index's rows per byte of JSON. */
+const rowShare = 0.1
 
 export function checkTargets(comparison: Comparison): TargetCheck[] {
   return [
@@ -94,11 +94,12 @@ function checkSpeedup({ queries, count }: Comparison, above: number, share: numb
 }
 
 function checkIndexBytes({ contenders }: Comparison): TargetCheck {
-  const target = `index ≤ ${100 * indexShare} % of the JSON bytes`
+  const target = `rows of the index ≤ ${100 * rowShare} % of the JSON bytes`
   const petaldb = contenders.find(({ name }) => name === 'petaldb')
-  if (petaldb?.indexBytes === undefined) return unmeasured(target)
-  const ratio = petaldb.indexBytes / petaldb.jsonBytes
-  return { target, measured: percent(ratio), met: ratio <= indexShare }
+  if (petaldb?.indexBytes === undefined || petaldb.indexRowBytes === undefined) return unmeasured(target)
+  const rows = petaldb.indexRowBytes / petaldb.jsonBytes
+  const whole = petaldb.indexBytes / petaldb.jsonBytes
+  return { target, measured: `${percent(rows)}; the whole index ${percent(whole)}`, met: rows <= rowShare }
 }
 
 interface Speedup {

@@ -28,7 +28,7 @@ export const openPetalDb: OpenContender = async (directory) => {
       await db.close()
       db = await openDatabase(location)
       const { bytes } = await db.index.stats()
-      return bytes.total
+      return { total: bytes.total, rows: bytes.hashedRows + bytes.privateRows }
     },
 
     close: () => db.close()

@@ -41,7 +41,7 @@ export const openPostgres: OpenContender = async (directory) => {
 
     async indexBytes() {
       const size = await client.query("SELECT pg_relation_size('by_pair') AS bytes")
-      return Number(size.rows[0]?.bytes)
+      return { total: Number(size.rows[0]?.bytes) }
     },
 
     async close() {
