@@ -15,7 +15,8 @@
  * @see Jiang and Zhang 2002, LIRS: inter-reference recency
  */
 import type { Document } from '../../model/types.ts'
-import { copyDocument, heapBytesOf } from './copy-document.ts'
+import { heapBytesOf } from './copy-document.ts'
+import { type CopyPlan, CopyPlans, copyByPlan } from './copy-plan.ts'
 
 /** Documents of which is known when they were asked for last: 2 ** markBits. */
 const markBits = 16
@@ -38,6 +39,8 @@ interface Entry extends KeptDocument {
 /** A document that the cache owns. */
 export interface KeptDocument {
   readonly document: Document
+  /** How it is copied. */
+  readonly plan: CopyPlan
   /** Length of the stored text. */
   readonly characters: number
 }
@@ -52,6 +55,8 @@ export class DocumentCache {
   /** Counts what was asked for. */
   #now = 0
   readonly #lastAsked = new LastAsked()
+  readonly #plans = new CopyPlans()
+  #arePlansChecked = false
 
   /** @param budgetBytes 0 keeps nothing */
   constructor(budgetBytes: number) {
@@ -68,15 +73,26 @@ export class DocumentCache {
 
   /** A copy of the document; undefined when it is not kept. */
   get(ordinal: number): Document | undefined {
+    this.beginLooks()
     const kept = this.look(ordinal)
-    return kept && copyDocument(kept.document)
+    return kept && copyByPlan(kept.document, kept.plan)
   }
 
-  /** As get(), the document itself: to be looked at, and never handed to anybody who could change it. */
+  /** Before the first look() in a stretch of synchronous code: others may have changed Object.prototype meanwhile. */
+  beginLooks(): void {
+    this.#arePlansChecked = false
+  }
+
+  /**
+   * As get(), the document itself: to be looked at, copied by its plan, and never handed to anybody who could change it.
+   * REQUIRES: beginLooks()
+   */
   look(ordinal: number): KeptDocument | undefined {
     this.#now++
     const entry = this.#entries.get(ordinal)
-    if (entry !== undefined) entry.askedAt = this.#now
+    if (entry === undefined) return undefined
+    entry.askedAt = this.#now
+    if (!this.#arePlansChecked) this.#checkPlans()
     return entry
   }
 
@@ -96,11 +112,18 @@ export class DocumentCache {
     if (heapBytes === undefined) return
     const bytes = heapBytes + overheadBytes
     if (bytes > this.budgetBytes / largestShare || !this.#makeRoom(bytes, before)) return
-    const own = isDecoded ? copyDocument(decoded) : decoded
-    const entry = { ordinal, document: own, characters, bytes, askedAt: this.#now }
+    const plan = this.#plans.planOf(decoded)
+    if (isDecoded) this.#checkPlans()
+    const own = isDecoded ? copyByPlan(decoded, plan) : decoded
+    const entry = { ordinal, document: own, plan, characters, bytes, askedAt: this.#now }
     this.#entries.set(ordinal, entry)
     this.#clock.push(entry)
     this.#usedBytes += bytes
+  }
+
+  #checkPlans(): void {
+    this.#plans.check()
+    this.#arePlansChecked = true
   }
 
   /** Gives up what was not asked for since `before`; false when that is not enough. */

@@ -6,6 +6,7 @@ import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { copyDocument } from '../documents/copy-document.ts'
+import { copyByPlan } from '../documents/copy-plan.ts'
 import type { DocumentCache, KeptDocument } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { RecordPlace } from './document-scan.ts'
@@ -101,13 +102,16 @@ export class Confirmer {
   /** As offer(), of a document that is kept decoded: copied when it matches, or before the caller's code can see it. */
   offerKept(ordinal: number, kept: KeptDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
-    let copy = isCertain || this.#filter.runsCode ? copyDocument(kept.document) : undefined
+    const { document, plan } = kept
+    let copy: Document | undefined
+    if (this.#filter.runsCode) copy = copyDocument(document)
+    else if (isCertain) copy = copyByPlan(document, plan)
     if (!isCertain) {
       this.#meter.tested++
-      if (!this.#filter.matches(copy ?? kept.document)) return
+      if (!this.#filter.matches(copy ?? document)) return
       this.#meter.confirmed++
     }
-    copy ??= this.#isCounting ? kept.document : copyDocument(kept.document)
+    copy ??= this.#isCounting ? document : copyByPlan(document, plan)
     this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
   }
 

@@ -132,6 +132,7 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
   for (let i = 0; i < count && !confirmer.isDone; ) {
     const end = Math.min(count, i + (view.canReadSync ? documentsPerClockLook : keysPerAsyncRead))
     if (view.canReadSync) {
+      view.cache.beginLooks()
       for (; i < end && !confirmer.isDone; i++) {
         const ordinal = candidates.ordinal(i)
         const isCertain = candidates.isCertain(i)
@@ -195,6 +196,7 @@ function* confirmByScan(
     const { view } = execution
     let at = 0
     while (scan.prepareSome()) yield* pauseIfDue(execution)
+    view.cache.beginLooks()
     for (let seen = 1; !confirmer.isDone && scan.next(); seen++) {
       const { ordinal } = scan
       while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
@@ -205,7 +207,9 @@ function* confirmByScan(
           confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
         }
       }
-      if (seen % documentsPerClockLook === 0 && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+      if (seen % documentsPerClockLook !== 0) continue
+      if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+      view.cache.beginLooks()
     }
   } finally {
     execution.view.closeReader(scan)
