@@ -26,9 +26,8 @@ function endTurn(): void {
   isMarked = false
 }
 
-/** True when the event loop has not turned for a while. */
-export function isTurnLong(): boolean {
-  const now = performance.now()
+/** True when the event loop has not turned for a while. @param now performance.now(), which takes its time */
+export function isTurnLong(now = performance.now()): boolean {
   if (isMarked) return now - turnStart > sliceMilliseconds
   isMarked = true
   turnStart = now
@@ -62,7 +61,8 @@ export function nextTurn(): Promise<void> {
  * @returns the start of the slice that goes on
  */
 export function breathe(sliceStart: number, milliseconds = sliceMilliseconds): number | Promise<number> {
-  if (!isTurnLong() && performance.now() - sliceStart < milliseconds) return sliceStart
+  const now = performance.now()
+  if (!isTurnLong(now) && now - sliceStart < milliseconds) return sliceStart
   return nextTurn().then(() => performance.now())
 }
 

@@ -79,7 +79,9 @@ function encodeKeys(keys: Float64Array): Uint8Array {
   let least = Number.POSITIVE_INFINITY
   let greatest = Number.NEGATIVE_INFINITY
   let areIntegers = true
-  for (const key of keys) {
+  // By index: an iterator makes two objects for each key until its code is compiled, and this runs seldom.
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
     least = Math.min(least, key)
     greatest = Math.max(greatest, key)
     areIntegers &&= Number.isSafeInteger(key)
