@@ -6,7 +6,9 @@
  *    row's "maybe" is never read as "no".
  * 2. Only private rows and columns feed lower: rows less the irregular documents of their top-level key, columns hold none.
  * 3. Documents of which the segment does not know every pair are in upper and not in lower, whatever the expression.
- * 4. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
+ * 4. While all that was asked knows exactly which documents it holds, lower is upper: what was left out could not have
+ *    changed an AND that is nothing or an OR that is everything already.
+ * 5. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
@@ -51,6 +53,8 @@ class SegmentEvaluation {
   #borrowed: number[] | undefined
   #vacant: number[] | undefined
   #rowsRead = 0
+  /** Whether every leaf that was asked until now is the same in upper and lower. */
+  #isExact = true
 
   constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number) {
     this.#memory = memory
@@ -68,11 +72,10 @@ class SegmentEvaluation {
       // Lower is part of upper.
       if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#none()
       const upper = this.#settle(upperBits, 'upper', live, documents)
+      if (this.#isExact && this.#segment.alwaysCandidates.length === 0) return this.#result(upper, upper)
       const lowerBits = this.#bound(root, 'lower')
       if (lowerBits === NOTHING) return this.#result(upper, NOTHING)
-      // What one exact row answers has one bound.
-      const isExact = lowerBits === upperBits && this.#segment.alwaysCandidates.length === 0
-      return this.#result(upper, isExact ? upper : this.#settle(lowerBits, 'lower', live, documents))
+      return this.#result(upper, this.#settle(lowerBits, 'lower', live, documents))
     } finally {
       this.#memory.pop(this.#scratch)
       if (this.#borrowed !== undefined) for (const address of this.#borrowed) this.#memory.free(address)
@@ -96,20 +99,24 @@ class SegmentEvaluation {
       case 'not':
         return this.#complement(this.#bound(node.child, side === 'upper' ? 'lower' : 'upper'))
       case 'bounds':
+        this.#isExact = false
         return this.#bound(node[side], side)
     }
   }
 
   #upperOfPair(leaf: BoundsLeaf): Bits {
-    const location = this.#locations[leaf.index]!.pair
+    const { pair: location, irregular } = this.#locations[leaf.index]!
     switch (location.kind) {
       case 'absent':
         return NOTHING
       case 'unknown':
+        this.#isExact = false
         return EVERYTHING
       case 'private':
+        if (irregular.kind !== 'absent') this.#isExact = false
         return this.#privateRow(location.slot) ?? EVERYTHING
       case 'hashed': {
+        this.#isExact = false
         const out = this.#frame()
         this.#rowsRead += this.#segment.rowsPerPair
         const isAnySet = this.#segment.andHashed(location, out, this.#part)
@@ -121,10 +128,15 @@ class SegmentEvaluation {
 
   #lowerOfPair(leaf: BoundsLeaf): Bits {
     const { pair, irregular } = this.#locations[leaf.index]!
-    if (pair.kind !== 'private') return NOTHING
+    if (pair.kind === 'absent') return NOTHING
+    if (pair.kind !== 'private') {
+      this.#isExact = false
+      return NOTHING
+    }
     const row = this.#privateRow(pair.slot)
     if (row === undefined) return NOTHING
     if (irregular.kind === 'absent') return row
+    this.#isExact = false
     const exceptions = irregular.kind === 'private' ? this.#privateRow(irregular.slot) : undefined
     if (exceptions === undefined) return NOTHING
     const out = this.#frame()
@@ -134,6 +146,7 @@ class SegmentEvaluation {
   }
 
   #boundOfRange({ range, type }: RangeLeaf, side: Side): Bits {
+    this.#isExact = false
     const column = this.#segment.rangeColumn(range.path, range.type)
     if (column === undefined) return side === 'upper' ? this.#upperOfPair(type) : NOTHING
     const inside = this.#selected(side, (out) => column.select(range, side, out, this.#segment.rowBytes))
@@ -160,6 +173,7 @@ class SegmentEvaluation {
     this.#rowsRead++
     const scratch = this.#frame()
     const row = this.#segment.privateRow(slot, scratch)
+    if (row === undefined) this.#isExact = false
     if (row !== scratch) this.#giveBack(scratch)
     return row
   }
