@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { TableJob, TableJobResult } from '../../src/lsm/compaction/job.ts'
-import { workerRunner } from '../../src/lsm/compaction/worker-runner.ts'
+import { WorkerRunner, workerRunner } from '../../src/lsm/compaction/worker-runner.ts'
 import { hasCode } from '../../src/lsm/errors.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
@@ -123,6 +123,33 @@ test('when the thread dies its jobs reject, and the next job gets a new thread',
     assert.is(result.entriesOut, 100_000)
     return errors.length === running.length
   }))
+
+test('a thread that has nothing to do for a while ends, and the next job gets a new one', async () => {
+  const runner = new WorkerRunner(50)
+  const directory = temporaryDirectory()
+  const flush = (firstNumber: number) => runner.run(flushJob(directory, firstNumber, operations(100, 'a')))
+  await Promise.all([flush(1), flush(100)])
+  assert.ok(runner.isStarted)
+  while (runner.isStarted) await new Promise((resolve) => setTimeout(resolve, 10))
+  const again = await Promise.all([flush(200), flush(300)])
+  assert.equal(
+    again.map(({ entriesOut }) => entriesOut),
+    [100, 100]
+  )
+  await runner.terminate()
+})
+
+test('the end of an idle thread is no concern of jobs that come meanwhile', async () => {
+  const runner = new WorkerRunner(0)
+  const directory = temporaryDirectory()
+  for (let round = 0; round < 20; round++) {
+    const { entriesOut } = await runner.run(flushJob(directory, 1 + round * 100, operations(10, 'a')))
+    assert.is(entriesOut, 10)
+    // Now before the timer, now after it.
+    for (let turns = 0; turns < round % 3; turns++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await runner.terminate()
+})
 
 test('a flush overtakes compactions of other databases', () =>
   untilInTime(async () => {
