@@ -49,4 +49,47 @@ test('a key with many versions costs no more than its versions', () => {
   assert.not.ok(cursor.isValid)
 })
 
+/** Counts how often the next or the previous entry was asked for. */
+class CountingCursor extends ArrayCursor {
+  steps = 0
+
+  override next(): void {
+    this.steps++
+    super.next()
+  }
+
+  override previous(): void {
+    this.steps++
+    super.previous()
+  }
+}
+
+test('what is deleted, or too new, outside the range is not walked over', () => {
+  const entries: TestEntry[] = []
+  const add = (name: string, kind: EntryKind, sequence: number) =>
+    entries.push({ key: Buffer.from(name), sequence, kind, value: Buffer.from(name) })
+  for (let i = 1000; i < 2000; i++) add(`a${i}`, EntryKind.tombstone, 5)
+  add('b0', EntryKind.tombstone, 5)
+  add('b1', EntryKind.put, 5)
+  for (let i = 1000; i < 2000; i++)
+    add(`c${i}`, i % 2 === 0 ? EntryKind.tombstone : EntryKind.put, i % 2 === 0 ? 5 : 50)
+  add('d', EntryKind.put, 5)
+  const range = { start: Buffer.from('b'), end: Buffer.from('c') }
+  const forwards = new CountingCursor(entries)
+  const ascending = new VisibleCursor(forwards, 10, range)
+  ascending.seek(range.start)
+  assert.is(entryOf(ascending).key.toString(), 'b1')
+  ascending.next()
+  assert.not.ok(ascending.isValid)
+  assert.ok(forwards.steps < 10, `${forwards.steps} steps`)
+
+  const backwards = new CountingCursor(entries)
+  const descending = new VisibleCursor(backwards, 10, range)
+  descending.seekBefore(range.end)
+  assert.is(entryOf(descending).key.toString(), 'b1')
+  descending.previous()
+  assert.not.ok(descending.isValid)
+  assert.ok(backwards.steps < 10, `${backwards.steps} steps`)
+})
+
 test.run()

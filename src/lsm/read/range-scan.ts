@@ -135,7 +135,7 @@ export class RangeScan {
   #position(): void {
     // Opened at the first read: iterators that only hold a snapshot are cheap, and errors reject that read.
     if (this.#cursor === unopened) {
-      this.#cursor = new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence)
+      this.#cursor = new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence, this.#range)
     }
     const cursor = this.#cursor
     const target = this.#state === atTarget ? this.#target : undefined

@@ -3,16 +3,22 @@
  *
  * Going forwards, the entries stand on the version that was found. Going backwards they stand before all versions of
  * the key, because its newest version comes last: key and value are remembered as ranges of the entries' bytes.
+ *
+ * What is skipped is skipped within the range only: behind an area with few keys may stand thousands of tombstones of
+ * another, and the values they hide.
  */
 import type { Block } from '../format/block.ts'
 import type { Cursor } from '../format/cursor.ts'
-import { EntryKind } from '../format/entry.ts'
+import { compareRanges, EntryKind } from '../format/entry.ts'
+import type { Range } from './range.ts'
 
 const nothing = Buffer.alloc(0)
+const everything: Range = { start: undefined, end: undefined }
 
 export class VisibleCursor implements Cursor {
   readonly #entries: Cursor
   readonly #snapshot: number
+  readonly #range: Range
   #isForward = true
 
   isValid = false
@@ -29,10 +35,12 @@ export class VisibleCursor implements Cursor {
   /**
    * @param entries all versions of all keys; closed with this cursor
    * @param snapshot highest sequence number that is seen
+   * @param range of keys that are asked for: it may stop where the next one is outside, or stand on it
    */
-  constructor(entries: Cursor, snapshot: number) {
+  constructor(entries: Cursor, snapshot: number, range = everything) {
     this.#entries = entries
     this.#snapshot = snapshot
+    this.#range = range
   }
 
   seekToFirst(): void {
@@ -79,6 +87,7 @@ export class VisibleCursor implements Cursor {
     this.#isForward = true
     while (entries.isValid) {
       if (entries.sequence > this.#snapshot) {
+        if (this.#isBehindEnd()) break
         entries.next()
         continue
       }
@@ -88,6 +97,7 @@ export class VisibleCursor implements Cursor {
         this.isValid = true
         return
       }
+      if (this.#isBehindEnd()) break
       entries.next()
       this.#skipKey()
     }
@@ -113,8 +123,23 @@ export class VisibleCursor implements Cursor {
         this.isValid = true
         return
       }
+      if (entries.isValid && this.#isBeforeStart()) break
     }
     this.isValid = false
+  }
+
+  #isBehindEnd(): boolean {
+    const { end } = this.#range
+    if (end === undefined) return false
+    const { keyBytes, keyStart, keyEnd } = this.#entries
+    return compareRanges(keyBytes, keyStart, keyEnd, end, 0, end.length) >= 0
+  }
+
+  #isBeforeStart(): boolean {
+    const { start } = this.#range
+    if (start === undefined) return false
+    const { keyBytes, keyStart, keyEnd } = this.#entries
+    return compareRanges(keyBytes, keyStart, keyEnd, start, 0, start.length) < 0
   }
 
   /** Past all versions of the key. */

@@ -6,8 +6,8 @@ export const reading = [
     'an iterator sees what is written after its creation',
     edit(
       'lsm/read/range-scan',
-      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence)',
-      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), Number.MAX_SAFE_INTEGER)'
+      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence, this.#range)',
+      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), Number.MAX_SAFE_INTEGER, this.#range)'
     ),
     'lsm/engine-snapshots',
     'lsm/model-sizes'
