@@ -145,4 +145,22 @@ test('an iterator after every write sees everything, however many runs there are
   }
 })
 
+test('a memtable in the memory of one that was released holds its own entries, and all of them', () => {
+  const fill = (count: number, value: string): FilledMemtable => {
+    const filled = new FilledMemtable()
+    for (let i = 0; i < count; i++) filled.put(`key ${(i * 7919) % count}`, value)
+    return filled
+  }
+  const past = fill(3000, 'past')
+  const { memoryBytes } = past.memtable
+  past.memtable.release()
+  assert.ok(past.memtable.memoryBytes < memoryBytes)
+  past.memtable.release()
+  // The second gets what the first one left, the third one memory of its own.
+  for (const count of [10, 5000]) {
+    const filled = fill(count, `of ${count}`)
+    assert.equal(allOf(filled.memtable.cursor()), filled.sorted)
+  }
+})
+
 test.run()

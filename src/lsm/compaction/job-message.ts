@@ -28,6 +28,14 @@ export function postable(job: TableJob): TableJob {
   }
 }
 
+/** Memory that only the job has, and that goes to the thread instead of being copied: what lists a memtable's entries. */
+export function ownMemory(job: TableJob): ArrayBuffer[] {
+  return job.memtables.flatMap(({ entries, pairs }) => {
+    const arrays = pairs === undefined ? [entries] : [entries, pairs.sequences, pairs.ends, pairs.halves]
+    return arrays.map(({ buffer }) => buffer as ArrayBuffer)
+  })
+}
+
 export function ownKeys<T extends KeyRange | TableMeta>(range: T): T {
   return { ...range, smallest: owned(range.smallest), largest: owned(range.largest) }
 }

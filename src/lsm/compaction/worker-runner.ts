@@ -12,7 +12,7 @@ import { aborted, ioError } from '../errors.ts'
 import { isSource, siblingModule } from '../sibling-module.ts'
 import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
-import { type JobReply, type JobRequest, postable } from './job-message.ts'
+import { type JobReply, type JobRequest, ownMemory, postable } from './job-message.ts'
 
 /** Starting a thread takes some 50 ms of a processor: not after every pause of a writer. */
 const idleMilliseconds = 10_000
@@ -125,7 +125,7 @@ class JobThread {
   run(request: JobRequest): Promise<TableJobResult> {
     return new Promise((resolve, reject) => {
       // May throw for options of an extractor that cannot be cloned: nothing is pending then.
-      this.#worker.postMessage(request)
+      this.#worker.postMessage(request, ownMemory(request.job))
       this.#pending.set(request.id, { resolve, reject })
       this.#worker.ref()
     })

@@ -30,6 +30,6 @@ export class WriteBuffer {
   /** REQUIRES: once per maker and per retain(). */
   release(): void {
     this.#users--
-    if (this.#users === 0) this.memtable.arena.release()
+    if (this.#users === 0) this.memtable.release()
   }
 }

@@ -32,18 +32,33 @@ export const entryBytes = width * 4 + 10
 
 const twoTo32 = 2 ** 32
 
+const firstEntries = 256
+/** Memory of lists that were released, kept by the thread for those to come: growing again would leave twice as much garbage. */
+const idleWords: Int32Array[] = []
+const maxIdle = 2
+const maxIdleWords = 1 << 20
+const noWords = new Int32Array(0)
+
 export class EntryList {
   readonly #arena: Arena
   // Signed, because V8 keeps 32-bit signed integers out of the heap.
-  #words: Int32Array = new Int32Array(256 * width)
+  #words: Int32Array
   #length = 0
 
   /** @param data of another list, over an arena with the same contents; the list's own from now on */
   constructor(arena: Arena, data?: Int32Array) {
     this.#arena = arena
-    if (data === undefined) return
-    this.#words = data
-    this.#length = data.length / width
+    this.#words = data ?? idleWords.pop() ?? new Int32Array(firstEntries * width)
+    if (data !== undefined) this.#length = data.length / width
+  }
+
+  /** Gives its memory to a list to come. Nobody reads this one any more. Fine when called twice. */
+  release(): void {
+    const words = this.#words
+    const isWorthKeeping = words.length > firstEntries * width && words.length <= maxIdleWords
+    if (isWorthKeeping && idleWords.length < maxIdle) idleWords.push(words)
+    this.#words = noWords
+    this.#length = 0
   }
 
   /** The entries, to make another list of them. */
@@ -210,7 +225,7 @@ export class EntryList {
   #add(chunk: number, { keyStart, keyEnd, valueStart, valueEnd, sequence, kind }: EntryRanges): number {
     const entry = this.#length++
     const at = entry * width
-    if (at === this.#words.length) {
+    if (at + width > this.#words.length) {
       const larger = new Int32Array(this.#words.length * 2)
       larger.set(this.#words)
       this.#words = larger
