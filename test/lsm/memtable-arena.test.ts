@@ -82,4 +82,49 @@ test('large chunks are not kept', () => {
   assert.is(pool.idleBytes, 0)
 })
 
+test('chunks of one slab are apart, and a slab goes when none of its chunks is in use and enough are idle', () => {
+  const slabs: Buffer[] = []
+  const pool = new ArenaPool(16 * chunkBytes, (bytes) => {
+    slabs.push(Buffer.alloc(bytes))
+    return slabs.at(-1)!
+  })
+  const filled = (count: number): Arena => {
+    const arena = new Arena(pool)
+    for (let i = 0; i < count; i++) {
+      const { chunk, bytes, offset } = arena.reserve(chunkBytes)
+      assert.is(bytes.length, chunkBytes)
+      bytes.fill(chunk + 1, offset)
+      arena.commit(chunkBytes)
+    }
+    return arena
+  }
+  const first = filled(20)
+  const second = filled(20)
+  assert.is(slabs.length, 2)
+  for (const arena of [first, second]) {
+    for (let i = 0; i < 20; i++) assert.ok(arena.chunk(i).every((byte) => byte === i + 1))
+  }
+  second.release()
+  // Of the first slab some are in use, the second is idle as a whole.
+  assert.is(pool.idleBytes, 13 * chunkBytes)
+  const third = filled(13)
+  assert.is(slabs.length, 2)
+  third.release()
+  first.release()
+  assert.is(pool.idleBytes, 0)
+})
+
+test('a snapshot says where in the shared memory its chunks are', () => {
+  const pool = new ArenaPool(16 * chunkBytes)
+  const arena = new Arena(pool)
+  for (const text of ['first', 'second']) {
+    const { bytes, offset } = arena.reserve(chunkBytes)
+    bytes.write(text, offset)
+    arena.commit(offset + chunkBytes)
+  }
+  const copy = Arena.copyOf(arena.snapshot(), new ArenaPool(0, (bytes) => Buffer.alloc(bytes)))
+  assert.is(copy.chunk(0).toString('utf8', 0, 5), 'first')
+  assert.is(copy.chunk(1).toString('utf8', 0, 6), 'second')
+})
+
 test.run()

@@ -62,6 +62,8 @@ export interface MemtableSnapshot {
 
 export interface ArenaChunk {
   readonly buffer: SharedArrayBuffer
+  /** Where in it the chunk begins. */
+  readonly start: number
   /** What of it is in use. */
   readonly usedBytes: number
 }

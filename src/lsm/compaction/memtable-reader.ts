@@ -1,6 +1,6 @@
 /** A memtable as a sorted run, in a thread that does not have it: its entries are sorted there. */
 import type { Cursor } from '../format/cursor.ts'
-import { Arena, ArenaPool, chunkBytes } from '../memtable/arena.ts'
+import { Arena, ArenaPool } from '../memtable/arena.ts'
 import { EntryList } from '../memtable/entry-list.ts'
 import { RunCursor } from '../memtable/run-cursor.ts'
 import { SortedRuns } from '../memtable/sorted-runs.ts'
@@ -11,23 +11,9 @@ import type { Pace } from './job-queue.ts'
 /** Keys that are sorted without a pause: all of a usual memtable, and no more than a few milliseconds' work. */
 const sortedAtOnce = 16_384
 
-/**
- * Memory for copies, kept by the thread for the memtables to come. One piece, which the system gives page by page as it
- * is used and has back when the thread ends: pieces of a chunk stay with the allocator. Larger than the allocator ever
- * keeps to itself (32 MiB in glibc), and enough for two memtables of a document store.
- */
-const slabBytes = 36 << 20
-let slab: Buffer | undefined
-let slabUsed = 0
-const copies = new ArenaPool(slabBytes, allocateCopy)
-
-function allocateCopy(bytes: number): Buffer {
-  slab ??= Buffer.allocUnsafeSlow(slabBytes)
-  // Only whole chunks come back to the pool.
-  if (bytes !== chunkBytes || slabUsed === slabBytes) return Buffer.allocUnsafeSlow(bytes)
-  slabUsed += bytes
-  return slab.subarray(slabUsed - bytes, slabUsed)
-}
+/** Kept by the thread for the memtables to come: two of a document store. */
+const maxIdleBytes = 36 << 20
+const copies = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
 
 export class MemtableReader {
   /** Over all entries; valid until close(). */

@@ -24,32 +24,70 @@ export interface Reservation {
   readonly offset: number
 }
 
+/**
+ * Chunks are cut from slabs of so many, so that the system has the memory back when nobody uses it any more: what is
+ * larger than 32 MiB glibc never keeps to itself, and single chunks leave holes in its heap.
+ */
+const slabChunks = 33
+
+/** One allocation, whose pages are the system's until they are written to. */
+interface Slab {
+  readonly memory: Buffer
+  /** Chunks that were cut off so far. */
+  cut: number
+  /** Of these, those that no arena uses. */
+  readonly idle: Buffer[]
+}
+
 /** Keeps chunks of past arenas: fresh memory costs zero-filling and a page fault every 4 KiB. */
 export class ArenaPool {
-  readonly #idle: Buffer[] = []
-  readonly #maxIdleChunks: number
+  readonly #maxIdleBytes: number
+  readonly #slabBytes: number
   readonly #allocate: (bytes: number) => Buffer
+  /** In the order they were made: the last ones become idle first. */
+  #slabs: Slab[] = []
 
-  /** @param maxIdleBytes kept while no arena uses them */
+  /** @param maxIdleBytes kept while no arena uses them; a pool that keeps few has a slab for each chunk */
   constructor(maxIdleBytes: number, allocate = allocateShared) {
-    this.#maxIdleChunks = Math.floor(maxIdleBytes / chunkBytes)
+    this.#maxIdleBytes = maxIdleBytes
+    this.#slabBytes = maxIdleBytes < (slabChunks >>> 1) * chunkBytes ? chunkBytes : slabChunks * chunkBytes
     this.#allocate = allocate
   }
 
   get idleBytes(): number {
-    return this.#idle.length * chunkBytes
+    return this.#slabs.reduce((chunks, { idle }) => chunks + idle.length, 0) * chunkBytes
   }
 
   take(bytes: number): Buffer {
-    const idle = bytes <= chunkBytes ? this.#idle.pop() : undefined
-    return idle ?? this.#allocate(Math.max(bytes, chunkBytes))
+    // A chunk made to measure for one group: it would hardly fit the next.
+    if (bytes > chunkBytes) return this.#allocate(bytes)
+    for (const slab of this.#slabs) {
+      const chunk = slab.idle.pop() ?? this.#cut(slab)
+      if (chunk !== undefined) return chunk
+    }
+    const slab: Slab = { memory: this.#allocate(this.#slabBytes), cut: 0, idle: [] }
+    this.#slabs.push(slab)
+    // It has room for one.
+    return this.#cut(slab)!
   }
 
+  /** Takes chunks back. Slabs that nobody uses go, the newest first, while more is idle than may be. */
   give(chunks: readonly Buffer[]): void {
-    for (const chunk of chunks) {
-      // Large chunks were made to measure for one group; they would hardly fit the next.
-      if (chunk.length === chunkBytes && this.#idle.length < this.#maxIdleChunks) this.#idle.push(chunk)
+    for (const chunk of chunks) this.#slabs.find(({ memory }) => memory.buffer === chunk.buffer)?.idle.push(chunk)
+    let idleBytes = this.idleBytes
+    for (let i = this.#slabs.length - 1; i >= 0 && idleBytes > this.#maxIdleBytes; i--) {
+      const { cut, idle } = this.#slabs[i]!
+      if (idle.length < cut) continue
+      this.#slabs.splice(i, 1)
+      idleBytes -= idle.length * chunkBytes
     }
+  }
+
+  #cut(slab: Slab): Buffer | undefined {
+    const start = slab.cut * chunkBytes
+    if (start === slab.memory.length) return undefined
+    slab.cut++
+    return slab.memory.subarray(start, start + chunkBytes)
   }
 }
 
@@ -75,9 +113,9 @@ export class Arena {
    */
   static copyOf(chunks: readonly ArenaChunk[], pool: ArenaPool): Arena {
     const arena = new Arena(pool)
-    for (const { buffer, usedBytes } of chunks) {
+    for (const { buffer, start, usedBytes } of chunks) {
       const copy = pool.take(usedBytes)
-      copyShared(new Uint8Array(buffer, 0, usedBytes), copy, 0)
+      copyShared(new Uint8Array(buffer, start, usedBytes), copy, 0)
       arena.#open(copy)
       arena.#used = usedBytes
     }
@@ -124,8 +162,9 @@ export class Arena {
   /** The chunks as they are now. REQUIRES: their memory is shared. */
   snapshot(): readonly ArenaChunk[] {
     const last = this.#chunks.length - 1
-    return this.#chunks.map(({ buffer, length }, number) => ({
+    return this.#chunks.map(({ buffer, byteOffset, length }, number) => ({
       buffer: buffer as SharedArrayBuffer,
+      start: byteOffset,
       // Where a chunk that was left for the next one ends does not matter.
       usedBytes: number === last ? this.#used : length
     }))
