@@ -212,11 +212,18 @@ class Candidates implements SegmentCandidates {
   readonly #handle: SegmentHandle
   readonly #evaluation: Evaluation
   readonly #visible: number
+  /** Of the evaluation and the handle, which a result of thousands asks thousands of times. */
+  readonly #upper: Uint16Array
+  readonly #positions: PositionMap
+  readonly #first: number | undefined
 
   constructor(evaluation: Evaluation, handle: SegmentHandle, visible: number) {
     this.#evaluation = evaluation
     this.#handle = handle
     this.#visible = visible
+    this.#upper = evaluation.upper
+    this.#positions = handle.positions
+    this.#first = handle.positions.first
   }
 
   get firstOrdinal(): number {
@@ -227,12 +234,8 @@ class Candidates implements SegmentCandidates {
     return this.#visible === 0 ? this.firstOrdinal : this.#positions.ordinalAt(this.#visible - 1) + 1
   }
 
-  get #positions(): PositionMap {
-    return this.#handle.positions
-  }
-
   get upperCount(): number {
-    return this.#evaluation.upper.length
+    return this.#upper.length
   }
 
   get lowerCount(): number {
@@ -248,7 +251,8 @@ class Candidates implements SegmentCandidates {
   }
 
   ordinal(i: number): number {
-    return this.#positions.ordinalAt(this.#evaluation.upper[i]!)
+    const position = this.#upper[i]!
+    return this.#first === undefined ? this.#positions.ordinalAt(position) : this.#first + position
   }
 
   isCertain(i: number): boolean {
@@ -260,7 +264,7 @@ class Candidates implements SegmentCandidates {
     if (ordinal < this.firstOrdinal || ordinal >= this.endOrdinal) return false
     const position = this.#positions.positionOf(ordinal)
     if (position < 0) return false
-    const { upper } = this.#evaluation
+    const upper = this.#upper
     let low = 0
     let high = upper.length
     while (low < high) {

@@ -14,6 +14,8 @@
 import { popcount32 } from '../../bloom/bit-set.ts'
 
 export interface PositionMap {
+  /** The ordinal of position 0 where ordinals follow one another; undefined elsewhere. */
+  readonly first: number | undefined
   /** REQUIRES: a position of the segment. */
   ordinalAt(position: number): number
   /** The position of an ordinal of the span; −1 for one that has none. */
@@ -31,6 +33,7 @@ const gapsKind = 1
 /** Position 0 is `firstOrdinal`, and so on. */
 export function consecutive(firstOrdinal: number): PositionMap {
   return {
+    first: firstOrdinal,
     ordinalAt: (position) => firstOrdinal + position,
     positionOf: (ordinal) => ordinal - firstOrdinal,
     positionsBelow: (limit, documents) => Math.max(0, Math.min(limit - firstOrdinal, documents))
@@ -40,6 +43,7 @@ export function consecutive(firstOrdinal: number): PositionMap {
 /** @param offsets of the ordinals from the first one, ascending */
 export function ofOffsets(firstOrdinal: number, offsets: Uint32Array): PositionMap {
   return {
+    first: undefined,
     ordinalAt: (position) => firstOrdinal + offsets[position]!,
     positionOf: (ordinal) => {
       const position = lowerBound(offsets, ordinal - firstOrdinal)
@@ -83,6 +87,7 @@ export function decodePositions(
 
 /** A bitmap as it is stored, with the number of documents before each of its words. */
 class BitmapPositions implements PositionMap {
+  readonly first = undefined
   readonly #firstOrdinal: number
   readonly #words: Uint32Array
   readonly #ranks: Uint32Array
