@@ -1,0 +1,149 @@
+/**
+ * What does the index itself cost a query: everything from the filter's bounds to the ordinals of candidates, no document
+ * fetched? And how long does the processor take only to go over the bits?
+ *
+ *     node --import tsx bench/index-work.ts [--count 1000000] [--seed n]
+ *
+ * Microseconds of the processor per query, rows in memory.
+ */
+import { parseArgs } from 'node:util'
+import { rowMemory } from '../src/bloom/kernels/index.ts'
+import { compileFilter } from '../src/query/filter.ts'
+import type { DocumentSource, SegmentCandidates } from '../src/sharded-bloom/document-index.ts'
+import { createShardedIndex } from '../src/sharded-bloom/sharded-index.ts'
+import { generateTweets, type Query, queryClasses } from '../src/workload/index.ts'
+import { RecordMap } from '../test/support/index-harness.ts'
+import { table } from './query-report.ts'
+import { banner, compare, processorClock, type Spread } from './spread.ts'
+
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } }
+})
+const count = Number(options.count)
+const seed = Number(options.seed)
+const rowBytes = 8192
+const runs = 200
+
+const fail = (message: string): never => {
+  throw new Error(message)
+}
+const documents: DocumentSource = {
+  async *read(from, to) {
+    let ordinal = from
+    for (const tweet of generateTweets({ count: to - from, seed, start: from })) yield [ordinal++, tweet]
+  }
+}
+const index = createShardedIndex({ store: new RecordMap(), documents, onDamage: fail })
+await index.open(0, 0)
+const encoder = new TextEncoder()
+let limit = 0
+for (const tweet of generateTweets({ count, seed })) {
+  const bytes = encoder.encode(JSON.stringify(tweet))
+  if (index.addBytes?.(limit, bytes, 0, bytes.length, 'json') !== true) index.add(limit, index.flatten(tweet))
+  limit++
+  if (limit % 1000 === 0) await index.maintain(limit)
+}
+
+/** So that walking over ordinals cannot be optimised away. */
+let ordinals = 0
+
+interface Work {
+  segments: number
+  kibibytes: number
+  candidates: number
+  certain: number
+}
+
+/** As a read does it, but for the documents. */
+function evaluate({ filter, sort, limit: wanted = Number.POSITIVE_INFINITY }: Query): Work {
+  const { bounds } = compileFilter(filter)
+  const view = index.capture(limit)
+  const step = sort === undefined ? 1 : -1
+  const last = view.segmentCount - 1
+  let sum = 0
+  const work: Work = { segments: 0, kibibytes: 0, candidates: 0, certain: 0 }
+  for (let i = 0; i <= last && work.candidates < wanted; i++) {
+    i += view.skip?.(step === 1 ? i : last - i, bounds, step) ?? 0
+    if (i > last) break
+    // Synchronous, as the rows are in memory from the second time on.
+    const segment = view.evaluate(step === 1 ? i : last - i, bounds) as SegmentCandidates
+    const { upperCount } = segment
+    for (let k = 0; k < upperCount; k++) sum += segment.ordinal(k)
+    work.segments++
+    work.kibibytes += segment.bytesTouched / 1024
+    work.candidates += segment.upperCount
+    work.certain += segment.lowerCount
+  }
+  view.close()
+  ordinals += sum
+  return work
+}
+
+/** Loads every row that the query needs. */
+async function warmUp({ filter }: Query): Promise<void> {
+  const { bounds } = compileFilter(filter)
+  const view = index.capture(limit)
+  for (let i = 0; i < view.segmentCount; i++) await view.evaluate(i, bounds)
+  view.close()
+}
+
+/** One pass over as many bytes of rows, and one that lists as many positions: what no evaluation can do without. */
+function goOverBits({ kibibytes, candidates, segments }: Work): void {
+  const { kernels } = memory
+  let rest = Math.ceil((kibibytes * 1024) / rowBytes)
+  for (; rest > 0; rest -= Math.min(rest, rowsAtOnce))
+    kernels.andRows(pointers, Math.min(rest, rowsAtOnce), out, rowBytes)
+  for (let i = 0; i < segments; i++) {
+    kernels.copy(sparse(Math.ceil(candidates / segments)), out, rowBytes)
+    kernels.enumerate(out, rowBytes, list, rowBytes * 8)
+  }
+}
+const memory = rowMemory()
+const rowsAtOnce = 8
+const pointers = memory.push(4 * rowsAtOnce)
+const out = memory.push(rowBytes)
+const list = memory.push(rowBytes * 8 * 4)
+for (let i = 0; i < rowsAtOnce; i++) memory.u32[(pointers >>> 2) + i] = memory.allocate()
+const sparseRows = new Map<number, number>()
+/** A row with so many bits, evenly spread. */
+function sparse(bits: number): number {
+  const known = sparseRows.get(bits)
+  if (known !== undefined) return known
+  const row = memory.allocate()
+  memory.kernels.fill(row, 0, rowBytes)
+  for (let i = 0; i < bits; i++) {
+    const position = Math.floor((i * rowBytes * 8) / bits)
+    memory.u8[row + (position >>> 3)]! |= 1 << (position & 7)
+  }
+  sparseRows.set(bits, row)
+  return row
+}
+
+const microseconds = ({ median, low, high }: Spread): string =>
+  `${(median / 1000).toFixed(1)} (${(low / 1000).toFixed(1)}–${(high / 1000).toFixed(1)})`
+
+const rows: string[][] = []
+for (const query of queryClasses({ count, seed })) {
+  await warmUp(query)
+  const work = evaluate(query)
+  const repeat = (run: () => unknown) => (times: number) => {
+    for (let i = 0; i < times; i++) run()
+  }
+  const times = compare(
+    { index: repeat(() => evaluate(query)), bits: repeat(() => goOverBits(work)) },
+    runs,
+    11,
+    processorClock
+  )
+  rows.push([
+    query.title,
+    work.candidates.toLocaleString('en'),
+    work.certain.toLocaleString('en'),
+    String(work.segments),
+    work.kibibytes.toFixed(0),
+    microseconds(times.get('index')!),
+    microseconds(times.get('bits')!)
+  ])
+}
+console.log(`${banner()}, ${count.toLocaleString('en')} tweets; sum of ordinals ${ordinals}\n`)
+console.log(table(['query', 'candidates', 'certain', 'segments', 'KiB of rows', 'index, µs', 'bits alone, µs'], rows))
