@@ -14,7 +14,7 @@ import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
 import { type JobReply, type JobRequest, ownMemory, postable } from './job-message.ts'
 
-/** Starting a thread takes some 50 ms of a processor: not after every pause of a writer. */
+/** Starting a thread takes some 40 ms of a processor: not after every pause of a writer. */
 const idleMilliseconds = 10_000
 /**
  * Jobs keep little: half-spaces of 4 MiB instead of 16 take no more of the processor (measured), and wrappers of shared
