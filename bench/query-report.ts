@@ -55,7 +55,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export function significant(value: number): string {
   if (!Number.isFinite(value)) return '–'
-  return value >= 100 ? value.toFixed(0) : value.toPrecision(2)
+  return value >= 99.5 ? value.toFixed(0) : value.toPrecision(2)
 }
 
 function queryTable(queries: readonly QueryResult[], contenders: readonly ContenderResult[]): string {
