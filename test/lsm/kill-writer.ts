@@ -11,10 +11,11 @@ import { operationsOf, writerOptions } from './kill-writes.ts'
 const [, , location = '', firstWrite = '1'] = process.argv
 /** Writes on their way at a time. */
 const maxPending = 8
+const pause = new Int32Array(new SharedArrayBuffer(4))
 
 let write = Number(firstWrite)
 let db = await open()
-writeSync(1, `open ${write}\n`)
+say(`open ${write}`)
 
 for (;;) {
   const pending: Promise<void>[] = []
@@ -36,5 +37,18 @@ async function open(): Promise<LsmLevel> {
 async function acknowledge(number: number): Promise<void> {
   const sync = number % 50 === 0
   await db.batch(operationsOf(number).map(asLevelOperation), { sync })
-  writeSync(1, `${number}\n`)
+  say(String(number))
+}
+
+/** Waits for whoever reads: a pipe that is full takes nothing, or a part. */
+function say(line: string): void {
+  let rest = Buffer.from(`${line}\n`)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== 'EAGAIN') throw error
+      Atomics.wait(pause, 0, 0, 1)
+    }
+  }
 }
