@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
-import { inTemporaryDirectory, type Outcome, readAll, runCli, startCli } from './run-cli.ts'
+import { inTemporaryDirectory, interruptWhileFilling, readAll, runCli } from './run-cli.ts'
 
 async function fill(location: string, count: number, store: 'lsm' | 'level'): Promise<void> {
   await using db = await open(location, { store })
@@ -30,24 +30,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     inTemporaryDirectory(async (path) => {
       // On level, where every entry is read: elsewhere it is over too soon.
       await fill(path('db'), 12_000, 'level')
-      const interruptedBackup = async (): Promise<Outcome> => {
-        const child = startCli(['backup', path('db'), path('copy')])
-        let isOver = false
-        child.process.on('exit', () => {
-          isOver = true
-        })
-        while (!isOver && !readdirSync(path('.')).some((name) => name.endsWith('.partial'))) {
-          await new Promise((resolve) => setTimeout(resolve, 2))
-        }
-        child.process.kill(signal)
-        return child.outcome
-      }
-      let interrupted = await interruptedBackup()
-      // Where processors are busy it may be complete before the signal comes: then once more.
-      for (let tries = 1; interrupted.code === 0 && tries < 20; tries++) {
-        rmSync(path('copy'), { recursive: true })
-        interrupted = await interruptedBackup()
-      }
+      const interrupted = await interruptWhileFilling(['backup', path('db'), path('copy')], path('copy'), signal)
       assert.not(existsSync(path('copy')))
       if (signal === 'SIGINT') {
         assert.is(interrupted.code, 130, interrupted.stderr)

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
-import { inTemporaryDirectory, type Outcome, readAll, runCli, startCli } from './run-cli.ts'
+import { inTemporaryDirectory, interruptWhileFilling, readAll, runCli } from './run-cli.ts'
 
 async function fill(location: string, count: number, store: 'lsm' | 'level' = 'level'): Promise<void> {
   await using db = await open(location, { store })
@@ -52,24 +52,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
   test(`${signal} leaves no copy, and the source as it was; the next copy leaves nothing else`, () =>
     inTemporaryDirectory(async (path) => {
       await fill(path('old'), 12_000)
-      const interruptedCopy = async (): Promise<Outcome> => {
-        const child = startCli(['copy', path('old'), path('new')])
-        let isOver = false
-        child.process.on('exit', () => {
-          isOver = true
-        })
-        while (!isOver && !readdirSync(path('.')).some((name) => name.endsWith('.partial'))) {
-          await new Promise((resolve) => setTimeout(resolve, 5))
-        }
-        child.process.kill(signal)
-        return child.outcome
-      }
-      let interrupted = await interruptedCopy()
-      // Where processors are busy the copy may be complete before the signal comes: then once more.
-      for (let tries = 1; interrupted.code === 0 && tries < 20; tries++) {
-        rmSync(path('new'), { recursive: true })
-        interrupted = await interruptedCopy()
-      }
+      const interrupted = await interruptWhileFilling(['copy', path('old'), path('new')], path('new'), signal)
       assert.not(existsSync(path('new')))
       if (signal === 'SIGINT') {
         assert.is(interrupted.code, 130, interrupted.stderr)

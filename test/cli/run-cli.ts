@@ -1,8 +1,8 @@
 /** Runs the real command line as a child process. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, open } from '../../src/index.ts'
 import { withoutProgress } from '../support/progress-lines.ts'
@@ -48,6 +48,31 @@ export function runCli(args: readonly string[], input: string | Uint8Array = '')
   const child = startCli(args)
   child.process.stdin.end(input)
   return child.outcome
+}
+
+/**
+ * Runs a command that makes a directory, and sends it a signal while it fills it under another name. Where processors are
+ * busy it may be complete before the signal comes: then once more.
+ */
+export async function interruptWhileFilling(
+  args: readonly string[],
+  location: string,
+  signal: NodeJS.Signals
+): Promise<Outcome> {
+  for (let tries = 1; ; tries++) {
+    const child = startCli(args)
+    let isOver = false
+    child.process.on('exit', () => {
+      isOver = true
+    })
+    while (!isOver && !readdirSync(dirname(location)).some((name) => name.endsWith('.partial'))) {
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    child.process.kill(signal)
+    const outcome = await child.outcome
+    if (outcome.code !== 0 || tries === 20) return outcome
+    rmSync(location, { recursive: true })
+  }
 }
 
 export function linesOf(text: string): readonly string[] {
