@@ -7,10 +7,10 @@ import type { AbstractSnapshot } from 'abstract-level'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
-import type { DocumentSource, IndexStore, IndexView, StoredDocument } from '../../sharded-bloom/document-index.ts'
+import type { DocumentSource, IndexView, IndexWrite, StoredDocument } from '../../sharded-bloom/document-index.ts'
 import { DocumentCache } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
-import { commitFailed, fromStore } from '../errors.ts'
+import { commitFailed } from '../errors.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
 import type { Store } from '../options.ts'
 import { type DocumentIterator, type DocumentRange, DocumentReader, runBytes } from '../read/document-reader.ts'
@@ -18,8 +18,11 @@ import { DocumentScan } from '../read/document-scan.ts'
 import { PrunedView } from '../read/pruned-view.ts'
 import { type PairFilters, TablePruning } from '../read/table-pruning.ts'
 import { type CollectionState, WriteBatch } from '../write/write-batch.ts'
+import { IdTable, maxKeysReadSync } from './id-table.ts'
+import { IndexRecords } from './index-records.ts'
 import { Area } from './layout.ts'
 import { accessTo, type StoreAccess } from './store-access.ts'
+import { orFail, rethrow } from './store-errors.ts'
 import { runsOfReader, runsOfScan } from './stored-runs.ts'
 
 /** Encodings and snapshot of a read, made once and handed to every call. */
@@ -30,7 +33,6 @@ export interface TextReadOptions {
 }
 
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
-const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
 /** How a collection uses its store. */
 interface StoreUse {
@@ -51,7 +53,7 @@ export class CollectionStore {
   readonly #store: Store
   readonly #access: StoreAccess
   readonly #docs: Area
-  readonly #ids: Area
+  readonly #ids: IdTable
   readonly #index: Area
   readonly #stateKey: Uint8Array
   readonly #sync: boolean
@@ -63,12 +65,13 @@ export class CollectionStore {
   readonly canReadSync: boolean
   /** Of documents that are read one by one. */
   readonly cache: DocumentCache
+  /** What the index keeps in the store. */
+  readonly indexStore: IndexRecords
 
   constructor(store: Store, number: number, stateKey: Uint8Array, options: StoreUse) {
     this.#store = store
     this.#access = accessTo(store)
     this.#docs = new Area(store, `${number}.docs`)
-    this.#ids = new Area(store, `${number}.ids`)
     this.#index = new Area(store, `${number}.index`)
     this.#stateKey = stateKey
     this.#sync = options.sync
@@ -78,6 +81,12 @@ export class CollectionStore {
     this.ids = options.ids
     // Its manifest says so; abstract-level's type of it does not.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
+    const readText = this.canReadSync ? this.#readText.bind(this) : undefined
+    this.#ids = new IdTable(store, new Area(store, `${number}.ids`), readText)
+    this.indexStore = new IndexRecords(store, this.#index, this.canReadSync, {
+      write: (operations) => this.#writeIndex(operations),
+      assertWritable: () => this.#assertWritable()
+    })
   }
 
   /** Whether the store knows which of its tables may have a pair. */
@@ -125,15 +134,7 @@ export class CollectionStore {
   ): (number | undefined)[] | Promise<(number | undefined)[]> {
     const { ids } = this
     if (ids !== undefined) return keys.map((key) => ids.ordinalOfKey(key))
-    if (this.canReadSync && keys.length <= 16) {
-      return orFail(() => keys.map((key) => toOrdinal(this.#readText(this.#ids.key(key), options))))
-    }
-    return this.#store
-      .getMany<Uint8Array, string | undefined>(
-        keys.map((key) => this.#ids.key(key)),
-        options
-      )
-      .then((values) => values.map(toOrdinal), rethrow)
+    return this.#ids.ordinalsOf(keys, options)
   }
 
   /** Whether documents with these encoded `_id`s are stored. */
@@ -141,7 +142,7 @@ export class CollectionStore {
     const ordinals = this.ordinalsOf(keys, textOptions)
     if (ordinals instanceof Promise) return ordinals.then((found) => found.map(isDefined))
     if (this.ids === undefined) return ordinals.map(isDefined)
-    if (this.canReadSync && keys.length <= 16) {
+    if (this.canReadSync && keys.length <= maxKeysReadSync) {
       return ordinals.map((ordinal) => ordinal !== undefined && this.record(ordinal, textOptions) !== undefined)
     }
     return this.#recordsAt(ordinals).then((records) => records.map(isDefined))
@@ -185,30 +186,18 @@ export class CollectionStore {
     )
   }
 
-  /** Where each `_id` leads to. */
-  async *idOrdinals({ snapshot }: TextReadOptions): AsyncIterable<number> {
-    const range = { gte: this.#ids.first, lt: this.#ids.end, keyEncoding: 'view', valueEncoding: 'utf8' } as const
-    const values = this.#store.values<Uint8Array, string>({ ...range, ...(snapshot && { snapshot }) })
-    try {
-      for (let run = await values.nextv(entriesPerRead); run.length > 0; run = await values.nextv(entriesPerRead)) {
-        for (const text of run) yield Number(text)
-      }
-    } finally {
-      await values.close()
-    }
+  /** Where each `_id` of the table leads to. */
+  idOrdinals(options: TextReadOptions): AsyncIterable<number> {
+    return this.#ids.ordinals(options)
   }
 
   /** The greatest encoded `_id`, undefined in an empty collection. */
   async greatestId({ nextId }: CollectionState): Promise<Uint8Array | undefined> {
-    if (nextId !== undefined) return encodeKey(nextId - 1)
-    const [key] = await this.#store
-      .keys<Uint8Array>({ gte: this.#ids.first, lt: this.#ids.end, reverse: true, limit: 1, keyEncoding: 'view' })
-      .all()
-    return key === undefined ? undefined : this.#ids.suffix(key).slice()
+    return nextId === undefined ? this.#ids.greatest() : encodeKey(nextId - 1)
   }
 
   get #idTable(): Area | undefined {
-    return this.ids === undefined ? this.#ids : undefined
+    return this.ids === undefined ? this.#ids.area : undefined
   }
 
   /** Documents at ordinals, as committed now. */
@@ -229,23 +218,6 @@ export class CollectionStore {
     }
   }
 
-  /** What the index keeps in the store. */
-  readonly indexStore: IndexStore = {
-    get: (key) => {
-      const prefixed = this.#index.key(key)
-      return this.canReadSync
-        ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions))
-        : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions).then(plainBytes)
-    },
-    write: (writes) => {
-      const batch = this.newBatch()
-      for (const write of writes) batch.putIndexRecord(write)
-      return this.commit(batch)
-    },
-    clear: (from, to) => this.#clearIndex(from, to),
-    scan: (from, to) => this.#scanIndex(from, to)
-  }
-
   /** Where the index re-reads documents. */
   readonly source: DocumentSource = {
     read: (from, to) => this.#readDocuments(from, to),
@@ -254,7 +226,7 @@ export class CollectionStore {
 
   /** Deletes everything of the collection but its catalog entry. Not atomic: the catalog remembers to repeat it. */
   async clear(): Promise<void> {
-    for (const area of [this.#docs, this.#ids, this.#index]) {
+    for (const area of [this.#docs, this.#ids.area, this.#index]) {
       await this.#store.clear<Uint8Array>({ gte: area.first, lt: area.end, keyEncoding: 'view' })
     }
     const batch = this.newBatch()
@@ -280,11 +252,6 @@ export class CollectionStore {
     }
   }
 
-  async clearIndex(): Promise<void> {
-    this.#assertWritable()
-    await this.#store.clear<Uint8Array>({ gte: this.#index.first, lt: this.#index.end, keyEncoding: 'view' })
-  }
-
   async *#readDocuments(from: number, to: number): AsyncIterable<readonly [number, Document]> {
     if (from >= to) return
     const reader = this.documents({ from, to }, textOptions)
@@ -305,20 +272,6 @@ export class CollectionStore {
     yield* scan === undefined ? runsOfReader(this.documents(range, textOptions)) : runsOfScan(scan)
   }
 
-  async *#scanIndex(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]> {
-    const iterator = this.#store.iterator<Uint8Array, Uint8Array>({
-      gte: this.#index.key(from),
-      lt: this.#index.key(to),
-      ...bytesOptions
-    })
-    for await (const [key, value] of iterator) yield [plainBytes(this.#index.suffix(key)), plainBytes(value)]
-  }
-
-  async #clearIndex(from: Uint8Array, to: Uint8Array): Promise<void> {
-    this.#assertWritable()
-    await this.#store.clear<Uint8Array>({ gte: this.#index.key(from), lt: this.#index.key(to), keyEncoding: 'view' })
-  }
-
   async #recordsAt(ordinals: readonly (number | undefined)[]): Promise<(string | undefined)[]> {
     const known = ordinals.filter((ordinal) => ordinal !== undefined)
     const records = await this.records(known as readonly number[], textOptions)
@@ -333,35 +286,17 @@ export class CollectionStore {
       : readText(key, options.snapshot)
   }
 
+  #writeIndex(operations: readonly IndexWrite[]): Promise<void> {
+    const batch = this.newBatch()
+    for (const write of operations) batch.putIndexRecord(write)
+    return this.commit(batch)
+  }
+
   #assertWritable(): void {
     if (this.#readOnly) throw new PetalError('IllegalOperation', 'The database was opened read-only')
   }
 }
 
-function plainBytes(bytes: Uint8Array): Uint8Array
-function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined
-/** Stores give Buffers where they have them, whose slice() is a view where a Uint8Array's is a copy. */
-function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
-  return bytes === undefined ? undefined : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-/** Runs a read of the store. @throws PetalError for an error of the store */
-function orFail<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw fromStore(error)
-  }
-}
-
-function rethrow(error: unknown): never {
-  throw fromStore(error)
-}
-
 function isDefined(value: unknown): boolean {
   return value !== undefined
-}
-
-function toOrdinal(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text)
 }

@@ -1,0 +1,65 @@
+/** Ordinals by encoded `_id`, as they are stored where they cannot be computed. */
+import type { Store } from '../options.ts'
+import type { TextReadOptions } from './collection-store.ts'
+import type { Area } from './layout.ts'
+import { orFail, rethrow } from './store-errors.ts'
+
+/** So many keys are looked up one by one where the store can do so at once. */
+export const maxKeysReadSync = 16
+const entriesPerRead = 1000
+
+export class IdTable {
+  readonly area: Area
+  readonly #store: Store
+  /** undefined where the store cannot read synchronously. */
+  readonly #readText: ((key: Uint8Array, options: TextReadOptions) => string | undefined) | undefined
+
+  constructor(
+    store: Store,
+    area: Area,
+    readText: ((key: Uint8Array, options: TextReadOptions) => string | undefined) | undefined
+  ) {
+    this.#store = store
+    this.area = area
+    this.#readText = readText
+  }
+
+  /** Of each key its ordinal, undefined where there is none. */
+  ordinalsOf(
+    keys: readonly Uint8Array[],
+    options: TextReadOptions
+  ): (number | undefined)[] | Promise<(number | undefined)[]> {
+    const readText = this.#readText
+    if (readText !== undefined && keys.length <= maxKeysReadSync) {
+      return orFail(() => keys.map((key) => toOrdinal(readText(this.area.key(key), options))))
+    }
+    const prefixed = keys.map((key) => this.area.key(key))
+    return this.#store
+      .getMany<Uint8Array, string | undefined>(prefixed, options)
+      .then((values) => values.map(toOrdinal), rethrow)
+  }
+
+  /** Every stored ordinal, in the order of the `_id`s. */
+  async *ordinals({ snapshot }: TextReadOptions): AsyncIterable<number> {
+    const range = { gte: this.area.first, lt: this.area.end, keyEncoding: 'view', valueEncoding: 'utf8' } as const
+    const values = this.#store.values<Uint8Array, string>({ ...range, ...(snapshot && { snapshot }) })
+    try {
+      for (let run = await values.nextv(entriesPerRead); run.length > 0; run = await values.nextv(entriesPerRead)) {
+        for (const text of run) yield Number(text)
+      }
+    } finally {
+      await values.close()
+    }
+  }
+
+  /** The greatest encoded `_id`, undefined in an empty collection. */
+  async greatest(): Promise<Uint8Array | undefined> {
+    const range = { gte: this.area.first, lt: this.area.end, reverse: true, limit: 1, keyEncoding: 'view' } as const
+    const [key] = await this.#store.keys<Uint8Array>(range).all()
+    return key === undefined ? undefined : this.area.suffix(key).slice()
+  }
+}
+
+function toOrdinal(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
+}

@@ -1,0 +1,65 @@
+/** What the index of a collection keeps in the store: records by keys of its own, in an area of their own. */
+import type { IndexStore, IndexWrite } from '../../sharded-bloom/document-index.ts'
+import type { Store } from '../options.ts'
+import type { Area } from './layout.ts'
+
+const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
+
+/** What the collection does for the records of its index. */
+interface Writing {
+  /** One atomic batch. */
+  write(operations: readonly IndexWrite[]): Promise<void>
+  /** @throws PetalError where the database is read-only */
+  assertWritable(): void
+}
+
+export class IndexRecords implements IndexStore {
+  readonly #store: Store
+  readonly #area: Area
+  readonly #canReadSync: boolean
+  readonly #writing: Writing
+
+  constructor(store: Store, area: Area, canReadSync: boolean, writing: Writing) {
+    this.#store = store
+    this.#area = area
+    this.#canReadSync = canReadSync
+    this.#writing = writing
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const prefixed = this.#area.key(key)
+    return this.#canReadSync
+      ? plainBytes(this.#store.getSync<Uint8Array, Uint8Array>(prefixed, bytesOptions))
+      : this.#store.get<Uint8Array, Uint8Array | undefined>(prefixed, bytesOptions).then(plainBytes)
+  }
+
+  write(operations: readonly IndexWrite[]): Promise<void> {
+    return this.#writing.write(operations)
+  }
+
+  clear(from: Uint8Array, to: Uint8Array): Promise<void> {
+    return this.#clear(this.#area.key(from), this.#area.key(to))
+  }
+
+  clearAll(): Promise<void> {
+    return this.#clear(this.#area.first, this.#area.end)
+  }
+
+  async *scan(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [Uint8Array, Uint8Array]> {
+    const range = { gte: this.#area.key(from), lt: this.#area.key(to), ...bytesOptions }
+    const iterator = this.#store.iterator<Uint8Array, Uint8Array>(range)
+    for await (const [key, value] of iterator) yield [plainBytes(this.#area.suffix(key)), plainBytes(value)]
+  }
+
+  async #clear(gte: Uint8Array, lt: Uint8Array): Promise<void> {
+    this.#writing.assertWritable()
+    await this.#store.clear<Uint8Array>({ gte, lt, keyEncoding: 'view' })
+  }
+}
+
+function plainBytes(bytes: Uint8Array): Uint8Array
+function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined
+/** Stores give Buffers where they have them, whose slice() is a view where a Uint8Array's is a copy. */
+function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined ? undefined : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
