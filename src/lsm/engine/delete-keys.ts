@@ -1,5 +1,4 @@
 /** Deletes the keys of a scan one by one, in batches between which the event loop turns. */
-import type { RangeScan } from '../read/range-scan.ts'
 import type { Engine } from './engine.ts'
 import { nextTurn } from './event-loop-turn.ts'
 import type { WriteOperation } from './write-group.ts'
@@ -7,6 +6,15 @@ import type { WriteOperation } from './write-group.ts'
 /** What is looked at for one batch is as much as these allow. */
 const maxKeys = 512
 const maxKeyBytes = 64 * 1024
+
+/** Keys, ascending or not, with RangeScan's methods. */
+export interface KeyScan {
+  prepareSome(): boolean
+  advance(): boolean
+  key(): Uint8Array
+  readonly hasEnded: boolean
+  close(): void
+}
 
 interface DeleteOptions {
   /** Most keys to delete; −1: no limit. */
@@ -21,7 +29,7 @@ interface DeleteOptions {
  */
 export async function deleteKeys(
   engine: Engine,
-  scan: RangeScan,
+  scan: KeyScan,
   { limit = -1, isWanted }: DeleteOptions = {}
 ): Promise<void> {
   let left = limit < 0 ? Number.POSITIVE_INFINITY : limit
@@ -39,7 +47,7 @@ export async function deleteKeys(
   }
 }
 
-function nextDeletes(scan: RangeScan, limit: number, isWanted: DeleteOptions['isWanted']): WriteOperation[] {
+function nextDeletes(scan: KeyScan, limit: number, isWanted: DeleteOptions['isWanted']): WriteOperation[] {
   const deletes: WriteOperation[] = []
   let bytes = 0
   for (let seen = 0; seen < Math.min(limit, maxKeys) && bytes < maxKeyBytes && scan.advance(); seen++) {

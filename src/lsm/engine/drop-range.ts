@@ -5,18 +5,19 @@
  * Invariants, where S is the sequence number at which it began:
  * 1. Only tables without anything newer than S are dropped: what is put meanwhile stays.
  * 2. Nothing comes back that a dropped table has hidden. When the edit is written, whatever other tables hold of the
- *    range up to S is hidden by something newer than S that is durable, or deleted within these tables themselves.
+ *    range up to S is hidden by something newer than S that is durable. That a tombstone in one of them hides it does not
+ *    count: a merge may move the tombstone into a table that is dropped.
  * 3. So a crash leaves each key as it was, or without a value.
  */
 import { Found } from '../format/found.ts'
 import { isInRange, type Range, type RangeOptions, rangeOf } from '../read/range.ts'
-import { RangeScan } from '../read/range-scan.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { Version } from '../version/version.ts'
 import { deleteKeys } from './delete-keys.ts'
 import type { Engine } from './engine.ts'
 import { EngineReadView } from './engine-read-view.ts'
 import { findVersion } from './point-reads.ts'
+import { StoredKeys } from './stored-keys.ts'
 import { entryBytes } from './write-buffer.ts'
 
 /** When tombstones would fill more than this part of a memtable, dropping is less work: it begins with a flush. */
@@ -45,9 +46,15 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
       if (rest === undefined) return true
       const isOld = (key: Uint8Array): boolean =>
         findVersion(engine, key, engine.sequence, scratch) && scratch.sequence <= began.sequence
-      await deleteKeys(engine, new RangeScan(rest.view, options), { isWanted: isOld })
+      const { view, tables } = rest
+      try {
+        const versions = view.cursor({ fillCache: false, readahead: true })
+        await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { isWanted: isOld })
+      } finally {
+        view.release()
+      }
       await engine.sync()
-      for (const { number } of rest.tables) cleared.add(number)
+      for (const { number } of tables) cleared.add(number)
     }
     return false
   } finally {

@@ -1,0 +1,76 @@
+/** Histories on which a store once differed from the model. */
+import { test } from 'uvu'
+import type { Operation } from './model-operations.ts'
+import { play } from './model-player.ts'
+import { valueSettings } from './model-settings.ts'
+
+const document = (filler: number, mixed: string[] = []) => ({ kind: 'document', color: 0, mixed, filler }) as const
+const text = { kind: 'text', text: '' } as const
+
+test('a tombstone that a merge moves into a table that clear() drops lets no older value of the key come back', async () => {
+  const synced = { kind: 'write', sync: true, form: 'single' } as const
+  const history: Operation[] = [
+    { ...synced, batches: [[{ space: 0, key: '0000', value: document(469) }]] },
+    {
+      ...synced,
+      batches: [
+        [
+          { space: 0, key: '6b657935', value: undefined },
+          { space: 0, key: '6b657938', value: text }
+        ]
+      ]
+    },
+    {
+      ...synced,
+      batches: [
+        [
+          { space: 0, key: '6b657932', value: document(200) },
+          { space: 0, key: '21', value: document(0) },
+          { space: 2, key: '', value: document(0) },
+          { space: 1, key: '', value: document(200) }
+        ],
+        [{ space: 0, key: '', value: document(0) }],
+        [{ space: 0, key: '', value: document(0) }]
+      ]
+    },
+    {
+      ...synced,
+      batches: [
+        [
+          { space: 0, key: '', value: text },
+          { space: 1, key: '', value: document(200) }
+        ]
+      ]
+    },
+    {
+      ...synced,
+      batches: [
+        [
+          { space: 0, key: '21', value: document(0) },
+          { space: 0, key: '', value: undefined }
+        ]
+      ]
+    },
+    {
+      kind: 'crash',
+      batches: [
+        [
+          { space: 0, key: '6b'.repeat(200), value: document(7, ['ü"\\']) },
+          { space: 0, key: '21', value: undefined },
+          { space: 0, key: '6b657931', value: document(0) }
+        ]
+      ],
+      sync: false,
+      turns: 4,
+      seed: 118_518_589,
+      variant: 0
+    },
+    {
+      kind: 'clear',
+      scan: { space: 0, range: { gt: '', lt: '6b657938' }, reverse: false, limit: -1, snapshot: undefined }
+    }
+  ]
+  for (const setting of Object.values(valueSettings)) await play(setting, history)
+})
+
+test.run()
