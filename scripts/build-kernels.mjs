@@ -29,6 +29,12 @@ const modules = [
     target: 'src/lsm/format/lz4/lz4.generated.ts',
     name: 'lz4Base64',
     what: "The LZ4 kernels' WebAssembly module"
+  },
+  {
+    entry: 'src/lsm/compaction/flush-kernel/assembly/index.ts',
+    target: 'src/lsm/compaction/flush-kernel/flush-kernel.generated.ts',
+    name: 'flushKernelBase64',
+    what: "The flush kernel's WebAssembly module"
   }
 ]
 const root = new URL('../', import.meta.url)

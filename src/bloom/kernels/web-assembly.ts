@@ -8,11 +8,16 @@ export interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
 
+export interface GrowingWasmMemory extends WasmMemory {
+  /** Adds so many pages of 64 KiB. @throws RangeError beyond the maximum, and when the system has none */
+  grow(pages: number): number
+}
+
 interface WebAssemblyInterface {
   validate(bytes: Uint8Array): boolean
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: object }
-  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => WasmMemory
+  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => GrowingWasmMemory
 }
 
 /** undefined where the runtime has no WebAssembly. */

@@ -28,6 +28,16 @@ export class OutputBorders {
     return this.#isDue
   }
 
+  /** A key that has as many bytes in common with the one before crosses nothing but ends and grandparents. */
+  get sharedInside(): number {
+    return this.#rules.partitionDepth > 0 ? this.#groupsEnd : 0
+  }
+
+  /** Index of the key in `endAfter` that was not passed yet; its length when there is none. */
+  get nextEnd(): number {
+    return this.#endAfterAt
+  }
+
   /** A table has ended. */
   begin(): void {
     this.#isDue = false

@@ -11,6 +11,7 @@ import { HandedPairs } from '../memtable/handed-pairs.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import { identityOf, loadExtractor } from '../value/load-extractor.ts'
 import { ValueCollector } from '../value/section-collector.ts'
+import { KernelMerge } from './flush-kernel/kernel-merge.ts'
 import { bytesToRead, type TableJob, type TableJobResult } from './job.ts'
 import { jobError } from './job-errors.ts'
 import { JobMerge } from './job-merge.ts'
@@ -23,10 +24,9 @@ import { TableOutputs } from './table-outputs.ts'
 export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: Pace): Promise<TableJobResult> {
   const started = performance.now()
   const outputs = new TableOutputs(job, fileSystem, await collectorFactory(job))
-  const readers: (RunReader | MemtableReader)[] = job.runs.map((run) => new RunReader(run, job.directory, fileSystem))
+  const inputs: { close(): void }[] = []
   try {
-    for (const memtable of job.memtables) readers.push(await MemtableReader.open(memtable, pace))
-    const merge = new JobMerge(job, mergeCursors(readers.map(({ cursor }) => cursor)), outputs)
+    const merge = await openMerge(job, fileSystem, outputs, pace, inputs)
     while (merge.runSlice()) {
       const { backlog } = outputs
       if (backlog !== undefined) await pace.during(backlog)
@@ -35,7 +35,7 @@ export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: P
     }
     // Before its inputs go: what the table's end is made of may be theirs.
     outputs.end()
-    for (const reader of readers) reader.close()
+    for (const input of inputs) input.close()
     const tables = await pace.during(outputs.finish())
     return {
       tables,
@@ -46,10 +46,33 @@ export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: P
       milliseconds: performance.now() - started
     }
   } catch (error) {
-    for (const reader of readers) closeQuietly(reader)
+    for (const input of inputs) closeQuietly(input)
     await outputs.discard()
     throw jobError('A compaction failed', error, job.directory)
   }
+}
+
+/** @param inputs takes what is to be closed when the merge has ended */
+async function openMerge(
+  job: TableJob,
+  fileSystem: FileSystem,
+  outputs: TableOutputs,
+  pace: Pace,
+  inputs: { close(): void }[]
+): Promise<JobMerge | KernelMerge> {
+  const kernelMerge = await KernelMerge.open(job, outputs, pace)
+  if (kernelMerge !== undefined) {
+    inputs.push(kernelMerge)
+    return kernelMerge
+  }
+  const readers: (RunReader | MemtableReader)[] = job.runs.map((run) => new RunReader(run, job.directory, fileSystem))
+  inputs.push(...readers)
+  for (const memtable of job.memtables) {
+    const reader = await MemtableReader.open(memtable, pace)
+    readers.push(reader)
+    inputs.push(reader)
+  }
+  return new JobMerge(job, mergeCursors(readers.map(({ cursor }) => cursor)), outputs)
 }
 
 /** Loads the extractor's module, once for all tables of the job. */
@@ -64,9 +87,9 @@ async function collectorFactory(job: TableJob): Promise<(() => ValueCollector) |
 }
 
 /** After a failure: the error that led here is the one to report. */
-function closeQuietly(reader: RunReader | MemtableReader): void {
+function closeQuietly(input: { close(): void }): void {
   try {
-    reader.close()
+    input.close()
   } catch {
     // The descriptor is gone either way.
   }

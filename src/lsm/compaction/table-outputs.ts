@@ -19,10 +19,17 @@ import { jobError } from './job-errors.ts'
 /** Tables that may be on their way to the device while the next one is being written. */
 const maxPendingSyncs = 4
 
+/** What makes a table, of what it is given or of what it has. */
+export interface TableWriter {
+  /** Bytes that the table would have now, about. */
+  readonly fileBytes: number
+  /** Writes what is left. @throws LEVEL_IO_ERROR */
+  finish(): TableMeta
+}
+
 interface Output {
-  readonly number: number
   readonly file: OpenFile
-  readonly builder: TableBuilder
+  readonly writer: TableWriter
   readonly collector: ValueCollector | undefined
 }
 
@@ -34,6 +41,8 @@ export class TableOutputs {
   readonly #begun: { readonly file: OpenFile; readonly number: number }[] = []
   #pendingSyncs: Promise<void>[] = []
   #current: Output | undefined
+  /** The open table's, when it is made of entries that are added. */
+  #builder: TableBuilder | undefined
 
   /** @param createCollector of the value side of one table; undefined when tables have none */
   constructor(job: TableJob, fileSystem: FileSystem, createCollector: (() => ValueCollector) | undefined) {
@@ -53,22 +62,35 @@ export class TableOutputs {
 
   /** Whether the open table has reached its size. */
   get isFull(): boolean {
-    return this.#current !== undefined && this.#current.builder.fileBytes >= this.#job.maxFileBytes
+    return this.#current !== undefined && this.#current.writer.fileBytes >= this.#job.maxFileBytes
   }
 
   /** Begins a table if none is open. */
   add(entry: EntryRanges): void {
-    const { builder } = this.#current ?? this.#begin()
+    const builder = this.#builder ?? this.#beginBuilder()
     builder.add(entry)
+  }
+
+  /**
+   * Begins a table that its writer fills by itself. REQUIRES: none is open.
+   * @param collector of the table's value side
+   */
+  begin<T extends TableWriter>(create: (file: OpenFile, number: number) => T, collector?: ValueCollector): T {
+    const number = this.#job.firstNumber + this.#begun.length
+    const file = this.#create(number)
+    const writer = create(file, number)
+    this.#current = { file, writer, collector }
+    return writer
   }
 
   /** Ends the open table, if there is one; its sync goes on. */
   end(): void {
     const output = this.#current
     if (output === undefined) return
-    const table = output.builder.finish()
+    const table = output.writer.finish()
     this.#tables.push(table)
     this.#current = undefined
+    this.#builder = undefined
     this.#await(syncAndClose(output.file))
     const sections = output.collector?.sideSections ?? []
     if (sections.length > 0) this.#await(writeSideFile(this.#fileSystem, this.#job.directory, table, sections))
@@ -101,8 +123,13 @@ export class TableOutputs {
     }
   }
 
-  #begin(): Output {
-    const number = this.#job.firstNumber + this.#begun.length
+  #beginBuilder(): TableBuilder {
+    const collector = this.#createCollector?.()
+    this.#builder = this.begin((file, number) => new TableBuilder(file, number, this.#job.table, collector), collector)
+    return this.#builder
+  }
+
+  #create(number: number): OpenFile {
     const path = join(this.#job.directory, tableName(number))
     let file: OpenFile
     try {
@@ -113,10 +140,7 @@ export class TableOutputs {
     this.#begun.push({ file, number })
     // A crash may have left that of another table, which had this number and was never installed.
     this.#remove(join(this.#job.directory, sideFileName(number)))
-    const collector = this.#createCollector?.()
-    const builder = new TableBuilder(file, number, this.#job.table, collector)
-    this.#current = { number, file, builder, collector }
-    return this.#current
+    return file
   }
 
   #await(sync: Promise<void>): void {

@@ -26,6 +26,13 @@ export class BlockCompressor {
     this.#codec = codec
   }
 
+  /** Goes on where another one stopped: after so many failures in a row, with so many blocks to be left alone. */
+  continueFrom(failures: number, skip: number): this {
+    this.#failures = failures
+    this.#skip = skip
+    return this
+  }
+
   /**
    * Replaces the payload bytes[start, end) by its compressed form.
    * @returns where that ends; undefined when it did not pay: nothing has changed then

@@ -78,32 +78,49 @@ export class KeyFilterBuilder {
 
   /** Bytes of the section that finish() would make now. */
   get bytes(): number {
-    return this.#bitsPerKey > 0 ? headerBytes + Math.ceil(this.#bits() / 8) : 0
+    return this.#bitsPerKey > 0 ? headerBytes + Math.ceil(filterBits(this.#count, this.#bitsPerKey) / 8) : 0
   }
 
   /** The section, or undefined when there is to be no filter. */
   finish(): Uint8Array | undefined {
-    if (this.#bitsPerKey <= 0) return undefined
-    const bits = this.#bits()
-    const probes = Math.min(maxProbes, optimalHashes(this.#bitsPerKey))
-    const section = Buffer.alloc(headerBytes + Math.ceil(bits / 8))
-    section[0] = doubleHashing
-    section[1] = probes
-    writeU32(section, 2, bits)
+    return keyFilterSection(this.#count, this.#bitsPerKey, (target, bits, probes) => this.#fill(target, bits, probes))
+  }
+
+  #fill(target: Uint8Array, bits: number, probes: number): void {
     for (let i = 0; i < this.#count; i++) {
       const hash = this.#hashes[i]!
       const step = stepOf(hash)
       for (let probe = 0, h = hash | 0; probe < probes; probe++, h = (h + step) | 0) {
         const bit = bitOf(h, bits)
-        section[headerBytes + (bit >>> 3)]! |= 1 << (bit & 7)
+        target[bit >>> 3]! |= 1 << (bit & 7)
       }
     }
-    return section
   }
+}
 
-  #bits(): number {
-    return Math.min(maxBits, Math.max(64, Math.ceil(this.#count * this.#bitsPerKey)))
-  }
+/** Bits of a filter over so many keys. @param bitsPerKey above 0 */
+export function filterBits(keys: number, bitsPerKey: number): number {
+  return Math.min(maxBits, Math.max(64, Math.ceil(keys * bitsPerKey)))
+}
+
+/**
+ * The section of a filter; undefined when there is to be none.
+ * @param fill sets the bits of all keys in bytes that are 0
+ */
+export function keyFilterSection(
+  keys: number,
+  bitsPerKey: number,
+  fill: (target: Uint8Array, bits: number, probes: number) => void
+): Uint8Array | undefined {
+  if (bitsPerKey <= 0) return undefined
+  const bits = filterBits(keys, bitsPerKey)
+  const probes = Math.min(maxProbes, optimalHashes(bitsPerKey))
+  const bytes = Buffer.alloc(headerBytes + Math.ceil(bits / 8))
+  bytes[0] = doubleHashing
+  bytes[1] = probes
+  writeU32(bytes, 2, bits)
+  fill(bytes.subarray(headerBytes), bits, probes)
+  return bytes
 }
 
 export class KeyFilter {

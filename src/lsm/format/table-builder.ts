@@ -13,14 +13,13 @@ import { BlockBuilder } from './block-builder.ts'
 import { BlockCompressor } from './block-compressor.ts'
 import { BlockIndexBuilder } from './block-index.ts'
 import { copyBytes } from './bytes.ts'
-import { Codec, trailerBytes, writeTrailer } from './codec.ts'
+import { Codec } from './codec.ts'
 import { EntryKind, type EntryRanges } from './entry.ts'
-import { footerBytes, type Handle, writeFooter } from './footer.ts'
+import { footerBytes } from './footer.ts'
 import { KeyFilterBuilder, keyHash } from './key-filter.ts'
-import { keyFilterName, propertiesName, writeMetaindex } from './metaindex.ts'
-import { writeProperties } from './properties.ts'
 import type { SectionCollector } from './section-collector.ts'
 import { separator } from './separator.ts'
+import { sealBlock, writeTableEnd } from './table-end.ts'
 import type { TableWriteOptions } from './table-options.ts'
 import { TableOutput } from './table-output.ts'
 
@@ -33,7 +32,6 @@ export class TableBuilder {
   readonly #index = new BlockIndexBuilder()
   readonly #filter: KeyFilterBuilder
   readonly #compressor: BlockCompressor
-  readonly #sections = new Map<string, Handle>()
 
   #lastKey = Buffer.alloc(64)
   #lastLength = 0
@@ -102,16 +100,12 @@ export class TableBuilder {
     if (this.#endedPayloadBytes > 0) this.#index.add(this.#endedPayloadBytes, largest)
     const dataBytes = this.#output.offset
 
-    for (const { name, bytes } of this.#collector?.finish() ?? []) this.#addSection(name, bytes)
-    const filter = this.#filter.finish()
-    if (filter !== undefined) this.#addSection(keyFilterName, filter)
-    this.#addSection(propertiesName, writeProperties(this.#properties(dataBytes)))
-    const metaindex = this.#write(writeMetaindex(this.#sections))
-    const index = this.#write(this.#index.finish())
-    this.#output.reserve(footerBytes)
-    writeFooter(this.#output.bytes, this.#output.length, { metaindex, index, number: this.#number })
-    this.#output.length += footerBytes
-    this.#output.close()
+    writeTableEnd(this.#output, this.#compressor, this.#number, {
+      sections: this.#collector?.finish() ?? [],
+      filter: this.#filter.finish(),
+      properties: this.#properties(dataBytes),
+      index: this.#index.finish()
+    })
     return {
       number: this.#number,
       bytes: this.#output.offset,
@@ -127,7 +121,7 @@ export class TableBuilder {
 
   #endBlock(): void {
     this.#block.finish()
-    const { payloadBytes, codec } = this.#seal(this.#block.start)
+    const { payloadBytes, codec } = sealBlock(this.#output, this.#compressor, this.#number, this.#block.start)
     if (codec !== Codec.none) this.#compressedBlocks++
     this.#endedPayloadBytes = payloadBytes
     this.#collector?.endBlock()
@@ -139,32 +133,6 @@ export class TableBuilder {
     const last = this.#lastKey.subarray(0, this.#lastLength)
     this.#index.add(this.#endedPayloadBytes, Buffer.from(separator(last, next, shared)))
     this.#endedPayloadBytes = 0
-  }
-
-  #addSection(name: string, bytes: Uint8Array): void {
-    this.#sections.set(name, this.#write(bytes))
-  }
-
-  #write(bytes: Uint8Array): Handle {
-    const output = this.#output
-    const { offset } = output
-    const start = output.length
-    output.reserve(bytes.length)
-    output.bytes.set(bytes, start)
-    output.length += bytes.length
-    return { offset, payloadBytes: this.#seal(start).payloadBytes }
-  }
-
-  /** Compresses the payload from `start` to the output's end, if that pays, and puts the trailer behind it. */
-  #seal(start: number): { readonly payloadBytes: number; readonly codec: number } {
-    const output = this.#output
-    const fileOffset = output.offset - (output.length - start)
-    output.reserve(trailerBytes)
-    const compressedEnd = this.#compressor.compress(output.bytes, start, output.length)
-    const codec = compressedEnd === undefined ? Codec.none : Codec.lz4
-    const end = compressedEnd ?? output.length
-    output.length = writeTrailer(output.bytes, start, end, codec, this.#number, fileOffset)
-    return { payloadBytes: end - start, codec }
   }
 
   /** Bytes in common with the last key. @throws LEVEL_CORRUPTION when the last key is greater */

@@ -37,6 +37,18 @@ export class TableOutput {
     this.bytes = larger
   }
 
+  /** Collects bytes. */
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length)
+    this.bytes.set(bytes, this.length)
+    this.length += bytes.length
+  }
+
+  /** Writes bytes that stand elsewhere. REQUIRES: nothing is collected. @throws LEVEL_IO_ERROR */
+  writeThrough(bytes: Uint8Array): void {
+    this.#write(bytes)
+  }
+
   /** Writes what is worth a call. REQUIRES: nobody relies on offsets in `bytes`. @throws LEVEL_IO_ERROR */
   writeWhenFull(): void {
     if (this.length >= writeBytes) this.writeAll()
@@ -45,12 +57,7 @@ export class TableOutput {
   /** @throws LEVEL_IO_ERROR */
   writeAll(): void {
     if (this.length === 0) return
-    try {
-      this.#file.write(this.bytes.subarray(0, this.length), this.#writtenBytes)
-    } catch (cause) {
-      throw ioError(`Writing ${this.path}`, cause, { path: this.path, offset: this.#writtenBytes })
-    }
-    this.#writtenBytes += this.length
+    this.#write(this.bytes.subarray(0, this.length))
     this.length = 0
   }
 
@@ -59,6 +66,15 @@ export class TableOutput {
     this.writeAll()
     if (this.bytes.length === usualBytes) idle = this.bytes
     this.bytes = nothing
+  }
+
+  #write(bytes: Uint8Array): void {
+    try {
+      this.#file.write(bytes, this.#writtenBytes)
+    } catch (cause) {
+      throw ioError(`Writing ${this.path}`, cause, { path: this.path, offset: this.#writtenBytes })
+    }
+    this.#writtenBytes += bytes.length
   }
 }
 

@@ -9,8 +9,9 @@ import { compareRanges, EntryKind, type EntryRanges, type EntryRecord } from '..
 import type { Found } from '../format/found.ts'
 import type { Arena } from './arena.ts'
 
-/** Words of an entry, and which is which. */
-const width = 10
+/** Words of an entry of data(), and which is which: the flush kernel reads them, too. */
+export const entryWords = 10
+const width = entryWords
 const chunkWord = 0
 const keyStartWord = 1
 const keyEndWord = 2

@@ -1,0 +1,216 @@
+/**
+ * Data blocks of a table, one behind another in the output, and what its index has of them. The bytes are those that
+ * format/table-builder.ts would write.
+ *
+ * REQUIRES: no block is longer than a chunk of LZ4.
+ */
+import { compress, INPUT, OUTPUT } from '../../../format/lz4/assembly/index'
+import { checksum, placeSeed } from './checksum'
+import { keyLengthOf, keyOf, kindOf, sequenceOf, sharedBytes, valueLengthOf, valueOf } from './entries'
+
+const TRAILER_BYTES: usize = 5
+/** See format/block-compressor.ts. */
+const PATIENCE: u32 = 4
+const MAX_SKIPPED: u32 = 64
+const SMALLEST_BYTES: u32 = 64
+const LZ4_HEADER_BYTES: u32 = 4
+
+let blockBytes: u32 = 0
+let restartInterval: u32 = 0
+let isCompressed: bool = false
+let outputAt: usize = 0
+let restartsAt: usize = 0
+let handlesAt: usize = 0
+let separatorsAt: usize = 0
+
+/** Number of the table's file. */
+let fileNumber: u32 = 0
+/** Bytes of the file that are not in the output any more. */
+let writtenBytes: u64 = 0
+/** Where the output ends; bytes from there on are free. */
+let end: usize = 0
+
+/** Of the block that is being built. */
+let blockStart: usize = 0
+let restarts: u32 = 0
+let sinceRestart: u32 = 0
+/** Payload bytes of the block that waits for its separator; 0 for none. */
+let endedBytes: u32 = 0
+
+export let blockCount: u32 = 0
+export let compressedBlocks: u32 = 0
+export let separatorBytes: u32 = 0
+/** Blocks in a row that did not shrink, and blocks still to be left alone. */
+export let failures: u32 = 0
+export let skip: u32 = 0
+
+/** The last key. */
+export let lastKey: usize = 0
+export let lastLength: u32 = 0
+
+/** Rooms: see the layout in flush-memory.ts. */
+export function setBlocks(output: usize, restartOffsets: usize, handles: usize, separators: usize): void {
+  outputAt = output
+  restartsAt = restartOffsets
+  handlesAt = handles
+  separatorsAt = separators
+}
+
+export function setBlockOptions(bytes: u32, interval: u32, lz4: bool): void {
+  blockBytes = bytes
+  restartInterval = interval
+  isCompressed = lz4
+}
+
+/** The output is empty, and the file, too. */
+export function beginBlocks(number: u32): void {
+  fileNumber = number
+  writtenBytes = 0
+  end = outputAt
+  restarts = 0
+  endedBytes = 0
+  blockCount = 0
+  compressedBlocks = 0
+  separatorBytes = 0
+  failures = 0
+  skip = 0
+}
+
+/** Whether no block is being built. */
+export function isBetweenBlocks(): bool {
+  return restarts == 0
+}
+
+/** Bytes of whole blocks in the output, and those of the one that is being built. */
+export function outputBytes(): u32 {
+  return <u32>(end - outputAt)
+}
+
+/** What is in the output was written to the file. REQUIRES: no block is being built. */
+export function outputWritten(): void {
+  writtenBytes += <u64>(end - outputAt)
+  end = outputAt
+}
+
+@inline
+function varintBytes(value: u32): u32 {
+  return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x200000 ? 3 : value < 0x10000000 ? 4 : 5
+}
+
+@inline
+function writeVarint(to: usize, value: u64): usize {
+  while (value >= 0x80) {
+    store<u8>(to++, <u8>value | 0x80)
+    value >>= 7
+  }
+  store<u8>(to, <u8>value)
+  return to + 1
+}
+
+/** @param shared bytes that the key has in common with the last one */
+export function addEntry(entry: usize, shared: u32): void {
+  const key = keyOf(entry)
+  const keyLength = keyLengthOf(entry)
+  const value = valueOf(entry)
+  const valueLength = valueLengthOf(entry)
+  const isLarge = valueLength >= blockBytes
+  if (isLarge && restarts > 0) endBlock()
+  if (endedBytes > 0) separate(key, keyLength, shared)
+
+  if (restarts == 0) blockStart = end
+  let kept = shared
+  if (restarts == 0 || sinceRestart == restartInterval) {
+    store<u32>(restartsAt + (<usize>(restarts++) << 2), <u32>(end - blockStart))
+    sinceRestart = 0
+    kept = 0
+  }
+  sinceRestart++
+  let to = writeVarint(end, kept)
+  to = writeVarint(to, keyLength - kept)
+  to = writeVarint(to, valueLength)
+  to = writeVarint(to, (sequenceOf(entry) << 1) + kindOf(entry))
+  memory.copy(to, key + <usize>kept, <usize>(keyLength - kept))
+  to += <usize>(keyLength - kept)
+  memory.copy(to, value, <usize>valueLength)
+  end = to + <usize>valueLength
+  lastKey = key
+  lastLength = keyLength
+  if (isLarge || <u32>(end - blockStart) + 4 * restarts + 4 >= blockBytes) endBlock()
+}
+
+/** Ends the last block, whose separator is the last key. */
+export function endBlocks(): void {
+  if (restarts > 0) endBlock()
+  if (endedBytes > 0) addHandle(lastKey, lastLength)
+}
+
+function endBlock(): void {
+  const bytes = <usize>restarts << 2
+  memory.copy(end, restartsAt, bytes)
+  store<u32>(end + bytes, restarts)
+  end += bytes + 4
+  restarts = 0
+
+  const offset = writtenBytes + <u64>(blockStart - outputAt)
+  const compressedEnd = compressBlock(blockStart, <u32>(end - blockStart))
+  if (compressedEnd != 0) {
+    compressedBlocks++
+    end = compressedEnd
+  }
+  endedBytes = <u32>(end - blockStart)
+  store<u8>(end, <u8>(compressedEnd != 0))
+  store<u32>(end, checksum(blockStart, end + 1, placeSeed(fileNumber, offset)), 1)
+  end += TRAILER_BYTES
+}
+
+/** Replaces a payload by its compressed form; returns where that ends, or 0 when it did not pay. */
+function compressBlock(start: usize, length: u32): usize {
+  if (!isCompressed || length < SMALLEST_BYTES) return 0
+  if (skip > 0) {
+    skip--
+    return 0
+  }
+  const limit = length - (length >> 3)
+  memory.copy(INPUT, start, <usize>length)
+  const bytes = compress(length, limit - LZ4_HEADER_BYTES - varintBytes(limit))
+  if (bytes == 0) {
+    if (++failures >= PATIENCE) {
+      const doublings = failures - PATIENCE + 2
+      skip = doublings >= 6 ? MAX_SKIPPED : 1 << doublings
+    }
+    return 0
+  }
+  failures = 0
+  store<u32>(start, length)
+  const to = writeVarint(start + <usize>LZ4_HEADER_BYTES, bytes)
+  memory.copy(to, OUTPUT, <usize>bytes)
+  return to + <usize>bytes
+}
+
+/** Now that the key after it is known, the block before can have its separator: see format/separator.ts. */
+function separate(next: usize, nextLength: u32, shared: u32): void {
+  const short = shared + 1
+  if (short >= lastLength) addHandle(lastKey, lastLength)
+  else if (short < nextLength) addHandle(next, short)
+  else if (<u32>load<u8>(lastKey + <usize>shared) + 1 >= <u32>load<u8>(next + <usize>shared)) addHandle(lastKey, lastLength)
+  else {
+    addHandle(lastKey, short)
+    const byte = separatorsAt + <usize>separatorBytes - 1
+    store<u8>(byte, load<u8>(byte) + 1)
+  }
+  endedBytes = 0
+}
+
+function addHandle(separator: usize, length: u32): void {
+  memory.copy(separatorsAt + <usize>separatorBytes, separator, <usize>length)
+  separatorBytes += length
+  const handle = handlesAt + (<usize>(blockCount++) << 3)
+  store<u32>(handle, endedBytes)
+  store<u32>(handle, separatorBytes, 4)
+}
+
+/** Bytes that a key has in common with the last one. */
+@inline
+export function sharedWithLast(key: usize, length: u32): u32 {
+  return sharedBytes(lastKey, key, min<u32>(lastLength, length))
+}

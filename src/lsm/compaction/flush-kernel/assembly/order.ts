@@ -1,0 +1,169 @@
+/**
+ * Puts the entries in order: keys ascend, versions of a key descend by sequence number. Each entry gets the number of the
+ * one that follows it; nothing is moved.
+ *
+ * Entries come by ascending sequence number, and mostly as a few series whose keys ascend, too: documents, ids, rows of the
+ * index. So each is put behind the first series whose last key is smaller (patience sorting, with few piles); when there
+ * would be too many series they become runs, and new ones are begun. Runs are merged in pairs; two that do not overlap by
+ * one link.
+ */
+import { addressOf, compareKeys, keyLengthOf, keyOf } from './entries'
+
+/** The number of no entry. */
+export const NONE: u32 = 0xffffffff
+/** With more, trying them all costs more than merging. */
+const MAX_SERIES: u32 = 8
+
+let nextAt: usize = 0
+/** First and last entry of each run, u32 each. */
+let runsAt: usize = 0
+let count: u32 = 0
+let placed: u32 = 0
+let runs: u32 = 0
+/** Runs from here on are the series that still grow; their last keys descend. */
+let series: u32 = 0
+/** Of the pass of merges that goes on: runs read, and runs made of them. */
+let read: u32 = 0
+let made: u32 = 0
+
+/** @param next room for a u32 for each entry @param pairs room for two u32 for each entry */
+export function setOrder(entries: u32, next: usize, pairs: usize): void {
+  nextAt = next
+  runsAt = pairs
+  count = entries
+  placed = 0
+  runs = 0
+  series = 0
+  read = 0
+  made = 0
+}
+
+@inline
+function firstOf(run: u32): u32 {
+  return load<u32>(runsAt + (<usize>run << 3))
+}
+
+@inline
+function lastOf(run: u32): u32 {
+  return load<u32>(runsAt + (<usize>run << 3), 4)
+}
+
+@inline
+function setRun(run: u32, first: u32, last: u32): void {
+  store<u32>(runsAt + (<usize>run << 3), first)
+  store<u32>(runsAt + (<usize>run << 3), last, 4)
+}
+
+@inline
+export function nextOf(entry: u32): u32 {
+  return load<u32>(nextAt + (<usize>entry << 2))
+}
+
+@inline
+function setNext(entry: u32, next: u32): void {
+  store<u32>(nextAt + (<usize>entry << 2), next)
+}
+
+/** The first entry of all; NONE when there is none. REQUIRES: orderSome() has said that there is no more to do. */
+export function firstEntry(): u32 {
+  return runs == 0 ? NONE : firstOf(0)
+}
+
+/** Does about so many entries' work; true while there is more. */
+export function orderSome(limit: u32): bool {
+  if (placed < count) {
+    const end = min<u32>(count, placed + limit)
+    while (placed < end) place(placed++)
+    return true
+  }
+  let work: u32 = 0
+  while (runs > 1) {
+    if (work >= limit) return true
+    if (read + 1 < runs) {
+      work += merge(read, read + 1, made++)
+      read += 2
+      continue
+    }
+    if (read < runs) setRun(made++, firstOf(read), lastOf(read))
+    runs = made
+    read = 0
+    made = 0
+  }
+  return false
+}
+
+function place(entry: u32): void {
+  const at = addressOf(entry)
+  const key = keyOf(at)
+  const length = keyLengthOf(at)
+  setNext(entry, NONE)
+  for (let run = series; run < runs; run++) {
+    const last = lastOf(run)
+    const lastAt = addressOf(last)
+    if (compareKeys(keyOf(lastAt), keyLengthOf(lastAt), key, length) >= 0) continue
+    setNext(last, entry)
+    setRun(run, firstOf(run), entry)
+    return
+  }
+  if (runs - series == MAX_SERIES) series = runs
+  setRun(runs++, entry, entry)
+}
+
+/** Whether entry a comes before entry b. */
+@inline
+function isBefore(a: u32, b: u32): bool {
+  const aAt = addressOf(a)
+  const bAt = addressOf(b)
+  const order = compareKeys(keyOf(aAt), keyLengthOf(aAt), keyOf(bAt), keyLengthOf(bAt))
+  return order < 0 || (order == 0 && a > b)
+}
+
+/** Makes one run of two; returns the entries that were looked at. */
+function merge(left: u32, right: u32, target: u32): u32 {
+  let run = firstOf(left)
+  let other = firstOf(right)
+  let runLast = lastOf(left)
+  let otherLast = lastOf(right)
+  if (isBefore(runLast, other)) {
+    setNext(runLast, other)
+    setRun(target, run, otherLast)
+    return 1
+  }
+  if (isBefore(otherLast, run)) {
+    setNext(otherLast, run)
+    setRun(target, other, runLast)
+    return 1
+  }
+  let work: u32 = 0
+  if (isBefore(other, run)) {
+    const swapped = run
+    run = other
+    other = swapped
+    const swappedLast = runLast
+    runLast = otherLast
+    otherLast = swappedLast
+  }
+  const first = run
+  // `run` is behind no entry of the other run that is left, and goes on until one of it is.
+  while (true) {
+    let last = run
+    run = nextOf(last)
+    work++
+    while (run != NONE && isBefore(run, other)) {
+      last = run
+      run = nextOf(run)
+      work++
+    }
+    setNext(last, other)
+    if (run == NONE) {
+      setRun(target, first, otherLast)
+      return work
+    }
+    const swapped = run
+    run = other
+    other = swapped
+    const swappedLast = runLast
+    runLast = otherLast
+    otherLast = swappedLast
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The loop of a flush in the kernel, as JobMerge is that of other jobs: what is left to do here is to say where tables end,
+ * and to write them.
+ */
+import type { TableJob } from '../job.ts'
+import type { Pace } from '../job-queue.ts'
+import { OutputBorders } from '../output-borders.ts'
+import type { TableOutputs } from '../table-outputs.ts'
+import { FlushKernel } from './flush-kernel.ts'
+import { Built } from './kernel-functions.ts'
+import { KernelTable } from './kernel-table.ts'
+
+/** Entries that are sorted without a pause: a millisecond or two at most. */
+const sortedAtOnce = 16_384
+/** Bytes of keys and values, and 256 for each entry, that are built without a pause: less than a millisecond's work. */
+const builtAtOnce = 256 * 1024
+
+export class KernelMerge {
+  readonly #job: TableJob
+  readonly #kernel: FlushKernel
+  readonly #outputs: TableOutputs
+  readonly #borders: OutputBorders
+  #table: KernelTable | undefined
+  #hasLastKey = false
+  /** What the kernel said when it was given back. */
+  #entriesIn: number | undefined
+
+  private constructor(job: TableJob, kernel: FlushKernel, outputs: TableOutputs) {
+    this.#job = job
+    this.#kernel = kernel
+    this.#outputs = outputs
+    this.#borders = new OutputBorders(job)
+    kernel.begin()
+  }
+
+  /** Undefined when the kernel cannot do this job. @throws LEVEL_ABORTED when it is to end */
+  static async open(job: TableJob, outputs: TableOutputs, pace: Pace): Promise<KernelMerge | undefined> {
+    const kernel = FlushKernel.take(job)
+    if (kernel === undefined) return undefined
+    try {
+      while (kernel.functions.orderSome(sortedAtOnce) !== 0) {
+        const pause = pace.breathe()
+        if (pause !== undefined) await pause
+      }
+    } catch (error) {
+      kernel.release()
+      throw error
+    }
+    return new KernelMerge(job, kernel, outputs)
+  }
+
+  get entriesIn(): number {
+    return this.#entriesIn ?? this.#kernel.functions.entriesIn.value
+  }
+
+  /** Some 500 µs of work; false when there is none left. @throws LEVEL_IO_ERROR */
+  runSlice(): boolean {
+    switch (this.#kernel.functions.build(builtAtOnce)) {
+      case Built.border:
+        this.#cross()
+        return true
+      case Built.outputFull:
+        this.#table?.writeBlocks()
+        return true
+      case Built.slice:
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** Gives the kernel back. REQUIRES: no table is open, or none will be ended. Fine when called twice. */
+  close(): void {
+    if (this.#entriesIn !== undefined) return
+    this.#entriesIn = this.entriesIn
+    this.#kernel.release()
+  }
+
+  /** Looks at the next key: a table may have to end before it. */
+  #cross(): void {
+    const { functions, bytes, endKeys } = this.#kernel
+    const [start, length] = [functions.nextKey.value, functions.nextLength.value]
+    const lastKey = this.#kernel.range(functions.lastKey.value, functions.lastLength.value)
+    const borders = this.#borders
+    borders.cross(
+      lastKey,
+      this.#hasLastKey ? lastKey.length : -1,
+      bytes,
+      start,
+      start + length,
+      functions.nextShared.value
+    )
+    this.#hasLastKey = true
+    if (this.#outputs.isOpen && borders.isDue && !this.#outputs.isLast) this.#outputs.end()
+    if (!this.#outputs.isOpen) {
+      borders.begin()
+      this.#table = this.#outputs.begin((file, number) => new KernelTable(this.#kernel, file, number, this.#job.table))
+    }
+    const end = endKeys[borders.nextEnd]
+    const shared = Math.min(borders.sharedInside, 0xffff_ffff)
+    functions.cross(shared, end !== undefined, end?.at ?? 0, end?.length ?? 0)
+  }
+}
