@@ -11,16 +11,16 @@
  * 3. The index is maintained when nothing else touches it.
  */
 import { PetalError } from '../../model/errors.ts'
-import { checkId, encodeKey } from '../../model/key.ts'
 import { breathe } from '../../model/time-slice.ts'
-import { type Document, isPlainObject } from '../../model/types.ts'
+import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
-import { countId, ensureId, lookInto, storedForm } from '../documents/stored-form.ts'
+import { ensureId } from '../documents/stored-form.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
 import { JsonLine } from '../import/json-line.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
 import { compareBytes } from '../store/layout.ts'
 import { type Commit, type Committer, isFull } from './committer.ts'
+import { assertSameId, type Entry, loadEntries, prepareEntry } from './insert-entry.ts'
 import { PendingIds } from './pending-ids.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -39,16 +39,6 @@ interface WaitingInsert {
   readonly document: Document
   readonly resolve: (id: unknown) => void
   readonly reject: (error: unknown) => void
-}
-
-/** A document on its way in. */
-interface Entry {
-  /** A line's own bytes are stored, unless only its document can tell what it holds. */
-  readonly document: Document | JsonLine
-  /** Its `_id` when the key was made. */
-  readonly id: unknown
-  readonly key: Uint8Array
-  readonly needsLookup: boolean
 }
 
 const maxGroup = 1000
@@ -200,7 +190,7 @@ export class Writer {
     for (const document of documents) {
       const slice = breathe(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
-      entries.push(this.#prepare(document))
+      entries.push(prepareEntry(document, this.#store.ids, this.#committer))
     }
     const existing = await this.#existing(entries)
     const pending = new PendingIds()
@@ -252,49 +242,10 @@ export class Writer {
     return { ids, errors, count, characters, done }
   }
 
-  /** Checks the `_id`; does not look into the rest. */
-  #prepare(document: Document | JsonLine): Entry | PetalError {
-    if (document instanceof JsonLine) {
-      const key = encodeKey(document.id)
-      const error = this.#noteInDomain(document.id, key)
-      if (error !== undefined) return error
-      return { document, id: document.id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
-    }
-    try {
-      const stored = lookInto(() => {
-        if (this.#store.ids === undefined) ensureId(document)
-        else countId(document, this.#committer.nextId ?? this.#store.ids.header.from)
-        return storedForm(document)
-      })
-      const id = stored._id
-      checkId(id)
-      const key = encodeKey(id)
-      const error = this.#noteInDomain(id, key)
-      if (error !== undefined) return error
-      return { document: stored, id, key, needsLookup: compareBytes(key, this.#greatestId) <= 0 }
-    } catch (error) {
-      if (error instanceof PetalError) return error
-      throw error
-    }
-  }
-
-  /** Where `_id`s are counted, the next one is above it. @returns why it cannot be one */
-  #noteInDomain(id: unknown, key: Uint8Array): PetalError | undefined {
-    const { ids } = this.#store
-    if (ids === undefined) return undefined
-    try {
-      const { nextId = ids.header.from } = this.#committer
-      this.#committer.nextId = Math.max(nextId, ids.check(id, key) + 1)
-      return undefined
-    } catch (error) {
-      return error as PetalError
-    }
-  }
-
   /** Those entries whose `_id` is stored, or about to be by an earlier task. */
   async #existing(entries: readonly (Entry | PetalError)[]): Promise<ReadonlySet<Entry>> {
     const found = new Set<Entry>()
-    const asked = entries.filter((entry): entry is Entry => !(entry instanceof PetalError) && entry.needsLookup)
+    const asked = entries.filter((entry): entry is Entry => !(entry instanceof PetalError) && !this.#isGreatest(entry))
     if (asked.length === 0) return found
     // Before the store is asked: what is under way now may be applied, and forgotten as pending, while it answers,
     // and yet too late for its answer.
@@ -313,10 +264,15 @@ export class Writer {
     return false
   }
 
+  /** Then there is no other document with its `_id`. */
+  #isGreatest({ key }: Entry): boolean {
+    return compareBytes(key, this.#greatestId) > 0
+  }
+
   /** @returns why the document is refused, undefined when it is in the batch */
   #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
     const { document, key } = entry
-    const isGreatest = compareBytes(key, this.#greatestId) > 0
+    const isGreatest = this.#isGreatest(entry)
     if (exists || (!isGreatest && pending.has(key))) {
       return duplicateKey(this.#name, entry.id)
     }
@@ -333,28 +289,6 @@ export class Writer {
     pending.add(key)
     if (isGreatest) this.#greatestId = key
     return undefined
-  }
-}
-
-/**
- * The document is the caller's, who may have changed it since its key was made: under that key it could never be found.
- * @throws PetalError BadValue
- */
-function assertSameId({ _id }: Document, { id, key }: Entry): void {
-  const isSame = Object.is(_id, id) && (!isPlainObject(_id) || compareBytes(encodeKey(_id), key) === 0)
-  if (isSame) return
-  throw new PetalError('BadValue', "The document's _id was changed while it was being inserted", {
-    details: { path: '_id' }
-  })
-}
-
-/** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
-async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
-  try {
-    await entries?.load([document instanceof JsonLine ? document.parse().document : document])
-  } catch (error) {
-    // A line that cannot be parsed is refused when it is added.
-    if (!(error instanceof PetalError) || error.codeName !== 'FailedToParse') throw error
   }
 }
 

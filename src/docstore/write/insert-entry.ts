@@ -1,0 +1,82 @@
+/** A document on its way in: what is known of it before it is put into a batch. */
+import { PetalError } from '../../model/errors.ts'
+import { checkId, encodeKey } from '../../model/key.ts'
+import { type Document, isPlainObject } from '../../model/types.ts'
+import { countId, ensureId, lookInto, storedForm } from '../documents/stored-form.ts'
+import type { ReversibleIds } from '../ids/reversible-ids.ts'
+import { JsonLine } from '../import/json-line.ts'
+import { compareBytes } from '../store/layout.ts'
+import type { Commit } from './committer.ts'
+
+export interface Entry {
+  /** A line's own bytes are stored, unless only its document can tell what it holds. */
+  readonly document: Document | JsonLine
+  /** Its `_id` when the key was made. */
+  readonly id: unknown
+  readonly key: Uint8Array
+}
+
+/** Where `_id`s are counted: the next one, above every one that was ever there. */
+interface IdCounter {
+  nextId: number | undefined
+}
+
+/**
+ * Gives the document an `_id` if it has none, and checks it; does not look into the rest.
+ * @param ids undefined for a table of ids
+ * @returns why it is refused, where it is
+ */
+export function prepareEntry(
+  document: Document | JsonLine,
+  ids: ReversibleIds | undefined,
+  counter: IdCounter
+): Entry | PetalError {
+  try {
+    if (document instanceof JsonLine) return entryOf(document, document.id, ids, counter)
+    const stored = withId(document, ids, counter)
+    checkId(stored._id)
+    return entryOf(stored, stored._id, ids, counter)
+  } catch (error) {
+    if (error instanceof PetalError) return error
+    throw error
+  }
+}
+
+function entryOf(document: Entry['document'], id: unknown, ids: ReversibleIds | undefined, counter: IdCounter): Entry {
+  const key = encodeKey(id)
+  if (ids !== undefined) {
+    const { nextId = ids.header.from } = counter
+    counter.nextId = Math.max(nextId, ids.check(id, key) + 1)
+  }
+  return { document, id, key }
+}
+
+function withId(document: Document, ids: ReversibleIds | undefined, { nextId }: IdCounter): Document {
+  return lookInto(() => {
+    if (ids === undefined) ensureId(document)
+    else countId(document, nextId ?? ids.header.from)
+    return storedForm(document)
+  })
+}
+
+/**
+ * The document is the caller's, who may have changed it since its key was made: under that key it could never be found.
+ * @throws PetalError BadValue
+ */
+export function assertSameId({ _id }: Document, { id, key }: Entry): void {
+  const isSame = Object.is(_id, id) && (!isPlainObject(_id) || compareBytes(encodeKey(_id), key) === 0)
+  if (isSame) return
+  throw new PetalError('BadValue', "The document's _id was changed while it was being inserted", {
+    details: { path: '_id' }
+  })
+}
+
+/** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
+export async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
+  try {
+    await entries?.load([document instanceof JsonLine ? document.parse().document : document])
+  } catch (error) {
+    // A line that cannot be parsed is refused when it is added.
+    if (!(error instanceof PetalError) || error.codeName !== 'FailedToParse') throw error
+  }
+}
