@@ -98,5 +98,14 @@ export const reading = [
     'tables are dropped before the tombstones of others are durable',
     edit('lsm/engine/drop-range', '      await engine.sync()\n', ''),
     'lsm/engine-clear-faults'
+  ),
+  mutant(
+    'what a tombstone of another table hides is left to that tombstone',
+    edit(
+      'lsm/engine/stored-keys',
+      '    let hasValue = false\n    do {\n      if (versions.kind === EntryKind.put && versions.sequence <= this.#maxSequence) hasValue = true\n',
+      '    const hasValue = versions.kind === EntryKind.put\n    do {\n'
+    ),
+    'lsm/model-histories'
   )
 ]
