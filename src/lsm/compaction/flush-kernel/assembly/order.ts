@@ -3,9 +3,9 @@
  * one that follows it; nothing is moved.
  *
  * Entries come by ascending sequence number, and mostly as a few series whose keys ascend, too: documents, ids, rows of the
- * index. So each is put behind the first series whose last key is smaller (patience sorting, with few piles); when there
- * would be too many series they become runs, and new ones are begun. Runs are merged in pairs; two that do not overlap by
- * one link.
+ * index. So each is put behind the first series whose last key is smaller (patience sorting, with few piles). Where there
+ * would be too many series, the shortest ends and becomes a run. Runs are merged in pairs, the short ones first; two that
+ * do not overlap by one link.
  */
 import { addressOf, compareKeys, keyLengthOf, keyOf } from './entries'
 
@@ -13,6 +13,9 @@ import { addressOf, compareKeys, keyLengthOf, keyOf } from './entries'
 export const NONE: u32 = 0xffffffff
 /** With more, trying them all costs more than merging. */
 const MAX_SERIES: u32 = 8
+/** First entry, last entry and length of each series, u32 each; their last keys descend. Behind the tables for checksums. */
+const SERIES: usize = 0x8000
+const SERIES_BYTES: usize = 12
 
 let nextAt: usize = 0
 /** First and last entry of each run, u32 each. */
@@ -20,7 +23,7 @@ let runsAt: usize = 0
 let count: u32 = 0
 let placed: u32 = 0
 let runs: u32 = 0
-/** Runs from here on are the series that still grow; their last keys descend. */
+/** Series that still grow. */
 let series: u32 = 0
 /** Of the pass of merges that goes on: runs read, and runs made of them. */
 let read: u32 = 0
@@ -74,6 +77,7 @@ export function orderSome(limit: u32): bool {
   if (placed < count) {
     const end = min<u32>(count, placed + limit)
     while (placed < end) place(placed++)
+    if (placed == count) while (series > 0) endSeries(series - 1)
     return true
   }
   let work: u32 = 0
@@ -97,16 +101,42 @@ function place(entry: u32): void {
   const key = keyOf(at)
   const length = keyLengthOf(at)
   setNext(entry, NONE)
-  for (let run = series; run < runs; run++) {
-    const last = lastOf(run)
+  const end = SERIES + <usize>series * SERIES_BYTES
+  for (let one = SERIES; one < end; one += SERIES_BYTES) {
+    const last = load<u32>(one, 4)
     const lastAt = addressOf(last)
     if (compareKeys(keyOf(lastAt), keyLengthOf(lastAt), key, length) >= 0) continue
     setNext(last, entry)
-    setRun(run, firstOf(run), entry)
+    store<u32>(one, entry, 4)
+    store<u32>(one, load<u32>(one, 8) + 1, 8)
     return
   }
-  if (runs - series == MAX_SERIES) series = runs
-  setRun(runs++, entry, entry)
+  if (series == MAX_SERIES) endSeries(shortestSeries())
+  const one = SERIES + <usize>(series++) * SERIES_BYTES
+  store<u32>(one, entry)
+  store<u32>(one, entry, 4)
+  store<u32>(one, 1, 8)
+}
+
+function shortestSeries(): u32 {
+  let shortest: u32 = 0
+  for (let i: u32 = 1; i < series; i++) {
+    if (lengthOf(i) <= lengthOf(shortest)) shortest = i
+  }
+  return shortest
+}
+
+@inline
+function lengthOf(i: u32): u32 {
+  return load<u32>(SERIES + <usize>i * SERIES_BYTES, 8)
+}
+
+/** Makes a run of a series; those behind it move up. */
+function endSeries(i: u32): void {
+  const at = SERIES + <usize>i * SERIES_BYTES
+  setRun(runs++, load<u32>(at), load<u32>(at, 4))
+  series--
+  memory.copy(at, at + SERIES_BYTES, <usize>(series - i) * SERIES_BYTES)
 }
 
 /** Whether entry a comes before entry b. */
