@@ -3,19 +3,19 @@
  * one that follows it; nothing is moved.
  *
  * Entries come by ascending sequence number, and mostly as a few series whose keys ascend, too: documents, ids, rows of the
- * index. So each is put behind the first series whose last key is smaller (patience sorting, with few piles). Where there
- * would be too many series, the shortest ends and becomes a run. Runs are merged in pairs, the short ones first; two that
- * do not overlap by one link.
+ * index. So each is put behind a series whose last key is smaller, and shares at least half as many bytes with it as that
+ * does with the one before: a row must not cut off the ids. Where there would be too many series, the shortest ends and
+ * becomes a run. Runs are merged in pairs, the short ones first; two that do not overlap by one link.
  */
-import { addressOf, compareKeys, keyLengthOf, keyOf } from './entries'
+import { addressOf, compareKeys, keyLengthOf, keyOf, sharedBytes } from './entries'
 
 /** The number of no entry. */
 export const NONE: u32 = 0xffffffff
 /** With more, trying them all costs more than merging. */
 const MAX_SERIES: u32 = 8
-/** First entry, last entry and length of each series, u32 each; their last keys descend. Behind the tables for checksums. */
+/** First entry, last entry, length, bytes that the last two keys share: u32 each. Behind the tables for checksums. */
 const SERIES: usize = 0x8000
-const SERIES_BYTES: usize = 12
+const SERIES_BYTES: usize = 16
 
 let nextAt: usize = 0
 /** First and last entry of each run, u32 each. */
@@ -105,10 +105,15 @@ function place(entry: u32): void {
   for (let one = SERIES; one < end; one += SERIES_BYTES) {
     const last = load<u32>(one, 4)
     const lastAt = addressOf(last)
-    if (compareKeys(keyOf(lastAt), keyLengthOf(lastAt), key, length) >= 0) continue
+    const lastKey = keyOf(lastAt)
+    const lastLength = keyLengthOf(lastAt)
+    const shared = sharedBytes(lastKey, key, min<u32>(lastLength, length))
+    if (shared + shared < load<u32>(one, 12) || shared == length) continue
+    if (shared < lastLength && load<u8>(lastKey + <usize>shared) > load<u8>(key + <usize>shared)) continue
     setNext(last, entry)
     store<u32>(one, entry, 4)
     store<u32>(one, load<u32>(one, 8) + 1, 8)
+    store<u32>(one, shared, 12)
     return
   }
   if (series == MAX_SERIES) endSeries(shortestSeries())
@@ -116,6 +121,7 @@ function place(entry: u32): void {
   store<u32>(one, entry)
   store<u32>(one, entry, 4)
   store<u32>(one, 1, 8)
+  store<u32>(one, 0, 12)
 }
 
 function shortestSeries(): u32 {
