@@ -200,7 +200,7 @@ export class Maintenance {
   async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
     const open = handle.open
     if (open === undefined || handle.isDamaged || documents <= handle.checkpointed) return
-    const { geometry, store } = this.#context
+    const { geometry, memory, store } = this.#context
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
     const writes: IndexWrite[] = []
@@ -215,7 +215,7 @@ export class Maintenance {
       upperLevel -= await replaced(IndexArea.chunkUpper)
     }
     let sliceStart = performance.now()
-    for (const write of chunkWrites(open, geometry, from, documents)) {
+    for (const write of chunkWrites(open, geometry, memory, from, documents)) {
       const slice = breathe(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
       if (write === undefined) continue

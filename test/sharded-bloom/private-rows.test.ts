@@ -15,6 +15,7 @@ import { type HashedPair, PrivateTable } from '../../src/sharded-bloom/segment/p
 import { frameBytes } from '../../src/sharded-bloom/segment/row-cache.ts'
 import { decodeRow, encodeRow, RowShape } from '../../src/sharded-bloom/segment/row-codec.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { storedRow } from '../support/stored-row.ts'
 
 const seed = testSeed()
 const memory = rowMemory()
@@ -107,7 +108,8 @@ test('a row of any length and density is decoded to what was encoded, and is no 
     fc.property(lengths, shares, fc.integer(), (documents, share, start) => {
       const words = randomRow(documents, share, start)
       const rowBytes = sealedRowBytes(documents)
-      const stored = encodeRow(words, documents, rowBytes)
+      const stored = encodeRow(words, documents, rowBytes, memory)
+      assert.equal(stored, storedRow(words, documents, rowBytes))
       shapes.add(stored[0]!)
       assert.ok(stored.length <= 1 + rowBytes)
       memory.kernels.fill(address, 0xaa, frameBytes)

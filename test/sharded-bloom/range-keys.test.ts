@@ -137,7 +137,7 @@ for (const [name, keyAt] of [
       if (i % 5 === 4 || Number.isNaN(key)) column.outside.add(place.first + i)
       else column.set(place.first + i, key)
     }
-    const record = runSteps(encodeColumnChunk([column, empty], place))
+    const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory()))
     assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
     const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
     column.read(0, from)

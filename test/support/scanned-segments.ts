@@ -139,13 +139,19 @@ export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment)
   for (const [name, slot] of slotsByPair(scanned)) {
     const other = slots.get(name) ?? -1
     if (other < 0) assert.unreachable(`${name} is private only in one`)
-    const a = scanned.privateRows[slot]!
-    const b = flattened.privateRows[other]!
-    const from = a.words(0, 65_536)
-    const to = b.words(0, 65_536)
-    if (a.count !== b.count || !from.every((word, i) => word === to[i]))
-      assert.unreachable(`the row of ${name} differs`)
+    const from = privateRowOf(scanned, slot)
+    const to = privateRowOf(flattened, other)
+    if (!from.every((word, i) => word === to[i])) assert.unreachable(`the row of ${name} differs`)
   }
+}
+
+function privateRowOf(segment: OpenSegment, slot: number): Uint32Array {
+  const memory = rowMemory()
+  const row = memory.push(8192)
+  segment.privateRow(slot, row)
+  const words = memory.u32.slice(row >>> 2, (row + segment.rowBytes) >>> 2)
+  memory.pop(row)
+  return words
 }
 
 function assertSameColumns(scanned: OpenSegment, flattened: OpenSegment): void {

@@ -76,6 +76,72 @@ export interface Kernels {
   encodeGaps(address: number, bytes: number, out: number, max: number): number
 
   /**
+   * Writes a row in its stored form, the smallest of its shapes: see sharded-bloom/segment/row-codec.ts. Clears the row's
+   * bits at and beyond `documents`.
+   * @param out any; room for 1 + rowBytes
+   * @returns bytes written
+   */
+  encodeRow(row: number, documents: number, rowBytes: number, out: number): number
+  /**
+   * Puts a word each into rows that stand in frames of 16 rows, word i of row l at frame + 64 · i + 4 · l.
+   * @param words those of 16 · groups rows
+   * @param frames where the addresses of the frames stand, `groups` × u32
+   * @param word which word of the rows: below 128
+   */
+  depositWords(words: number, groups: number, frames: number, word: number): void
+  /** Puts a whole row into such a frame. @param lane 0…15 */
+  depositRow(row: number, rowBytes: number, frame: number, lane: number): void
+  /** Takes a row out of such a frame. */
+  gatherRow(frame: number, lane: number, rowBytes: number, out: number): void
+  /**
+   * Writes rows of such frames one after the other, as a length (u16, little-endian) and the stored form.
+   * @param documents at most 4,096, the bits of a row
+   * @param out any; room for 3 + rowBytes a row
+   * @param ends 4-aligned; for each row where it ends, from `out`, u32
+   * @returns bytes written
+   */
+  encodeLanes(frames: number, slots: number, documents: number, rowBytes: number, out: number, ends: number): number
+  /**
+   * Writes the bits of a row whose parts are stored each as a length and the stored form.
+   * @param cursors for each part where it begins and where the bytes end that it may take, two u32; the first is moved
+   *   behind the part. Equal ones: the part has no bit.
+   * @param documents of all parts: all but the last have as many as there are bits
+   * @param partBytes of a part's bits
+   * @param out `parts` × partBytes
+   * @returns 1, or 0 where bytes are no stored row; `out` is then partly written
+   */
+  joinParts(cursors: number, parts: number, documents: number, partBytes: number, out: number): 0 | 1
+  /** Copies `bytes` from each of `count` addresses (u32 at `pointers`), one after the other. */
+  joinRows(pointers: number, count: number, bytes: number, out: number): void
+
+  /**
+   * The keys that are not NaN, one after the other, and a bit for each of them; other bits stay.
+   * @param keys doubles, `count` of them
+   * @returns how many there are
+   */
+  compactKeys(keys: number, count: number, members: number, out: number): number
+  /**
+   * Keys as a checkpoint stores them: see sharded-bloom/ranges/column-chunk.ts.
+   * @param keys doubles, none NaN
+   * @param out any; room for 9 + 8 · count
+   * @returns bytes written
+   */
+  encodeKeys(keys: number, count: number, out: number): number
+  /**
+   * Every so manieth of the keys that are not NaN: key 0, `stride`, …, the i-th of them at out + 8 · i.
+   * @param seen keys that came before
+   * @returns `seen` and how many there are here
+   */
+  sampleKeys(keys: number, count: number, stride: number, seen: number, out: number): number
+  /**
+   * For every 32 keys the first that is not NaN at or after the first of them, and a bit for each that is not NaN; other
+   * bits stay.
+   * @param next the first key after these
+   * @returns the first key at or after the first of these
+   */
+  firstKeys(keys: number, count: number, next: number, groups: number, members: number): number
+
+  /**
    * Bit i of `out` = low ≤ key i ≤ high; a key that is NaN is in no interval.
    * @param keys doubles, `count` of them, a multiple of 128
    */
@@ -108,6 +174,15 @@ export interface Kernels {
    * @param group 0…31
    */
   addToGroup(hashes: number, count: number, frame: number, probes: number, group: number): void
+
+  /**
+   * The bits of `groups` groups from `shift` on, of one word after the other, packed into words of 32.
+   * @param groups a power of two up to 32; @param words a multiple of 32 / groups
+   */
+  packGroups(frame: number, words: number, shift: number, groups: number, out: number): void
+
+  /** As checksum() of sharded-bloom/records/checksum.ts, but int32; any address and length. */
+  checksum(address: number, length: number, seed: number): number
 
   /** target |= source; addresses any, `bytes` a multiple of 8. */
   orSignature(source: number, target: number, bytes: number): void

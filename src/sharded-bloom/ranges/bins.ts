@@ -19,26 +19,32 @@ const heavyShare = 1 / 100
  * chooseEdges(Float64Array.of(1, 1, 2, 5)) // [1, 2, 5]
  */
 export function chooseEdges(sample: Float64Array): number[] {
-  const runs = runsOf(sample)
+  const { keys, counts } = runsOf(sample)
   const limit = maxBins - 1
-  if (runs.length <= limit) return runs.map(({ key }) => key)
+  if (keys.length <= limit) return Array.from(keys)
   const heavy = sample.length * heavyShare
-  const heavyRuns = runs.filter(({ count }) => count >= heavy)
-  const light = heavyRuns.reduce((rest, { count }) => rest - count, sample.length)
+  let light = sample.length
+  let heavyRuns = 0
+  for (let i = 0; i < counts.length; i++) {
+    if (counts[i]! < heavy) continue
+    light -= counts[i]!
+    heavyRuns++
+  }
   // A heavy value may cut a bin short, and the last bin may be short: 2 for each and 1.
-  const target = light / (limit - 1 - 2 * heavyRuns.length)
+  const target = light / (limit - 1 - 2 * heavyRuns)
   const edges: number[] = []
   let filled = 0
-  runs.forEach(({ key, count }, i) => {
+  for (let i = 0; i < keys.length; i++) {
+    const count = counts[i]!
     if (count >= heavy) {
-      if (filled > 0) edges.push(runs[i - 1]!.key)
+      if (filled > 0) edges.push(keys[i - 1]!)
       filled = target
     } else filled += count
-    if (filled < target) return
-    edges.push(key)
+    if (filled < target) continue
+    edges.push(keys[i]!)
     filled = 0
-  })
-  if (filled > 0) edges.push(runs.at(-1)!.key)
+  }
+  if (filled > 0) edges.push(keys.at(-1)!)
   return edges
 }
 
@@ -47,17 +53,15 @@ export function bitsOfCodes(bins: number): number {
   return 32 - Math.clz32(bins)
 }
 
-interface Run {
-  readonly key: number
-  count: number
-}
-
-function runsOf(sample: Float64Array): Run[] {
-  const runs: Run[] = []
-  for (const key of sample) {
-    const last = runs.at(-1)
-    if (last?.key === key) last.count++
-    else runs.push({ key, count: 1 })
+/** The different keys, and how often each is there. */
+function runsOf(sample: Float64Array): { readonly keys: Float64Array; readonly counts: Int32Array } {
+  const keys = new Float64Array(sample.length)
+  const counts = new Int32Array(sample.length)
+  let runs = 0
+  for (let i = 0; i < sample.length; i++) {
+    const key = sample[i]!
+    if (runs === 0 || keys[runs - 1] !== key) keys[runs++] = key
+    counts[runs - 1]!++
   }
-  return runs
+  return { keys: keys.subarray(0, runs), counts: counts.subarray(0, runs) }
 }

@@ -2,11 +2,11 @@
  * The columns of an open segment's chunk as one record: what a checkpoint writes and what opening takes back.
  *
  * For each column, in order: the row of its outsiders and the row of its documents, each as a length (u16,
- * little-endian) and the row's stored form (row-codec.ts); then the keys of its documents, see encodeKeys().
+ * little-endian) and the row's stored form (row-codec.ts); then the keys of its documents, see decodeKeys().
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { frameBytes } from '../segment/row-cache.ts'
-import { decodeRow, encodeRow } from '../segment/row-codec.ts'
+import { decodeRow } from '../segment/row-codec.ts'
 import type { OpenColumn } from './open-column.ts'
 
 /** Which positions of the segment a record is of. */
@@ -19,34 +19,52 @@ export interface ChunkPlace {
 /** In steps, one for each column. */
 export function* encodeColumnChunk(
   columns: readonly OpenColumn[],
-  place: ChunkPlace
+  place: ChunkPlace,
+  memory: RowMemory
 ): Generator<undefined, Uint8Array> {
-  const { first, documents, rowBytes } = place
-  const keys = new Float64Array(documents)
-  const present = new Float64Array(documents)
   const parts: Uint8Array[] = []
+  let length = 0
   for (const column of columns) {
-    column.read(first, keys)
-    const words = new Uint32Array(rowBytes / 4)
-    let count = 0
-    for (let i = 0; i < documents; i++) {
-      const key = keys[i]!
-      if (Number.isNaN(key)) continue
-      words[i >>> 5]! |= 1 << (i & 31)
-      present[count++] = key
-    }
-    const outside = column.outside.encode(first, documents, rowBytes)
-    const members = encodeRow(words, documents, rowBytes)
-    parts.push(lengthOf(outside), outside, lengthOf(members), members, encodeKeys(present.subarray(0, count)))
+    const part = encodeColumn(column, place, memory)
+    parts.push(part)
+    length += part.length
     yield
   }
-  const record = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  const record = new Uint8Array(length)
   let offset = 0
   for (const part of parts) {
     record.set(part, offset)
     offset += part.length
   }
   return record
+}
+
+function encodeColumn(column: OpenColumn, place: ChunkPlace, memory: RowMemory): Uint8Array {
+  const { kernels, u8, u32 } = memory
+  const { first, documents, rowBytes } = place
+  const row = memory.push(rowBytes)
+  const keys = memory.push(8 * documents)
+  const out = memory.push(2 * (3 + rowBytes) + 9 + 8 * documents)
+  u32.set(column.outside.words(first, first + rowBytes * 8), row >>> 2)
+  let end = writeRow(row, place, out, memory)
+  kernels.fill(row, 0, rowBytes)
+  let count = 0
+  for (const run of column.frames(first, first + documents)) {
+    count += kernels.compactKeys(run.address, run.count, row + (run.position - first) / 8, keys + 8 * count)
+  }
+  end = writeRow(row, place, end, memory)
+  end += kernels.encodeKeys(keys, count, end)
+  const bytes = u8.slice(out, end)
+  memory.pop(row)
+  return bytes
+}
+
+/** The length and the stored form of the row; returns where they end. */
+function writeRow(row: number, { documents, rowBytes }: ChunkPlace, to: number, { kernels, u8 }: RowMemory): number {
+  const length = kernels.encodeRow(row, documents, rowBytes, to + 2)
+  u8[to] = length
+  u8[to + 1] = length >>> 8
+  return to + 2 + length
 }
 
 /** Adds what the record holds to the columns; false when it is damaged. */
@@ -72,41 +90,9 @@ export function decodeColumnChunk(
 }
 
 /**
- * A width byte and the keys: 1, 2 or 4 bytes each, unsigned, on top of the least key (a double), where all of them are
- * integers that close together; 8 for the doubles themselves. All little-endian.
+ * Of what kernels.encodeKeys() has written: a width byte and the keys, 1, 2 or 4 bytes each, unsigned, on top of the least
+ * key (a double), where all of them are integers that close together; 8 for the doubles themselves. All little-endian.
  */
-function encodeKeys(keys: Float64Array): Uint8Array {
-  let least = Number.POSITIVE_INFINITY
-  let greatest = Number.NEGATIVE_INFINITY
-  let areIntegers = true
-  // By index: an iterator makes two objects for each key until its code is compiled, and this runs seldom.
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
-    least = Math.min(least, key)
-    greatest = Math.max(greatest, key)
-    areIntegers &&= Number.isSafeInteger(key)
-  }
-  const width = areIntegers ? widthOf(greatest - least) : 8
-  const head = width === 8 ? 1 : 9
-  const bytes = new Uint8Array(head + width * keys.length)
-  const view = new DataView(bytes.buffer)
-  bytes[0] = width
-  if (width !== 8) view.setFloat64(1, least, true)
-  for (let i = 0, at = head; i < keys.length; i++, at += width) {
-    const key = keys[i]!
-    if (width === 8) view.setFloat64(at, key, true)
-    else if (width === 4) view.setUint32(at, key - least, true)
-    else if (width === 2) view.setUint16(at, key - least, true)
-    else view.setUint8(at, key - least)
-  }
-  return bytes
-}
-
-/** Of unsigned integers up to `span`; of none, where it is negative, any will do. */
-function widthOf(span: number): 1 | 2 | 4 | 8 {
-  return span < 0x100 ? 1 : span < 0x1_0000 ? 2 : span < 0x1_0000_0000 ? 4 : 8
-}
-
 function decodeKeys(reader: Reader, count: number): Float64Array | undefined {
   const width = reader.take(1)?.getUint8(0)
   if (width !== 1 && width !== 2 && width !== 4 && width !== 8) return undefined
@@ -123,10 +109,6 @@ function decodeKeys(reader: Reader, count: number): Float64Array | undefined {
     if (Number.isNaN(keys[i])) return undefined
   }
   return keys
-}
-
-function lengthOf(row: Uint8Array): Uint8Array {
-  return Uint8Array.of(row.length & 0xff, row.length >>> 8)
 }
 
 function readRow(reader: Reader, place: ChunkPlace, memory: RowMemory): Uint32Array | undefined {

@@ -17,6 +17,13 @@ import type { RangeColumn, Selection } from './range-column.ts'
 /** Positions whose keys share a frame; fewer in segments that are shorter. */
 const maxPositionsPerFrame = frameBytes / 8
 
+/** Keys that stand one after the other in row memory. */
+export interface KeyRun {
+  readonly address: number
+  readonly position: number
+  readonly count: number
+}
+
 /** Keys of a stretch of positions, and what is known of all of them. */
 interface KeyFrame {
   readonly address: number
@@ -73,12 +80,30 @@ export class OpenColumn implements RangeColumn {
     }
   }
 
-  /** The frames that hold keys: `count` of them from `position` on. */
-  *frames(): Generator<{ readonly address: number; readonly position: number; readonly count: number }> {
-    const count = this.#positionsPerFrame
-    for (let i = 0; i < this.#frames.length; i++) {
+  /** Where keys of positions [from, to) are: `count` of them from `position` on, NaN for those not in the column. */
+  *frames(from = 0, to = this.#frames.length * this.#positionsPerFrame): Generator<KeyRun> {
+    for (let position = from; position < to; position += this.#positionsPerFrame) {
+      const frame = this.#frames[Math.floor(position / this.#positionsPerFrame)]
+      const count = Math.min(this.#positionsPerFrame, to - position)
+      if (frame !== undefined) yield { address: frame.address, position, count }
+    }
+  }
+
+  /**
+   * For every 32 positions, documents in all, the first key at or after the first of them, to `groups`; and a bit for
+   * each document of the column, to `members`, which is empty.
+   */
+  firstKeys(documents: number, groups: number, members: number): void {
+    const { kernels, f64 } = this.#memory
+    const length = this.#positionsPerFrame
+    let next = this.max
+    for (let i = Math.ceil(documents / length) - 1; i >= 0; i--) {
+      const position = i * length
+      const count = Math.min(length, documents - position)
       const frame = this.#frames[i]
-      if (frame !== undefined) yield { address: frame.address, position: i * count, count }
+      const to = groups + position / 4
+      if (frame === undefined) f64.fill(next, to >>> 3, (to >>> 3) + Math.ceil(count / 32))
+      else next = kernels.firstKeys(frame.address, count, next, to, members + position / 8)
     }
   }
 

@@ -11,7 +11,6 @@ import type { OpenColumn } from './open-column.ts'
 /** Positions that share one key of a growing column. */
 export const groupPositions = 32
 const maxSample = 4096
-const positionsPerStep = 8192
 
 export interface ColumnContents {
   readonly kind: 'codes' | 'growing'
@@ -23,33 +22,26 @@ export interface ColumnContents {
 
 /** In steps. */
 export function* sealColumn(column: OpenColumn, documents: number, memory: RowMemory): Generator<void, ColumnContents> {
-  const keys = new Float64Array(documents)
-  column.read(0, keys)
+  if (column.isGrowing) return growing(column, documents, memory)
+  const sample = sampleOf(column, documents, memory)
   yield
-  if (column.isGrowing) return yield* growing(column, keys)
-  const sample = yield* sampleOf(keys, column.count)
-  yield
-  const edges = chooseEdges(sample)
+  const edges = chooseEdges(sample.sort())
   // Keys beyond the sample's greatest one have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
   yield
   return coded(column, edges, memory)
 }
 
-function* growing(column: OpenColumn, keys: Float64Array): Generator<void, ColumnContents> {
-  const groups = new Float64Array(Math.ceil(keys.length / groupPositions))
-  const members = new Uint32Array(Math.ceil(keys.length / 32))
-  let next = column.max
-  for (let position = keys.length - 1; position >= 0; position--) {
-    const key = keys[position]!
-    if (!Number.isNaN(key)) {
-      next = key
-      members[position >>> 5]! |= 1 << (position & 31)
-    }
-    if (position % groupPositions === 0) groups[position / groupPositions] = next
-    if (position % positionsPerStep === 0) yield
-  }
-  return { kind: 'growing', rows: [members], keys: groups }
+function growing(column: OpenColumn, documents: number, memory: RowMemory): ColumnContents {
+  const groups = Math.ceil(documents / groupPositions)
+  const groupsAt = memory.push(8 * groups)
+  const membersAt = memory.push(4 * groups)
+  memory.kernels.fill(membersAt, 0, 4 * groups)
+  column.firstKeys(documents, groupsAt, membersAt)
+  const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + groups)
+  const keys = memory.f64.slice(groupsAt >>> 3, (groupsAt >>> 3) + groups)
+  memory.pop(groupsAt)
+  return { kind: 'growing', rows: [members], keys }
 }
 
 function coded(column: OpenColumn, edges: readonly number[], memory: RowMemory): ColumnContents {
@@ -84,16 +76,15 @@ function coded(column: OpenColumn, edges: readonly number[], memory: RowMemory):
   }
 }
 
-/** Every so manieth key, ascending. */
-function* sampleOf(keys: Float64Array, count: number): Generator<void, Float64Array> {
-  const stride = Math.max(1, Math.ceil(count / maxSample))
-  const sample = new Float64Array(Math.ceil(count / stride))
+/** Every so manieth key. */
+function sampleOf(column: OpenColumn, documents: number, memory: RowMemory): Float64Array {
+  const stride = Math.max(1, Math.ceil(column.count / maxSample))
+  const sampleAt = memory.push(8 * maxSample)
   let seen = 0
-  let taken = 0
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
-    if (!Number.isNaN(key) && seen++ % stride === 0) sample[taken++] = key
-    if (i % positionsPerStep === positionsPerStep - 1) yield
+  for (const { address, count } of column.frames(0, documents)) {
+    seen = memory.kernels.sampleKeys(address, count, stride, seen, sampleAt)
   }
-  return sample.subarray(0, taken).sort()
+  const sample = memory.f64.slice(sampleAt >>> 3, (sampleAt >>> 3) + Math.ceil(seen / stride))
+  memory.pop(sampleAt)
+  return sample
 }

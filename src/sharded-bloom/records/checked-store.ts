@@ -7,6 +7,7 @@
  * 2. A dead mark is its key alone. It has no content and no checksum, so that the document store can write it.
  * 3. The frame never changes: a later version's header has to be told from a damaged one.
  */
+import { rowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
@@ -68,17 +69,33 @@ function checked({ key, value }: IndexWrite): IndexWrite {
 }
 
 function withChecksum(key: Uint8Array, content: Uint8Array): Uint8Array {
-  const stored = new Uint8Array(content.length + checksumBytes)
+  const { length } = content
+  const stored = new Uint8Array(length + checksumBytes)
   stored.set(content)
-  new DataView(stored.buffer).setUint32(content.length, checksum(content, checksum(key, 0)), true)
+  const sum = recordChecksum(key, content)
+  stored[length] = sum
+  stored[length + 1] = sum >>> 8
+  stored[length + 2] = sum >>> 16
+  stored[length + 3] = sum >>> 24
   return stored
+}
+
+/** By the kernel, which needs no time to become fast, where the record has room in scratch. */
+function recordChecksum(key: Uint8Array, content: Uint8Array): number {
+  const memory = rowMemory()
+  const { kernels, u8, scratch, scratchEnd } = memory
+  if (key.length + content.length > scratchEnd - scratch) return checksum(content, checksum(key, 0))
+  u8.set(key, scratch)
+  const seed = kernels.checksum(scratch, key.length, 0)
+  u8.set(content, scratch)
+  return kernels.checksum(scratch, content.length, seed) >>> 0
 }
 
 function contentOf(key: Uint8Array, stored: Uint8Array | undefined): Uint8Array | undefined {
   if (stored === undefined || stored.length < checksumBytes) return undefined
   const content = stored.subarray(0, stored.length - checksumBytes)
   const expected = new DataView(stored.buffer, stored.byteOffset).getUint32(content.length, true)
-  return checksum(content, checksum(key, 0)) === expected ? content : undefined
+  return recordChecksum(key, content) === expected ? content : undefined
 }
 
 function hex(bytes: Uint8Array): string {

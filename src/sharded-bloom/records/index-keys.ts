@@ -49,17 +49,23 @@ export const IndexArea = {
 
 export type IndexArea = (typeof IndexArea)[keyof typeof IndexArea]
 
-export function indexKey(area: IndexArea, ordinal?: number, ...numbers: number[]): Uint8Array {
+export function indexKey(area: IndexArea, ordinal?: number, first?: number, second?: number): Uint8Array {
   if (ordinal === undefined) return Uint8Array.of(area)
-  const key = new Uint8Array(9 + 4 * numbers.length)
-  const view = new DataView(key.buffer)
+  const key = new Uint8Array(first === undefined ? 9 : second === undefined ? 13 : 17)
   key[0] = area
-  view.setUint32(1, Math.floor(ordinal / 2 ** 32))
-  view.setUint32(5, ordinal >>> 0)
-  numbers.forEach((number, i) => {
-    view.setUint32(9 + 4 * i, number)
-  })
+  writeNumber(key, 1, Math.floor(ordinal / 2 ** 32))
+  writeNumber(key, 5, ordinal % 2 ** 32)
+  if (first !== undefined) writeNumber(key, 9, first)
+  if (second !== undefined) writeNumber(key, 13, second)
   return key
+}
+
+/** Big-endian, of 32 bits. */
+function writeNumber(key: Uint8Array, at: number, number: number): void {
+  key[at] = number >>> 24
+  key[at + 1] = number >>> 16
+  key[at + 2] = number >>> 8
+  key[at + 3] = number
 }
 
 /** [from, to) of every record of an area, or of one segment's records in it. */

@@ -11,7 +11,6 @@ import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../records/index-keys.ts'
-import { ChunkRows, encodeChunkRows } from './chunk-rows.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import { OpenSegment } from './open-segment.ts'
 import { frameBytes } from './row-cache.ts'
@@ -24,6 +23,7 @@ import type { SegmentRecord } from './segment-record.ts'
 export function* chunkWrites(
   segment: OpenSegment,
   geometry: Geometry,
+  memory: RowMemory,
   from: number,
   to: number
 ): Generator<(IndexWrite & { readonly value: Uint8Array }) | undefined> {
@@ -34,17 +34,14 @@ export function* chunkWrites(
       yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value }
     }
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
-    const { privateRows } = segment
-    // Asking for them has brought them up to now.
-    yield
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
-      value: yield* encodeChunkRows(privateRows, geometry, chunk * geometry.chunkDocuments, documents)
+      value: segment.privateRows.encodeChunk(chunk, documents)
     }
     if (segment.columnSpecs.length > 0) {
       yield {
         key: indexKey(IndexArea.chunkColumns, first, chunk),
-        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents))
+        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents), memory)
       }
     }
     if (segment.upperFrames > 0) {
@@ -121,7 +118,6 @@ export async function restoreOpenSegment(
     segment.isShapeComplete = record.isShapeComplete
     segment.alwaysCandidates.push(...record.alwaysCandidates)
     segment.restore(record.documents, record.hashedPairs, frames)
-    const rows = new ChunkRows(memory, geometry, (what) => damaged(record, what))
     const columns: ColumnChunk[] = []
     let sliceStart = performance.now()
     for (let chunk = 0; chunk < chunks; chunk++) {
@@ -129,7 +125,7 @@ export async function restoreOpenSegment(
       const bytes = await store.get(indexKey(IndexArea.chunkPrivate, record.firstOrdinal, chunk))
       if (bytes === undefined) throw damaged(record, `chunk ${chunk} has no private rows`)
       const documents = Math.min(geometry.chunkDocuments, record.documents - chunk * geometry.chunkDocuments)
-      rows.add(bytes, documents, record.pairs.length)
+      segment.privateRows.restoreChunk(bytes, documents, (what) => damaged(record, what))
       if (record.columnSpecs.length > 0) {
         const stored = await store.get(indexKey(IndexArea.chunkColumns, record.firstOrdinal, chunk))
         if (stored === undefined) throw damaged(record, `chunk ${chunk} has no columns`)
@@ -142,7 +138,6 @@ export async function restoreOpenSegment(
       }
     }
     segment.upper.forget(record.upper.unknownGroups)
-    segment.restoreRows(rows)
     segment.columns.restoreLater((all) => {
       for (const { bytes, place } of columns) {
         if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is not readable')

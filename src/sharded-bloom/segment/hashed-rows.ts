@@ -90,9 +90,12 @@ export class HashedRows {
   copyRow(row: number, out: number): void {
     this.#flush()
     const { chunkRowBytes } = this.#geometry
-    for (let chunk = 0; chunk < this.#chunks.length; chunk++) {
-      this.#memory.kernels.copy(this.#rowAddress(chunk, row), out + chunk * chunkRowBytes, chunkRowBytes)
-    }
+    const { kernels, u32 } = this.#memory
+    const chunks = this.#chunks.length
+    const pointers = this.#memory.push(4 * chunks)
+    for (let chunk = 0; chunk < chunks; chunk++) u32[(pointers >>> 2) + chunk] = this.#rowAddress(chunk, row)
+    kernels.joinRows(pointers, chunks, chunkRowBytes, out)
+    this.#memory.pop(pointers)
   }
 
   /** The frames of a chunk, in order: what a checkpoint writes. Copies. */

@@ -19,9 +19,8 @@ import type { OpenColumn } from '../ranges/open-column.ts'
 import { OpenColumns } from '../ranges/open-columns.ts'
 import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
-import { GrowingRow, type RowSource } from './growing-row.ts'
 import { HashedRows } from './hashed-rows.ts'
-import { blockPositions, PrivateBlock } from './private-block.ts'
+import { PrivateRows } from './private-rows.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
 import { allGroups, groupDocumentsOf, UpperLevelBuilder } from './upper-level.ts'
@@ -66,13 +65,12 @@ export class OpenSegment implements Segment {
   readonly rows: HashedRows
   readonly columns: OpenColumns
   readonly upper: UpperLevelBuilder
+  /** By slot of the table. */
+  readonly privateRows: PrivateRows
   readonly #memory: RowMemory
   readonly #geometry: Geometry
   readonly #pairHash: PairHash
   readonly #rowNumbers: Int32Array
-  readonly #privateRows: GrowingRow[]
-  /** Positions that are not in the private rows yet. */
-  readonly #privateBlock: PrivateBlock
   readonly #dynamicLimit: number
   /** Stands for this segment in shapes, which do not keep it in memory when it is sealed. */
   readonly #preparer = {}
@@ -93,9 +91,8 @@ export class OpenSegment implements Segment {
     this.shards = parameters.shards
     this.rowsPerPair = parameters.rowsPerPair
     this.table = new PrivateTable(parameters.privatePairs)
-    this.#privateRows = parameters.privatePairs.map(() => new GrowingRow(geometry.segmentDocuments))
+    this.privateRows = new PrivateRows(memory, geometry, parameters.privatePairs.length)
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
-    this.#privateBlock = new PrivateBlock(Math.max(this.#dynamicLimit, parameters.privatePairs.length))
     this.rows = new HashedRows(memory, geometry, parameters.shards)
     this.#rowNumbers = new Int32Array(this.rowsPerPair)
     this.columnSpecs = parameters.columns
@@ -115,12 +112,6 @@ export class OpenSegment implements Segment {
     return this.rows.rowBytes
   }
 
-  /** The row of each slot. */
-  get privateRows(): readonly GrowingRow[] {
-    this.#privateBlock.flushTo(this.#privateRows)
-    return this.#privateRows
-  }
-
   /** Hashed pairs of all documents added to this object: what fills the rows. */
   get hashedPairs(): number {
     return this.#hashedPairs
@@ -129,10 +120,12 @@ export class OpenSegment implements Segment {
   /** Adds the document at the next position. */
   add(flat: FlatDocument): void {
     const position = this.#documents
+    const { privateRows } = this
+    privateRows.beginDocument()
     this.rows.beginDocument()
     const prepared = this.#prepare(flat.shape)
     const { slots, rows } = prepared
-    for (let i = 0; i < slots.length; i++) this.#privateBlock.add(slots[i]!, position)
+    for (let i = 0; i < slots.length; i++) privateRows.add(slots[i]!)
     for (let i = 0; i < rows.length; i++) this.rows.set(rows[i]!)
     let hashed = prepared.hashedPairs
     const rowNumbers = this.#rowNumbers
@@ -140,7 +133,7 @@ export class OpenSegment implements Segment {
     for (let i = 0; i < flat.count; i++) {
       const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
       if (slot >= 0) {
-        this.#privateBlock.add(slot, position)
+        privateRows.add(slot)
         continue
       }
       hashed++
@@ -152,7 +145,7 @@ export class OpenSegment implements Segment {
     let isAlwaysCandidate = flat.isOverfull
     for (const key of flat.irregularKeys) {
       const slot = this.#slotFor(key, Tag.irregular, 0)
-      if (slot >= 0) this.#privateBlock.add(slot, position)
+      if (slot >= 0) privateRows.add(slot)
       else isAlwaysCandidate = true
     }
     if (isAlwaysCandidate) this.alwaysCandidates.push(position)
@@ -165,7 +158,8 @@ export class OpenSegment implements Segment {
     const position = this.#documents
     this.rows.beginDocument()
     this.rows.setSignature(scanned.signature)
-    this.#privateBlock.addAll(scanned.slots, scanned.slotCount, position)
+    this.privateRows.beginDocument()
+    this.privateRows.addAll(scanned.slots, scanned.slotCount)
     this.#hashedPairs += scanned.hashedPairs
     this.upper.addAll(position, scanned.hashes, scanned.hashCount)
     this.columns.addKeys(position, scanned.columnKeys, scanned.columnCounts, scanned.irregularKeys)
@@ -174,6 +168,7 @@ export class OpenSegment implements Segment {
 
   /** Leaves a position without a document; whoever calls it marks the position dead. */
   skip(): void {
+    this.privateRows.beginDocument()
     this.rows.beginDocument()
     this.#endDocument()
   }
@@ -227,10 +222,8 @@ export class OpenSegment implements Segment {
   load(): void {}
 
   privateRow(slot: number, scratch: number): number {
-    const { kernels, u32 } = this.#memory
-    kernels.fill(scratch, 0, this.rowBytes)
-    const from = scratch >>> 2
-    this.privateRows[slot]!.writeTo(u32.subarray(from, from + this.rowBytes / 4))
+    if (this.#documents === 0) this.#memory.kernels.fill(scratch, 0, this.rowBytes)
+    this.privateRows.writeRow(slot, scratch)
     return scratch
   }
 
@@ -252,16 +245,10 @@ export class OpenSegment implements Segment {
     this.#hashedPairs = hashedPairs
   }
 
-  /** The private rows are in the source, which is asked when one is touched. */
-  restoreRows(source: RowSource): void {
-    this.#privateRows.forEach((row, slot) => {
-      row.restoreFrom(source, slot)
-    })
-  }
-
   /** Gives the memory back. The segment must not be used afterwards. */
   free(): void {
     this.rows.free()
+    this.privateRows.free()
     this.columns.free()
     this.upper.free()
   }
@@ -270,7 +257,7 @@ export class OpenSegment implements Segment {
     this.upper.endDocument(this.#documents)
     this.#documents++
     this.rows.endDocument()
-    if (this.#documents % blockPositions === 0) this.#privateBlock.flushTo(this.#privateRows)
+    this.privateRows.endDocument()
   }
 
   #prepare(shape: Shape): PreparedShape {
@@ -310,7 +297,7 @@ export class OpenSegment implements Segment {
     // private.
     if (this.table.size >= this.#dynamicLimit) return -1
     if (tag !== Tag.irregular && !this.isShapeComplete) return -1
-    this.#privateRows.push(new GrowingRow(this.#geometry.segmentDocuments))
+    this.privateRows.addSlot()
     return this.table.add({ path, tag, key, lo, hi })
   }
 }

@@ -16,12 +16,13 @@ import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { pairTableSteps } from './pair-table.ts'
+import { sealedRowsAtOnce } from './private-rows.ts'
 import { frameBytes } from './row-cache.ts'
 import { ALL_DOCUMENTS, encodeRow, NO_DOCUMENT, RowShape } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
 
 const framesPerBatch = 32
-const privateRowsPerBatch = 128
+const privateRowsPerBatch = 2 * sealedRowsAtOnce
 
 /** @param storedAt what stands for the segment in the keys of its records */
 export async function sealSegment(
@@ -33,7 +34,7 @@ export async function sealSegment(
 ): Promise<SegmentRecord> {
   const hashedRows = await writeHashedRows(segment, store, memory, storedAt)
   const upperLevel = await writeUpperLevel(segment, store, storedAt)
-  const rows = new StoredRows()
+  const rows = new StoredRows(memory)
   const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
   const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
   const pairs = segment.privatePairs()
@@ -119,16 +120,18 @@ async function writePrivateRows(
   const rowOfSlot: number[] = []
   let bytes = 0
   let sliceStart = performance.now()
-  for (let begin = 0; begin < privateRows.length; begin += privateRowsPerBatch) {
+  for (let begin = 0; begin < privateRows.count; begin += privateRowsPerBatch) {
     const writes: IndexWrite[] = []
-    for (const row of privateRows.slice(begin, begin + privateRowsPerBatch)) {
+    const end = Math.min(begin + privateRowsPerBatch, privateRows.count)
+    for (let from = begin; from < end; from += sealedRowsAtOnce) {
       sliceStart = await breathe(sliceStart)
-      const value = row.encode(0, documents, rowBytes)
-      const { index, isNew } = stored.add(value)
-      rowOfSlot.push(index)
-      if (!isNew) continue
-      bytes += value.length
-      writes.push({ key: indexKey(IndexArea.privateRow, storedAt, index), value })
+      for (const value of privateRows.encode(from, Math.min(from + sealedRowsAtOnce, end), rowBytes)) {
+        const { index, isNew } = stored.add(value)
+        rowOfSlot.push(index)
+        if (!isNew) continue
+        bytes += value.length
+        writes.push({ key: indexKey(IndexArea.privateRow, storedAt, index), value })
+      }
     }
     if (writes.length > 0) await store.write(writes)
   }
@@ -162,8 +165,8 @@ async function writeColumns(
     const { kind, rows, keys } = await runInSlices(sealColumn(column, documents, memory))
     await turnIfLong()
     const { min, max, count, spec } = column
-    const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes)))
-    const outside = place(column.outside.encode(0, documents, rowBytes))
+    const numbers = rows.map((row) => place(encodeRow(row, documents, rowBytes, memory)))
+    const outside = place(encodeRow(column.outside.words(0, rowBytes * 8), documents, rowBytes, memory))
     columns.push({ ...spec, kind, count, min, max, rows: numbers, outside, keys: keys.length, firstKeys })
     const all = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength)
     for (let offset = 0; offset < all.length; offset += frameBytes) {
@@ -176,8 +179,13 @@ async function writeColumns(
 
 /** Numbers distinct rows; many paths occur in exactly the same documents. Rows that are none or all have no number. */
 class StoredRows {
+  readonly #memory: RowMemory
   readonly #rows: Uint8Array[] = []
   readonly #byHash = new Map<number, number[]>()
+
+  constructor(memory: RowMemory) {
+    this.#memory = memory
+  }
 
   get count(): number {
     return this.#rows.length
@@ -188,7 +196,7 @@ class StoredRows {
     if (row[0] === RowShape.all) return { index: ALL_DOCUMENTS, isNew: false }
     const hash = hashBytes(row)
     const candidates = this.#byHash.get(hash)
-    const known = candidates?.find((index) => equalBytes(this.#rows[index]!, row))
+    const known = candidates?.find((index) => equalBytes(this.#rows[index]!, row, this.#memory))
     if (known !== undefined) return { index: known, isNew: false }
     const index = this.#rows.length
     this.#rows.push(row)
@@ -201,13 +209,23 @@ class StoredRows {
 /** FNV-1a of the length and some of the bytes; rows with one hash are compared. */
 function hashBytes(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 ^ bytes.length
-  const stride = 1 + (bytes.length >>> 9)
+  const stride = 1 + (bytes.length >>> 6)
   for (let i = 0; i < bytes.length; i += stride) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   return hash
 }
 
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+function equalBytes(a: Uint8Array, b: Uint8Array, memory: RowMemory): boolean {
   if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
+  const { kernels, u8 } = memory
+  const length = (a.length + 15) & ~15
+  const from = memory.push(length)
+  const to = memory.push(length)
+  // What the last vectors hold beyond the bytes.
+  u8.fill(0, to - 16, to)
+  u8.fill(0, to + length - 16, to + length)
+  u8.set(a, from)
+  u8.set(b, to)
+  const isEqual = kernels.equal(from, to, length) === 1
+  memory.pop(from)
+  return isEqual
 }

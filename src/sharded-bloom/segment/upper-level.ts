@@ -147,20 +147,18 @@ export class UpperLevelBuilder {
     this.#settle()
     this.#flush(this.#lastPosition)
     yield
-    const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
-    const { u32 } = this.#memory
-    const packed = new Uint32Array((this.frames * frameWords) / perWord)
-    let at = 0
-    for (const address of this.#addresses) {
-      const end = (address + frameBytes) >>> 2
-      for (let word = address >>> 2; word < end; at++) {
-        let bits = 0
-        for (let i = 0; i < perWord; i++) bits |= ((u32[word++]! >>> shift) & mask) << (i * groups)
-        packed[at] = bits
-      }
+    const { groups, shift, perWord } = this.#packing(first, chunkDocuments)
+    const { kernels, u8 } = this.#memory
+    const length = frameBytes / perWord
+    const packed = new Uint8Array(this.frames * length)
+    for (let frame = 0; frame < this.frames; frame++) {
+      const out = this.#memory.push(length)
+      kernels.packGroups(this.#addresses[frame]!, frameWords, shift, groups, out)
+      packed.set(u8.subarray(out, out + length), frame * length)
+      this.#memory.pop(out)
       yield
     }
-    return new Uint8Array(packed.buffer)
+    return packed
   }
 
   /**

@@ -12,3 +12,12 @@ export function addToGroup(hashes: usize, count: u32, frame: usize, probes: u32,
     }
   }
 }
+
+export function packGroups(frame: usize, words: u32, shift: u32, groups: u32, out: usize): void {
+  const mask = groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1
+  for (const end = frame + (<usize>words << 2); frame < end; out += 4) {
+    let bits: u32 = 0
+    for (let at: u32 = 0; at < 32; at += groups, frame += 4) bits |= ((load<u32>(frame) >>> shift) & mask) << at
+    store<u32>(out, bits)
+  }
+}

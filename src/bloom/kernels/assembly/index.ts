@@ -13,14 +13,25 @@
 const WORKSPACE: usize = 1024
 const WORDS: usize = 1536
 
+import { setBit } from './gaps'
+
+export * from './checksum'
+export * from './column-keys'
+export { decodeGaps, encodeGaps } from './gaps'
 export * from './groups'
 export * from './ranges'
+export {
+  depositRow,
+  depositWords,
+  encodeLanes,
+  encodeRow,
+  gatherRow,
+  joinParts,
+  joinRows
+} from './stored-rows'
 
 const ZERO: v128 = i64x2.splat(0)
 const ONES: v128 = i64x2.splat(-1)
-
-/** Positions are 16-bit: the longest row has 65,536 bits. */
-const MAX_POSITION: u32 = 65535
 
 // ---- many rows ------------------------------------------------------------------------------------------------------
 
@@ -215,56 +226,6 @@ export function clearPositions(positions: usize, count: u32, out: usize): void {
     const at = out + <usize>(position >> 3)
     store<u8>(at, load<u8>(at) & ~<u8>(<u32>1 << (position & 7)))
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function setBit(row: usize, position: u32): void {
-  const at = row + <usize>(position >> 3)
-  store<u8>(at, load<u8>(at) | <u8>(<u32>1 << (position & 7)))
-}
-
-export function decodeGaps(address: usize, length: u32, out: usize): i32 {
-  const end = address + <usize>length
-  let next: u32 = 0
-  let count: i32 = 0
-  while (address < end) {
-    let byte = <u32>load<u8>(address++)
-    let gap = byte & 127
-    for (let shift: u32 = 7; byte > 127; shift += 7) {
-      if (address == end || shift > 14) return -1
-      byte = <u32>load<u8>(address++)
-      gap |= (byte & 127) << shift
-    }
-    const position = next + gap
-    if (position > MAX_POSITION) return -1
-    setBit(out, position)
-    next = position + 1
-    count++
-  }
-  return count
-}
-
-export function encodeGaps(address: usize, bytes: u32, out: usize, max: u32): i32 {
-  const end = out + <usize>max
-  let at = out
-  let next: u32 = 0
-  for (let offset: usize = 0; offset < <usize>bytes; offset += 8) {
-    let word = load<u64>(address + offset)
-    while (word != 0) {
-      const position = (<u32>offset << 3) + <u32>ctz(word)
-      let gap = position - next
-      for (; gap > 127; gap >>= 7) {
-        if (at == end) return -1
-        store<u8>(at++, <u8>(gap | 128))
-      }
-      if (at == end) return -1
-      store<u8>(at++, <u8>gap)
-      next = position + 1
-      word &= word - 1
-    }
-  }
-  return <i32>(at - out)
 }
 
 // ---- ingest ---------------------------------------------------------------------------------------------------------

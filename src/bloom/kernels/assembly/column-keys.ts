@@ -1,0 +1,69 @@
+/** Keys of columns, as checkpoints and seals store them (see sharded-bloom/ranges/): the contract stands in ../kernels.ts. */
+
+const MAX_SAFE_INTEGER: f64 = 9007199254740991
+
+export function compactKeys(keys: usize, count: u32, members: usize, out: usize): u32 {
+  let next = out
+  for (let i: u32 = 0; i < count; i++) {
+    const key = load<f64>(keys + (<usize>i << 3))
+    if (key != key) continue
+    const at = members + <usize>(i >>> 3)
+    store<u8>(at, load<u8>(at) | <u8>(<u32>1 << (i & 7)))
+    store<f64>(next, key)
+    next += 8
+  }
+  return <u32>((next - out) >> 3)
+}
+
+export function encodeKeys(keys: usize, count: u32, out: usize): u32 {
+  const end = keys + (<usize>count << 3)
+  let least: f64 = Infinity
+  let greatest: f64 = -Infinity
+  let areIntegers = true
+  for (let at = keys; at < end; at += 8) {
+    const key = load<f64>(at)
+    least = min(least, key)
+    greatest = max(greatest, key)
+    areIntegers = areIntegers && trunc(key) == key && abs(key) <= MAX_SAFE_INTEGER
+  }
+  const span = greatest - least
+  if (!areIntegers || span >= 4294967296) {
+    store<u8>(out, 8)
+    memory.copy(out + 1, keys, end - keys)
+    return 1 + <u32>(end - keys)
+  }
+  const shift: u32 = span < 256 ? 0 : span < 65536 ? 1 : 2
+  store<u8>(out, <u8>(<u32>1 << shift))
+  store<f64>(out, least, 1)
+  let to = out + 9
+  for (let at = keys; at < end; at += 8, to += <usize>1 << shift) {
+    const above = <u32>(load<f64>(at) - least)
+    if (shift == 0) store<u8>(to, <u8>above)
+    else if (shift == 1) store<u16>(to, <u16>above)
+    else store<u32>(to, above)
+  }
+  return <u32>(to - out)
+}
+
+export function sampleKeys(keys: usize, count: u32, stride: u32, seen: u32, out: usize): u32 {
+  for (const end = keys + (<usize>count << 3); keys < end; keys += 8) {
+    const key = load<f64>(keys)
+    if (key != key) continue
+    if (seen % stride == 0) store<f64>(out + (<usize>(seen / stride) << 3), key)
+    seen++
+  }
+  return seen
+}
+
+export function firstKeys(keys: usize, count: u32, next: f64, groups: usize, members: usize): f64 {
+  for (let i = <i32>count - 1; i >= 0; i--) {
+    const key = load<f64>(keys + (<usize>i << 3))
+    if (key == key) {
+      next = key
+      const at = members + <usize>(i >>> 3)
+      store<u8>(at, load<u8>(at) | <u8>(<u32>1 << (i & 7)))
+    }
+    if ((i & 31) == 0) store<f64>(groups + (<usize>(i >>> 5) << 3), next)
+  }
+  return next
+}

@@ -1,0 +1,148 @@
+/**
+ * Private rows: gathered from words, in their stored form, and as bits again (see sharded-bloom/segment/row-codec.ts and
+ * private-rows.ts). The contract of every function stands in ../kernels.ts.
+ */
+import { readGaps, writeGaps } from './gaps'
+import { clearFrom, popcount } from './index'
+
+/** Of row-codec.ts. */
+const NONE: u8 = 0
+const ALL: u8 = 1
+const DENSE: u8 = 2
+const LIST: u8 = 3
+const COMPLEMENT: u8 = 4
+
+/** Slots whose words stand side by side: a line of the first-level cache. */
+const LANES: u32 = 16
+/** Where the rows of one frame are put together: 8 KiB of the kernels' own workspace. */
+const ROWS: usize = 4096
+
+export function encodeRow(row: usize, documents: u32, rowBytes: u32, out: usize): u32 {
+  clearFrom(row, documents, rowBytes)
+  const count = popcount(row, rowBytes)
+  if (count == 0) {
+    store<u8>(out, NONE)
+    return 1
+  }
+  if (count == documents) {
+    store<u8>(out, ALL)
+    return 1
+  }
+  const isInverted = count > documents - count
+  // A gap takes one byte at least.
+  if ((isInverted ? documents - count : count) < rowBytes) {
+    const length = writeGaps(row, rowBytes, isInverted ? ~(<u64>0) : 0, documents, out + 1, rowBytes - 1)
+    if (length >= 0) {
+      store<u8>(out, isInverted ? COMPLEMENT : LIST)
+      return 1 + <u32>length
+    }
+  }
+  store<u8>(out, DENSE)
+  memory.copy(out + 1, row, rowBytes)
+  return 1 + rowBytes
+}
+
+export function depositWords(words: usize, groups: u32, frames: usize, word: u32): void {
+  for (const end = frames + (<usize>groups << 2); frames < end; frames += 4, words += 64) {
+    const to = <usize>load<u32>(frames) + (<usize>word << 6)
+    v128.store(to, v128.load(words))
+    v128.store(to, v128.load(words, 16), 16)
+    v128.store(to, v128.load(words, 32), 32)
+    v128.store(to, v128.load(words, 48), 48)
+  }
+}
+
+export function depositRow(row: usize, rowBytes: u32, frame: usize, lane: u32): void {
+  let to = frame + (<usize>lane << 2)
+  for (const end = row + <usize>rowBytes; row < end; row += 4, to += 64) store<u32>(to, load<u32>(row))
+}
+
+export function gatherRow(frame: usize, lane: u32, rowBytes: u32, out: usize): void {
+  let from = frame + (<usize>lane << 2)
+  for (const end = out + <usize>rowBytes; out < end; out += 4, from += 64) store<u32>(out, load<u32>(from))
+}
+
+export function encodeLanes(frames: usize, slots: u32, documents: u32, rowBytes: u32, out: usize, ends: usize): u32 {
+  let at = out
+  for (let slot: u32 = 0; slot < slots; slot++) {
+    const lane = slot % LANES
+    if (lane == 0) {
+      gatherLanes(<usize>load<u32>(frames), rowBytes)
+      frames += 4
+    }
+    const length = encodeRow(ROWS + <usize>(lane * rowBytes), documents, rowBytes, at + 2)
+    store<u16>(at, <u16>length)
+    at += 2 + <usize>length
+    store<u32>(ends + (<usize>slot << 2), <u32>(at - out))
+  }
+  return <u32>(at - out)
+}
+
+/** The 16 rows of a frame, one after the other, at ROWS: four words of four rows change places at a time. */
+function gatherLanes(frame: usize, rowBytes: u32): void {
+  for (let offset: usize = 0; offset < <usize>rowBytes; offset += 16) {
+    const from = frame + (offset << 4)
+    for (let lane: usize = 0; lane < LANES; lane += 4) {
+      const words = from + (lane << 2)
+      const a = v128.load(words), b = v128.load(words, 64), c = v128.load(words, 128), d = v128.load(words, 192)
+      const ab = v128.shuffle<i32>(a, b, 0, 4, 1, 5), abHigh = v128.shuffle<i32>(a, b, 2, 6, 3, 7)
+      const cd = v128.shuffle<i32>(c, d, 0, 4, 1, 5), cdHigh = v128.shuffle<i32>(c, d, 2, 6, 3, 7)
+      const to = ROWS + lane * <usize>rowBytes + offset
+      v128.store(to, v128.shuffle<i64>(ab, cd, 0, 2))
+      v128.store(to + <usize>rowBytes, v128.shuffle<i64>(ab, cd, 1, 3))
+      v128.store(to + <usize>(2 * rowBytes), v128.shuffle<i64>(abHigh, cdHigh, 0, 2))
+      v128.store(to + <usize>(3 * rowBytes), v128.shuffle<i64>(abHigh, cdHigh, 1, 3))
+    }
+  }
+}
+
+export function joinParts(cursors: usize, parts: u32, documents: u32, partBytes: u32, out: usize): u32 {
+  let rest = documents
+  for (const last = cursors + (<usize>parts << 3); cursors < last; cursors += 8, out += <usize>partBytes) {
+    const from = <usize>load<u32>(cursors)
+    const end = <usize>load<u32>(cursors, 4)
+    const covered = min(rest, partBytes << 3)
+    rest -= covered
+    if (from == end) {
+      memory.fill(out, 0, partBytes)
+      continue
+    }
+    if (from + 3 > end) return 0
+    const length = <u32>load<u16>(from)
+    const next = from + 2 + <usize>length
+    if (next > end || !decodePart(from + 2, length, covered, partBytes, out)) return 0
+    store<u32>(cursors, <u32>next)
+  }
+  return 1
+}
+
+/** False for bytes that are no row of so many documents. */
+function decodePart(stored: usize, length: u32, documents: u32, rowBytes: u32, out: usize): bool {
+  if (length == 0) return false
+  const shape = load<u8>(stored)
+  const payload = stored + 1
+  const payloadBytes = length - 1
+  if (shape == NONE || shape == ALL) memory.fill(out, shape == ALL ? 0xff : 0, rowBytes)
+  else if (shape == DENSE) {
+    if (payloadBytes != rowBytes) return false
+    memory.copy(out, payload, rowBytes)
+  } else if (shape == LIST || shape == COMPLEMENT) {
+    memory.fill(out, 0, rowBytes)
+    if (readGaps(payload, payloadBytes, documents - 1, out) < 0) return false
+    if (shape == COMPLEMENT) invert(out, rowBytes)
+  } else return false
+  clearFrom(out, documents, rowBytes)
+  return true
+}
+
+// @ts-ignore: decorator
+@inline
+function invert(row: usize, rowBytes: u32): void {
+  for (const end = row + <usize>rowBytes; row < end; row += 16) v128.store(row, v128.not(v128.load(row)))
+}
+
+export function joinRows(pointers: usize, count: u32, bytes: u32, out: usize): void {
+  for (const end = pointers + (<usize>count << 2); pointers < end; pointers += 4, out += <usize>bytes) {
+    memory.copy(out, <usize>load<u32>(pointers), bytes)
+  }
+}

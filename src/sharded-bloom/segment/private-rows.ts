@@ -1,0 +1,329 @@
+/**
+ * The private rows of an open segment. The chunk of documents being filled is bits; a complete one is the record that a
+ * checkpoint writes of it: every slot's row, in order, as a length (u16, little-endian) and the row's stored form
+ * (row-codec.ts). Sealing joins the parts of a row, and a segment that is opened again keeps its records as they are.
+ *
+ * Invariants:
+ * 1. Words of one range of 32 positions stand together, in slot order: what a document sets is in the first-level cache.
+ * 2. Frames of row memory hold the chunk being filled: 16 slots each, word i of their rows in a line of the cache. Bits of
+ *    positions that are still to come mean nothing.
+ * 3. The last part may be of an incomplete chunk. It is given up for its bits when the next document comes.
+ */
+import type { RowMemory } from '../../bloom/kernels/index.ts'
+import { PetalError } from '../../model/errors.ts'
+import type { Geometry } from './geometry.ts'
+import { frameBytes } from './row-cache.ts'
+
+/** Slots that share a frame. */
+const lanes = 16
+/** Rows that are encoded, or decoded, by one use of the scratch area. */
+const rowsAtOnce = 512
+/** Rows of a segment that encode() makes at once, at most. */
+export const sealedRowsAtOnce = 64
+/** A row without a document, as a record has it. */
+const noRow = Uint8Array.of(1, 0, 0)
+
+interface ChunkPart {
+  readonly bytes: Uint8Array
+  /** Where each slot's row ends; slots that were added after the chunk was complete have none. */
+  readonly ends: Uint32Array
+  readonly documents: number
+}
+
+export class PrivateRows {
+  readonly #memory: RowMemory
+  readonly #geometry: Geometry
+  readonly #parts: ChunkPart[] = []
+  #count: number
+  #documents = 0
+  /** By slot: bits of the 32 positions being filled. */
+  #words: Int32Array
+  /** Addresses, of 16 slots each. */
+  #frames = new Uint32Array(0)
+  /** The words are in the frames. */
+  #isDeposited = true
+  /** The frames hold the bits of the last part, if that is of an incomplete chunk. */
+  #isInFrames = true
+  #damaged: (what: string) => Error = (what) => new PetalError('InternalError', `Private rows: ${what}`)
+
+  /** @param count slots to begin with */
+  constructor(memory: RowMemory, geometry: Geometry, count: number) {
+    this.#memory = memory
+    this.#geometry = geometry
+    this.#count = count
+    this.#words = new Int32Array(Math.ceil(count / lanes) * lanes)
+  }
+
+  /** Slots. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Makes an empty row; its slot is the count before. */
+  addSlot(): void {
+    if (this.#count === this.#words.length) {
+      const larger = new Int32Array(2 * this.#count + lanes)
+      larger.set(this.#words)
+      this.#words = larger
+    }
+    this.#count++
+  }
+
+  /** The next document. */
+  beginDocument(): void {
+    this.#isDeposited = false
+    if (this.#parts.length * this.#geometry.chunkDocuments > this.#documents) this.#reopen()
+  }
+
+  add(slot: number): void {
+    this.#words[slot]! |= 1 << (this.#documents & 31)
+  }
+
+  /** Adds the first `count` slots, some of which may be named more than once. */
+  addAll(slots: Int32Array, count: number): void {
+    const words = this.#words
+    const bit = 1 << (this.#documents & 31)
+    for (let i = 0; i < count; i++) words[slots[i]!]! |= bit
+  }
+
+  endDocument(): void {
+    this.#documents++
+    if ((this.#documents & 31) !== 0) return
+    this.#deposit()
+    this.#words.fill(0)
+    if (this.#documents % this.#geometry.chunkDocuments === 0) this.#storeChunk()
+  }
+
+  /** Writes the row's bits to `out`: of as many whole chunks as have documents. */
+  writeRow(slot: number, out: number): void {
+    const { kernels, u8, u32 } = this.#memory
+    const { chunkRowBytes } = this.#geometry
+    const parts = this.#parts
+    const cursors = this.#memory.push(8 * parts.length)
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!
+      const begin = beginOf(part, slot)
+      const end = beginOf(part, slot + 1)
+      const at = this.#memory.push(end - begin)
+      u8.set(part.bytes.subarray(begin, end), at)
+      u32[(cursors >>> 2) + 2 * i] = at
+      u32[(cursors >>> 2) + 2 * i + 1] = at + end - begin
+    }
+    const isSound = kernels.joinParts(cursors, parts.length, this.#partDocuments, chunkRowBytes, out)
+    this.#memory.pop(cursors)
+    if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
+    const open = this.#documents - this.#partDocuments
+    if (open <= 0) return
+    this.#deposit()
+    const to = out + parts.length * chunkRowBytes
+    kernels.gatherRow(this.#frames[Math.floor(slot / lanes)]!, slot % lanes, chunkRowBytes, to)
+    kernels.clearFrom(to, open, chunkRowBytes)
+  }
+
+  /** The record of a chunk's first `documents`. */
+  encodeChunk(chunk: number, documents: number): Uint8Array {
+    if (chunk === this.#parts.length) this.#storeChunk()
+    const part = this.#parts[chunk]!
+    const bytes = part.documents === documents ? part.bytes : this.#encodeFewer(part, documents)
+    const missing = this.#count - part.ends.length
+    if (missing === 0) return bytes
+    const padded = new Uint8Array(bytes.length + noRow.length * missing)
+    padded.set(bytes)
+    for (let at = bytes.length; at < padded.length; at += noRow.length) padded.set(noRow, at)
+    return padded
+  }
+
+  /** The stored forms over all documents of the rows of slots [from, to), at most `sealedRowsAtOnce` of them. */
+  encode(from: number, to: number, rowBytes: number): Uint8Array[] {
+    if (this.#documents > this.#partDocuments) this.#storeChunk()
+    const { kernels, u8, u32 } = this.#memory
+    const { chunkRowBytes } = this.#geometry
+    const parts = this.#parts
+    const cursors = this.#memory.push(8 * parts.length)
+    try {
+      for (let i = 0; i < parts.length; i++) {
+        const bytes = parts[i]!.bytes.subarray(beginOf(parts[i]!, from), beginOf(parts[i]!, to))
+        const at = this.#memory.push(bytes.length)
+        u8.set(bytes, at)
+        u32[(cursors >>> 2) + 2 * i] = at
+        u32[(cursors >>> 2) + 2 * i + 1] = at + bytes.length
+      }
+      const row = this.#memory.push(frameBytes)
+      const out = this.#memory.push(1 + rowBytes)
+      const rows: Uint8Array[] = []
+      for (let slot = from; slot < to; slot++) {
+        if (kernels.joinParts(cursors, parts.length, this.#documents, chunkRowBytes, row) === 0) {
+          throw this.#damaged(`private row ${slot} is not readable`)
+        }
+        rows.push(u8.slice(out, out + kernels.encodeRow(row, this.#documents, rowBytes, out)))
+      }
+      return rows
+    } finally {
+      this.#memory.pop(cursors)
+    }
+  }
+
+  /**
+   * The record of the next chunk, as encodeChunk() has made it. REQUIRES: no document was added.
+   * @param damaged makes the error of a record that is not readable, which may be thrown whenever rows are read
+   */
+  restoreChunk(bytes: Uint8Array, documents: number, damaged: (what: string) => Error): void {
+    const ends = new Uint32Array(this.#count)
+    let count = 0
+    let end = 0
+    while (count < ends.length && end < bytes.length) {
+      end += 2 + (bytes[end]! | (bytes[end + 1]! << 8))
+      if (!(end <= bytes.length)) throw damaged(`private row ${count} of a chunk is cut off`)
+      ends[count++] = end
+    }
+    this.#damaged = damaged
+    this.#parts.push({ bytes, ends: ends.subarray(0, count), documents })
+    this.#documents += documents
+    this.#isInFrames = false
+  }
+
+  /** Gives the memory back. */
+  free(): void {
+    for (const address of this.#frames) this.#memory.free(address)
+    this.#frames = new Uint32Array(0)
+  }
+
+  /** Documents that are in parts. */
+  get #partDocuments(): number {
+    return Math.min(this.#documents, this.#parts.length * this.#geometry.chunkDocuments)
+  }
+
+  /** Brings the words into the frames. */
+  #deposit(): void {
+    if (this.#isDeposited) return
+    this.#isDeposited = true
+    this.#allocateFrames()
+    const memory = this.#memory
+    const framesAt = memory.push(this.#frames.byteLength)
+    const wordsAt = memory.push(this.#words.byteLength)
+    memory.u32.set(this.#frames, framesAt >>> 2)
+    memory.u32.set(this.#words, wordsAt >>> 2)
+    const word = ((this.#documents - 1) % this.#geometry.chunkDocuments) >>> 5
+    memory.kernels.depositWords(wordsAt, this.#frames.length, framesAt, word)
+    memory.pop(framesAt)
+  }
+
+  #allocateFrames(): void {
+    const before = this.#frames
+    const needed = Math.ceil(this.#count / lanes)
+    if (before.length === needed) return
+    this.#frames = new Uint32Array(needed)
+    this.#frames.set(before)
+    for (let i = before.length; i < needed; i++) {
+      this.#frames[i] = this.#memory.allocate()
+      this.#memory.kernels.fill(this.#frames[i]!, 0, frameBytes)
+    }
+  }
+
+  /** Makes a part of the documents that are in no part yet, which the frames keep. */
+  #storeChunk(): void {
+    this.#deposit()
+    const { kernels, u8, u32 } = this.#memory
+    const { chunkRowBytes } = this.#geometry
+    const documents = this.#documents - this.#partDocuments
+    const pieces: Uint8Array[] = []
+    const ends = new Uint32Array(this.#count)
+    const framesAt = this.#memory.push(this.#frames.byteLength)
+    u32.set(this.#frames, framesAt >>> 2)
+    let length = 0
+    for (let from = 0; from < this.#count; from += rowsAtOnce) {
+      const slots = Math.min(rowsAtOnce, this.#count - from)
+      const endsAt = this.#memory.push(4 * slots)
+      const out = this.#memory.push(slots * (3 + chunkRowBytes))
+      const frames = framesAt + 4 * (from / lanes)
+      const written = kernels.encodeLanes(frames, slots, documents, chunkRowBytes, out, endsAt)
+      pieces.push(u8.slice(out, out + written))
+      for (let i = 0; i < slots; i++) ends[from + i] = length + u32[(endsAt >>> 2) + i]!
+      length += written
+      this.#memory.pop(endsAt)
+    }
+    this.#memory.pop(framesAt)
+    this.#parts.push({ bytes: concatenated(pieces, length), ends, documents })
+    this.#isInFrames = true
+  }
+
+  /** Takes the last part, which is of an incomplete chunk, for the chunk being filled. */
+  #reopen(): void {
+    const part = this.#parts.pop()!
+    if (this.#isInFrames) return
+    this.#allocateFrames()
+    const { kernels, u32 } = this.#memory
+    this.#eachRow(part, (slot, row) => {
+      kernels.depositRow(row, this.#geometry.chunkRowBytes, this.#frames[Math.floor(slot / lanes)]!, slot % lanes)
+    })
+    const line = (part.documents >>> 5) * lanes
+    if ((part.documents & 31) !== 0) {
+      this.#frames.forEach((frame, i) => {
+        const from = (frame >>> 2) + line
+        this.#words.set(u32.subarray(from, from + lanes), i * lanes)
+      })
+    }
+    this.#isInFrames = true
+  }
+
+  #encodeFewer(part: ChunkPart, documents: number): Uint8Array {
+    const { kernels, u8 } = this.#memory
+    const { chunkRowBytes } = this.#geometry
+    const pieces: Uint8Array[] = []
+    let length = 0
+    this.#eachRow(part, (_, row) => {
+      const out = this.#memory.push(3 + chunkRowBytes)
+      const bytes = kernels.encodeRow(row, documents, chunkRowBytes, out + 2)
+      u8[out] = bytes
+      u8[out + 1] = bytes >>> 8
+      pieces.push(u8.slice(out, out + 2 + bytes))
+      length += 2 + bytes
+      this.#memory.pop(out)
+    })
+    return concatenated(pieces, length)
+  }
+
+  /** @param use is given the address of the row's bits */
+  #eachRow(part: ChunkPart, use: (slot: number, row: number) => void): void {
+    const { kernels, u8, u32 } = this.#memory
+    const { chunkRowBytes } = this.#geometry
+    const cursor = this.#memory.push(8)
+    const row = this.#memory.push(chunkRowBytes)
+    try {
+      for (let from = 0; from < part.ends.length; from += rowsAtOnce) {
+        const to = Math.min(from + rowsAtOnce, part.ends.length)
+        const bytes = part.bytes.subarray(beginOf(part, from), beginOf(part, to))
+        const at = this.#memory.push(bytes.length)
+        u8.set(bytes, at)
+        u32[cursor >>> 2] = at
+        u32[(cursor >>> 2) + 1] = at + bytes.length
+        for (let slot = from; slot < to; slot++) {
+          if (kernels.joinParts(cursor, 1, part.documents, chunkRowBytes, row) === 0) {
+            throw this.#damaged(`private row ${slot} of a chunk is not readable`)
+          }
+          use(slot, row)
+        }
+        this.#memory.pop(at)
+      }
+    } finally {
+      this.#memory.pop(cursor)
+    }
+  }
+}
+
+/** Where the slot's row begins in the part; slots that are not in it begin at its end. */
+function beginOf({ ends }: ChunkPart, slot: number): number {
+  const before = Math.min(slot, ends.length)
+  return before === 0 ? 0 : ends[before - 1]!
+}
+
+function concatenated(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  if (pieces.length === 1) return pieces[0]!
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}

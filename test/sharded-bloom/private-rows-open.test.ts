@@ -1,0 +1,181 @@
+/** The private rows of an open segment hold exactly what was added, whenever they are read, stored or taken back. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { type Geometry, geometryOf, sealedRowBytes } from '../../src/sharded-bloom/segment/geometry.ts'
+import { PrivateRows, sealedRowsAtOnce } from '../../src/sharded-bloom/segment/private-rows.ts'
+import { frameBytes } from '../../src/sharded-bloom/segment/row-cache.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { storedRow } from '../support/stored-row.ts'
+
+const seed = testSeed()
+const memory = rowMemory()
+const damaged = (what: string): Error => new Error(what)
+
+/** A number in [0, below) from a sequence that the seed begins. */
+function random(start: number): (below: number) => number {
+  let state = Math.imul(start, 0x9e3779b1) | 1
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    return Math.floor(((state >>> 0) / 2 ** 32) * below)
+  }
+}
+
+/** Rows and, beside them, what they have to hold. */
+class Model {
+  readonly geometry: Geometry
+  rows: PrivateRows
+  readonly expected: Uint32Array[]
+  documents = 0
+  readonly #below: (below: number) => number
+
+  constructor(segmentDocuments: number, slots: number, start: number) {
+    this.geometry = geometryOf(segmentDocuments)
+    this.rows = new PrivateRows(memory, this.geometry, slots)
+    this.expected = Array.from({ length: slots }, () => new Uint32Array(2048))
+    this.#below = random(start)
+  }
+
+  addSlot(): void {
+    this.rows.addSlot()
+    this.expected.push(new Uint32Array(2048))
+  }
+
+  /** Slots are in all documents, in most, in half, in few, in one of thousands, or in none. */
+  addDocument(): void {
+    const slots: number[] = []
+    this.rows.beginDocument()
+    if (this.#below(700) === 0) this.addSlot()
+    this.expected.forEach((_, slot) => {
+      const kind = slot % 11
+      const isMember =
+        kind === 0 ||
+        (kind === 1 && this.#below(100) > 0) ||
+        (kind === 2 && this.#below(2) === 0) ||
+        (kind < 9 && this.#below(4 ** (kind - 2)) === 0) ||
+        (kind === 9 && this.documents >= 1500 && this.documents < 4000)
+      if (isMember) slots.push(slot)
+    })
+    for (const slot of slots) this.expected[slot]![this.documents >>> 5]! |= 1 << (this.documents & 31)
+    if (this.#below(3) === 0) for (const slot of slots) this.rows.add(slot)
+    else
+      this.rows.addAll(
+        Int32Array.from([...slots, ...slots.slice(0, 3), 12345]),
+        slots.length + Math.min(3, slots.length)
+      )
+    this.rows.endDocument()
+    this.documents++
+  }
+
+  check(): void {
+    const { chunkDocuments, chunkRowBytes } = this.geometry
+    const words = (Math.ceil(this.documents / chunkDocuments) * chunkRowBytes) / 4
+    this.expected.forEach((expected, slot) => {
+      const row = memory.push(frameBytes)
+      this.rows.writeRow(slot, row)
+      const found = memory.u32.slice(row >>> 2, (row >>> 2) + words)
+      memory.pop(row)
+      if (!found.every((word, i) => word === expected[i])) assert.unreachable(`row ${slot} at ${this.documents}`)
+    })
+  }
+
+  /** The record of a chunk as row-codec.ts says it. */
+  record(chunk: number, documents: number): Uint8Array {
+    const { chunkDocuments, chunkRowBytes } = this.geometry
+    const from = (chunk * chunkDocuments) / 32
+    return Uint8Array.from(
+      this.expected.flatMap((words) => {
+        const row = storedRow(words.slice(from, from + chunkRowBytes / 4), documents, chunkRowBytes)
+        return [row.length & 0xff, row.length >>> 8, ...row]
+      })
+    )
+  }
+
+  checkChunks(): Uint8Array[] {
+    const { chunkDocuments } = this.geometry
+    const records: Uint8Array[] = []
+    for (let chunk = 0; chunk * chunkDocuments < this.documents; chunk++) {
+      const documents = Math.min(chunkDocuments, this.documents - chunk * chunkDocuments)
+      records.push(this.rows.encodeChunk(chunk, documents))
+      assert.equal(records[chunk], this.record(chunk, documents), `chunk ${chunk} at ${this.documents}`)
+      if (documents > 1) assert.equal(this.rows.encodeChunk(chunk, documents - 1), this.record(chunk, documents - 1))
+    }
+    return records
+  }
+
+  checkSealed(): void {
+    const rowBytes = sealedRowBytes(this.documents)
+    for (let from = 0; from < this.expected.length; from += sealedRowsAtOnce) {
+      const to = Math.min(from + sealedRowsAtOnce, this.expected.length)
+      const rows = this.rows.encode(from, to, rowBytes)
+      assert.equal(
+        rows,
+        this.expected.slice(from, to).map((words) => storedRow(words, this.documents, rowBytes)),
+        `rows from ${from} at ${this.documents}`
+      )
+    }
+  }
+
+  /** As closing and opening does. */
+  reopen(): void {
+    const { chunkDocuments } = this.geometry
+    const records = this.checkChunks()
+    this.rows.free()
+    this.rows = new PrivateRows(memory, this.geometry, this.expected.length)
+    records.forEach((bytes, chunk) => {
+      this.rows.restoreChunk(bytes, Math.min(chunkDocuments, this.documents - chunk * chunkDocuments), damaged)
+    })
+  }
+}
+
+for (const [segmentDocuments, slots, documents] of [
+  [512, 40, 512],
+  [1024, 0, 700],
+  [4096, 17, 4096],
+  [65_536, 70, 9000]
+] as const) {
+  test(`${documents} documents of ${segmentDocuments}, ${slots} slots to begin with`, () => {
+    const free = memory.freeFrames
+    const below = random(seed + segmentDocuments)
+    const model = new Model(segmentDocuments, slots, seed)
+    while (model.documents < documents) {
+      model.addDocument()
+      const what = below(900)
+      if (what === 0) model.check()
+      else if (what === 1) model.checkChunks()
+      else if (what === 2) model.checkSealed()
+      else if (what === 3) model.reopen()
+    }
+    model.checkSealed()
+    model.check()
+    model.reopen()
+    model.check()
+    model.checkSealed()
+    model.rows.free()
+    assert.is(memory.freeFrames, free, 'all frames are given back')
+  })
+}
+
+test('a record that is cut off, or whose rows are none, is damage', () => {
+  const geometry = geometryOf(512)
+  const rows = new PrivateRows(memory, geometry, 2)
+  assert.throws(
+    () => rows.restoreChunk(Uint8Array.of(1, 0, 0, 9, 0, 2), 100, damaged),
+    /private row 1 of a chunk is cut off/
+  )
+  for (const row of [[9], [2, 1], [3, 0x80], [3, 100], [4, 0xff, 0xff, 0x7f], []]) {
+    const broken = new PrivateRows(memory, geometry, 2)
+    broken.restoreChunk(Uint8Array.of(1, 0, 0, row.length, 0, ...row), 100, damaged)
+    const scratch = memory.scratch
+    const at = memory.push(frameBytes)
+    broken.writeRow(0, at)
+    assert.throws(() => broken.writeRow(1, at), /private row 1 is not readable/)
+    memory.pop(at)
+    assert.throws(() => broken.encode(0, 2, 64), /private row 1 is not readable/)
+    assert.throws(() => broken.beginDocument(), /private row 1 of a chunk is not readable/)
+    assert.is(memory.scratch, scratch)
+    broken.free()
+  }
+})
+
+test.run()

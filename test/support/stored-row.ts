@@ -1,0 +1,78 @@
+/** The stored form of a row, position by position: what the kernel has to write. */
+import { popcount32 } from '../../src/bloom/bit-set.ts'
+import { RowShape } from '../../src/sharded-bloom/segment/row-codec.ts'
+
+/**
+ * @param words bits of the row, at least `documents` of them
+ * @param documents positions in use; bits beyond are ignored
+ * @param rowBytes length of a dense row
+ */
+export function storedRow(words: Uint32Array, documents: number, rowBytes: number): Uint8Array {
+  const count = countBits(words, documents)
+  if (count === 0) return Uint8Array.of(RowShape.none)
+  if (count === documents) return Uint8Array.of(RowShape.all)
+  const invert = count > documents - count
+  const fewer = invert ? documents - count : count
+  // A gap takes one byte at least, so a list of more positions than bytes in a dense row cannot be smaller.
+  if (fewer < rowBytes) {
+    const gaps = encodeGaps(words, documents, invert, rowBytes)
+    if (gaps !== undefined) {
+      gaps[0] = invert ? RowShape.complement : RowShape.list
+      return gaps
+    }
+  }
+  const dense = new Uint8Array(1 + rowBytes)
+  dense[0] = RowShape.dense
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, Math.min(words.byteLength, rowBytes))
+  dense.set(bytes, 1)
+  clearBits(dense.subarray(1), documents)
+  return dense
+}
+
+function encodeGaps(words: Uint32Array, documents: number, invert: boolean, limit: number): Uint8Array | undefined {
+  const out = new Uint8Array(1 + limit + 4)
+  let length = 1
+  let next = 0
+  const wordCount = Math.ceil(documents / 32)
+  for (let w = 0; w < wordCount; w++) {
+    let word = invert ? ~words[w]! : words[w]!
+    while (word !== 0) {
+      const position = w * 32 + (31 - Math.clz32(word & -word))
+      word &= word - 1
+      if (position >= documents) break
+      length = writeGap(out, length, position - next)
+      next = position + 1
+      if (length > limit) return undefined
+    }
+  }
+  return out.slice(0, length)
+}
+
+/** LEB128; returns the offset behind it. */
+function writeGap(out: Uint8Array, offset: number, gap: number): number {
+  let at = offset
+  let rest = gap
+  while (rest >= 0x80) {
+    out[at++] = (rest & 0x7f) | 0x80
+    rest >>>= 7
+  }
+  out[at++] = rest
+  return at
+}
+
+function countBits(words: Uint32Array, documents: number): number {
+  let count = 0
+  const whole = documents >>> 5
+  for (let w = 0; w < whole; w++) count += popcount32(words[w]!)
+  const rest = documents & 31
+  if (rest > 0) count += popcount32(words[whole]! & ((1 << rest) - 1))
+  return count
+}
+
+function clearBits(bytes: Uint8Array, from: number): void {
+  const whole = from >>> 3
+  if ((from & 7) !== 0) {
+    bytes[whole]! &= (1 << (from & 7)) - 1
+    bytes.fill(0, whole + 1)
+  } else bytes.fill(0, whole)
+}
