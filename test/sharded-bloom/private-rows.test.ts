@@ -88,7 +88,9 @@ const lengths = fc.oneof(
   fc.integer({ min: 1, max: 65_536 })
 )
 /** Share of set bits, in 1/65536: every shape is met. */
-const shares = fc.constantFrom(0, 1, 30, 300, 5000, 20_000, 32_768, 50_000, 65_000, 65_500, 65_535, 65_536)
+const shares = fc.constantFrom(
+  ...[0, 1, 30, 300, 5000, 8000, 8191, 20_000, 32_768, 50_000, 57_344, 57_400, 65_000, 65_500, 65_535, 65_536]
+)
 
 function randomRow(documents: number, share: number, start: number): Uint32Array {
   const words = new Uint32Array(2048)
@@ -124,6 +126,39 @@ test('a row of any length and density is decoded to what was encoded, and is no 
   )
   memory.free(address)
   assert.equal([...shapes].sort(), Object.values(RowShape))
+})
+
+test('parts of a row are joined to what the whole row would be stored as', () => {
+  const partBytes = 512
+  const frame = memory.allocate()
+  fc.assert(
+    fc.property(lengths, shares, shares, fc.integer(), (documents, share, otherShare, start) => {
+      const words = randomRow(documents, share, start)
+      // The second half may be another kind of row.
+      words.set(randomRow(documents, otherShare, start + 1).subarray(1024), 1024)
+      const rowBytes = sealedRowBytes(documents)
+      const parts = Math.ceil(documents / (8 * partBytes))
+      const cursors = memory.push(8 * parts)
+      const ends: number[] = []
+      for (let part = 0; part < parts; part++) {
+        const covered = Math.min(8 * partBytes, documents - part * 8 * partBytes)
+        const stored = storedRow(words.subarray(part * 128, (part + 1) * 128), covered, partBytes)
+        const at = memory.push(2 + stored.length)
+        memory.u8.set([stored.length & 0xff, stored.length >>> 8, ...stored], at)
+        ends.push(at + 2 + stored.length)
+        memory.u32.set([at, ends[part]!], cursors / 4 + 2 * part)
+      }
+      const out = memory.push(1 + rowBytes + 16)
+      memory.u8.fill(0xa5, out, out + 1 + rowBytes + 16)
+      const length = memory.kernels.encodeParts(cursors, parts, documents, partBytes, rowBytes, frame, out)
+      assert.equal(memory.u8.slice(out, out + length), storedRow(words, documents, rowBytes))
+      assert.ok(memory.u8.subarray(out + 1 + rowBytes, out + 1 + rowBytes + 16).every((byte) => byte === 0xa5))
+      for (let part = 0; part < parts; part++) assert.is(memory.u32[cursors / 4 + 2 * part], ends[part])
+      memory.pop(cursors)
+    }),
+    { seed, numRuns: 400 }
+  )
+  memory.free(frame)
 })
 
 test('bytes that are no row give false or a row, and never touch the memory around it', () => {

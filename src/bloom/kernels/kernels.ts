@@ -111,6 +111,20 @@ export interface Kernels {
    * @returns 1, or 0 where bytes are no stored row; `out` is then partly written
    */
   joinParts(cursors: number, parts: number, documents: number, partBytes: number, out: number): 0 | 1
+  /**
+   * As joinParts() to `row` and encodeRow() of it, but gap lists are joined as they are; `row` is then not written.
+   * @param out any; room for 1 + rowBytes
+   * @returns bytes written, or −1 where bytes are no stored row
+   */
+  encodeParts(
+    cursors: number,
+    parts: number,
+    documents: number,
+    partBytes: number,
+    rowBytes: number,
+    row: number,
+    out: number
+  ): number
   /** Copies `bytes` from each of `count` addresses (u32 at `pointers`), one after the other. */
   joinRows(pointers: number, count: number, bytes: number, out: number): void
 

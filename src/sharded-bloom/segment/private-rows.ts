@@ -152,10 +152,9 @@ export class PrivateRows {
       const out = this.#memory.push(1 + rowBytes)
       const rows: Uint8Array[] = []
       for (let slot = from; slot < to; slot++) {
-        if (kernels.joinParts(cursors, parts.length, this.#documents, chunkRowBytes, row) === 0) {
-          throw this.#damaged(`private row ${slot} is not readable`)
-        }
-        rows.push(u8.slice(out, out + kernels.encodeRow(row, this.#documents, rowBytes, out)))
+        const length = kernels.encodeParts(cursors, parts.length, this.#documents, chunkRowBytes, rowBytes, row, out)
+        if (length < 0) throw this.#damaged(`private row ${slot} is not readable`)
+        rows.push(u8.slice(out, out + length))
       }
       return rows
     } finally {

@@ -24,6 +24,7 @@ export {
   depositRow,
   depositWords,
   encodeLanes,
+  encodeParts,
   encodeRow,
   gatherRow,
   joinParts,

@@ -116,6 +116,100 @@ export function joinParts(cursors: usize, parts: u32, documents: u32, partBytes:
   return 1
 }
 
+export function encodeParts(
+  cursors: usize, parts: u32, documents: u32, partBytes: u32, rowBytes: u32, row: usize, out: usize
+): i32 {
+  const length = joinLists(cursors, parts, documents, partBytes, rowBytes, out)
+  if (length > 0) return <i32>length
+  if (!joinParts(cursors, parts, documents, partBytes, row)) return -1
+  return <i32>encodeRow(row, documents, rowBytes, out)
+}
+
+/**
+ * Gap lists of one kind make one gap list: only the first gap of each part is another one. Returns 0 where the row has
+ * another shape, or parts are damaged, and moves no cursor then.
+ */
+function joinLists(cursors: usize, parts: u32, documents: u32, partBytes: u32, rowBytes: u32, out: usize): u32 {
+  const last = cursors + (<usize>parts << 3)
+  const partDocuments = partBytes << 3
+  const limit = out + <usize>rowBytes
+  let shape: u8 = NONE
+  let at = out + 1
+  let count: u32 = 0
+  let next: u32 = 0
+  let start: u32 = 0
+  for (let cursor = cursors; cursor < last; cursor += 8, start += partDocuments) {
+    const from = <usize>load<u32>(cursor)
+    const end = <usize>load<u32>(cursor, 4)
+    if (from + 3 > end && from != end) return 0
+    const length = from == end ? 0 : <u32>load<u16>(from)
+    const kind = length == 0 ? NONE : load<u8>(from, 2)
+    const partEnd = from + 2 + <usize>length
+    if (from != end && (length == 0 || partEnd > end)) return 0
+    const needed = kind == NONE || kind == LIST ? LIST : kind == ALL || kind == COMPLEMENT ? COMPLEMENT : DENSE
+    if (needed == DENSE || (shape != NONE && shape != needed)) return 0
+    shape = needed
+    if (kind == NONE || kind == ALL) continue
+    // A gap of one byte may become one of three.
+    if (at + <usize>length + 2 > limit) return 0
+    let offset = from + 3
+    // The first gap counts from the part's first position, and has to count from the position before.
+    let gap: u32 = 0
+    let shift: u32 = 0
+    let byte: u32 = 0
+    do {
+      if (offset == partEnd || shift > 14) return 0
+      byte = <u32>load<u8>(offset++)
+      gap |= (byte & 127) << shift
+      shift += 7
+    } while (byte > 127)
+    let rest = start + gap - next
+    for (; rest > 127; rest >>= 7) store<u8>(at++, <u8>(rest | 128))
+    store<u8>(at++, <u8>rest)
+    next = start + gap + 1
+    count++
+    gap = 0
+    shift = 0
+    while (offset < partEnd) {
+      if (shift == 0 && offset + 16 <= partEnd) {
+        const bytes = v128.load(offset)
+        if (i8x16.bitmask(bytes) == 0) {
+          v128.store(at, bytes)
+          const sums = i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes))
+          next += 16 + i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
+            + i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
+          count += 16
+          at += 16
+          offset += 16
+          continue
+        }
+      }
+      byte = <u32>load<u8>(offset++)
+      store<u8>(at++, <u8>byte)
+      gap |= (byte & 127) << shift
+      if (byte > 127) {
+        shift += 7
+        if (shift > 14) return 0
+        continue
+      }
+      next += gap + 1
+      count++
+      gap = 0
+      shift = 0
+    }
+    if (shift != 0 || next > min(start + partDocuments, documents)) return 0
+  }
+  if (shape == NONE) return 0
+  // As encodeRow() decides.
+  if (count != 0 && (count > documents - count || (shape == COMPLEMENT && count == documents - count) || count >= rowBytes)) return 0
+  store<u8>(out, count != 0 ? shape : shape == LIST ? NONE : ALL)
+  for (let cursor = cursors; cursor < last; cursor += 8) {
+    const from = <usize>load<u32>(cursor)
+    if (from != <usize>load<u32>(cursor, 4)) store<u32>(cursor, <u32>from + 2 + <u32>load<u16>(from))
+  }
+  return <u32>(at - out)
+}
+
 /** False for bytes that are no row of so many documents. */
 function decodePart(stored: usize, length: u32, documents: u32, rowBytes: u32, out: usize): bool {
   if (length == 0) return false
