@@ -232,7 +232,7 @@ export class Maintenance {
       rangeCodes,
       upperLevel
     })
-    const value = encodeSegmentRecord(record)
+    const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.#writeWithLive(writes, [handle])
     handle.bytes = record.bytes

@@ -28,6 +28,8 @@ export function* chunkWrites(
   to: number
 ): Generator<(IndexWrite & { readonly value: Uint8Array }) | undefined> {
   const first = segment.firstOrdinal
+  // For the record that comes behind them.
+  yield* segment.pairTexts.addSteps(segment.table.pairs)
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     let frame = 0
     for (const value of segment.rows.chunkFrames(chunk)) {
@@ -83,7 +85,7 @@ export function openSegmentRecord(
     isShapeComplete: segment.isShapeComplete,
     tunings,
     alwaysCandidates: segment.alwaysCandidates.filter((position) => position < documents),
-    pairs: segment.table.pairs.map(({ path, tag, key }) => ({ path, tag, key })),
+    pairs: segment.table.pairs,
     rowOfSlot: [],
     storedPairs: 0,
     storedRows: 0,

@@ -20,6 +20,7 @@ import { OpenColumns } from '../ranges/open-columns.ts'
 import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
 import { HashedRows } from './hashed-rows.ts'
+import { PairTexts } from './pair-texts.ts'
 import { PrivateRows } from './private-rows.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
@@ -67,6 +68,8 @@ export class OpenSegment implements Segment {
   readonly upper: UpperLevelBuilder
   /** By slot of the table. */
   readonly privateRows: PrivateRows
+  /** Of the table's pairs. */
+  readonly pairTexts = new PairTexts()
   readonly #memory: RowMemory
   readonly #geometry: Geometry
   readonly #pairHash: PairHash

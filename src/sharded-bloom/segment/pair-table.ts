@@ -14,40 +14,41 @@
 import { runSteps } from '../../model/time-slice.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import type { TaggedPair } from '../pairs/pair-tags.ts'
+import { PairTexts } from './pair-texts.ts'
 import type { HashedPair } from './private-table.ts'
-import { parsePair, storedPair } from './segment-record.ts'
+import { parsePair } from './segment-record.ts'
 
 const numbersPerPair = 3
 const marksPerPair = 16
-const pairsPerStep = 128
 
 /** @param rows the number of each pair's row */
 export function encodePairTable(pairs: readonly HashedPair[], rows: readonly number[]): Uint8Array {
-  return runSteps(pairTableSteps(pairs, rows))
+  return runSteps(pairTableSteps(pairs, rows, new PairTexts()))
 }
 
-/** As encodePairTable(), in steps: thousands of pairs take several milliseconds. */
-export function* pairTableSteps(pairs: readonly HashedPair[], rows: readonly number[]): Generator<void, Uint8Array> {
-  const encoder = new TextEncoder()
-  const entries: { readonly lo: number; readonly row: number; readonly text: Uint8Array }[] = []
-  for (const pair of pairs) {
-    const text = encoder.encode(JSON.stringify(storedPair(pair)))
-    entries.push({ lo: pair.lo, row: rows[entries.length]!, text })
-    if (entries.length % pairsPerStep === 0) yield
-  }
-  entries.sort((a, b) => a.lo - b.lo)
+/** As encodePairTable(), in steps: thousands of pairs take several milliseconds. @param texts those of some pairs */
+export function* pairTableSteps(
+  pairs: readonly HashedPair[],
+  rows: readonly number[],
+  texts: PairTexts
+): Generator<void, Uint8Array> {
+  yield* texts.addSteps(pairs)
+  const order = Array.from(pairs, (_, i) => i).sort((a, b) => pairs[a]!.lo - pairs[b]!.lo)
   yield
   const start = numbersPerPair * 4 * pairs.length
-  const bytes = new Uint8Array(entries.reduce((sum, { text }) => sum + text.length, start))
-  const view = new DataView(bytes.buffer)
+  // All texts, without the commas between them.
+  const bytes = new Uint8Array(start + texts.list(pairs).length - Math.max(0, pairs.length - 1))
+  const numbers = new Int32Array(bytes.buffer, 0, numbersPerPair * pairs.length)
   let end = 0
-  entries.forEach(({ lo, row, text }, i) => {
+  for (let i = 0; i < order.length; i++) {
+    const pair = order[i]!
+    const text = texts.text(pair)
     bytes.set(text, start + end)
     end += text.length
-    view.setInt32(4 * i, lo, true)
-    view.setInt32(4 * (pairs.length + i), row, true)
-    view.setUint32(4 * (2 * pairs.length + i), end, true)
-  })
+    numbers[i] = pairs[pair]!.lo
+    numbers[pairs.length + i] = rows[pair]!
+    numbers[2 * pairs.length + i] = end
+  }
   return bytes
 }
 

@@ -38,7 +38,7 @@ export async function sealSegment(
   const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
   const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
   const pairs = segment.privatePairs()
-  const pairTable = await runInSlices(pairTableSteps(pairs, rowOfSlot))
+  const pairTable = await runInSlices(pairTableSteps(pairs, rowOfSlot, segment.pairTexts))
   await store.write([{ key: indexKey(IndexArea.pairTable, storedAt), value: pairTable }])
   return {
     firstOrdinal: segment.firstOrdinal,

@@ -70,14 +70,26 @@ const maxPairs = 65_536
 
 export type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
 
-export function encodeSegmentRecord(record: SegmentRecord): Uint8Array {
-  const pairs = record.pairs.map(storedPair)
+/** @param pairTexts those of `pairs`, with commas between them, where they are at hand */
+export function encodeSegmentRecord(record: SegmentRecord, pairTexts?: Uint8Array): Uint8Array {
+  const pairs = pairTexts === undefined ? record.pairs.map(storedPair) : []
   const columnSpecs = encodeSpecs(record.columnSpecs)
   const columns = encodeColumns(record.columns)
   // Most segments have neither: they stand where they are stored, and every position is an ordinal.
   const storedAt = record.storedAt === record.firstOrdinal ? undefined : record.storedAt
   const span = record.span === record.documents ? undefined : record.span
-  return new TextEncoder().encode(JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns }))
+  const text = JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns })
+  const encoder = new TextEncoder()
+  if (pairTexts === undefined) return encoder.encode(text)
+  // No text that a user wrote stands before it.
+  const at = text.indexOf('"pairs":[]') + '"pairs":['.length
+  const head = encoder.encode(text.slice(0, at))
+  const tail = encoder.encode(text.slice(at))
+  const bytes = new Uint8Array(head.length + pairTexts.length + tail.length)
+  bytes.set(head)
+  bytes.set(pairTexts, head.length)
+  bytes.set(tail, head.length + pairTexts.length)
+  return bytes
 }
 
 /** @throws PetalError IndexDamaged */
