@@ -97,10 +97,18 @@ export interface Kernels {
    * Writes rows of such frames one after the other, as a length (u16, little-endian) and the stored form.
    * @param documents at most 4,096, the bits of a row
    * @param out any; room for 3 + rowBytes a row
-   * @param ends 4-aligned; for each row where it ends, from `out`, u32
+   * @param ends 4-aligned; for each row where it ends, from `out`, and `start` more: u32
    * @returns bytes written
    */
-  encodeLanes(frames: number, slots: number, documents: number, rowBytes: number, out: number, ends: number): number
+  encodeLanes(
+    frames: number,
+    slots: number,
+    documents: number,
+    rowBytes: number,
+    out: number,
+    ends: number,
+    start: number
+  ): number
   /**
    * Writes the bits of a row whose parts are stored each as a length and the stored form.
    * @param cursors for each part where it begins and where the bytes end that it may take, two u32; the first is moved

@@ -49,7 +49,7 @@ function encodeColumn(column: OpenColumn, place: ChunkPlace, memory: RowMemory):
   let end = writeRow(row, place, out, memory)
   kernels.fill(row, 0, rowBytes)
   let count = 0
-  for (const run of column.frames(first, first + documents)) {
+  for (const run of column.runs(first, first + documents)) {
     count += kernels.compactKeys(run.address, run.count, row + (run.position - first) / 8, keys + 8 * count)
   }
   end = writeRow(row, place, end, memory)

@@ -81,12 +81,14 @@ export class OpenColumn implements RangeColumn {
   }
 
   /** Where keys of positions [from, to) are: `count` of them from `position` on, NaN for those not in the column. */
-  *frames(from = 0, to = this.#frames.length * this.#positionsPerFrame): Generator<KeyRun> {
+  runs(from = 0, to = this.#frames.length * this.#positionsPerFrame): KeyRun[] {
+    const runs: KeyRun[] = []
     for (let position = from; position < to; position += this.#positionsPerFrame) {
       const frame = this.#frames[Math.floor(position / this.#positionsPerFrame)]
       const count = Math.min(this.#positionsPerFrame, to - position)
-      if (frame !== undefined) yield { address: frame.address, position, count }
+      if (frame !== undefined) runs.push({ address: frame.address, position, count })
     }
+    return runs
   }
 
   /**

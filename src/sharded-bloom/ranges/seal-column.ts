@@ -59,7 +59,7 @@ function coded(column: OpenColumn, edges: readonly number[], memory: RowMemory):
       f64[(binsAt >>> 3) + 2 * bin + 1] = Number.NEGATIVE_INFINITY
     }
     kernels.fill(slicesAt, 0, 8 * frameBytes)
-    for (const { address, position, count } of column.frames()) {
+    for (const { address, position, count } of column.runs()) {
       kernels.codeKeys(address, count, edgesAt, codesAt, binsAt)
       kernels.sliceCodes(codesAt, count, slicesAt + position / 8, frameBytes)
     }
@@ -81,7 +81,7 @@ function sampleOf(column: OpenColumn, documents: number, memory: RowMemory): Flo
   const stride = Math.max(1, Math.ceil(column.count / maxSample))
   const sampleAt = memory.push(8 * maxSample)
   let seen = 0
-  for (const { address, count } of column.frames(0, documents)) {
+  for (const { address, count } of column.runs(0, documents)) {
     seen = memory.kernels.sampleKeys(address, count, stride, seen, sampleAt)
   }
   const sample = memory.f64.slice(sampleAt >>> 3, (sampleAt >>> 3) + Math.ceil(seen / stride))

@@ -235,9 +235,9 @@ export class PrivateRows {
       const endsAt = this.#memory.push(4 * slots)
       const out = this.#memory.push(slots * (3 + chunkRowBytes))
       const frames = framesAt + 4 * (from / lanes)
-      const written = kernels.encodeLanes(frames, slots, documents, chunkRowBytes, out, endsAt)
+      const written = kernels.encodeLanes(frames, slots, documents, chunkRowBytes, out, endsAt, length)
       pieces.push(u8.slice(out, out + written))
-      for (let i = 0; i < slots; i++) ends[from + i] = length + u32[(endsAt >>> 2) + i]!
+      ends.set(u32.subarray(endsAt >>> 2, (endsAt >>> 2) + slots), from)
       length += written
       this.#memory.pop(endsAt)
     }

@@ -14,9 +14,10 @@ export interface HashedPair extends TaggedPair {
 
 export class PrivateTable {
   readonly #pairs: HashedPair[] = []
-  #slots = new Int32Array(64).fill(-1)
+  #slots: Int32Array
 
-  constructor(pairs: Iterable<HashedPair> = []) {
+  constructor(pairs: readonly HashedPair[] = []) {
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(Math.max(64, 2 * pairs.length)))).fill(-1)
     for (const pair of pairs) this.add(pair)
   }
 

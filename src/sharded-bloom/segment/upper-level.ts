@@ -26,6 +26,7 @@ const bitsPerPair = 7
 const maxFrames = 1024
 /** Pairs of one frame that are kept before they are added: they touch its lines in the first-level cache many times. */
 const bucketPairs = 256
+const framesPerStep = 64
 
 export interface UpperLevelRecord {
   /** 0 for a segment without an upper level. */
@@ -148,14 +149,9 @@ export class UpperLevelBuilder {
     this.#flush(this.#lastPosition)
     yield
     const { groups, shift, perWord } = this.#packing(first, chunkDocuments)
-    const { kernels, u8 } = this.#memory
-    const length = frameBytes / perWord
-    const packed = new Uint8Array(this.frames * length)
-    for (let frame = 0; frame < this.frames; frame++) {
-      const out = this.#memory.push(length)
-      kernels.packGroups(this.#addresses[frame]!, frameWords, shift, groups, out)
-      packed.set(u8.subarray(out, out + length), frame * length)
-      this.#memory.pop(out)
+    const packed = new Uint8Array((this.frames * frameBytes) / perWord)
+    for (let from = 0; from < this.frames; from += framesPerStep) {
+      this.#pack(from, Math.min(from + framesPerStep, this.frames), shift, groups, packed)
       yield
     }
     return packed
@@ -169,6 +165,17 @@ export class UpperLevelBuilder {
     const { shift, perWord, mask } = this.#packing(first, chunkDocuments)
     if (bytes?.length !== (4 * this.frames * frameWords) / perWord) this.forget(mask << shift)
     else this.#restored.push({ first, chunkDocuments, bytes })
+  }
+
+  #pack(from: number, to: number, shift: number, groups: number, packed: Uint8Array): void {
+    const { kernels, u8 } = this.#memory
+    const length = (frameBytes * groups) / groupsPerSegment
+    const out = this.#memory.push(length)
+    for (let frame = from; frame < to; frame++) {
+      kernels.packGroups(this.#addresses[frame]!, frameWords, shift, groups, out)
+      packed.set(u8.subarray(out, out + length), frame * length)
+    }
+    this.#memory.pop(out)
   }
 
   #settle(): void {

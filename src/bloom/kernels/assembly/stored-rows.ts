@@ -62,7 +62,9 @@ export function gatherRow(frame: usize, lane: u32, rowBytes: u32, out: usize): v
   for (const end = out + <usize>rowBytes; out < end; out += 4, from += 64) store<u32>(out, load<u32>(from))
 }
 
-export function encodeLanes(frames: usize, slots: u32, documents: u32, rowBytes: u32, out: usize, ends: usize): u32 {
+export function encodeLanes(
+  frames: usize, slots: u32, documents: u32, rowBytes: u32, out: usize, ends: usize, start: u32
+): u32 {
   let at = out
   for (let slot: u32 = 0; slot < slots; slot++) {
     const lane = slot % LANES
@@ -73,7 +75,7 @@ export function encodeLanes(frames: usize, slots: u32, documents: u32, rowBytes:
     const length = encodeRow(ROWS + <usize>(lane * rowBytes), documents, rowBytes, at + 2)
     store<u16>(at, <u16>length)
     at += 2 + <usize>length
-    store<u32>(ends + (<usize>slot << 2), <u32>(at - out))
+    store<u32>(ends + (<usize>slot << 2), start + <u32>(at - out))
   }
   return <u32>(at - out)
 }

@@ -1,0 +1,138 @@
+/** What checkpoints and seals ask of the kernels, against plain loops. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { RowMemory } from '../../src/bloom/kernels/index.ts'
+import { checksum } from '../../src/sharded-bloom/records/checksum.ts'
+import { seededRandom } from './random.ts'
+
+const random = seededRandom()
+const memory = new RowMemory(4 << 20)
+const { kernels, u8, u32, f64 } = memory
+
+/** Keys of many kinds; some positions have none. */
+const kinds: readonly ((i: number) => number)[] = [
+  (i) => i,
+  () => Number.NaN,
+  () => random.below(256) - 100,
+  () => random.below(70_000),
+  () => 1.7e12 + random.below(2 ** 31) * 3,
+  () => random.below(1000) / 7,
+  () => random.below(1000) * 2 ** 45,
+  () => [0, -0, 1][random.below(3)]!,
+  () => [Number.POSITIVE_INFINITY, 4, Number.NEGATIVE_INFINITY][random.below(3)]!,
+  () => [2 ** 53, 2 ** 53 - 1, -(2 ** 53)][random.below(3)]!,
+  (i) => (i === 0 ? 0 : 0x1_0000_0000),
+  (i) => (i === 0 ? 0 : 0xffff_ffff),
+  (i) => (i === 0 ? 7 : 0x1_0007),
+  (i) => (i === 0 ? 7 : 0x106)
+]
+
+function keysOf(kind: number, count: number, share: number): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => (random.below(100) < share ? kinds[kind]!(i) : Number.NaN))
+}
+
+/** A width byte, the least key and what each is above it; or 8 and the keys. */
+function encoded(keys: readonly number[]): number[] {
+  const least = Math.min(...keys)
+  const span = Math.max(...keys) - least
+  const width = span < 2 ** 8 ? 1 : span < 2 ** 16 ? 2 : span < 2 ** 32 ? 4 : 8
+  const isNarrow = width < 8 && keys.every(Number.isSafeInteger)
+  const view = new DataView(new ArrayBuffer(9 + 8 * keys.length))
+  view.setUint8(0, isNarrow ? width : 8)
+  let at = 1
+  if (isNarrow) {
+    view.setFloat64(1, least, true)
+    at = 9
+  }
+  for (const key of keys) {
+    if (!isNarrow) view.setFloat64(at, key, true)
+    else for (let byte = 0; byte < width; byte++) view.setUint8(at + byte, Math.floor((key - least) / 256 ** byte))
+    at += isNarrow ? width : 8
+  }
+  return [...new Uint8Array(view.buffer, 0, at)]
+}
+
+test('keys are made compact, encoded, sampled, and the first of every 32 is found', () => {
+  for (let round = 0; round < 400; round++) {
+    const count = [0, 1, 31, 32, 100, 512, 1000, 1024][round % 8]!
+    const keys = keysOf(round % kinds.length, count, [100, 50, 3][round % 3]!)
+    const start = memory.push(0)
+    const keysAt = memory.push(8 * count)
+    const members = memory.push(count / 8 + 16)
+    const out = memory.push(16 + 8 * count)
+    const bytes = memory.push(32 + 8 * count)
+    f64.set(keys, keysAt >>> 3)
+    kernels.fill(members, 0, count / 8 + 16)
+    const present = [...keys].filter((key) => !Number.isNaN(key))
+    assert.is(kernels.compactKeys(keysAt, count, members, out), present.length)
+    assert.equal([...f64.subarray(out >>> 3, (out >>> 3) + present.length)], present)
+    keys.forEach((key, i) => {
+      assert.is((u8[members + (i >> 3)]! >> (i & 7)) & 1, Number.isNaN(key) ? 0 : 1)
+    })
+
+    const length = kernels.encodeKeys(out, present.length, bytes)
+    assert.equal([...u8.subarray(bytes, bytes + length)], encoded(present), `kind ${round % kinds.length}`)
+
+    const stride = 1 + random.below(5)
+    const seen = random.below(10)
+    assert.is(kernels.sampleKeys(keysAt, count, stride, seen, bytes & ~7), seen + present.length)
+    present.forEach((key, i) => {
+      const place = (seen + i) / stride
+      if (Number.isInteger(place) && place < count) assert.is(f64[((bytes & ~7) >>> 3) + place], key)
+    })
+
+    const allMembers = u8.slice(members, members + count / 8 + 1)
+    kernels.fill(members, 0, count / 8 + 16)
+    const first = kernels.firstKeys(keysAt, count, 12345, out, members)
+    assert.equal(u8.slice(members, members + count / 8 + 1), allMembers)
+    for (let group = 0; 32 * group < count; group++) {
+      const expected = [...keys.subarray(32 * group)].find((key) => !Number.isNaN(key)) ?? 12345
+      assert.is(f64[(out >>> 3) + group], expected)
+    }
+    assert.is(first, present[0] ?? 12345)
+    memory.pop(start)
+  }
+})
+
+test('a checksum is the one of JavaScript, at any address and length', () => {
+  const at = memory.push(3000)
+  for (let round = 0; round < 500; round++) {
+    const bytes = Uint8Array.from({ length: round < 40 ? round : random.below(2000) }, () => random.next())
+    const address = at + random.below(8)
+    u8.set(bytes, address)
+    const seed = random.next() | 0
+    assert.is(kernels.checksum(address, bytes.length, seed) >>> 0, checksum(bytes, seed))
+  }
+  memory.pop(at)
+})
+
+test('bits of groups are packed, the first word lowest', () => {
+  const frame = memory.push(8192)
+  const out = memory.push(8192)
+  for (let i = 0; i < 2048; i++) u32[(frame >>> 2) + i] = random.next()
+  for (const groups of [1, 2, 4, 8, 16, 32]) {
+    for (let shift = 0; shift < 32; shift += groups) {
+      kernels.packGroups(frame, 2048, shift, groups, out)
+      for (let i = 0; i < 2048; i++) {
+        const bit = i * groups
+        const packed = (u32[(out >>> 2) + (bit >>> 5)]! >>> (bit & 31)) % 2 ** groups
+        assert.is(packed, (u32[(frame >>> 2) + i]! >>> shift) % 2 ** groups)
+      }
+    }
+  }
+  memory.pop(frame)
+})
+
+test('parts of rows are copied one behind the other', () => {
+  const from = memory.push(4096)
+  const pointers = memory.push(16)
+  const out = memory.push(2048)
+  for (let i = 0; i < 4096; i++) u8[from + i] = random.next()
+  u32.set([from + 1024, from, from + 512], pointers >>> 2)
+  kernels.joinRows(pointers, 3, 512, out)
+  const expected = [1024, 0, 512].flatMap((offset) => [...u8.subarray(from + offset, from + offset + 512)])
+  assert.equal([...u8.subarray(out, out + 1536)], expected)
+  memory.pop(from)
+})
+
+test.run()
