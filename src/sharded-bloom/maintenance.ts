@@ -24,7 +24,7 @@ import type { SegmentParameters } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import { encodeSegmentRecord, noBytes } from './segment/segment-record.ts'
 import { NextParameters } from './tune/next-parameters.ts'
-import type { PairList } from './tune/sampled-pairs.ts'
+import type { PairList } from './tune/pair-list.ts'
 import { isOverfull, type TuningOptions } from './tune/tuning.ts'
 
 /** Documents after which the very first segment is built again with parameters that fit them. */
@@ -162,6 +162,11 @@ export class Maintenance {
       await this.#checkpoint(last, Math.min(limit - last.firstOrdinal, last.open.documents))
     }
     await this.#foldDead()
+  }
+
+  /** Gives the sample's memory back. */
+  close(): void {
+    this.#next.close()
   }
 
   /** Goes on with segments that were loaded: those that take their parameters from a whole segment are sampled sparsely. */

@@ -137,10 +137,11 @@ export class ShardedIndex implements DocumentIndex {
 
   async close(limit: number): Promise<void> {
     try {
-      this.#byteIngest?.close()
       await this.#rebuilds.settle()
       if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
     } finally {
+      this.#maintenance?.close()
+      this.#byteIngest?.close()
       this.#freeSegments()
     }
   }

@@ -15,7 +15,8 @@ import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
 import type { HashedPair } from '../../src/sharded-bloom/segment/private-table.ts'
 import type { Segment, SegmentParameters } from '../../src/sharded-bloom/segment/segment.ts'
-import type { PairList } from '../../src/sharded-bloom/tune/sampled-pairs.ts'
+import { entryWords, hiAt, loAt, type PairList, unitsAt } from '../../src/sharded-bloom/tune/pair-list.ts'
+import { SampledValues } from '../../src/sharded-bloom/tune/sampled-values.ts'
 import { Sampler } from '../../src/sharded-bloom/tune/sampler.ts'
 import { checkTuning, chooseParameters } from '../../src/sharded-bloom/tune/tuning.ts'
 
@@ -106,11 +107,15 @@ export class SegmentPair {
 }
 
 function pairsOf(list: PairList): HashedPair[] {
+  const values = new SampledValues()
+  const { words } = list
+  for (let i = 0; i < list.count; i++) values.add(i, list, i)
+  values.keep(list, 0, list.count)
   return Array.from({ length: list.count }, (_, i) => {
-    const pair = list.pair(i)
-    assert.is(list.lo(i), pair.lo)
-    assert.is(list.textLength(i), typeof pair.key === 'string' ? pair.key.length : 0)
-    return pair
+    const key = values.key(i)
+    assert.is(words[i * entryWords + unitsAt], typeof key === 'string' ? key.length : 0)
+    const [lo, hi] = [words[i * entryWords + loAt]!, words[i * entryWords + hiAt]!]
+    return { path: values.path(i), tag: values.tag(i), key, lo, hi }
   })
 }
 

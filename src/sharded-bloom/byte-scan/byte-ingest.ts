@@ -6,7 +6,7 @@
  */
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
-import type { PairList } from '../tune/sampled-pairs.ts'
+import type { PairList } from '../tune/pair-list.ts'
 import { type JsonForm, Scanner, type SeedOf } from './scanner.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 
@@ -78,11 +78,12 @@ export class ByteIngest implements ScannerOwner {
   }
 
   loseScanner(): void {
+    this.#scanner?.close()
     this.#scanner = undefined
   }
 
   close(): void {
-    this.#scanner = undefined
+    this.loseScanner()
     giveBackScanner(this)
   }
 

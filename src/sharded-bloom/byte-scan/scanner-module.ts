@@ -47,13 +47,14 @@ const constantNames = [
   'TRACE',
   'TRACE_BYTES',
   'MAX_TRACED',
-  /** Offsets in an entry of the trace: u32 each, and a double. */
-  'TRACE_NODE',
-  'TRACE_TAG',
-  'TRACE_VALUE',
-  'TRACE_TEXT',
-  'TRACE_TEXT_BYTES',
-  'TRACE_TEXT_UNITS'
+  'SAMPLE_MEMBERS',
+  'MAX_SAMPLE_MEMBERS',
+  'MAX_SAMPLE_PAIRS',
+  'SAMPLE_SLOTS',
+  'SAMPLE_PAIRS',
+  'SAMPLE_VALUES',
+  'SAMPLE_TEXTS',
+  'MAX_SAMPLE_TEXT_BYTES'
 ] as const
 
 export type ScannerConstants = Readonly<Record<(typeof constantNames)[number], number>>
@@ -95,6 +96,29 @@ export interface ScannerFunctions {
   hashesLeft(): number
   /** Whether slots of irregular keys are among them. */
   isIrregular(): number
+
+  /**
+   * Counts the first `entries` values at TRACE into the sample of `size` pairs and `textBytes` bytes of text; leaves the
+   * numbers of the document's pairs at SAMPLE_MEMBERS.
+   * @param slotMask slots less 1; a power of two of slots, twice as many as pairs will be
+   * @param maxUnits of a text that is counted
+   * @returns the sample's pairs
+   */
+  countSample(
+    entries: number,
+    document: number,
+    size: number,
+    slotMask: number,
+    textBytes: number,
+    maxMembers: number,
+    maxUnits: number
+  ): number
+  /** What the last call of countSample() came to: pairs of the document, entries not counted, bytes of all texts. */
+  sampledMembers(): number
+  uncountedEntries(): number
+  sampledTextBytes(): number
+  /** Empties the slots and puts the sample's pairs in their places. */
+  rehashSample(size: number, slots: number): void
 }
 
 export interface ScannerModule {
@@ -105,7 +129,7 @@ export interface ScannerModule {
 }
 
 /** Everything in assembly/layout.ts ends below. */
-const memoryPages = 77
+const memoryPages = 224
 
 let compiled: object | undefined
 

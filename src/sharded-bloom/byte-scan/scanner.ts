@@ -62,7 +62,7 @@ export class Scanner implements ScannedDocument {
   /** Node of each registered path; 0 for one that cannot be registered. */
   readonly #nodes = new Map<string, number>()
   /** The other way round, by the node's number. */
-  readonly #paths: string[] = []
+  #paths: string[] = []
   #nodeCount = 0
   #keyBytes = 0
   #textBytes = 0
@@ -97,7 +97,7 @@ export class Scanner implements ScannedDocument {
     this.hashes = new Int32Array(u8.buffer, constants.HASHES, 2 * constants.MAX_HASHES)
     this.columnKeys = new Float64Array(u8.buffer, constants.COLUMN_KEYS, constants.MAX_COLUMNS)
     this.columnCounts = new Uint8Array(u8.buffer, constants.COLUMN_COUNTS, constants.MAX_COLUMNS)
-    this.pairs = new ScannedPairs(module, (node) => this.#paths[this.#numberOf(node)]!)
+    this.pairs = new ScannedPairs(module)
     this.#resetNodes()
   }
 
@@ -124,9 +124,14 @@ export class Scanner implements ScannedDocument {
     this.hashedPairs = result
     this.slotCount = this.#functions.slotCount()
     this.hashCount = this.#functions.hashesLeft()
-    if (isSampled) this.pairs.count = this.#functions.tracedCount()
+    if (isSampled) this.pairs.fill(this.#functions.tracedCount(), length)
     this.irregularKeys = this.#functions.isIrregular() === 0 ? none : this.#irregularKeysOf(segment)
     return 'scanned'
+  }
+
+  /** Leaves the memory to another scanner. */
+  close(): void {
+    this.pairs.counter.release()
   }
 
   /** Registers paths, where there is room. */
@@ -202,7 +207,8 @@ export class Scanner implements ScannedDocument {
     this.#functions.resetNodes()
     this.#functions.setIdNode(0)
     this.#nodes.clear()
-    this.#paths.length = 0
+    this.#paths = []
+    this.pairs.rename(this.#paths)
     this.#nodeCount = 2
     this.#keyBytes = 0
     this.#segment = undefined
@@ -255,10 +261,6 @@ export class Scanner implements ScannedDocument {
     return node
   }
 
-  #numberOf(node: number): number {
-    return (node - this.#constants.NODES) / this.#constants.NODE_BYTES
-  }
-
   #addNode(parent: number, path: string, key: string): number {
     const node = isReadable(key) ? this.#createNode(parent, path, key) : 0
     // Paths without a node may be many, and are only remembered to save time.
@@ -268,7 +270,7 @@ export class Scanner implements ScannedDocument {
   }
 
   #createNode(parent: number, path: string, key: string): number {
-    const { KEYS, MAX_KEY_BYTES, MAX_NODES } = this.#constants
+    const { KEYS, MAX_KEY_BYTES, MAX_NODES, NODES, NODE_BYTES } = this.#constants
     const bytes = encoder.encode(`${key}":`)
     if (this.#nodeCount >= MAX_NODES || this.#keyBytes + bytes.length + 8 > MAX_KEY_BYTES) return 0
     const address = KEYS + this.#keyBytes
@@ -277,7 +279,7 @@ export class Scanner implements ScannedDocument {
     this.#nodeCount++
     const { lo, hi } = this.#seedOf(path)
     const node = this.#functions.addNode(parent, address, bytes.length, lo, hi)
-    this.#paths[this.#numberOf(node)] = path
+    this.#paths[(node - NODES) / NODE_BYTES] = path
     return node
   }
 }

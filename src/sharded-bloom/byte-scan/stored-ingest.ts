@@ -3,7 +3,7 @@ import type { Document } from '../../model/types.ts'
 import type { StoredDocument } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
-import type { PairList } from '../tune/sampled-pairs.ts'
+import type { PairList } from '../tune/pair-list.ts'
 import type { Sampler } from '../tune/sampler.ts'
 import type { ByteIngest } from './byte-ingest.ts'
 

@@ -5,10 +5,9 @@
  * ordinal costs a quarter of a byte per document and answers best, and is always taken.
  */
 import { compareStrings } from '../../model/compare.ts'
-import { runSteps } from '../../model/time-slice.ts'
 import { Type } from '../../model/types.ts'
 import { bitsOfCodes, maxBins } from './bins.ts'
-import { type ColumnSpec, isRangeType, maxColumns, maxPrefix, rangeTypes } from './column-spec.ts'
+import { type ColumnSpec, maxColumns, maxPrefix, rangeTypes } from './column-spec.ts'
 
 /**
  * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
@@ -16,15 +15,27 @@ import { type ColumnSpec, isRangeType, maxColumns, maxPrefix, rangeTypes } from 
  */
 export type RangeCodes = 'auto' | 'numbers' | 'all' | 'none'
 
-/** A sampled document's values: at most one object of each pair. */
-export interface SampledValue {
-  readonly path: string
-  readonly tag: number
-  readonly key: number | string
+/** The values of sampled documents, each by a number, and what a number stands for. */
+export interface ColumnSample {
+  /** Documents, in the order of ordinals. */
+  readonly size: number
+  /** Of the documents one after the other, the numbers of their values, each once in a document. */
+  readonly members: Int32Array
+  /** Where a document's numbers begin; those of the one before end there. */
+  startOf(document: number): number
+  readonly values: ColumnValues
+}
+
+export interface ColumnValues {
+  path(number: number): string
+  /** Small, and the same for the same path. */
+  pathNumber(number: number): number
+  tag(number: number): number
+  key(number: number): number | string
 }
 
 /** Documents that are looked at, about: spread over all, so that growing texts show what grows. */
-export const columnSampleDocuments = 512
+const columnSampleDocuments = 512
 /** Documents that must have the value, of the sample. */
 const minShare = 1 / 64
 const minDistinct = 4
@@ -37,16 +48,8 @@ const textBudget = 15
 /** Characters of what growing texts have in common that may change in the segment to come: the days of a month, say. */
 const prefixSlack = 3
 
-/** @param sample documents in the order of ordinals */
-export function chooseColumns(sample: readonly (readonly SampledValue[])[], choice: RangeCodes): ColumnSpec[] {
-  return runSteps(columnSteps(sample, choice))
-}
-
-/** As chooseColumns(), in steps of less than a millisecond. */
-export function* columnSteps(
-  sample: Iterable<readonly SampledValue[]>,
-  choice: RangeCodes
-): Generator<void, ColumnSpec[]> {
+/** In steps of less than a millisecond. */
+export function* columnSteps(sample: ColumnSample, choice: RangeCodes): Generator<void, ColumnSpec[]> {
   if (choice === 'none') return []
   const { candidates: all, sampled } = yield* candidatesOf(sample, choice)
   const candidates = all.filter(
@@ -82,29 +85,60 @@ interface Candidate {
 
 /** In the order in which their paths and types are first met. */
 function* candidatesOf(
-  sample: Iterable<readonly SampledValue[]>,
+  sample: ColumnSample,
   choice: RangeCodes
 ): Generator<void, { readonly candidates: Candidate[]; readonly sampled: number }> {
-  const candidates: Candidate[] = []
-  const byPathOfType = rangeTypes.map(() => new Map<string, Candidate>())
-  let document = 0
-  for (const values of sample) {
-    for (const { path, tag, key } of values) {
-      if (!isRangeType(tag) || (tag === Type.string && choice === 'numbers')) continue
-      const byPath = byPathOfType[rangeTypes.indexOf(tag)]!
-      let candidate = byPath.get(path)
-      if (candidate === undefined) {
-        candidate = newCandidate({ path, type: tag, prefix: '' })
-        byPath.set(path, candidate)
-        candidates.push(candidate)
-      }
-      // Of texts most are names and prose, and out of the question after a few documents.
-      if (candidate.isText && !candidate.isGrowing && choice === 'auto') continue
-      note(candidate, document, key)
-    }
-    if (++document % documentsPerStep === 0) yield
+  const candidates = new Candidates(sample.values, choice)
+  const stride = Math.max(1, Math.floor(sample.size / columnSampleDocuments))
+  let sampled = 0
+  for (let document = 0; document < sample.size; document += stride) {
+    candidates.note(sample.members, sample.startOf(document), sample.startOf(document + 1), sampled)
+    if (++sampled % documentsPerStep === 0) yield
   }
-  return { candidates, sampled: document }
+  return { candidates: candidates.all, sampled }
+}
+
+class Candidates {
+  readonly all: Candidate[] = []
+  readonly #byPathOfType: readonly Map<number, Candidate>[] = rangeTypes.map(() => new Map<number, Candidate>())
+  readonly #values: ColumnValues
+  readonly #choice: RangeCodes
+
+  constructor(values: ColumnValues, choice: RangeCodes) {
+    this.#values = values
+    this.#choice = choice
+  }
+
+  /** A document's values. */
+  note(members: Int32Array, from: number, to: number, document: number): void {
+    for (let at = from; at < to; at++) {
+      const number = members[at]!
+      const candidate = this.#candidateOf(number)
+      // Of texts most are names and prose, and out of the question after a few documents.
+      if (candidate === undefined || (candidate.isText && !candidate.isGrowing && this.#choice === 'auto')) continue
+      note(candidate, document, this.#values.key(number))
+    }
+  }
+
+  #candidateOf(number: number): Candidate | undefined {
+    const type = rangeTypeOf(this.#values.tag(number))
+    if (type < 0 || (rangeTypes[type] === Type.string && this.#choice === 'numbers')) return undefined
+    const path = this.#values.pathNumber(number)
+    return this.#byPathOfType[type]!.get(path) ?? this.#add(number, type, path)
+  }
+
+  #add(number: number, type: number, path: number): Candidate {
+    const candidate = newCandidate({ path: this.#values.path(number), type: rangeTypes[type]!, prefix: '' })
+    this.#byPathOfType[type]!.set(path, candidate)
+    this.all.push(candidate)
+    return candidate
+  }
+}
+
+/** Its place among rangeTypes, or −1. */
+function rangeTypeOf(tag: number): number {
+  for (let type = 0; type < rangeTypes.length; type++) if (rangeTypes[type] === tag) return type
+  return -1
 }
 
 function newCandidate(spec: ColumnSpec): Candidate {

@@ -97,6 +97,7 @@ export class SegmentBuilder {
     // Spread runs miss documents that stand close together: those that come next do as well.
     if (sampler.size < minSample) sampler = await this.#sample(next, to, 1, signal)
     const parameters = await this.#parametersOf(sampler)
+    sampler.close()
     await nextTurn()
     this.#segment = createOpen(firstOrdinal, parameters)
     this.#firstOrdinal = firstOrdinal

@@ -1,7 +1,7 @@
 /** The parameters of the segment that follows, from a sample of the documents of the last one. */
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
-import type { PairList } from './sampled-pairs.ts'
+import type { PairList } from './pair-list.ts'
 import { Sampler } from './sampler.ts'
 import { chooseParameters, chooseParametersInSlices, parametersAfter, type TuningOptions } from './tuning.ts'
 
@@ -22,6 +22,11 @@ export class NextParameters {
   constructor(tuning: () => TuningOptions, segmentDocuments: number) {
     this.#tuning = tuning
     this.#segmentDocuments = segmentDocuments
+  }
+
+  /** Gives the sample's memory back: nothing is chosen any more. */
+  close(): void {
+    this.#sampler.close()
   }
 
   observeFlat(flat: FlatDocument): void {
@@ -47,6 +52,7 @@ export class NextParameters {
 
   /** Begins a new sample. @param of all documents, where a decision is to be taken after few, or of a whole segment's */
   sample(of: 'all' | 'segment'): void {
+    this.#sampler.close()
     this.#sampler =
       of === 'all'
         ? new Sampler(1, maxSampleOfAll)

@@ -10,24 +10,24 @@
  */
 import { runSteps } from '../../model/time-slice.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
+import type { ColumnSample, ColumnValues } from '../ranges/choose-columns.ts'
 import type { HashedPair } from '../segment/private-table.ts'
-import { type PairList, type SampledPair, SampledPairs } from './sampled-pairs.ts'
+import { FlatPairs, type PairList } from './pair-list.ts'
+import { type SampledPair, SampledPairs } from './sampled-pairs.ts'
 
-/** Longer texts are not worth a private row: the row's record would keep a copy of the text. */
-const maxTextLength = 256
 /** Of one document; the rest is not sampled. */
 const maxPairsPerDocument = 1024
-/** Distinct pairs, some 100 bytes each, past which the sample is thinned while it has documents to spare. */
+/** Distinct pairs, some 60 bytes each, past which the sample is thinned while it has documents to spare. */
 const maxPairs = 1 << 18
 const minDocuments = 512
 const documentsPerStep = 512
 
-export class Sampler {
+export class Sampler implements ColumnSample {
   readonly #maxDocuments: number
   readonly #pairs = new SampledPairs()
   readonly #flatPairs = new FlatPairs()
   /** Of the sampled documents one after the other: the numbers of their pairs. */
-  #members = new Int32Array(1024)
+  members = new Int32Array(1024)
   /** Where each document's numbers end. */
   #ends: number[] = []
   /** Pairs of each document that are not counted: too long, or too many. */
@@ -55,29 +55,36 @@ export class Sampler {
     this.#seen++
   }
 
+  /** Gives memory of others back. REQUIRES: nothing is asked any more. */
+  close(): void {
+    this.#pairs.close()
+  }
+
   observe(flat: FlatDocument): void {
-    this.#flatPairs.flat = flat
-    this.observePairs(this.#flatPairs)
+    if (!this.#begin(flat.count)) return
+    this.#flatPairs.read(flat)
+    const start = this.startOf(this.size)
+    this.#end(this.#pairs.observeHere(this.#flatPairs, this.#seen, this.members, start, maxPairsPerDocument))
   }
 
   observePairs(list: PairList): void {
-    if (this.#seen++ % this.#stride !== 0) return
+    if (!this.#begin(list.count)) return
+    const start = this.startOf(this.size)
+    this.#end(this.#pairs.observe(list, this.#seen, this.members, start, maxPairsPerDocument))
+  }
+
+  /** False for a document that is not in the sample. */
+  #begin(count: number): boolean {
+    if (this.#seen++ % this.#stride !== 0) return false
     const hasTooManyPairs = this.#pairs.size > maxPairs && this.size >= minDocuments
     if (this.size >= this.#maxDocuments || hasTooManyPairs) this.#thin()
-    const start = this.#ends.at(-1) ?? 0
-    let end = start
-    let uncounted = 0
-    this.#reserve(start + Math.min(list.count, maxPairsPerDocument))
-    for (let i = 0; i < list.count; i++) {
-      if (end - start === maxPairsPerDocument || list.textLength(i) > maxTextLength) {
-        uncounted++
-        continue
-      }
-      const number = this.#pairs.numberOf(list, i)
-      if (this.#pairs.count(number, this.#seen)) this.#members[end++] = number
-    }
+    this.#reserve(this.startOf(this.size) + Math.min(count, maxPairsPerDocument))
+    return true
+  }
+
+  #end(end: number): void {
     this.#ends.push(end)
-    this.#uncounted.push(uncounted)
+    this.#uncounted.push(this.#pairs.uncounted)
   }
 
   /** Pairs in at least `minCount` documents of the sample, the most frequent first. */
@@ -90,18 +97,23 @@ export class Sampler {
     return this.#pairs.frequentSteps(minCount)
   }
 
-  /** The pairs of every `stride`-th sampled document, in the order of ordinals. */
-  documents(stride = 1): readonly (readonly HashedPair[])[] {
-    return [...this.eachDocument(stride)]
+  get values(): ColumnValues {
+    return this.#pairs.values
   }
 
-  /** As documents(), one after the other. */
-  *eachDocument(stride: number): Generator<readonly HashedPair[]> {
+  /** Where the document's numbers begin among the members. */
+  startOf(document: number): number {
+    return document === 0 ? 0 : this.#ends[document - 1]!
+  }
+
+  /** The pairs of every `stride`-th sampled document, in the order of ordinals. */
+  documents(stride = 1): readonly (readonly HashedPair[])[] {
+    const documents: HashedPair[][] = []
     for (let i = 0; i < this.size; i += stride) {
-      const pairs: HashedPair[] = []
-      for (let at = this.#startOf(i); at < this.#ends[i]!; at++) pairs.push(this.#pairs.at(this.#members[at]!))
-      yield pairs
+      const numbers = this.members.subarray(this.startOf(i), this.#ends[i])
+      documents.push(Array.from(numbers, (number) => this.#pairs.at(number)))
     }
+    return documents
   }
 
   /** For each sampled document, how many of its value pairs are not in `privatePairs`. */
@@ -113,32 +125,34 @@ export class Sampler {
   *hashedPairsSteps(privatePairs: Iterable<HashedPair>): Generator<void, Uint32Array> {
     const isPrivate = this.#pairs.marked(privatePairs)
     const counts = Uint32Array.from(this.#uncounted)
-    for (let i = 0, at = 0; i < counts.length; i++) {
-      let count = 0
-      for (const end = this.#ends[i]!; at < end; at++) count += 1 - isPrivate[this.#members[at]!]!
-      counts[i]! += count
-      if (i % documentsPerStep === documentsPerStep - 1) yield
+    for (let document = 0; document < counts.length; document += documentsPerStep) {
+      this.#countHashed(isPrivate, counts, document, Math.min(counts.length, document + documentsPerStep))
+      yield
     }
     return counts
   }
 
-  #startOf(document: number): number {
-    return document === 0 ? 0 : this.#ends[document - 1]!
+  #countHashed(isPrivate: Uint8Array, counts: Uint32Array, from: number, to: number): void {
+    for (let document = from, at = this.startOf(from); document < to; document++) {
+      let count = 0
+      for (const end = this.#ends[document]!; at < end; at++) count += 1 - isPrivate[this.members[at]!]!
+      counts[document]! += count
+    }
   }
 
   #reserve(length: number): void {
-    if (length <= this.#members.length) return
-    const larger = new Int32Array(Math.max(length, this.#members.length * 2))
-    larger.set(this.#members)
-    this.#members = larger
+    if (length <= this.members.length) return
+    const larger = new Int32Array(Math.max(length, this.members.length * 2))
+    larger.set(this.members)
+    this.members = larger
   }
 
   #thin(): void {
-    const members = this.#members
+    const members = this.members
     const ends: number[] = []
     let kept = 0
     for (let i = 0; i < this.size; i++) {
-      const from = this.#startOf(i)
+      const from = this.startOf(i)
       const to = this.#ends[i]!
       if (i % 2 === 0) {
         members.copyWithin(kept, from, to)
@@ -151,28 +165,5 @@ export class Sampler {
     this.#ends = ends
     this.#uncounted = this.#uncounted.filter((_, i) => i % 2 === 0)
     this.#stride *= 2
-  }
-}
-
-class FlatPairs implements PairList {
-  /** Valid until the next document is flattened. */
-  flat: FlatDocument | undefined
-
-  get count(): number {
-    return this.flat!.count
-  }
-
-  lo(i: number): number {
-    return this.flat!.lo[i]!
-  }
-
-  textLength(i: number): number {
-    const key = this.flat!.keys[i]!
-    return typeof key === 'string' ? key.length : 0
-  }
-
-  pair(i: number): HashedPair {
-    const { nodes, tags, keys, lo, hi } = this.flat!
-    return { path: nodes[i]!.path, tag: tags[i]!, key: keys[i]!, lo: lo[i]!, hi: hi[i]! }
   }
 }

@@ -8,7 +8,7 @@ import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { PetalError } from '../../model/errors.ts'
 import { runInSlices, runSteps } from '../../model/time-slice.ts'
 import { Tag } from '../pairs/pair-tags.ts'
-import { columnSampleDocuments, columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
+import { columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import { upperFramesFor } from '../segment/upper-level.ts'
@@ -113,8 +113,7 @@ function* parameterSteps(
   const shards =
     options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
   yield
-  const stride = Math.max(1, Math.floor(sampler.size / columnSampleDocuments))
-  const columns = yield* columnSteps(sampler.eachDocument(stride), options.rangeCodes)
+  const columns = yield* columnSteps(sampler, options.rangeCodes)
   return {
     shards,
     rowsPerPair,

@@ -38,9 +38,8 @@ export { addColumn } from './columns'
 export * from './layout'
 export { addNode, FACTS, IRREGULAR, resetFacts, resetNodes, rootNode } from './nodes'
 export { addDoublePair, addTextPair, hashesLeft, isIrregular, resetPairs, setHashesFacts, slotCount, WIDE } from './pairs'
-export {
-  TRACE_NODE, TRACE_TAG, TRACE_TEXT, TRACE_TEXT_BYTES, TRACE_TEXT_UNITS, TRACE_VALUE, tracedCount
-} from './trace'
+export { countSample, rehashSample, sampledMembers, sampledTextBytes, uncountedEntries } from './sample'
+export { tracedCount } from './trace'
 
 /** What the scan cannot tell: the document takes the way of objects. */
 export const NOT_HANDLED: i32 = -1

@@ -84,3 +84,16 @@ export const MAX_HASHES: u32 = 20_000
 export const TRACE: usize = 0x428000
 export const TRACE_BYTES: usize = 32
 export const MAX_TRACED: u32 = 20_000
+
+/**
+ * A sample that is being taken, if it is one of few pairs: see sample.ts. Slots are twice as many as pairs; a pair and its
+ * value have four u32 each. Pages that are never used take no memory.
+ */
+export const SAMPLE_MEMBERS: usize = 0x4d0000
+export const MAX_SAMPLE_MEMBERS: u32 = 1024
+export const MAX_SAMPLE_PAIRS: u32 = 0x20000
+export const SAMPLE_SLOTS: usize = 0x500000
+export const SAMPLE_PAIRS: usize = 0x600000
+export const SAMPLE_VALUES: usize = 0x800000
+export const SAMPLE_TEXTS: usize = 0xa00000
+export const MAX_SAMPLE_TEXT_BYTES: usize = 0x400000

@@ -1,17 +1,23 @@
 /**
  * The values of a document that is sampled, each with its hash and the place of its text: what a scan otherwise forgets.
  *
- * An entry: hash (u32 lo, hi), node, tag, and the double, or of a text its first byte in the input, its bytes there
- * and its UTF-16 units. As many bytes as units: ASCII without escapes.
+ * An entry, as ../../tune/pair-list.ts reads it: hash (u32 lo, hi), the node's number, tag, and the double, or of a text
+ * its first byte in the input and its bytes there; its UTF-16 units, and the form of the key. As many bytes as units: ASCII
+ * without escapes.
  */
-import { MAX_TRACED, TRACE, TRACE_BYTES } from './layout'
+import { MAX_TRACED, NODE_BYTES, NODES, TRACE, TRACE_BYTES } from './layout'
 
-export const TRACE_NODE: usize = 8
-export const TRACE_TAG: usize = 12
-export const TRACE_VALUE: usize = 16
-export const TRACE_TEXT: usize = 16
-export const TRACE_TEXT_BYTES: usize = 20
-export const TRACE_TEXT_UNITS: usize = 24
+export const NODE: usize = 8
+export const TAG: usize = 12
+export const VALUE: usize = 16
+export const TEXT: usize = 16
+export const TEXT_BYTES: usize = 20
+export const TEXT_UNITS: usize = 24
+export const FORM: usize = 28
+
+export const DOUBLE: u32 = 0
+const ASCII: u32 = 1
+const JSON_TEXT: u32 = 2
 
 let isOn: bool = false
 let count: u32 = 0
@@ -48,15 +54,19 @@ export function fillReserved(entry: usize): void {
 }
 
 export function traceDouble(hash: u64, node: usize, tag: u32, value: f64): void {
-  store<f64>(addEntry(hash, node, tag), value, TRACE_VALUE)
+  const entry = addEntry(hash, node, tag)
+  store<f64>(entry, value, VALUE)
+  store<u32>(entry, 0, TEXT_UNITS)
+  store<u32>(entry, DOUBLE, FORM)
 }
 
 /** @param text its first byte in the input */
 export function traceText(hash: u64, node: usize, tag: u32, text: usize, bytes: u32, units: u32): void {
   const entry = addEntry(hash, node, tag)
-  store<u32>(entry, <u32>text, TRACE_TEXT)
-  store<u32>(entry, bytes, TRACE_TEXT_BYTES)
-  store<u32>(entry, units, TRACE_TEXT_UNITS)
+  store<u32>(entry, <u32>text, TEXT)
+  store<u32>(entry, bytes, TEXT_BYTES)
+  store<u32>(entry, units, TEXT_UNITS)
+  store<u32>(entry, bytes == units ? ASCII : JSON_TEXT, FORM)
 }
 
 function addEntry(hash: u64, node: usize, tag: u32): usize {
@@ -64,8 +74,8 @@ function addEntry(hash: u64, node: usize, tag: u32): usize {
   if (entry == 0) entry = nextEntry()
   reserved = 0
   store<u64>(entry, hash)
-  store<u32>(entry, <u32>node, TRACE_NODE)
-  store<u32>(entry, tag, TRACE_TAG)
+  store<u32>(entry, <u32>((node - NODES) / NODE_BYTES), NODE)
+  store<u32>(entry, tag, TAG)
   return entry
 }
 
