@@ -7,7 +7,7 @@
 import { compareStrings } from '../../model/compare.ts'
 import { Type } from '../../model/types.ts'
 import { bitsOfCodes, maxBins } from './bins.ts'
-import { type ColumnSpec, maxColumns, maxPrefix, rangeTypes } from './column-spec.ts'
+import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
 
 /**
  * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
@@ -27,9 +27,9 @@ export interface ColumnSample {
 }
 
 export interface ColumnValues {
+  /** The same for the same path and tag, and different for others. */
+  pathAndTag(number: number): number
   path(number: number): string
-  /** Small, and the same for the same path. */
-  pathNumber(number: number): number
   tag(number: number): number
   key(number: number): number | string
 }
@@ -76,8 +76,10 @@ interface Candidate {
   documents: number
   single: number
   isGrowing: boolean
-  last: number | string | undefined
-  first: number | string | undefined
+  /** Numbers and texts apart: a field of both kinds is slow. */
+  lastNumber: number
+  firstText: string
+  lastText: string
   /** Of the document being looked at. */
   document: number
   count: number
@@ -100,7 +102,8 @@ function* candidatesOf(
 
 class Candidates {
   readonly all: Candidate[] = []
-  readonly #byPathOfType: readonly Map<number, Candidate>[] = rangeTypes.map(() => new Map<number, Candidate>())
+  /** By path and tag; null where nothing is to be learnt any more. */
+  readonly #byPathAndTag = new Map<number, Candidate | null>()
   readonly #values: ColumnValues
   readonly #choice: RangeCodes
 
@@ -112,33 +115,34 @@ class Candidates {
   /** A document's values. */
   note(members: Int32Array, from: number, to: number, document: number): void {
     for (let at = from; at < to; at++) {
-      const number = members[at]!
-      const candidate = this.#candidateOf(number)
-      // Of texts most are names and prose, and out of the question after a few documents.
-      if (candidate === undefined || (candidate.isText && !candidate.isGrowing && this.#choice === 'auto')) continue
-      note(candidate, document, this.#values.key(number))
+      const candidate = this.#byPathAndTag.get(this.#values.pathAndTag(members[at]!))
+      if (candidate !== null) this.#noteValue(candidate ?? this.#add(members[at]!), members[at]!, document)
     }
   }
 
-  #candidateOf(number: number): Candidate | undefined {
-    const type = rangeTypeOf(this.#values.tag(number))
-    if (type < 0 || (rangeTypes[type] === Type.string && this.#choice === 'numbers')) return undefined
-    const path = this.#values.pathNumber(number)
-    return this.#byPathOfType[type]!.get(path) ?? this.#add(number, type, path)
+  #noteValue(candidate: Candidate | null, number: number, document: number): void {
+    if (candidate === null) return
+    countValue(candidate, document)
+    const key = this.#values.key(number)
+    if (typeof key === 'number') noteNumber(candidate, key)
+    else noteText(candidate, key)
+    // Of texts most are names and prose, and out of the question after a few documents.
+    if (candidate.isText && !candidate.isGrowing && this.#choice === 'auto')
+      this.#byPathAndTag.set(this.#values.pathAndTag(number), null)
   }
 
-  #add(number: number, type: number, path: number): Candidate {
-    const candidate = newCandidate({ path: this.#values.path(number), type: rangeTypes[type]!, prefix: '' })
-    this.#byPathOfType[type]!.set(path, candidate)
-    this.all.push(candidate)
+  #add(number: number): Candidate | null {
+    const candidate = this.#candidateOf(number)
+    this.#byPathAndTag.set(this.#values.pathAndTag(number), candidate)
+    if (candidate !== null) this.all.push(candidate)
     return candidate
   }
-}
 
-/** Its place among rangeTypes, or −1. */
-function rangeTypeOf(tag: number): number {
-  for (let type = 0; type < rangeTypes.length; type++) if (rangeTypes[type] === tag) return type
-  return -1
+  #candidateOf(number: number): Candidate | null {
+    const type = this.#values.tag(number)
+    if (!isRangeType(type) || (type === Type.string && this.#choice === 'numbers')) return null
+    return newCandidate({ path: this.#values.path(number), type, prefix: '' })
+  }
 }
 
 function newCandidate(spec: ColumnSpec): Candidate {
@@ -149,14 +153,15 @@ function newCandidate(spec: ColumnSpec): Candidate {
     documents: 0,
     single: 0,
     isGrowing: true,
-    first: undefined,
-    last: undefined,
+    lastNumber: Number.NEGATIVE_INFINITY,
+    firstText: '',
+    lastText: '',
     document: -1,
     count: 0
   }
 }
 
-function note(candidate: Candidate, document: number, key: number | string): void {
+function countValue(candidate: Candidate, document: number): void {
   if (candidate.document !== document) {
     candidate.document = document
     candidate.count = 0
@@ -164,15 +169,20 @@ function note(candidate: Candidate, document: number, key: number | string): voi
   }
   if (candidate.count++ === 0) candidate.single++
   else if (candidate.count === 2) candidate.single--
-  if (candidate.last !== undefined && isBelow(key, candidate.last)) candidate.isGrowing = false
-  candidate.first ??= key
-  candidate.last = key
-  // More numbers than there are bins cost no more bits.
-  if (candidate.isText || candidate.values.size < maxBins) candidate.values.add(key)
 }
 
-function isBelow(a: number | string, b: number | string): boolean {
-  return typeof a === 'string' ? compareStrings(a, String(b)) < 0 : a < Number(b)
+function noteNumber(candidate: Candidate, key: number): void {
+  if (key < candidate.lastNumber) candidate.isGrowing = false
+  candidate.lastNumber = key
+  // More numbers than there are bins cost no more bits.
+  if (candidate.values.size < maxBins) candidate.values.add(key)
+}
+
+function noteText(candidate: Candidate, key: string): void {
+  if (compareStrings(key, candidate.lastText) < 0) candidate.isGrowing = false
+  if (candidate.values.size === 0) candidate.firstText = key
+  candidate.lastText = key
+  candidate.values.add(key)
 }
 
 function isWorthIt({ single, documents, values, isText }: Candidate, sampled: number): boolean {
@@ -185,9 +195,9 @@ function bytesPerDocument({ isGrowing, single, values }: Candidate, sampled: num
   return (bitsOfCodes(Math.min(values.size, maxBins)) / 8) * Math.min(1, (2 * single) / sampled)
 }
 
-function specOf({ spec, isText, isGrowing, values, first, last }: Candidate): ColumnSpec {
+function specOf({ spec, isText, isGrowing, values, firstText, lastText }: Candidate): ColumnSpec {
   if (!isText) return spec
-  const common = isGrowing ? commonPrefix([String(first), String(last)]) : commonPrefix(values)
+  const common = isGrowing ? commonPrefix([firstText, lastText]) : commonPrefix(values)
   return { ...spec, prefix: isGrowing ? common.slice(0, Math.max(0, common.length - prefixSlack)) : common }
 }
 

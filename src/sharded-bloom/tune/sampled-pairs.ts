@@ -155,15 +155,8 @@ export class SampledPairs implements CounterOwner {
   }
 
   at(number: number): HashedPair {
-    const pair = number * pairWords
-    const { values } = this
-    return {
-      path: values.path(number),
-      tag: values.tag(number),
-      key: values.key(number),
-      lo: this.#pairs[pair]!,
-      hi: this.#pairs[pair + highAt]!
-    }
+    const { path, tag, key, lo, hi } = this.#counted(number)
+    return { path, tag, key, lo, hi }
   }
 
   /** Those that at least `minCount` documents have, the most frequent first. */
@@ -176,13 +169,23 @@ export class SampledPairs implements CounterOwner {
     const pairs: SampledPair[] = []
     for (let from = 0; from < this.#size; from += pairsPerStep) {
       const numbers = this.#frequentFrom(from, Math.min(this.#size, from + pairsPerStep), minCount)
-      for (const number of numbers) {
-        const { path, tag, key, lo, hi } = this.at(number)
-        pairs.push({ path, tag, key, lo, hi, count: this.#pairs[number * pairWords + countAt]! })
-      }
+      for (let i = 0; i < numbers.length; i++) pairs.push(this.#counted(numbers[i]!))
       yield
     }
     return pairs.sort((a, b) => b.count - a.count)
+  }
+
+  #counted(number: number): SampledPair {
+    const pair = number * pairWords
+    const { values } = this
+    return {
+      path: values.path(number),
+      tag: values.tag(number),
+      key: values.key(number),
+      lo: this.#pairs[pair]!,
+      hi: this.#pairs[pair + highAt]!,
+      count: this.#pairs[pair + countAt]!
+    }
   }
 
   #frequentFrom(from: number, to: number, minCount: number): number[] {

@@ -28,8 +28,9 @@ export class SampledValues {
   #bytes: Uint8Array = new Uint8Array(1024)
   /** Paths of another's numbers. */
   #source: readonly string[] = []
-  /** What #ascii() reads: texts are many, and a view of each would cost more than the text. */
+  /** What #ascii() reads, and where it stands: texts are many, and a view of each would cost more than the text. */
   #buffer: Buffer | undefined
+  #bufferOf: Uint8Array | undefined
   /** Of the texts. */
   bytesLength = 0
   #keys: (number | string)[] = []
@@ -50,7 +51,7 @@ export class SampledValues {
   leave(size: number): void {
     this.#words = this.#words.slice(0, size * valueWords)
     this.#bytes = this.#bytes.slice(0, this.bytesLength)
-    for (let number = 0; number < size; number++) this.#words[number * valueWords] = this.pathNumber(number)
+    for (let number = 0; number < size; number++) this.#words[number * valueWords] = this.#pathNumber(number)
     this.#source = []
   }
 
@@ -82,11 +83,14 @@ export class SampledValues {
   }
 
   path(number: number): string {
-    return this.#paths.names[this.pathNumber(number)]!
+    return this.#paths.names[this.#pathNumber(number)]!
   }
 
-  /** The same for the same path. */
-  pathNumber(number: number): number {
+  pathAndTag(number: number): number {
+    return (this.#pathNumber(number) << formShift) | this.tag(number)
+  }
+
+  #pathNumber(number: number): number {
     const path = this.#words[number * valueWords]!
     return path < 0 ? this.#paths.numberOf(this.#source, ~path) : path
   }
@@ -134,9 +138,14 @@ export class SampledValues {
 
   #ascii(start: number, end: number): string {
     if (typeof Buffer !== 'function') return decoder.decode(this.#bytes.subarray(start, end))
+    if (this.#bufferOf !== this.#bytes) this.#lookAtBytes()
+    return this.#buffer!.toString('latin1', start, end)
+  }
+
+  #lookAtBytes(): void {
     const { buffer, byteOffset, length } = this.#bytes
-    if (this.#buffer?.buffer !== buffer) this.#buffer = Buffer.from(buffer, byteOffset, length)
-    return this.#buffer.toString('latin1', start, end)
+    this.#buffer = Buffer.from(buffer, byteOffset, length)
+    this.#bufferOf = this.#bytes
   }
 
   #json(start: number, end: number): string {
