@@ -1,0 +1,138 @@
+/** Columns are those of the values as a table of them shows: one look at all values of a path and type at a time. */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compareStrings } from '../../src/model/compare.ts'
+import { runSteps } from '../../src/model/time-slice.ts'
+import { Type } from '../../src/model/types.ts'
+import { type ColumnSample, columnSteps, type RangeCodes } from '../../src/sharded-bloom/ranges/choose-columns.ts'
+import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
+import { testSeed } from '../support/arbitraries.ts'
+
+interface Value {
+  readonly path: string
+  readonly tag: number
+  readonly key: number | string
+}
+
+/** Each different value has a number. */
+function sampleOf(documents: readonly (readonly Value[])[]): ColumnSample {
+  const all: Value[] = []
+  const numbers = new Map<string, number>()
+  const members: number[] = []
+  const starts = [0]
+  for (const values of documents) {
+    const own = new Set<number>()
+    for (const value of values) {
+      const name = JSON.stringify([value.path, value.tag, value.key])
+      if (!numbers.has(name)) numbers.set(name, all.push(value) - 1)
+      own.add(numbers.get(name)!)
+    }
+    members.push(...own)
+    starts.push(members.length)
+  }
+  const paths = [...new Set(all.map(({ path }) => path))]
+  return {
+    size: documents.length,
+    members: Int32Array.from(members),
+    startOf: (document) => starts[document]!,
+    values: {
+      path: (number) => all[number]!.path,
+      tag: (number) => all[number]!.tag,
+      key: (number) => all[number]!.key,
+      pathAndTag: (number) => paths.indexOf(all[number]!.path) * 256 + all[number]!.tag
+    }
+  }
+}
+
+function chosen(documents: readonly (readonly Value[])[], choice: RangeCodes): ColumnSpec[] {
+  return runSteps(columnSteps(sampleOf(documents), choice))
+}
+
+/** Paths and types that are kept, by the rules: one value each, enough of them, growing first of all. */
+function expected(documents: readonly (readonly Value[])[], choice: RangeCodes): Set<string> {
+  const byName = new Map<string, { tag: number; keys: (number | string)[][] }>()
+  for (const values of documents) {
+    const own = new Map<string, Set<number | string>>()
+    for (const { path, tag, key } of values) {
+      const name = `${tag} ${path}`
+      byName.set(name, byName.get(name) ?? { tag, keys: [] })
+      own.set(name, (own.get(name) ?? new Set()).add(key))
+    }
+    for (const [name, keys] of own) byName.get(name)!.keys.push([...keys])
+  }
+  const names = new Set<string>()
+  for (const [name, { tag, keys }] of byName) {
+    const isText = tag === Type.string
+    if (tag !== Type.number && tag !== Type.date && (!isText || choice === 'numbers')) continue
+    const flat = keys.flat()
+    const single = keys.filter(({ length }) => length === 1).length
+    const isGrowing = flat.every((key, i) => i === 0 || !isBelow(key, flat[i - 1]!))
+    if (isText && choice === 'auto' && !isGrowing) continue
+    const distinct = new Set(flat).size
+    if (single * 64 < documents.length || single * 2 < keys.length || distinct < 4) continue
+    if (isText && distinct * 8 < keys.length) continue
+    names.add(name)
+  }
+  return names
+}
+
+function isBelow(a: number | string, b: number | string): boolean {
+  return typeof a === 'string' ? compareStrings(a, String(b)) < 0 : a < Number(b)
+}
+
+const keys = fc.oneof(
+  fc.record({ tag: fc.constant(Type.number), key: fc.oneof(fc.integer({ min: -3, max: 9 }), fc.double()) }),
+  fc.record({ tag: fc.constant(Type.date), key: fc.integer() }),
+  fc.record({ tag: fc.constant(Type.string), key: fc.oneof(fc.string({ maxLength: 3 }), fc.constant('')) }),
+  fc.record({ tag: fc.constantFrom(Type.bool, Type.null), key: fc.constant(0) })
+)
+const value: fc.Arbitrary<Value> = fc
+  .tuple(fc.constantFrom('a', 'b', 'c.d'), keys)
+  .map(([path, { tag, key }]) => ({ path, tag, key }))
+/** Beside anything a number and a text that grow, or begin to and stop. */
+const documents = fc
+  .tuple(fc.array(fc.array(value, { maxLength: 5 }), { maxLength: 40 }), fc.integer({ min: 0, max: 40 }))
+  .map(([arrays, until]) =>
+    arrays.map((values, i) => [
+      ...values,
+      { path: 'n', tag: Type.number, key: Math.min(i, until) },
+      { path: 't', tag: Type.string, key: `at ${String(i < until ? i : 99 - i).padStart(3, '0')}` }
+    ])
+  )
+
+test('the columns chosen are those of paths whose values are worth it', () => {
+  for (const choice of ['auto', 'numbers', 'all'] as const) {
+    const property = fc.property(documents, (sample) => {
+      const names = chosen(sample, choice).map(({ path, type }) => `${type} ${path}`)
+      assert.equal(new Set(names), expected(sample, choice))
+    })
+    fc.assert(property, { seed: testSeed(), numRuns: 300 })
+  }
+})
+
+test('growing texts leave out what the first and the last have in common, but for three characters', () => {
+  const sample = Array.from({ length: 100 }, (_, i) => [
+    { path: 'at', tag: Type.string, key: `2026-11-${String(10 + Math.floor(i / 10))}T${i % 10}` }
+  ])
+  assert.equal(chosen(sample, 'auto'), [{ path: 'at', type: Type.string, prefix: '2026-1' }])
+  assert.equal(chosen(sample, 'numbers'), [])
+  assert.equal(chosen(sample, 'none'), [])
+})
+
+test('of a large sample 512 documents or a few more are looked at', () => {
+  let looked = 0
+  const sample = sampleOf(Array.from({ length: 5000 }, (_, i) => [{ path: 'n', tag: Type.number, key: i }]))
+  const { startOf } = sample
+  const counting = {
+    ...sample,
+    startOf: (document: number): number => {
+      looked++
+      return startOf(document)
+    }
+  }
+  assert.is(runSteps(columnSteps(counting, 'auto')).length, 1)
+  assert.ok(looked >= 2 * 512 && looked <= 2 * 640, `${looked} borders of documents`)
+})
+
+test.run()
