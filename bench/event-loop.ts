@@ -12,6 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Database } from '../src/index.ts'
 import type { Document } from '../src/model/types.ts'
 import { generateTweets } from '../src/workload/index.ts'
@@ -23,7 +25,7 @@ import { header, table } from './query-report.ts'
 /** Milliseconds. */
 const targets = { p99: 5, max: 20 }
 const segmentDocuments = 65_536
-const seals = 3
+const maxSeals = 12
 const batchDocuments = 1000
 const chunkBytes = 64 * 1024
 
@@ -32,8 +34,12 @@ const { values: options } = parseArgs({
 })
 const count = Number(options.count)
 
+/** Also where Node was started without --expose-gc. */
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
 /** Lines, outside the heap: the collector's pauses are to be those of PetalDB. */
-const lines = Buffer.from(`${[...generateTweets({ count })].map((tweet) => JSON.stringify(tweet)).join('\n')}\n`)
+const lines = Buffer.concat([...generateTweets({ count })].map((tweet) => Buffer.from(`${JSON.stringify(tweet)}\n`)))
 const lineStarts = new Uint32Array(count + 1)
 for (let n = 1; n <= count; n++) lineStarts[n] = lines.indexOf('\n', lineStarts[n - 1]) + 1
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-bench-event-loop-'))
@@ -42,7 +48,7 @@ const phases: [name: string, report: LoopReport][] = []
 async function phase(name: string, run: (meter: LoopMeter) => Promise<void>): Promise<void> {
   console.error(name)
   // What the phase before left behind is not this one's.
-  globalThis.gc?.()
+  collectGarbage()
   await sleep(200)
   const meter = new LoopMeter()
   meter.resume()
@@ -105,8 +111,9 @@ try {
   }
   if (count >= segmentDocuments) {
     await using db = await openDatabase(join(directory, 'seal'))
+    collectGarbage()
     const meters = new LoopMeter()
-    for (let n = 1; n <= Math.min(seals, Math.floor(count / segmentDocuments)); n++) {
+    for (let n = 1; n <= Math.min(maxSeals, Math.floor(count / segmentDocuments)); n++) {
       await insert(db, (n - 1) * segmentDocuments, n * segmentDocuments - 1)
       await sleep(200)
       meters.resume()

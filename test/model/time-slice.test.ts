@@ -38,9 +38,9 @@ async function withClock(work: (clock: { now: number }) => Promise<void>): Promi
 
 test('a slice goes on at once while it has time, and begins anew in another turn when it has none', () =>
   withClock(async (clock) => {
-    assert.is(breathe(1000, 1), 1000)
+    assert.is(breathe(1000), 1000)
     clock.now = 1001.5
-    const later = breathe(1000, 1)
+    const later = breathe(1000)
     assert.instance(later, Promise)
     assert.is(await later, 1001.5)
   }))

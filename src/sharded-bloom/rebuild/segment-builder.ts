@@ -3,7 +3,7 @@
  * the scanner reads them, and the ordinal of each position.
  */
 import { throwIfAborted } from '../../model/errors.ts'
-import { backgroundSliceMilliseconds, breathe, nextTurn } from '../../model/time-slice.ts'
+import { breathe, nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
 import type { SeedOf } from '../byte-scan/scanner.ts'
@@ -164,7 +164,7 @@ export class SegmentBuilder {
           this.#ingest.add(sampled, stored, sampler)
           // There are more of them here than on average.
           if (sampled.isFull) return sampler
-          sliceStart = await breathe(sliceStart, backgroundSliceMilliseconds)
+          sliceStart = await breathe(sliceStart)
           throwIfAborted(signal)
         }
       }
