@@ -19,6 +19,8 @@ export type Importer = (typeof importers)[number]
 export interface ImportTimes {
   readonly acknowledgedMilliseconds: number
   readonly closedMilliseconds: number
+  /** Of all threads, until closed. */
+  readonly processorMilliseconds: number
   readonly diskBytes: number
 }
 
@@ -94,12 +96,16 @@ async function importInto(batches: number, open: (directory: string) => Promise<
   try {
     const sink = await open(directory)
     globalThis.gc?.()
+    const processor = process.cpuUsage()
     const begin = performance.now()
     for (let i = 0; i < batches; i++) await sink.write(i)
     const acknowledgedMilliseconds = performance.now() - begin
     await sink.close()
     const closedMilliseconds = performance.now() - begin
-    return { acknowledgedMilliseconds, closedMilliseconds, diskBytes: directoryBytes(directory).total }
+    const { user, system } = process.cpuUsage(processor)
+    const processorMilliseconds = (user + system) / 1000
+    const diskBytes = directoryBytes(directory).total
+    return { acknowledgedMilliseconds, closedMilliseconds, processorMilliseconds, diskBytes }
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

@@ -20,6 +20,7 @@ interface ImportSide {
   readonly importer: Importer
   readonly acknowledgedMilliseconds: Spread
   readonly closedMilliseconds: Spread
+  readonly processorMilliseconds: Spread
   readonly diskBytes: number
 }
 
@@ -57,6 +58,7 @@ export async function importPairs({ rounds, progress, ...input }: ImportPairOpti
       importer,
       acknowledgedMilliseconds: spread(runs.map((run) => run.acknowledgedMilliseconds)),
       closedMilliseconds: spread(runs.map((run) => run.closedMilliseconds)),
+      processorMilliseconds: spread(runs.map((run) => run.processorMilliseconds)),
       diskBytes: runs.at(-1)?.diskBytes ?? 0
     }))
   )
@@ -67,17 +69,27 @@ function summarise(count: number, sides: readonly ImportSide[]): ImportPairs {
   if (ours === undefined || bytes === undefined || theirs === undefined) throw new TypeError('all sides must have run')
   const rate = (times: Spread): string =>
     `${significant(count / times.median)} (${significant(count / times.max)}–${significant(count / times.min)})`
+  const perDocument = (time: number): string => significant((time / count) * 1000)
+  const microseconds = ({ median, min, max }: Spread): string =>
+    `${perDocument(median)} (${perDocument(min)}–${perDocument(max)})`
   return {
     acknowledgedRatio: theirs.acknowledgedMilliseconds.median / ours.acknowledgedMilliseconds.median,
     closedRatio: theirs.closedMilliseconds.median / ours.closedMilliseconds.median,
     bytesRatio: theirs.acknowledgedMilliseconds.median / bytes.acknowledgedMilliseconds.median,
     sides,
     markdown: table(
-      ['', 'documents per ms until acknowledged', 'until closed', 'disk, MB'],
+      [
+        '',
+        'documents per ms until acknowledged',
+        'until closed',
+        'processor, all threads, µs per document',
+        'disk, MB'
+      ],
       sides.map((side) => [
         side.importer,
         rate(side.acknowledgedMilliseconds),
         rate(side.closedMilliseconds),
+        microseconds(side.processorMilliseconds),
         (side.diskBytes / 1e6).toFixed(1)
       ])
     )
