@@ -1,5 +1,5 @@
 /** When the store lets the event loop turn: by the clock that all work of the turn has in common. */
-export { isTurnLong } from '../../model/time-slice.ts'
+export { isTurnLong, workMilliseconds } from '../../model/time-slice.ts'
 
 /** Resolves in the next turn; of many that wait all do. */
 export function nextTurn(): Promise<void> {

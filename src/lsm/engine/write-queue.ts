@@ -13,7 +13,7 @@
  * 4. After a failure nothing is written any more: what the log holds from there on is unknown.
  */
 import type { PutHashes } from '../encoded-batch.ts'
-import { isTurnLong } from './event-loop-turn.ts'
+import { isTurnLong, workMilliseconds } from './event-loop-turn.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 import { WriteGroup, type WriteOperation } from './write-group.ts'
 
@@ -199,7 +199,7 @@ export class WriteQueue {
   #schedule(): void {
     if (this.#state !== 'idle') return
     this.#state = 'scheduled'
-    if (isTurnLong()) setImmediate(this.#takeTurn)
+    if (isTurnLong(workMilliseconds)) setImmediate(this.#takeTurn)
     else queueMicrotask(this.#takeTurn)
   }
 
@@ -214,7 +214,7 @@ export class WriteQueue {
         return
       }
       this.#complete()
-      if (this.#groups.length > 0 && isTurnLong()) {
+      if (this.#groups.length > 0 && isTurnLong(workMilliseconds)) {
         this.#state = 'scheduled'
         setImmediate(this.#takeTurn)
         return
