@@ -1,9 +1,9 @@
 /** The store as declared indexes use it: an area for each, read entry by entry. */
 import type { AbstractIterator } from 'abstract-level'
-import { fromStore } from '../errors.ts'
 import type { Store } from '../options.ts'
-import type { TextReadOptions } from '../store/collection-store.ts'
 import { Area } from '../store/layout.ts'
+import type { TextReadOptions } from '../store/store-access.ts'
+import { orFail, rethrow } from '../store/store-errors.ts'
 import { arraysKey } from './entry-key.ts'
 import type { KeyRange } from './key-ranges.ts'
 
@@ -37,19 +37,11 @@ export class IndexStore {
   /** The value under a whole key, of a snapshot or as committed now. REQUIRES: canReadSync. */
   value(key: Uint8Array, snapshot?: TextReadOptions['snapshot']): Uint8Array | undefined {
     const options = snapshot === undefined ? bytesOptions : { ...bytesOptions, snapshot }
-    try {
-      return this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, options)
-    } catch (error) {
-      throw fromStore(error)
-    }
+    return orFail(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, options))
   }
 
-  async values(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
-    try {
-      return await this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], bytesOptions)
-    } catch (error) {
-      throw fromStore(error)
-    }
+  values(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], bytesOptions).catch(rethrow)
   }
 
   /** Entries of an area. The caller closes the iterator. */

@@ -1,5 +1,6 @@
 /** Walks over the records of an ordinal range where they lie in the store, on this thread. */
 import type { ByteScan, ByteSpan } from '../../lsm/read/byte-scan.ts'
+import { orFail } from '../store/store-errors.ts'
 
 /** A record that was not decoded yet. */
 export interface RecordPlace {
@@ -14,7 +15,6 @@ export interface RecordPlace {
 export class DocumentScan implements RecordPlace {
   readonly #scan: ByteScan
   readonly #ordinalOf: (bytes: Uint8Array, start: number, end: number) => number
-  readonly #orFail: <T>(read: () => T) => T
   readonly #next: () => boolean
 
   ordinal = 0
@@ -23,15 +23,9 @@ export class DocumentScan implements RecordPlace {
   end = 0
   block: ByteSpan | undefined
 
-  /** @param orFail turns the store's errors into ours */
-  constructor(
-    scan: ByteScan,
-    ordinalOf: (bytes: Uint8Array, start: number, end: number) => number,
-    orFail: <T>(read: () => T) => T
-  ) {
+  constructor(scan: ByteScan, ordinalOf: (bytes: Uint8Array, start: number, end: number) => number) {
     this.#scan = scan
     this.#ordinalOf = ordinalOf
-    this.#orFail = orFail
     this.#next = () => scan.next()
   }
 
@@ -42,7 +36,7 @@ export class DocumentScan implements RecordPlace {
 
   /** To the next record; false at the end. */
   next(): boolean {
-    if (!this.#orFail(this.#next)) return false
+    if (!orFail(this.#next)) return false
     const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, block } = this.#scan.entry
     this.ordinal = this.#ordinalOf(keyBytes, keyStart, keyEnd)
     this.bytes = valueBytes

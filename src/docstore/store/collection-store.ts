@@ -21,16 +21,9 @@ import { type CollectionState, WriteBatch } from '../write/write-batch.ts'
 import { IdTable, maxKeysReadSync } from './id-table.ts'
 import { IndexRecords } from './index-records.ts'
 import { Area } from './layout.ts'
-import { accessTo, type StoreAccess } from './store-access.ts'
+import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
 import { orFail, rethrow } from './store-errors.ts'
 import { runsOfReader, runsOfScan } from './stored-runs.ts'
-
-/** Encodings and snapshot of a read, made once and handed to every call. */
-export interface TextReadOptions {
-  readonly keyEncoding: 'view'
-  readonly valueEncoding: 'utf8'
-  readonly snapshot?: AbstractSnapshot
-}
 
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
 
@@ -181,8 +174,7 @@ export class CollectionStore {
     const ordinalOf = (key: Uint8Array, start: number, end: number): number => docs.ordinalOf(key, start, end)
     return new DocumentScan(
       orFail(() => scanBytes(range)),
-      ordinalOf,
-      orFail
+      ordinalOf
     )
   }
 

@@ -1,8 +1,10 @@
 /** Ordinals by encoded `_id`, as they are stored where they cannot be computed. */
 import type { Store } from '../options.ts'
-import type { TextReadOptions } from './collection-store.ts'
 import type { Area } from './layout.ts'
+import type { TextReadOptions } from './store-access.ts'
 import { orFail, rethrow } from './store-errors.ts'
+
+type ReadText = (key: Uint8Array, options: TextReadOptions) => string | undefined
 
 /** So many keys are looked up one by one where the store can do so at once. */
 export const maxKeysReadSync = 16
@@ -11,14 +13,10 @@ const entriesPerRead = 1000
 export class IdTable {
   readonly area: Area
   readonly #store: Store
-  /** undefined where the store cannot read synchronously. */
-  readonly #readText: ((key: Uint8Array, options: TextReadOptions) => string | undefined) | undefined
+  readonly #readText: ReadText | undefined
 
-  constructor(
-    store: Store,
-    area: Area,
-    readText: ((key: Uint8Array, options: TextReadOptions) => string | undefined) | undefined
-  ) {
+  /** @param readText undefined where the store cannot read synchronously */
+  constructor(store: Store, area: Area, readText: ReadText | undefined) {
     this.#store = store
     this.area = area
     this.#readText = readText

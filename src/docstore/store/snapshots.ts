@@ -11,7 +11,8 @@
  * 3. A snapshot is closed with the last view that uses it.
  */
 import type { AbstractSnapshot } from 'abstract-level'
-import type { CollectionStore, TextReadOptions } from './collection-store.ts'
+import type { CollectionStore } from './collection-store.ts'
+import type { TextReadOptions } from './store-access.ts'
 
 export class SharedSnapshot {
   readonly options: TextReadOptions

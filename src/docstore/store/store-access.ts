@@ -21,6 +21,13 @@ export interface BatchSink {
   commit(sync: boolean): Promise<void>
 }
 
+/** Encodings and snapshot of a read, made once and handed to every call. */
+export interface TextReadOptions {
+  readonly keyEncoding: 'view'
+  readonly valueEncoding: 'utf8'
+  readonly snapshot?: AbstractSnapshot
+}
+
 export interface StoreAccess {
   newSink(): BatchSink
   /** True when reads, iterators' too, run on this thread to their end. */

@@ -6,6 +6,7 @@
  * 1. All versions of a key are in one output.
  * 2. When it fails, for whatever reason, its outputs are removed.
  */
+import { closeQuietly } from '../fs/close-quietly.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { HandedPairs } from '../memtable/handed-pairs.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
@@ -46,6 +47,7 @@ export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: P
       milliseconds: performance.now() - started
     }
   } catch (error) {
+    // The error that led here is the one to report.
     for (const input of inputs) closeQuietly(input)
     await outputs.discard()
     throw jobError('A compaction failed', error, job.directory)
@@ -84,13 +86,4 @@ async function collectorFactory(job: TableJob): Promise<(() => ValueCollector) |
   const handed = new HandedPairs()
   for (const { pairs } of job.memtables) if (pairs !== undefined) handed.take(pairs)
   return () => new ValueCollector(extractor, identity, values, handed)
-}
-
-/** After a failure: the error that led here is the one to report. */
-function closeQuietly(input: { close(): void }): void {
-  try {
-    input.close()
-  } catch {
-    // The descriptor is gone either way.
-  }
 }

@@ -96,19 +96,11 @@ export class PrivateRows {
 
   /** Writes the row's bits to `out`: of as many whole chunks as have documents. */
   writeRow(slot: number, out: number): void {
-    const { kernels, u8, u32 } = this.#memory
+    const { kernels } = this.#memory
     const { chunkRowBytes } = this.#geometry
     const parts = this.#parts
     const cursors = this.#memory.push(8 * parts.length)
-    for (let i = 0; i < parts.length; i++) {
-      const part = parts[i]!
-      const begin = beginOf(part, slot)
-      const end = beginOf(part, slot + 1)
-      const at = this.#memory.push(end - begin)
-      u8.set(part.bytes.subarray(begin, end), at)
-      u32[(cursors >>> 2) + 2 * i] = at
-      u32[(cursors >>> 2) + 2 * i + 1] = at + end - begin
-    }
+    for (let i = 0; i < parts.length; i++) this.#place(parts[i]!, slot, slot + 1, cursors + 8 * i)
     const isSound = kernels.joinParts(cursors, parts.length, this.#partDocuments, chunkRowBytes, out)
     this.#memory.pop(cursors)
     if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
@@ -136,18 +128,12 @@ export class PrivateRows {
   /** The stored forms over all documents of the rows of slots [from, to), at most `sealedRowsAtOnce` of them. */
   encode(from: number, to: number, rowBytes: number): Uint8Array[] {
     if (this.#documents > this.#partDocuments) this.#storeChunk()
-    const { kernels, u8, u32 } = this.#memory
+    const { kernels, u8 } = this.#memory
     const { chunkRowBytes } = this.#geometry
     const parts = this.#parts
     const cursors = this.#memory.push(8 * parts.length)
     try {
-      for (let i = 0; i < parts.length; i++) {
-        const bytes = parts[i]!.bytes.subarray(beginOf(parts[i]!, from), beginOf(parts[i]!, to))
-        const at = this.#memory.push(bytes.length)
-        u8.set(bytes, at)
-        u32[(cursors >>> 2) + 2 * i] = at
-        u32[(cursors >>> 2) + 2 * i + 1] = at + bytes.length
-      }
+      for (let i = 0; i < parts.length; i++) this.#place(parts[i]!, from, to, cursors + 8 * i)
       const row = this.#memory.push(frameBytes)
       const out = this.#memory.push(1 + rowBytes)
       const rows: Uint8Array[] = []
@@ -282,20 +268,31 @@ export class PrivateRows {
     return concatenated(pieces, length)
   }
 
+  /**
+   * Pushes the part's records of slots [from, to) for a kernel to read.
+   * @param cursor gets where they begin and end
+   * @returns where they begin
+   */
+  #place(part: ChunkPart, from: number, to: number, cursor: number): number {
+    const { u8, u32 } = this.#memory
+    const bytes = part.bytes.subarray(beginOf(part, from), beginOf(part, to))
+    const at = this.#memory.push(bytes.length)
+    u8.set(bytes, at)
+    u32[cursor >>> 2] = at
+    u32[(cursor >>> 2) + 1] = at + bytes.length
+    return at
+  }
+
   /** @param use is given the address of the row's bits */
   #eachRow(part: ChunkPart, use: (slot: number, row: number) => void): void {
-    const { kernels, u8, u32 } = this.#memory
+    const { kernels } = this.#memory
     const { chunkRowBytes } = this.#geometry
     const cursor = this.#memory.push(8)
     const row = this.#memory.push(chunkRowBytes)
     try {
       for (let from = 0; from < part.ends.length; from += rowsAtOnce) {
         const to = Math.min(from + rowsAtOnce, part.ends.length)
-        const bytes = part.bytes.subarray(beginOf(part, from), beginOf(part, to))
-        const at = this.#memory.push(bytes.length)
-        u8.set(bytes, at)
-        u32[cursor >>> 2] = at
-        u32[(cursor >>> 2) + 1] = at + bytes.length
+        const at = this.#place(part, from, to, cursor)
         for (let slot = from; slot < to; slot++) {
           if (kernels.joinParts(cursor, 1, part.documents, chunkRowBytes, row) === 0) {
             throw this.#damaged(`private row ${slot} of a chunk is not readable`)

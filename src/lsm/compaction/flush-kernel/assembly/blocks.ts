@@ -48,7 +48,7 @@ export let skip: u32 = 0
 export let lastKey: usize = 0
 export let lastLength: u32 = 0
 
-/** Rooms: see the layout in flush-memory.ts. */
+/** Rooms: see the layout in ../flush-kernel.ts. */
 export function setBlocks(output: usize, restartOffsets: usize, handles: usize, separators: usize): void {
   outputAt = output
   restartsAt = restartOffsets

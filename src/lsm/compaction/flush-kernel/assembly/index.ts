@@ -1,6 +1,6 @@
 /**
  * A flush but for its files: from the entries of memtables to the blocks, the index and the key filter of tables. Compiled
- * by scripts/build-kernels.mjs; the contract stands in ../flush-kernel.ts, the layout of memory in ../flush-memory.ts.
+ * by scripts/build-kernels.mjs; the contract stands in ../kernel-functions.ts, the layout of memory in ../flush-kernel.ts.
  *
  * Invariants:
  * 1. Which versions survive is what drop-rules.ts says where nothing is known of deeper levels; where tables end, the host
