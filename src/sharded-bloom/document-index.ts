@@ -80,7 +80,7 @@ export interface IndexRebuild {
  * is of the document at some ordinal.
  */
 export interface Placement {
-  /** The version to be added next is of the document at `ordinal`. @returns a record for the batch that writes it */
+  /** The version that was added last is of the document at `ordinal`. @returns a record for the batch that writes it */
   place(version: number, ordinal: number): IndexWrite
   /** Takes back a version whose batch was not written. */
   withdraw(version: number): void

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BadLine, type Database, open, PetalError } from '../../src/index.ts'
@@ -114,6 +115,19 @@ test('two ids in one line are refused, not guessed at', async () => {
     { onSkipped: (line) => bad.push(line) }
   )
   assert.equal([insertedCount, skippedCount, bad.map(({ line }) => line)], [1, 1, [2]])
+})
+
+test('a line that is refused writes nothing, whatever leads from an _id to its document', async () => {
+  for (const ids of ['table', 'reversible'] as const) {
+    const store = new MemoryLevel()
+    await using db = await open(store, { ids })
+    await db.importLines([new TextEncoder().encode('{"_id":1}\n')])
+    const before = await store.iterator().all()
+    const lines = ['{"_id":2,"a":}', '{"_id":3,"__proto__":1}', '{"_id":4,"_id":5}']
+    const { skippedCount } = await db.importLines([new TextEncoder().encode(lines.join('\n'))])
+    assert.is(skippedCount, 3)
+    assert.equal(await store.iterator().all(), before, ids)
+  }
 })
 
 test('strict ends at the first bad line: what is before it is in, nothing after it is', async () => {

@@ -100,6 +100,26 @@ for (const [name, openEmpty] of Object.entries(stores)) {
       [4, 3, 2, 11, 20, 21].map((u, _id) => [_id, u])
     )
   })
+
+  claim('an import skips the lines that hold no document, whatever is wrong with them', async (db) => {
+    const nested = `${'['.repeat(150)}${']'.repeat(150)}`
+    const bad = ['"__proto__":1', `"a":${nested}`, '"a":{"$date":"x"}', '"a":', '"u":0', '"_id":0']
+    const lines = [
+      '{"_id":0,"u":0}',
+      ...bad.map((rest, i) => `{"_id":${i + 1},"u":${i + 1},${rest}}`),
+      '{"_id":9,"u":9}'
+    ]
+    const skipped: number[] = []
+    await db.importLines([new TextEncoder().encode(lines.join('\n'))], { onSkipped: ({ line }) => skipped.push(line) })
+    assert.equal(
+      skipped.sort((a, b) => a - b),
+      bad.map((_, i) => i + 2)
+    )
+    assert.equal(
+      (await db.find().toArray()).map(({ _id }) => _id),
+      [0, 9]
+    )
+  })
 }
 
 test('a batch that the store refuses frees the keys it had taken', async () => {

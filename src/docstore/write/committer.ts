@@ -138,7 +138,7 @@ export class Committer {
   add(commit: Commit, document: Document, id: Uint8Array): void {
     if (!this.#addPlain(commit, document, id)) {
       const read = this.#read(document)
-      this.#put(commit, read, id, commit.entries?.admit(decodeRecord(read.record)))
+      this.#putRead(commit, read, id, commit.entries?.admit(decodeRecord(read.record)))
     }
     commit.documents++
   }
@@ -153,17 +153,17 @@ export class Committer {
     // A declared index asks the document, not its bytes.
     const parsed = commit.entries && line.parse()
     const admitted = parsed && commit.entries?.admit(parsed.document)
-    const version = this.#place(commit, id)
-    if (this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') !== true) {
+    if (this.#index.addBytes?.(this.#nextVersion, bytes, 0, bytes.length, 'extended') !== true) {
       const { document, isJson } = parsed ?? line.parse()
       const flat = this.#index.flatten(document)
       if (!isJson || !flat.isPlain) {
         this.add(commit, document, id)
         return
       }
-      this.#index.add(version, flat)
+      this.#index.add(this.#nextVersion, flat)
     }
-    this.#putBytes(commit, bytes, id, admitted)
+    this.#put(commit, bytes, id, admitted)
+    commit.documentBytes += bytes.length
     commit.documents++
   }
 
@@ -177,7 +177,7 @@ export class Committer {
     if (record === old.record || isSameDocument(record, old)) return false
     const admitted = commit.entries?.admit(decodeRecord(record), old.ordinal)
     this.#end(commit, old)
-    this.#put(commit, read, id, admitted)
+    this.#putRead(commit, read, id, admitted)
     return true
   }
 
@@ -241,11 +241,11 @@ export class Committer {
     assertStorable(record.length)
     const admitted = commit.entries?.admit(decodeRecord(decoder.decode(record)))
     const markBytes = form === 'objectId' ? 1 : 0
-    const version = this.#place(commit, id)
-    if (!this.#index.addBytes(version, record, markBytes, record.length - markBytes, form)) {
-      this.#index.add(version, this.#index.flatten(document))
+    if (!this.#index.addBytes(this.#nextVersion, record, markBytes, record.length - markBytes, form)) {
+      this.#index.add(this.#nextVersion, this.#index.flatten(document))
     }
-    this.#putBytes(commit, record, id, admitted)
+    this.#put(commit, record, id, admitted)
+    commit.documentBytes += record.length
     return true
   }
 
@@ -265,26 +265,26 @@ export class Committer {
     return { form, record: commit.arena.encode(text) }
   }
 
-  /** Tells the index which document the next version is of, where ordinals do not. @returns the version */
-  #place({ batch }: Commit, id: Uint8Array): number {
-    const { placement } = this.#index
-    if (placement !== undefined) batch.putIndexRecord(placement.place(this.#nextVersion, this.#ordinalOf(id)))
-    return this.#nextVersion
-  }
-
   /** Of the version that comes next. REQUIRES: the `_id` was checked. */
   #ordinalOf(id: Uint8Array): number {
     return this.#store.ids?.ordinalOfKey(id) ?? this.#nextVersion
   }
 
   /** REQUIRES: the index has the next version. */
-  #putBytes(commit: Commit, record: Uint8Array, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
+  #put(
+    { batch, added, entries }: Commit,
+    record: string | Uint8Array,
+    id: Uint8Array,
+    admitted: AdmittedEntries | undefined
+  ): void {
     const ordinal = this.#ordinalOf(id)
-    commit.added.push(this.#nextVersion++)
-    commit.batch.putDocument(ordinal, record)
-    commit.batch.putId(id, ordinal)
-    if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
-    commit.documentBytes += record.length
+    // Where ordinals do not tell which document the version is of.
+    const { placement } = this.#index
+    if (placement !== undefined) batch.putIndexRecord(placement.place(this.#nextVersion, ordinal))
+    added.push(this.#nextVersion++)
+    batch.putDocument(ordinal, record)
+    batch.putId(id, ordinal)
+    if (admitted !== undefined) entries?.put(batch, admitted, ordinal)
   }
 
   #read(document: Document): ReadDocument {
@@ -295,18 +295,14 @@ export class Committer {
     })
   }
 
-  #put(
+  #putRead(
     commit: Commit,
     { flat, record, bytes }: ReadDocument,
     id: Uint8Array,
     admitted: AdmittedEntries | undefined
   ): void {
-    const ordinal = this.#ordinalOf(id)
-    this.#index.add(this.#place(commit, id), flat)
-    commit.added.push(this.#nextVersion++)
-    commit.batch.putDocument(ordinal, record)
-    commit.batch.putId(id, ordinal)
-    if (admitted !== undefined) commit.entries?.put(commit.batch, admitted, ordinal)
+    this.#index.add(this.#nextVersion, flat)
+    this.#put(commit, record, id, admitted)
     commit.documentBytes += bytes
   }
 

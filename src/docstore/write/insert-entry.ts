@@ -73,10 +73,16 @@ export function assertSameId({ _id }: Document, { id, key }: Entry): void {
 
 /** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
 export async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
+  const written = document instanceof JsonLine ? parsedOrNone(document) : document
+  if (written !== undefined) await entries?.load([written])
+}
+
+/** A line that holds no document is refused when it is added. */
+function parsedOrNone(line: JsonLine): Document | undefined {
   try {
-    await entries?.load([document instanceof JsonLine ? document.parse().document : document])
+    return line.parse().document
   } catch (error) {
-    // A line that cannot be parsed is refused when it is added.
-    if (!(error instanceof PetalError) || error.codeName !== 'FailedToParse') throw error
+    if (error instanceof PetalError) return undefined
+    throw error
   }
 }

@@ -72,7 +72,7 @@ export class Recent {
     return this.#index.flatten(document)
   }
 
-  /** The version to be added next is of this document. */
+  /** The version that was added last is of the document at this ordinal. */
   place(version: number, ordinal: number): void {
     this.#ordinals[version - this.#firstVersion] = ordinal
   }

@@ -241,8 +241,8 @@ export class ScatteredIndex implements DocumentIndex {
       for (const [i, document] of (await this.#options.documentsAt(run)).entries()) {
         // Deleted, or written back by a later batch: what is there now is what counts.
         if (document === undefined) continue
-        recent.place(next, run[i]!)
-        recent.add(next++, recent.flatten(document))
+        recent.add(next, recent.flatten(document))
+        recent.place(next++, run[i]!)
         this.#recovered++
         sliceStart = await breathe(sliceStart)
       }
