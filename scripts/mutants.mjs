@@ -1,8 +1,9 @@
 // Makes the mistakes listed in test/lsm/mutants/, one at a time, in a copy of the tree, and runs the tests that are to
-// notice. Ends with the mutants that nobody caught; exit status 1 when there is one.
+// notice. A mistake in AssemblyScript is compiled into the modules that contain it. Ends with the mutants that nobody caught;
+// exit status 1 when there is one.
 //
 //   npm run test:mutants                    all of them
-//   npm run test:mutants -- tombstone       those whose claim contains a word
+//   npm run test:mutants -- tombstone       those whose claim or heading contains a word
 //   npm run test:mutants -- --committed     in what is committed, not in the working tree
 //   npm run test:mutants -- --write         … and writes docs/mutants.md
 import { execFileSync, spawn } from 'node:child_process'
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mutants } from '../test/lsm/mutants/index.mjs'
+import { buildModule, modules, modulesOf } from './kernel-modules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
@@ -26,14 +28,17 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 const names = ['src', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
 for (const name of names) cpSync(join(root, name), join(copy, name), { recursive: true })
 if (flags.includes('--committed')) {
-  // Over the copy, which has what is generated and not committed.
   const archive = execFileSync('git', ['archive', 'HEAD', ...names], { cwd: root, maxBuffer: 2 ** 28 })
   execFileSync('tar', ['-x', '-C', copy], { input: archive })
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+// What was generated may be of other sources.
+for (const module of modules) await buildModule(module, copy)
 
 const chosen = Object.entries(mutants).flatMap(([group, list]) =>
-  list.filter(({ claim }) => words.every((word) => claim.includes(word))).map((mutant) => ({ group, ...mutant }))
+  list
+    .filter(({ claim }) => words.every((word) => `${group}: ${claim}`.includes(word)))
+    .map((mutant) => ({ group, ...mutant }))
 )
 
 // What fails without a mutant catches none.
@@ -61,18 +66,18 @@ if (flags.includes('--write')) writeFileSync(join(root, 'docs/mutants.md'), page
 process.exitCode = survivors.length > 0 || broken.size > 0 ? 1 : 0
 
 async function caughtBy({ edits, tests }) {
+  // Compiled from the mistake, and put back with it.
+  const generated = modulesOf(
+    edits.map(({ file }) => file),
+    copy
+  )
   const originals = new Map()
-  for (const { file, find, replace } of edits) {
-    const path = join(copy, file)
-    const text = readFileSync(path, 'utf8')
-    if (text.split(find).length !== 2) throw new Error(`${file} does not have this once:\n${find}`)
-    if (!originals.has(path)) originals.set(path, text)
-    writeFileSync(
-      path,
-      text.replace(find, () => replace)
-    )
+  for (const file of [...edits.map(({ file }) => file), ...generated.map(({ target }) => target)]) {
+    originals.set(file, readFileSync(join(copy, file), 'utf8'))
   }
   try {
+    for (const edit of edits) make(edit)
+    for (const module of generated) await buildModule(module, copy)
     for (const test of tests) {
       if (broken.has(test)) continue
       const { failed, title } = await run(test)
@@ -80,8 +85,17 @@ async function caughtBy({ edits, tests }) {
     }
     return { test: undefined, title: undefined }
   } finally {
-    for (const [path, text] of originals) writeFileSync(path, text)
+    for (const [file, text] of originals) writeFileSync(join(copy, file), text)
   }
+}
+
+function make({ file, find, replace }) {
+  const text = readFileSync(join(copy, file), 'utf8')
+  if (text.split(find).length !== 2) throw new Error(`${file} does not have this once:\n${find}`)
+  writeFileSync(
+    join(copy, file),
+    text.replace(find, () => replace)
+  )
 }
 
 function run(test) {

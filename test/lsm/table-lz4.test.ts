@@ -153,6 +153,22 @@ test('malformed input is refused exactly where the format forbids it', () => {
   )
 })
 
+test('a match reaches back to the first byte of the output, and no further', () => {
+  for (let literals = 1; literals < 40; literals++) {
+    const head = [Math.min(literals, 15) << 4, ...(literals < 15 ? [] : [literals - 15])]
+    const first = Array.from({ length: literals }, (_, i) => i)
+    for (let distance = 0; distance < literals + 3; distance++) {
+      const bytes = Buffer.from([...head, ...first, distance, 0, 5 << 4, 1, 2, 3, 4, 5])
+      const target = Buffer.alloc(literals + 4 + 5)
+      const expected = referenceDecompress(bytes, target.length)
+      assert.is(expected !== undefined, distance > 0 && distance <= literals)
+      const isGood = decompressChunk(bytes, 0, bytes.length, target, 0, target.length)
+      assert.is(isGood, expected !== undefined, `${literals} literals, then ${distance} back`)
+      if (expected !== undefined) assert.equal(target, expected)
+    }
+  }
+})
+
 test('compression gives up above the limit, and never exceeds it', () => {
   fc.assert(
     fc.property(data, fc.nat(2000), (raw, limit) => {

@@ -244,6 +244,18 @@ test('thousands of private values are all found', () => {
   })
 })
 
+test('private texts are told from others of their length by every byte', () => {
+  // Seven bits of hash are compared before the bytes: some of a thousand others have those of a private text.
+  const textOf = (i: number): string => `text${String(i).padStart(4, '0')}`
+  const privatePairs = Array.from({ length: 64 }, (_, i) =>
+    tools.pairHash.hash({ path: 's', tag: Type.string, key: textOf(i) })
+  )
+  withPair({ ...initial, privatePairs }, (pair) => {
+    for (let i = 0; i < 1000; i++) pair.add({ s: textOf(i) })
+    assert.ok(pair.handled > 900)
+  })
+})
+
 test('a number is no length, whatever their hashes have in common', () => {
   // Seven bits of hash tell the pairs of one bucket apart, and only then the pairs themselves.
   for (let i = 0; i < 500; i++) {

@@ -2,6 +2,8 @@
 import { bounds } from './bounds.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
+import { flushKernel } from './flush-kernel.mjs'
+import { kernels } from './kernels.mjs'
 import { reading } from './reading.mjs'
 import { recovery } from './recovery.mjs'
 import { values } from './values.mjs'
@@ -12,5 +14,7 @@ export const mutants = {
   'What is merged reads as before': compaction,
   'What is read is of one moment': reading,
   'Lookups are full scans': values,
-  'Bounds are sound': bounds
+  'Bounds are sound': bounds,
+  'A flush in WebAssembly is one in JavaScript': flushKernel,
+  'Kernels do what JavaScript would': kernels
 }

@@ -1,0 +1,157 @@
+/** What is written, scanned and indexed in WebAssembly is what JavaScript would make of it. */
+import { edit, mutant } from './mutant.mjs'
+
+const scan = 'sharded-bloom/byte-scan/assembly'
+const writer = 'sharded-bloom/json-writer/assembly/index'
+const rows = 'bloom/kernels/assembly'
+
+export const kernels = [
+  mutant(
+    'bytes of other characters are taken for ASCII',
+    edit(`${scan}/text`, 'i8x16.lt_s(bytes, SPACES)', 'i8x16.lt_u(bytes, SPACES)'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'the last of three units is not hashed',
+    edit(`${scan}/text`, '-<u32>(rest == 3)', '-<u32>(rest > 3)'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a number is rounded twice',
+    edit(`${scan}/number`, 'const MAX_EXACT: u64 = 1 << 53', 'const MAX_EXACT: u64 = 1 << 54'),
+    'sharded-bloom/byte-scan-numbers'
+  ),
+  mutant(
+    'a number half-way between two doubles is rounded up',
+    edit(`${scan}/number`, '(mantissa & 3) == 1) return 0', '(mantissa & 3) == 4) return 0'),
+    'sharded-bloom/byte-scan-numbers'
+  ),
+  mutant(
+    'the end of a long key is not compared',
+    edit(`${scan}/nodes`, 'return length <= 8 || isEqual(p, load<u32>(node, KEY), length)', 'return true'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a key that comes back in its object is indexed again',
+    edit(`${scan}/index`, 'if (load<u32>(child, OBJECT) == count) return NOT_HANDLED\n', '\n'),
+    'sharded-bloom/byte-scan',
+    'sharded-bloom/byte-scan-fuzz'
+  ),
+  mutant(
+    'what stands behind a document is not looked at',
+    edit(`${scan}/index`, 'if (p != end || isOverfull())', 'if (isOverfull())'),
+    'sharded-bloom/byte-scan-fuzz',
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'the length of an array is taken for its number',
+    edit(
+      `${scan}/pairs`,
+      '|| load<u32>(pair, TAG) != tag) continue\n      if (load<u64>(pair, VALUE)',
+      ') continue\n      if (load<u64>(pair, VALUE)'
+    ),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'private texts that begin alike are one',
+    edit(`${scan}/pairs`, 'return load<u64>(a + last) == load<u64>(b + last)', 'return true'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a second value of a column is taken for the only one',
+    edit(`${scan}/columns`, 'load<u8>(count) + 1, 2)', 'load<u8>(count) + 1, 1)'),
+    'sharded-bloom/byte-scan',
+    'sharded-bloom/byte-scan-index'
+  ),
+  mutant(
+    'the key of a text of seven bytes has the byte behind it',
+    edit(`${scan}/columns`, 'if (length < KEY_BYTES) bytes', 'if (length < KEY_BYTES - 1) bytes'),
+    'sharded-bloom/byte-scan',
+    'sharded-bloom/byte-scan-index'
+  ),
+  mutant(
+    'a pair counts twice for a document that has it twice',
+    edit(`${scan}/sample`, 'if (load<u32>(pair, SEEN_IN) == document) continue\n', '\n'),
+    'sharded-bloom/sample-of-bytes'
+  ),
+  mutant(
+    'a sample that grows loses its last pair',
+    edit(`${scan}/sample`, 'number < size; number++', 'number + 1 < size; number++'),
+    'sharded-bloom/sample-of-bytes'
+  ),
+  mutant(
+    'characters above 0x8000 are written as bytes',
+    edit(writer, 'i16x8.gt_u(units, LAST_ASCII)', 'i16x8.gt_s(units, LAST_ASCII)'),
+    'sharded-bloom/json-writer'
+  ),
+  mutant(
+    'a backslash behind another character to be escaped is not',
+    edit(writer, 'unit != QUOTE && unit != BACKSLASH) store', 'unit != QUOTE) store'),
+    'sharded-bloom/json-writer'
+  ),
+  mutant(
+    'a surrogate at the end of a text goes with the next text',
+    edit(writer, 'unit < 0xdc00 && p < end &&', 'unit < 0xdc00 &&'),
+    'sharded-bloom/json-writer'
+  ),
+  mutant(
+    'escapes have no room',
+    edit(writer, 'if (out + 6 * length > OUT_END) return -1', 'if (out + length > OUT_END) return -1'),
+    'sharded-bloom/json-writer'
+  ),
+  mutant(
+    'an integer of 33 bits is written as one of 32',
+    edit(writer, 'if (value > 0xffffffff) {', 'if (value > 0x1ffffffff) {'),
+    'sharded-bloom/json-writer'
+  ),
+  mutant(
+    'a bit behind the last document is left',
+    edit(`${rows}/index`, '(<u32>1 << (bits & 7)) - 1', '(<u32>2 << (bits & 7)) - 1'),
+    'bloom/kernels'
+  ),
+  mutant(
+    'bits are counted until a byte overflows',
+    edit(
+      `${rows}/index`,
+      'lane.\n    const end = min<usize>(offset + 31 * 16, bytes)',
+      'lane.\n    const end = min<usize>(offset + 32 * 16, bytes)'
+    ),
+    'bloom/kernels'
+  ),
+  mutant(
+    'a gap may be longer than three bytes',
+    edit(`${rows}/gaps`, 'address == end || shift > 14', 'address == end || shift > 21'),
+    'bloom/gap-lists'
+  ),
+  mutant(
+    'the complement of a row has positions behind its last document',
+    edit(`${rows}/gaps`, 'if (position >= positions) return', 'if (position > positions) return'),
+    'sharded-bloom/private-rows'
+  ),
+  mutant(
+    'the first gap of a part counts from the beginning of the row',
+    edit(`${rows}/stored-rows`, 'let rest = start + gap - next', 'let rest = start + gap'),
+    'sharded-bloom/private-rows'
+  ),
+  mutant(
+    'parts that are full make an empty row',
+    edit(`${rows}/stored-rows`, 'count != 0 ? shape : shape == LIST ? NONE : ALL', 'count != 0 ? shape : NONE'),
+    'sharded-bloom/private-rows'
+  ),
+  mutant(
+    'a range ends before its last key',
+    edit(`${rows}/ranges`, 'f64x2.le(pair, highs)', 'f64x2.lt(pair, highs)'),
+    'sharded-bloom/range-soundness'
+  ),
+  mutant(
+    'a key that is an edge is put into the bin behind it',
+    edit(`${rows}/ranges`, '(<usize>1 << shift) - 8) < key)', '(<usize>1 << shift) - 8) <= key)'),
+    'sharded-bloom/range-soundness',
+    'sharded-bloom/format-columns'
+  ),
+  mutant(
+    'of 32 groups none is packed',
+    edit(`${rows}/groups`, 'groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1', '(<u32>1 << groups) - 1'),
+    'bloom/record-kernels'
+  )
+]
