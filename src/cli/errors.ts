@@ -34,6 +34,13 @@ export class FileError extends PetalError {
   }
 }
 
+/** What went wrong first, where a database could not be closed after it either. */
+export function firstError(error: unknown): unknown {
+  return error instanceof Error && error.name === 'SuppressedError' && 'suppressed' in error
+    ? firstError(error.suppressed)
+    : error
+}
+
 /** One line for people: the message, and the name of the code or of the system's error. */
 export function describeError(error: unknown): string {
   if (error instanceof UsageError || error instanceof FileError) return error.message

@@ -42,11 +42,11 @@ export const importCommand = command({
       batch: batchDocuments,
       strict: options.strict === true
     })
-    await db.close()
+    const failure = outcome.failure ?? (await errorOf(db.close()))
     const milliseconds = performance.now() - started
-    const summary = { ...outcome, milliseconds, isInterrupted: interrupt.status !== undefined }
+    const summary = { ...outcome, failure, milliseconds, isInterrupted: interrupt.status !== undefined }
     await printLine(options.json === true ? summaryJson(summary) : summaryText(summary))
-    if (outcome.failure !== undefined) throw outcome.failure
+    if (failure !== undefined) throw failure
     const hasNothing = outcome.imported === 0 && outcome.skipped > 0
     return outcome.isStopped || hasNothing ? 1 : (interrupt.status ?? 0)
   }
@@ -96,6 +96,16 @@ async function importAll(
     return { imported, skipped, isStopped: false, failure: isInterrupted ? undefined : failure }
   }
   return { imported, skipped, isStopped: false, failure: undefined }
+}
+
+/** What a promise is rejected with; undefined when it is fulfilled. */
+async function errorOf(promise: Promise<void>): Promise<unknown> {
+  try {
+    await promise
+    return undefined
+  } catch (error) {
+    return error
+  }
 }
 
 interface Summary extends Outcome {

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from './command.ts'
 import { commandNamed, commands } from './commands.ts'
-import { ClosedPipe, describeError, UsageError } from './errors.ts'
+import { ClosedPipe, describeError, firstError, UsageError } from './errors.ts'
 import { printLine } from './line-writer.ts'
 
 process.exitCode = await main(process.argv.slice(2))
@@ -22,7 +22,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (command === undefined) throw new UsageError(`there is no command '${name}'`)
     return await command.run(rest)
   } catch (error) {
-    return report(error, command)
+    return report(firstError(error), command)
   }
 }
 

@@ -7,6 +7,8 @@ import { formatBytes, formatCount } from './format.ts'
 export interface Position {
   /** Left out where bytes are all that is known. */
   readonly documents?: number
+  /** What is counted in their place. */
+  readonly unit?: string
   readonly bytes: number
   /** undefined when there is no telling. */
   readonly totalBytes: number | undefined
@@ -22,11 +24,14 @@ const eraseLine = '\r\u001b[K'
  * renderProgress({ documents: 430_000, bytes: 43, totalBytes: 100 }, 10_000)
  * // '[=========>              ]  43 %  430,000 documents  43,000/s  ETA 0:13'
  */
-export function renderProgress({ documents, bytes, totalBytes }: Position, elapsedMilliseconds: number): string {
+export function renderProgress(
+  { documents, unit = 'documents', bytes, totalBytes }: Position,
+  elapsedMilliseconds: number
+): string {
   const perSecond = (count: number): number => (elapsedMilliseconds > 0 ? (count / elapsedMilliseconds) * 1000 : 0)
   const hasDocuments = documents !== undefined
   const tally = hasDocuments
-    ? `${formatCount(documents)} documents  ${formatCount(perSecond(documents))}/s`
+    ? `${formatCount(documents)} ${unit}  ${formatCount(perSecond(documents))}/s`
     : `${formatBytes(bytes)}  ${formatBytes(perSecond(bytes))}/s`
   if (totalBytes === undefined || totalBytes === 0) return hasDocuments ? `${formatBytes(bytes)}  ${tally}` : tally
   const fraction = Math.min(1, bytes / totalBytes)

@@ -1,11 +1,11 @@
 /** `petaldb verify`: whether everything in a database is as it was written. */
-import type { DatabaseVerifyReport } from '../index.ts'
+import type { DatabaseVerifyReport, VerifyProgress } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
-import { Progress } from './progress.ts'
+import { type Position, Progress } from './progress.ts'
 
 export const verifyCommand = command({
   name: 'verify',
@@ -20,16 +20,14 @@ export const verifyCommand = command({
     try {
       await using db = await openExisting(location)
       const started = performance.now()
-      let checked = 0
-      let total = 0
+      let at: VerifyProgress = { collection: undefined, checked: 0, total: 0 }
       let report: DatabaseVerifyReport
       {
-        using _ = new Progress(() => ({ documents: checked, bytes: checked, totalBytes: total }))
+        using _ = new Progress(() => positionOf(at))
         report = await db.verify({
           signal: interrupt.signal,
           onProgress: (progress) => {
-            checked = progress.checked
-            total = progress.total
+            at = progress
           }
         })
       }
@@ -41,6 +39,12 @@ export const verifyCommand = command({
     }
   }
 })
+
+/** A bar needs a whole and a part, whatever they are of. */
+function positionOf({ collection, checked, total }: VerifyProgress): Position {
+  const unit = collection === undefined ? 'tables' : 'documents'
+  return { documents: checked, unit, bytes: checked, totalBytes: total }
+}
 
 async function print(report: DatabaseVerifyReport, asJson: boolean, milliseconds: number): Promise<void> {
   if (asJson) return printLine(JSON.stringify(report))

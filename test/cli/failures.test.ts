@@ -3,7 +3,15 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { describeError } from '../../src/cli/errors.ts'
 import { type Document, open } from '../../src/index.ts'
-import { inTemporaryDirectory, linesOf, type Outcome, runCli, startCli } from './run-cli.ts'
+import {
+  inTemporaryDirectory,
+  linesOf,
+  type Outcome,
+  readAll,
+  runCli,
+  runCliWithShortFiles,
+  startCli
+} from './run-cli.ts'
 
 function assertFailed({ code, stdout, stderr }: Outcome, message: RegExp): void {
   assert.is(code, 1, stderr)
@@ -109,6 +117,24 @@ test('whoever closes the pipe early sees no error', () =>
       const { code, stderr } = await outcome
       assert.equal({ code, stderr }, { code: 0, stderr: '' }, args[0])
     }
+  }))
+
+test('where nothing more can be written the reason is told, and of an import how far it came', () =>
+  inTemporaryDirectory(async (path) => {
+    const lines = Array.from({ length: 4000 }, (_, _id) => JSON.stringify({ _id, text: `${_id} `.repeat(200) }))
+    writeFileSync(path('lines.ndjson'), lines.join('\n'))
+    const imported = await runCliWithShortFiles(2 ** 21, ['import', path('db'), path('lines.ndjson'), '--batch', '100'])
+    assert.is(imported.code, 1)
+    const count = Number(
+      /^imported ([\d,]+) documents, skipped 0, in .*; failed\n$/.exec(imported.stdout)?.[1]?.replace(',', '')
+    )
+    assert.ok(count > 0 && count < 4000, imported.stdout)
+    assert.match(imported.stderr, /^petaldb import: .*EFBIG.* \(StoreFailure\)\n$/)
+    assert.ok((await readAll(path('db'))).length >= count)
+
+    const copied = await runCliWithShortFiles(2 ** 18, ['copy', path('db'), path('copy'), '--store', 'lsm'])
+    assertFailed(copied, /^petaldb copy: .*EFBIG.* \(StoreFailure\)$/m)
+    assert.equal(readdirSync(path('.')).sort(), ['db', 'lines.ndjson'])
   }))
 
 test.run()

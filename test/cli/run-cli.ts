@@ -24,8 +24,19 @@ export interface Child {
 
 /** @param nodeArguments further arguments of Node itself */
 export function startCli(args: readonly string[], nodeArguments: readonly string[] = []): Child {
-  const all = ['--import', 'tsx', ...nodeArguments, 'src/cli/main.ts', ...args]
-  const child = spawn(process.execPath, all, { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
+  return start([process.execPath, '--import', 'tsx', ...nodeArguments, 'src/cli/main.ts', ...args])
+}
+
+/** No file that the process writes becomes longer: as on a disk that is full. */
+export function runCliWithShortFiles(maxFileBytes: number, args: readonly string[]): Promise<Outcome> {
+  const limited = `ulimit -f ${maxFileBytes / 512}; exec "$@"`
+  const child = start(['sh', '-c', limited, 'sh', process.execPath, '--import', 'tsx', 'src/cli/main.ts', ...args])
+  child.process.stdin.end()
+  return child.outcome
+}
+
+function start([program = '', ...args]: readonly string[]): Child {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {

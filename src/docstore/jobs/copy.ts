@@ -57,8 +57,16 @@ export async function copyDatabase(
   const { collections } = await source.stats()
   const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
   return fillNewDirectory(target, signal, async (directory) => {
-    await using copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
-    return await copyInto(source, copy, options)
+    const copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
+    try {
+      const result = await copyInto(source, copy, options)
+      await copy.close()
+      return result
+    } catch (error) {
+      // What is thrown away need not be closed well.
+      await copy.close().catch(() => undefined)
+      throw error
+    }
   })
 }
 
