@@ -71,11 +71,11 @@ class SegmentEvaluation {
       const upperBits = this.#bound(root, 'upper')
       // Lower is part of upper.
       if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#none()
-      const upper = this.#settle(upperBits, 'upper', live, documents)
+      const upper = this.#settleUpper(upperBits, live, documents)
       if (this.#isExact && this.#segment.alwaysCandidates.length === 0) return this.#result(upper, upper)
       const lowerBits = this.#bound(root, 'lower')
       if (lowerBits === NOTHING) return this.#result(upper, NOTHING)
-      return this.#result(upper, this.#settle(lowerBits, 'lower', live, documents))
+      return this.#result(upper, this.#settleLower(lowerBits, upper))
     } finally {
       this.#memory.pop(this.#scratch)
       if (this.#borrowed !== undefined) for (const address of this.#borrowed) this.#memory.free(address)
@@ -146,8 +146,8 @@ class SegmentEvaluation {
   }
 
   #boundOfRange({ range, type }: RangeLeaf, side: Side): Bits {
-    this.#isExact = false
     const column = this.#segment.rangeColumn(range.path, range.type)
+    if (column?.isExact(range) !== true) this.#isExact = false
     if (column === undefined) return side === 'upper' ? this.#upperOfPair(type) : NOTHING
     const inside = this.#selected(side, (out) => column.select(range, side, out, this.#segment.rowBytes))
     this.#rowsRead += column.rowsRead
@@ -234,23 +234,46 @@ class SegmentEvaluation {
   }
 
   /** The bound as bits of its own, with the documents of which not everything is known, alive and visible. */
-  #settle(bits: Bits, side: Side, live: Uint32Array | undefined, documents: number): number {
-    const { kernels, u32, u8 } = this.#memory
+  #settleUpper(bits: Bits, live: Uint32Array | undefined, documents: number): number {
+    const { kernels, u8 } = this.#memory
+    const from = this.#from
+    const out = this.#copy(bits)
+    for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! |= 1 << (position & 7)
+    if (live !== undefined) kernels.and(out + from, this.#liveRow(live) + from, out + from, this.#length)
+    const visible = Math.min(documents, this.#segment.documents) - from * 8
+    kernels.clearFrom(out + from, Math.max(0, visible), this.#length)
+    return out
+  }
+
+  /** As settleUpper(): what is alive and visible of the bound is in upper, and without those documents. */
+  #settleLower(bits: Bits, upper: number): number {
+    const { kernels, u8 } = this.#memory
+    const from = this.#from
+    const out = this.#copy(bits)
+    kernels.and(out + from, upper + from, out + from, this.#length)
+    for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
+    return out
+  }
+
+  #copy(bits: Bits): number {
+    const { kernels } = this.#memory
     const out = this.#frame()
     const from = this.#from
     if (bits === NOTHING) kernels.fill(out + from, 0, this.#length)
     else if (bits === EVERYTHING) kernels.fill(out + from, 0xff, this.#length)
     else kernels.copy(bits + from, out + from, this.#length)
-    for (const position of this.#segment.alwaysCandidates) {
-      if (side === 'upper') u8[out + (position >>> 3)]! |= 1 << (position & 7)
-      else u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
-    }
-    if (live !== undefined) {
-      const words = Math.min(live.length, (from + this.#length) / 4)
-      for (let w = from / 4; w < words; w++) u32[(out >>> 2) + w]! &= live[w]!
-    }
-    const visible = Math.min(documents, this.#segment.documents) - from * 8
-    kernels.clearFrom(out + from, Math.max(0, visible), this.#length)
+    return out
+  }
+
+  /** Positions beyond the words are live. */
+  #liveRow(live: Uint32Array): number {
+    const { kernels, u32 } = this.#memory
+    const out = this.#frame()
+    const from = this.#from
+    const end = from + this.#length
+    const known = Math.max(from, Math.min(end, live.length * 4))
+    u32.set(live.subarray(from / 4, known / 4), (out + from) >>> 2)
+    kernels.fill(out + known, 0xff, end - known)
     return out
   }
 

@@ -8,6 +8,7 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Range } from '../../model/pairs.ts'
+import { Type } from '../../model/types.ts'
 import { GrowingRow } from '../segment/growing-row.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import type { ColumnSpec } from './column-spec.ts'
@@ -112,6 +113,11 @@ export class OpenColumn implements RangeColumn {
   excludes(range: Range): boolean {
     const interval = intervalOf(range, this.spec.prefix, 'upper')
     return this.outside.count === 0 && this.#misses(interval)
+  }
+
+  isExact({ type }: Range): boolean {
+    // Texts may share a key.
+    return this.outside.count === 0 && type !== Type.string
   }
 
   load(): void {}

@@ -13,6 +13,9 @@ export interface RangeColumn {
   /** True when least and greatest key tell that no document is within the range. */
   excludes(range: Range): boolean
 
+  /** True when what select() gives for upper is what it gives for lower, and there are no outsiders. */
+  isExact(range: Range): boolean
+
   /** Brings in what select() and outsiders() need for the range; a promise only where the store is asynchronous. */
   load(range: Range): void | Promise<void>
 

@@ -46,6 +46,11 @@ export class SealedColumn implements RangeColumn {
     return this.record.outside === NO_DOCUMENT && this.#shortcut(this.#interval(range, 'upper')) === 'none'
   }
 
+  /** Keys share a bin, or a group of documents. */
+  isExact(): boolean {
+    return false
+  }
+
   load(range: Range): void | Promise<void> {
     const pending: Promise<void>[] = []
     const add = (loading: void | Promise<void>): void => {
