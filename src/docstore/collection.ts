@@ -136,6 +136,7 @@ export class Collection<T extends object = Document> {
 
   /** Documents by `_id`, in the order of the ids; undefined where there is none. */
   async getMany(ids: readonly unknown[]): Promise<(T | undefined)[]> {
+    if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
     const keys = ids.map(encodeKey)
     const opening = this.#collections.reading(this.collectionName)
     const collection = opening instanceof Promise ? await opening : opening

@@ -2,6 +2,19 @@
  * Paths as the index names them: keys joined by dots, with every all-digit component removed, in documents and in
  * queries alike. Array positions therefore do not count, and `a.0.b` finds its upper candidates through `a.b`.
  */
+import { PetalError } from './errors.ts'
+
+/** As in MongoDB. No document is as deep, and whoever follows a path goes deeper with each of them. */
+export const maxPathComponents = 200
+
+/** The components of a path that somebody gave. @throws PetalError BadValue when they are too many */
+export function splitPath(path: string): readonly string[] {
+  const components = path.split('.')
+  if (components.length <= maxPathComponents) return components
+  throw new PetalError('BadValue', `A path has at most ${maxPathComponents} components, not ${components.length}`, {
+    details: { path: `${path.slice(0, 80)}…` }
+  })
+}
 
 /** True for a component that a query may mean as an array position: `0`, `17`, `007`. */
 export function isDigits(component: string): boolean {

@@ -3,6 +3,7 @@
  *
  * REQUIRES: the filter went through sanitize.ts.
  */
+import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { allOf, atPath, type Condition, type Filter, leaf, negate, type QueryPath } from './ast.ts'
 import { describeType, filterError } from './errors.ts'
@@ -37,7 +38,7 @@ export function parseFilter(filter: Document, context: ParseContext): Filter {
 }
 
 function parseField(text: string, value: unknown, context: ParseContext): Filter {
-  const path: QueryPath = { text, components: text.split('.') }
+  const path: QueryPath = { text, components: splitPath(text) }
   const fullPath = context.path === '' ? text : `${context.path}.${text}`
   if (path.components.includes('__proto__')) {
     throw filterError('BadValue', { path: fullPath }, "the path component '__proto__' is refused")

@@ -3,6 +3,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { unwrapNumber } from '../model/numbers.ts'
+import { splitPath } from '../model/path.ts'
 import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileFilter } from './filter.ts'
 
@@ -152,7 +153,7 @@ class ProjectionParser {
 
 function checkPath(path: string): void {
   const details = { path }
-  const components = path.split('.')
+  const components = splitPath(path)
   if (components.includes('')) {
     throw new PetalError('BadValue', `The projection path '${path}' has an empty component`, { details })
   }

@@ -10,6 +10,7 @@
 import { compareValues } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { unwrapNumber } from '../model/numbers.ts'
+import { splitPath } from '../model/path.ts'
 import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileSortKey, emptyArray, type SortKey } from './sort-key.ts'
 
@@ -112,7 +113,7 @@ function checkPath(path: unknown): string {
   if (typeof path !== 'string')
     throw new PetalError('BadValue', `A sort path must be a string, not ${typeNames[typeOf(path)]}`)
   if (path === '$natural') return path
-  const components = path.split('.')
+  const components = splitPath(path)
   if (components.includes('')) {
     throw new PetalError('BadValue', `The sort path '${path}' has an empty component`, { details: { path } })
   }

@@ -1,7 +1,7 @@
 /** What cannot be stored is refused with a typed error, and leaves nothing behind. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, type Document, type ErrorName, open } from '../../src/index.ts'
+import { copyDatabase, type Database, type Document, type ErrorName, open } from '../../src/index.ts'
 import { rejects } from './scratch.ts'
 
 let db: Database
@@ -128,6 +128,29 @@ test('what is no list of documents, and what the source itself throws, ends inse
     assert.unreachable()
   } catch (error) {
     assert.instance(error, RangeError)
+  }
+})
+
+test('paths longer than any document is deep are refused wherever they are given, before anybody follows them', async () => {
+  const path = Array.from({ length: 100_000 }, () => 'a').join('.')
+  const projection: Document = {}
+  projection.a = projection
+  await rejects(db.find({ [path]: 1 }).toArray(), 'BadValue')
+  await rejects(db.find({}, { sort: { [path]: 1 } }).toArray(), 'BadValue')
+  await rejects(db.find({}, { projection: { [path]: 1 } }).toArray(), 'BadValue')
+  await rejects(db.find({}, { projection }).toArray(), 'BadValue')
+  await rejects(db.distinct(path), 'BadValue')
+  await rejects(db.createIndex({ [path]: 1 }), 'BadValue')
+  await rejects(db.updateOne({}, { $set: { [path]: 1 } }, { upsert: true }), 'BadValue')
+  await rejects(db.updateOne({ [path]: 1 }, { $set: { a: 1 } }, { upsert: true }), 'BadValue')
+})
+
+test('arguments of another type are refused with what they are', async () => {
+  for (const wrong of [undefined, null, 5, 'x', {}]) {
+    await rejects(db.getMany(wrong as never), 'BadValue')
+    await rejects(db.importLines([wrong as never]), 'BadValue')
+    await rejects(copyDatabase(wrong as never, db), 'BadValue')
+    if (wrong !== 'x') await rejects(copyDatabase(db, wrong as never), 'BadValue')
   }
 })
 

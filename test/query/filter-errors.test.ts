@@ -126,6 +126,8 @@ test('malformed operators are refused with MongoDB’s codes, naming operator an
     const error = assertRefused(filter, codeName, message)
     assert.ok('path' in error.details && 'operator' in error.details)
   }
+  const tooLong = Array.from({ length: 201 }, () => 'a').join('.')
+  assertRefused({ [tooLong]: { $ne: 1 } }, 'BadValue', /^A path has at most 200 components, not 201/)
   const { details } = assertRefused({ 'a.b': { $size: 'x' } }, 'FailedToParse', /\$size/)
   assert.equal(details, { operator: '$size', path: 'a.b' })
 })

@@ -50,6 +50,7 @@ export async function importLines(
   try {
     for await (const chunk of source) {
       if (signal?.aborted) break
+      assertBytes(chunk)
       await run.takeAll(splitter.push(chunk))
     }
     // The last line of an input that was cut off is no line.
@@ -156,6 +157,12 @@ class ImportRun {
     this.#skippedCount++
     this.#options.onSkipped?.(bad)
   }
+}
+
+/** @throws PetalError BadValue */
+function assertBytes(chunk: unknown): void {
+  if (chunk instanceof Uint8Array) return
+  throw new PetalError('BadValue', `importLines takes chunks of bytes, got one of type ${typeof chunk}`)
 }
 
 /** @throws PetalError BadValue */

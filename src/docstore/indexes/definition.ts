@@ -2,6 +2,7 @@
  * What a declared index is: the fields of its keys, their directions, and its promises. Checked here, once.
  */
 import { PetalError } from '../../model/errors.ts'
+import { splitPath } from '../../model/path.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 
 export interface IndexField {
@@ -122,7 +123,7 @@ function entriesOf(spec: unknown): Iterable<readonly [unknown, unknown]> {
 
 function checkPath(path: unknown): string {
   if (typeof path !== 'string') throw new PetalError('BadValue', `A path must be a string, not ${nameOf(path)}`)
-  const components = path.split('.')
+  const components = splitPath(path)
   const isRefused = components.some((component) => component === '' || component.startsWith('$'))
   if (!isRefused && !components.includes('__proto__')) return path
   throw new PetalError('BadValue', `'${path}' is no path that can be indexed`, { details: { path } })

@@ -47,8 +47,11 @@ export async function copyDatabase(
   target: Database<object> | string,
   options: CopyOptions = {}
 ): Promise<CopyResult> {
-  if (typeof target !== 'string') return copyInto(source, target, options)
-  if (target === '') throw new PetalError('BadValue', 'copyDatabase() takes the path of a directory, or a database')
+  if (!isDatabase(source)) throw new PetalError('BadValue', 'copyDatabase() takes an open database to copy')
+  if (isDatabase(target)) return copyInto(source, target, options)
+  if (typeof target !== 'string' || target === '') {
+    throw new PetalError('BadValue', 'copyDatabase() takes the path of a directory, or a database')
+  }
   const { store = 'lsm', signal } = options
   if (!['lsm', 'level'].includes(store)) {
     throw new PetalError('BadValue', `A copy is kept by the engine lsm or level, not ${String(store)}`)
@@ -68,6 +71,11 @@ export async function copyDatabase(
       throw error
     }
   })
+}
+
+/** Not by its class: programs may have several copies of the library. */
+function isDatabase(value: unknown): value is Database<object> {
+  return typeof value === 'object' && value !== null && 'stats' in value && 'listCollections' in value
 }
 
 async function copyInto(source: Database<object>, target: Database<object>, options: CopyOptions): Promise<CopyResult> {

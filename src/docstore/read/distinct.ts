@@ -2,6 +2,7 @@
 import { compareValues, equalValues } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
+import { splitPath } from '../../model/path.ts'
 import { toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { toText } from '../write/pending-ids.ts'
@@ -17,7 +18,7 @@ export class DistinctValues {
     if (typeof path !== 'string' || path === '' || path.startsWith('$')) {
       throw new PetalError('BadValue', `distinct takes a path that does not begin with '$', got ${describe(path)}`)
     }
-    this.#components = path.split('.')
+    this.#components = splitPath(path)
   }
 
   add(document: Document): void {

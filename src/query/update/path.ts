@@ -1,6 +1,7 @@
 /**
  * Paths of updates: fields and positions, and the positional steps `$`, `$[]` and `$[identifier]`.
  */
+import { maxPathComponents } from '../../model/path.ts'
 import { filterError } from '../errors.ts'
 import type { UpdatePlace } from './types.ts'
 
@@ -18,8 +19,6 @@ export interface UpdatePath {
   readonly steps: readonly PathStep[]
 }
 
-const maxSteps = 200
-
 /**
  * @throws PetalError EmptyFieldName, DollarPrefixedFieldName, or BadValue for `__proto__`, a positional step in first
  *   place and more than one `$`
@@ -27,9 +26,9 @@ const maxSteps = 200
 export function parseUpdatePath(text: string, operator: string): UpdatePath {
   const place = { operator, path: text }
   const components = text.split('.')
-  if (components.length > maxSteps) {
+  if (components.length > maxPathComponents) {
     const shown = { operator, path: `${text.slice(0, 80)}…` }
-    throw filterError('BadValue', shown, `the path has more than ${maxSteps} components`)
+    throw filterError('BadValue', shown, `the path has more than ${maxPathComponents} components`)
   }
   const steps = components.map((component) => parseStep(component, place))
   if (steps[0]?.kind !== 'field') {
