@@ -10,7 +10,11 @@ export const bounds = [
   ),
   mutant(
     'the live bitmap is ignored',
-    edit('sharded-bloom/evaluate', 'if (live !== undefined) {', 'if (live !== undefined && documents < 0) {'),
+    edit(
+      'sharded-bloom/evaluate',
+      'if (live !== undefined) kernels',
+      'if (live !== undefined && documents < 0) kernels'
+    ),
     'sharded-bloom/random-life',
     'docstore/random-writes'
   ),
@@ -46,10 +50,40 @@ export const bounds = [
     'a document whose pairs are not all known is left out',
     edit(
       'sharded-bloom/evaluate',
-      "if (side === 'upper') u8[out + (position >>> 3)]! |= 1",
-      "if (side === 'upper') u8[out + (position >>> 3)]! |= 0"
+      'u8[out + (position >>> 3)]! |= 1 << (position & 7)',
+      'u8[out + (position >>> 3)]! |= 0 << (position & 7)'
     ),
     'docstore/overfull'
+  ),
+  mutant(
+    'a document whose pairs are not all known is taken for proved',
+    edit(
+      'sharded-bloom/evaluate',
+      '    for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! &= ~(1 << (position & 7))\n',
+      ''
+    ),
+    'docstore/overfull',
+    'sharded-bloom/soundness'
+  ),
+  mutant(
+    'a range over texts in the open segment makes it exact',
+    edit(
+      'sharded-bloom/ranges/open-column',
+      'this.outside.count === 0 && type !== Type.string',
+      'this.outside.count === 0 && type !== undefined'
+    ),
+    'sharded-bloom/range-soundness',
+    'sharded-bloom/soundness'
+  ),
+  mutant(
+    'documents outside of a column leave the segment exact',
+    edit(
+      'sharded-bloom/ranges/open-column',
+      'return this.outside.count === 0 && type !== Type.string',
+      'return type !== Type.string'
+    ),
+    'sharded-bloom/range-soundness',
+    'sharded-bloom/soundness'
   ),
   mutant(
     'a segment is passed over where one of the alternatives is not',
