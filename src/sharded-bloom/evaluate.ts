@@ -179,6 +179,7 @@ class SegmentEvaluation {
   }
 
   #and(children: readonly BoundsNode[], side: Side): Bits {
+    if (this.#isKnownEmpty(children, side)) return NOTHING
     const rows: number[] = []
     for (const child of children) {
       const bits = this.#bound(child, side)
@@ -193,6 +194,20 @@ class SegmentEvaluation {
     const isAnySet = this.#memory.kernels.andRows(pointers, rows.length, out + this.#from, this.#length)
     this.#memory.pop(pointers)
     return isAnySet === 1 ? out : NOTHING
+  }
+
+  /** Whether a pair in an AND leaves nothing of it, which is known before any row is decoded. */
+  #isKnownEmpty(children: readonly BoundsNode[], side: Side): boolean {
+    let isUncertain = false
+    for (const child of children) {
+      if (child.kind !== 'pair') continue
+      const { kind } = this.#locations[child.index]!.pair
+      if (kind === 'absent') return true
+      if (kind !== 'private') isUncertain = true
+    }
+    if (!isUncertain || side === 'upper') return false
+    this.#isExact = false
+    return true
   }
 
   #or(children: readonly BoundsNode[], side: Side): Bits {
