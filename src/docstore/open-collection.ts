@@ -44,7 +44,6 @@ export class OpenCollection {
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
-    greatestId: Uint8Array | undefined,
     autoRebuild: AutoRebuildOptions | undefined
   ) {
     this.name = name
@@ -53,7 +52,7 @@ export class OpenCollection {
     this.declared = declared
     this.snapshots = new Snapshots(store)
     this.committer = new Committer(store, index, declared, this.snapshots, state)
-    this.writer = new Writer(name, store, index, this.committer, greatestId)
+    this.writer = new Writer(name, store, index, this.committer, () => store.greatestId(state))
     this.autoRebuild = autoRebuild && this.#watch(autoRebuild)
   }
 
@@ -68,7 +67,7 @@ export class OpenCollection {
     await index.open(state.nextOrdinal, state.documents)
     // The first collection of a process takes long: nothing is compiled.
     await turnIfLong()
-    return new OpenCollection(name, store, index, declared, state, await store.greatestId(state), autoRebuild)
+    return new OpenCollection(name, store, index, declared, state, autoRebuild)
   }
 
   /** The committed state of this instant. The caller closes the view. */

@@ -20,7 +20,13 @@ test('maintenance that becomes due while the writer is closed is left to the clo
   }
   // No more of them is used by a task that writes nothing.
   const committer = { limit: 0, settle: async () => {} } as unknown as Committer
-  const writer = new Writer('c', {} as CollectionStore, index as unknown as DocumentIndex, committer, undefined)
+  const writer = new Writer(
+    'c',
+    {} as CollectionStore,
+    index as unknown as DocumentIndex,
+    committer,
+    async () => undefined
+  )
   const task = writer.exclusive(async () => {
     await sleep(5)
     index.isMaintenanceDue = true

@@ -50,10 +50,12 @@ export class IdTable {
     }
   }
 
-  /** The greatest encoded `_id`, undefined in an empty collection. */
+  /** The greatest encoded `_id`, undefined in an empty collection. @throws PetalError for an error of the store */
   async greatest(): Promise<Uint8Array | undefined> {
     const range = { gte: this.area.first, lt: this.area.end, reverse: true, limit: 1, keyEncoding: 'view' } as const
-    const [key] = await this.#store.keys<Uint8Array>(range).all()
+    const [key] = await orFail(() => this.#store.keys<Uint8Array>(range))
+      .all()
+      .catch(rethrow)
     return key === undefined ? undefined : this.area.suffix(key).slice()
   }
 }

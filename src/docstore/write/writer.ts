@@ -42,6 +42,8 @@ interface WaitingInsert {
 }
 
 const maxGroup = 1000
+/** Every `_id` is above it. */
+const noId = new Uint8Array(0)
 
 export class Writer {
   readonly #name: string
@@ -51,23 +53,25 @@ export class Writer {
   readonly #queue = new WriteQueue()
   /** Ids of inserts that are prepared and not yet applied. */
   readonly #pending = new Set<PendingIds>()
-  /** No `_id` of the collection, stored or pending, is above it. */
-  #greatestId: Uint8Array
+  readonly #readGreatestId: () => Promise<Uint8Array | undefined>
+  /** No `_id` of the collection, stored or pending, is above it. undefined until the first insert. */
+  #greatestId: Uint8Array | undefined
   #group: WaitingInsert[] | undefined
   #isClosed = false
 
+  /** @param readGreatestId of the stored documents; asked by the first insert, since many who open only read */
   constructor(
     name: string,
     store: CollectionStore,
     index: DocumentIndex,
     committer: Committer,
-    greatestId: Uint8Array | undefined
+    readGreatestId: () => Promise<Uint8Array | undefined>
   ) {
     this.#name = name
     this.#store = store
     this.#index = index
     this.#committer = committer
-    this.#greatestId = greatestId ?? new Uint8Array(0)
+    this.#readGreatestId = readGreatestId
   }
 
   /** Inserts one document; resolves with its `_id` when it is committed. */
@@ -122,11 +126,6 @@ export class Writer {
     this.#isClosed = true
     await this.#queue.idle()
     await this.#committer.settle()
-  }
-
-  /** Tells of an `_id` that is written. */
-  noteId(key: Uint8Array): void {
-    if (compareBytes(key, this.#greatestId) > 0) this.#greatestId = key
   }
 
   #enqueue<T>(task: () => Promise<T>): Promise<T> {
@@ -185,6 +184,7 @@ export class Writer {
   }
 
   async #insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
+    this.#greatestId ??= (await this.#readGreatestId()) ?? noId
     const entries: (Entry | PetalError)[] = []
     let sliceStart = performance.now()
     for (const document of documents) {
@@ -266,7 +266,7 @@ export class Writer {
 
   /** Then there is no other document with its `_id`. */
   #isGreatest({ key }: Entry): boolean {
-    return compareBytes(key, this.#greatestId) > 0
+    return this.#greatestId !== undefined && compareBytes(key, this.#greatestId) > 0
   }
 
   /** @returns why the document is refused, undefined when it is in the batch */
