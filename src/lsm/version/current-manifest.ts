@@ -31,7 +31,7 @@ export class CurrentManifest {
   #number: number
   /** Undefined when what is on disk has a torn tail: the next edit begins a new one. */
   #log: LogWriter | undefined
-  /** Of the state that it began with. */
+  /** Of the edit that it began with. */
   #snapshotBytes: number
 
   constructor(
@@ -40,14 +40,14 @@ export class CurrentManifest {
     options: RotationOptions,
     number: number,
     log: LogWriter | undefined,
-    state: ManifestState
+    snapshotBytes: number
   ) {
     this.#fileSystem = fileSystem
     this.#directory = directory
     this.#options = options
     this.#number = number
     this.#log = log
-    this.#snapshotBytes = snapshotSize(state)
+    this.#snapshotBytes = snapshotBytes
   }
 
   /** Writes a manifest of one edit and makes it the current one. @throws LEVEL_IO_ERROR, Node's own errors */
@@ -59,7 +59,7 @@ export class CurrentManifest {
     state: ManifestState
   ): Promise<CurrentManifest> {
     const log = await createCurrent(fileSystem, directory, number, state)
-    return new CurrentManifest(fileSystem, directory, options, number, log, state)
+    return new CurrentManifest(fileSystem, directory, options, number, log, log.bytes)
   }
 
   get number(): number {

@@ -21,6 +21,8 @@ const maxChunkBytes = 2 ** 20
 
 export interface ManifestContents {
   readonly state: ManifestState
+  /** Of the edit that it begins with. */
+  readonly snapshotBytes: number
   /** Offset behind the last edit or mark. */
   readonly end: number
   /** False when the tail is torn: nothing may be appended. */
@@ -34,16 +36,18 @@ export function readManifest(fileSystem: FileSystem, directory: string, number: 
   try {
     const reader = new LogReader(file, number)
     const builder = new StateBuilder()
-    let edits = 0
+    let snapshotBytes = 0
     for (const { payload, offset } of reader.records()) {
       const place = { path, offset }
       const edit = decodeEdit(payload, place)
-      if (edits++ === 0 && edit.formatVersion === undefined) throw corruption('no format version', place)
+      if (snapshotBytes === 0 && edit.formatVersion === undefined) throw corruption('no format version', place)
       builder.apply(edit, place)
+      if (snapshotBytes === 0) snapshotBytes = reader.end
     }
     // CURRENT names a manifest only after its snapshot is durable.
-    if (edits === 0) throw corruption('no snapshot', { path, offset: 0 })
-    return { state: builder.build({ path }), end: reader.end, isClean: reader.end === reader.fileBytes }
+    if (snapshotBytes === 0) throw corruption('no snapshot', { path, offset: 0 })
+    const isClean = reader.end === reader.fileBytes
+    return { state: builder.build({ path }), snapshotBytes, end: reader.end, isClean }
   } finally {
     file.close()
   }

@@ -9,7 +9,6 @@
  * 3. Recovery leaves on disk, durably, what it has read, before anybody deletes a file because of it.
  * 4. A file number is handed out once, also across crashes: no number of a file in the directory is given again.
  */
-import { join } from 'node:path'
 import { corruption, hasCode, ioError, type Place } from '../errors.ts'
 import {
   type CompactionPointer,
@@ -23,7 +22,6 @@ import { readCurrent } from './current-file.ts'
 import { CurrentManifest, type RotationOptions } from './current-manifest.ts'
 import { continueManifest, readManifest } from './manifest.ts'
 import { emptyState, type ManifestState, pointerName, StateBuilder } from './manifest-state.ts'
-import type { TableMeta } from './table-meta.ts'
 import { Version } from './version.ts'
 
 export interface VersionSetOptions extends RotationOptions {
@@ -87,14 +85,15 @@ export class VersionSet {
       const number = readCurrent(fileSystem, directory)
       if (number === undefined) throw corruption('CURRENT is missing', { path: directory })
       const contents = readManifest(fileSystem, directory, number)
-      checkTables(fileSystem, directory, contents.state)
       const names = fileSystem.list(directory)
+      checkTables(names, directory, contents.state)
       // A crash may have come between a rename or an edit and its sync: (3).
       await fileSystem.syncDirectory(directory)
       const log = await continueManifest(fileSystem, directory, number, contents.end)
       if (!contents.isClean) log.close()
       const writable = contents.isClean ? log : undefined
-      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, contents.state)
+      const { snapshotBytes } = contents
+      const manifest = new CurrentManifest(fileSystem, directory, options, number, writable, snapshotBytes)
       const versions = new VersionSet(fileSystem, directory, options, manifest, contents.state)
       versions.#reserveNumbersIn(names)
       return versions
@@ -255,16 +254,14 @@ function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place)
   )
 }
 
-function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
-  const missing = state.levels.flat().filter((table) => !hasTable(fileSystem, directory, table))
+/** That they are there. What is in them, and how long they are, is found when each is opened. */
+function checkTables(names: readonly string[], directory: string, state: ManifestState): void {
+  const there = new Set(names)
+  const missing = state.levels.flat().filter((table) => !there.has(tableName(table.number)))
   const [first] = missing
   if (first === undefined) return
   const what = missing.length === 1 ? '1 missing file' : `${missing.length} missing files`
   throw corruption(`${what}; e.g. ${tableName(first.number)} of ${first.bytes} bytes`, { path: directory })
-}
-
-function hasTable(fileSystem: FileSystem, directory: string, table: TableMeta): boolean {
-  return fileSystem.size(join(directory, tableName(table.number))) === table.bytes
 }
 
 /** What has no LEVEL code comes from the operating system. */
