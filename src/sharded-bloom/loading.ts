@@ -9,7 +9,7 @@ import type { DocumentSource, IndexStore } from './document-index.ts'
 import { IndexArea, indexRange, ordinalOf } from './records/index-keys.ts'
 import { SealedSegment } from './segment/sealed-segment.ts'
 import { readLive, readPositions, SegmentHandle } from './segment/segment-handle.ts'
-import { decodeSegmentRecord } from './segment/segment-record.ts'
+import { decodeSegmentRecord, type SegmentRecord } from './segment/segment-record.ts'
 import { type StoredContext, StoredSegment } from './segment/stored-segment.ts'
 
 /** In ordinal order, without rows and pairs; the last one may be open. @throws PetalError IndexDamaged */
@@ -18,8 +18,8 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
   const { store } = sealed
   let end = 0
   let isLast = false
-  for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
-    const record = decodeSegmentRecord(value)
+  // First all of these, then what they name: stores read records that stand together faster one after another.
+  for (const { record, recordBytes } of await readRecords(store)) {
     if (record.firstOrdinal < end || isLast) {
       throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
     }
@@ -32,13 +32,21 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
     handle.tunings = record.tunings
     handle.bytes = record.bytes
     handle.liveBytes = live.dead > 0 ? geometry.segmentDocuments / 8 : 0
-    handle.directoryBytes = value.length
+    handle.directoryBytes = recordBytes
     // Of an open segment it may tell of positions that were since given to other documents (see readLive).
     handle.isLiveStored = record.isSealed
     yield handle
     end = handle.endOrdinal
     isLast = !record.isSealed
   }
+}
+
+async function readRecords(store: IndexStore) {
+  const records: { readonly record: SegmentRecord; readonly recordBytes: number }[] = []
+  for await (const [, value] of store.scan(...indexRange(IndexArea.segment))) {
+    records.push({ record: decodeSegmentRecord(value), recordBytes: value.length })
+  }
+  return records
 }
 
 /** Ordinals whose deletion only a dead mark tells of. */

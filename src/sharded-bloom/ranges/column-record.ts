@@ -68,25 +68,43 @@ export const maxStoredRows = 131_072
 export function decodeColumns(value: unknown, documents: number): readonly StoredColumn[] | undefined {
   const specs = decodeSpecs(value)
   if (specs === undefined) return undefined
-  const columns = (value as readonly (readonly unknown[])[]).map((item, i) => {
-    const [, , , kind, count, least, greatest, rows, outside, keys, firstKeys] = item
-    const isRow = (row: unknown): row is number => isInteger(row, ALL_DOCUMENTS, maxStoredRows)
-    const min = decodeDouble(least)
-    const max = decodeDouble(greatest)
-    if (kind !== 'codes' && kind !== 'growing') return undefined
-    if (!isInteger(count, 0, documents) || min === undefined || max === undefined) return undefined
-    if (!Array.isArray(rows) || rows.length > 8 || !rows.every(isRow) || !isRow(outside)) return undefined
-    if (!isInteger(keys, 0, kind === 'codes' ? 510 : Math.ceil(documents / 32))) return undefined
-    if (!isInteger(firstKeys, 0, maxStoredRows)) return undefined
-    if (kind === 'codes' ? keys % 2 !== 0 || rows.length === 0 : rows.length !== 1) return undefined
-    return { ...specs[i]!, kind, count, min, max, rows, outside, keys, firstKeys } as StoredColumn
-  })
+  const columns = (value as readonly Stored[]).map((item, i) => decodeColumn(specs[i]!, item, documents))
   return columns.every((column) => column !== undefined) ? columns : undefined
 }
 
-function decodeSpec([path, type, prefix]: readonly unknown[]): ColumnSpec | undefined {
+/** Element by element: opening decodes some ten of each segment, in a process that has compiled nothing yet. */
+function decodeColumn(
+  { path, type, prefix }: ColumnSpec,
+  item: readonly unknown[],
+  documents: number
+): StoredColumn | undefined {
+  const kind = item[3]
+  const count = item[4]
+  const min = decodeDouble(item[5])
+  const max = decodeDouble(item[6])
+  const rows = item[7]
+  const outside = item[8]
+  const keys = item[9]
+  const firstKeys = item[10]
+  if (kind !== 'codes' && kind !== 'growing') return undefined
+  if (!isInteger(count, 0, documents) || min === undefined || max === undefined) return undefined
+  if (!Array.isArray(rows) || rows.length > 8 || !rows.every(isRow) || !isRow(outside)) return undefined
+  if (!isInteger(keys, 0, kind === 'codes' ? 510 : Math.ceil(documents / 32))) return undefined
+  if (!isInteger(firstKeys, 0, maxStoredRows)) return undefined
+  if (kind === 'codes' ? keys % 2 !== 0 || rows.length === 0 : rows.length !== 1) return undefined
+  return { path, type, prefix, kind, count, min, max, rows, outside, keys, firstKeys }
+}
+
+function decodeSpec(item: readonly unknown[]): ColumnSpec | undefined {
+  const path = item[0]
+  const type = item[1]
+  const prefix = item[2]
   if (typeof path !== 'string' || typeof prefix !== 'string' || prefix.length > maxPrefix) return undefined
   return isRangeType(type) ? { path, type, prefix } : undefined
+}
+
+function isRow(value: unknown): value is number {
+  return isInteger(value, ALL_DOCUMENTS, maxStoredRows)
 }
 
 function isInteger(value: unknown, low: number, high: number): value is number {

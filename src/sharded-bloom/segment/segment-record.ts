@@ -134,8 +134,15 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   if (columnSpecs === undefined) throw damaged('columnSpecs')
   if (columns === undefined) throw damaged('columns')
   // Before format 3 it followed from what names rows.
-  const named = [...rowOfSlot, ...columns.flatMap((column) => [...column.rows, column.outside])]
-  const leastRows = named.reduce((most, row) => Math.max(most, row + 1), 0)
+  let leastRows = 0
+  const name = (row: number): void => {
+    leastRows = Math.max(leastRows, row + 1)
+  }
+  rowOfSlot.forEach(name)
+  for (const { rows, outside } of columns) {
+    rows.forEach(name)
+    name(outside)
+  }
   const storedRows = value.storedRows === undefined ? leastRows : integer('storedRows', leastRows, maxStoredRows)
   const upper = decodeUpper(value.upper)
   if (upper === undefined) throw damaged('upper')
@@ -193,7 +200,9 @@ export function storedPair({ path, tag, key }: TaggedPair): StoredPair {
 /** The pair that storedPair() made. @throws PetalError IndexDamaged */
 export function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
-  const [path, tag, key] = value as unknown[]
+  const path: unknown = value[0]
+  const tag: unknown = value[1]
+  const key: unknown = value[2]
   if (typeof path !== 'string' || !Number.isInteger(tag)) throw damaged('pairs')
   const decoded = typeof key === 'string' ? key : decodeDouble(key)
   if (decoded === undefined) throw damaged('pairs')
