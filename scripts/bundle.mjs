@@ -31,6 +31,10 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.15',
+  // A process parses all of it before it opens anything. Names stay, and lines are short enough for a stack to point at.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 160,
   sourcemap: true,
   // Sources are not in the package, and a stack names them anyway.
   sourcesContent: false,
