@@ -185,6 +185,20 @@ async function checkLife(options: HarnessOptions, isAsync = false, usesBytes = f
 
 test('ranges are sound over numbers, dates and texts', () => checkLife({ segmentDocuments: 512, rangeCodes: 'all' }))
 
+test('texts that have the key of an end are never certain, in an open segment of nothing else', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512, rangeCodes: 'all' })
+  // Eight bytes make a key, behind what all texts begin with.
+  const textOf = (i: number): string => `${i % 2 === 0 ? 'even' : 'odd'} and so on ${i}`
+  await harness.insert(Array.from({ length: 800 }, (_, i) => ({ s: textOf(i) })))
+  const { parameters } = harness.index.stats()
+  assert.ok(parameters.at(-1)!.columns >= 1)
+  const ends = Array.from({ length: 20 }, (_, i) => textOf(i * 41))
+  await harness.check(
+    ends.flatMap((end) => ['$gt', '$gte', '$lt', '$lte'].map((operator) => compileFilter({ s: { [operator]: end } })))
+  )
+  await harness.close()
+})
+
 test('ranges are sound when rows are read asynchronously, through the smallest cache', () =>
   checkLife({ segmentDocuments: 512, rangeCodes: 'all', cacheBytes: 0 }, true))
 
