@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util'
 import { loadHasher } from '../src/bloom/hash.ts'
 import { rowMemory } from '../src/bloom/kernels/index.ts'
 import { ByteIngest } from '../src/sharded-bloom/byte-scan/byte-ingest.ts'
+import { jsonWriter } from '../src/sharded-bloom/byte-scan/json-writer.ts'
 import { isPlainJson } from '../src/sharded-bloom/byte-scan/plain.ts'
 import { Scanner } from '../src/sharded-bloom/byte-scan/scanner.ts'
 import { instantiateScanner } from '../src/sharded-bloom/byte-scan/scanner-module.ts'
-import { jsonWriter } from '../src/sharded-bloom/json-writer/json-writer.ts'
 import { Flattener } from '../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../src/sharded-bloom/pairs/pair-hash.ts'
 import { geometryOf } from '../src/sharded-bloom/segment/geometry.ts'
@@ -113,6 +113,18 @@ const steps: Readonly<Record<string, () => void>> = {
           segment.add(flat)
           ingest.learn(flat)
         }
+      }
+    })
+  },
+  'scan while writing, and add': () => {
+    withSegment((segment) => {
+      for (const tweet of tweets) {
+        const record = ingest.write(segment, tweet, false)
+        if (!(record instanceof Uint8Array)) written(tweet)
+        else if (ingest.add(segment, record, 0, record.length, 'json')) continue
+        const flat = flattener.flatten(tweet)
+        segment.add(flat)
+        ingest.learn(flat)
       }
     })
   },

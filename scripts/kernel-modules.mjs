@@ -21,12 +21,6 @@ export const modules = [
     what: "The byte scanner's WebAssembly module"
   },
   {
-    entry: 'src/sharded-bloom/json-writer/assembly/index.ts',
-    target: 'src/sharded-bloom/json-writer/writer.generated.ts',
-    name: 'writerBase64',
-    what: "The JSON writer's WebAssembly module"
-  },
-  {
     entry: 'src/lsm/format/lz4/assembly/index.ts',
     target: 'src/lsm/format/lz4/lz4.generated.ts',
     name: 'lz4Base64',

@@ -13,6 +13,7 @@
 import type { HashName } from '../bloom/hash.ts'
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
+import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
@@ -110,6 +111,14 @@ export interface DocumentIndex {
    * batch that failed): a skipped one is never a candidate. Synchronous; not visible before a view with a higher limit.
    */
   add(ordinal: number, flat: FlatDocument): void
+
+  /**
+   * The document's JSON as UTF-8, behind a mark where its `_id` is an ObjectId (see byte-scan/json-writer.ts): valid until the
+   * next call. addBytes() of these very bytes at the same ordinal, when it comes next, has less to do.
+   * @returns why there are none; undefined when that has to be found out in another way
+   * @throws what a getter of the document throws
+   */
+  write?(ordinal: number, document: Document): Uint8Array | NotWritten | undefined
 
   /**
    * As flatten() and add(), from the document's JSON as UTF-8. An index that has no such way never handles any.

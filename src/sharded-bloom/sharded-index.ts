@@ -12,6 +12,7 @@ import { PetalError } from '../model/errors.ts'
 import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { ByteIngest } from './byte-scan/byte-ingest.ts'
+import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentIndex, IndexRebuild, IndexStats, IndexStore, IndexTuning, IndexWrite } from './document-index.ts'
@@ -109,16 +110,26 @@ export class ShardedIndex implements DocumentIndex {
     this.#byteIngest?.learn(flat)
   }
 
+  write(ordinal: number, document: Document): Uint8Array | NotWritten | undefined {
+    const open = this.#openAt(ordinal)
+    return open && this.#byteIngest?.write(open, document, this.#maintenance!.wantsSample)
+  }
+
   addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
-    const last = this.#handles.at(-1)
-    // Segments begin, and gaps are filled, with add().
-    if (last?.open === undefined || last.endOrdinal !== ordinal || this.#byteIngest === undefined) return false
+    const open = this.#openAt(ordinal)
+    if (open === undefined || this.#byteIngest === undefined) return false
     const maintenance = this.#maintenance!
-    if (maintenance.isComplete(last)) return false
     const onPairs = maintenance.wantsSample ? maintenance.observe : undefined
-    const isAdded = this.#byteIngest.add(last.open, bytes, offset, length, form, onPairs)
+    const isAdded = this.#byteIngest.add(open, bytes, offset, length, form, onPairs)
     if (isAdded && onPairs === undefined) maintenance.noteUnobserved()
     return isAdded
+  }
+
+  /** The segment whose next document is at `ordinal`. Segments begin, and gaps are filled, with add(). */
+  #openAt(ordinal: number): OpenSegment | undefined {
+    const last = this.#handles.at(-1)
+    if (last?.open === undefined || last.endOrdinal !== ordinal || this.#maintenance!.isComplete(last)) return undefined
+    return last.open
   }
 
   removal(ordinal: number): IndexWrite {

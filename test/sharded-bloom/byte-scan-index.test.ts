@@ -14,16 +14,22 @@ import { encodeJson } from '../support/scanned-segments.ts'
 
 const seed = testSeed()
 
-/** Feeds bytes wherever the index takes them: it wants objects for its samples, half or more where segments are small. */
+/** Feeds bytes wherever the index takes them, of every other hundred documents those that it writes itself. */
 class ByteHarness extends IndexHarness {
   handled = 0
+  written = 0
 
   override add(documents: Iterable<Document>): number {
     const first = this.limit
     for (const document of documents) {
       const form = jsonFormOf(document)
-      const bytes = form === undefined ? undefined : encodeJson(document)
-      if (bytes !== undefined && this.index.addBytes?.(this.limit, bytes, 0, bytes.length, form)) {
+      const isTurn = Math.floor(this.limit / 100) % 2 === 0
+      const written = isTurn ? this.index.write?.(this.limit, document) : undefined
+      const isWritten = written instanceof Uint8Array
+      if (isWritten) this.written++
+      const bytes = isWritten ? written : form && encodeJson(document)
+      const mark = isWritten && form === 'objectId' ? 1 : 0
+      if (bytes !== undefined && this.index.addBytes?.(this.limit, bytes, mark, bytes.length - mark, form)) {
         this.handled++
         this.source.documents.set(this.limit++, document)
       } else super.add([document])
@@ -63,6 +69,7 @@ test('tweets through tuning, checkpoints and two seals leave the same records', 
   }
   assertSameRecords(both)
   assert.ok(both[0].handled > 2000, `${both[0].handled} were scanned`)
+  assert.ok(both[0].written > 8000, `${both[0].written} were written by the index`)
 })
 
 test('mixed documents leave the same records, and answers that are sound', async () => {

@@ -10,7 +10,7 @@ import { Tag } from '../../src/sharded-bloom/pairs/pair-tags.ts'
 import { checkTuning, initialParameters } from '../../src/sharded-bloom/tune/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
-import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+import { encodeJson, SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 import { anyString } from '../support/values.ts'
 
 const seed = testSeed()
@@ -82,6 +82,7 @@ test('documents that JSON holds, in all its spellings, have the same rows', () =
     for (const document of sample(trees, 4000)) pair.add(document)
     for (const document of sample(documents(plain), 1000)) pair.add(document)
     assert.ok(pair.handled > 1000, `${pair.handled} were scanned`)
+    assert.ok(pair.written >= pair.handled, `${pair.written} were scanned while they were written`)
   })
 })
 
@@ -94,6 +95,7 @@ test('nearly every tweet is scanned', () => {
     })
     console.log(`scanned: ${handled} of 10000`)
     assert.ok(handled > 9900)
+    assert.ok(pair.written >= pair.handled)
   })
 })
 
@@ -101,16 +103,22 @@ test('a scanner goes from segment to segment and back', () => {
   const ingest = tools.ingest()
   const tweets = [...generateTweets({ count: 1500, seed: seed + 1 })]
   const others = sample(documents(plain), 1500, 1)
-  const first = new SegmentPair(tools, ingest, tools.parametersFor(tweets))
-  const second = new SegmentPair(tools, ingest, tools.parametersFor(others, 128, 3))
+  const writing = tools.ingest()
+  const first = new SegmentPair(tools, ingest, tools.parametersFor(tweets), writing)
+  const second = new SegmentPair(tools, ingest, tools.parametersFor(others, 128, 3), writing)
   // Fewer rows than a pair wants.
-  const third = new SegmentPair(tools, ingest, {
-    shards: 64,
-    rowsPerPair: 80,
-    privatePairs: [],
-    columns: [],
-    upperFrames: 0
-  })
+  const third = new SegmentPair(
+    tools,
+    ingest,
+    {
+      shards: 64,
+      rowsPerPair: 80,
+      privatePairs: [],
+      columns: [],
+      upperFrames: 0
+    },
+    writing
+  )
   tweets.forEach((tweet, i) => {
     const pairs = [first, second, third]
     const turn = Math.floor(i / 100)
@@ -120,6 +128,7 @@ test('a scanner goes from segment to segment and back', () => {
   for (const pair of [first, second, third]) {
     pair.assertEqual()
     assert.ok(pair.handled > 0)
+    assert.ok(pair.written > 0)
     pair.free()
   }
   ingest.close()
@@ -148,6 +157,7 @@ test('an ObjectId as _id is one', () => {
       pair.add({ _id: i, n: [_id] })
     })
     assert.ok(pair.handled > 300, `${pair.handled} were scanned`)
+    assert.ok(pair.written >= pair.handled)
   })
 })
 
@@ -276,13 +286,38 @@ test('keys that may be Extended JSON are refused where the text is Extended JSON
   })
 })
 
+test('what was scanned while it was written is not read again, anything else is', () => {
+  const ingest = tools.ingest()
+  const [first, second] = [tools.open(initial), tools.open(initial)]
+  const document = { a: 12, b: 'x' }
+  const flat = tools.flattener.flatten(document)
+  const write = (): Uint8Array => {
+    const bytes = ingest.write(first, document, false)
+    if (bytes instanceof Uint8Array) return bytes
+    return assert.unreachable(`not written: ${bytes}`) as never
+  }
+  const add = (segment: typeof first, bytes: Uint8Array): boolean => ingest.add(segment, bytes, 0, bytes.length, 'json')
+  for (const segment of [first, second]) {
+    add(segment, encodeJson(document))
+    segment.add(flat)
+    ingest.learn(flat)
+  }
+  assert.ok(add(first, write().fill(0x20)), 'the bytes are gone, the pairs are known')
+  assert.not.ok(add(first, write().fill(0x20).slice()), 'a copy is another text')
+  const bytes = write()
+  assert.ok(add(first, bytes))
+  assert.not.ok(add(first, bytes.fill(0x20)), 'once')
+  assert.not.ok(add(second, write().fill(0x20)), 'another segment has other rows')
+  for (const segment of [first, second]) segment.free()
+  ingest.close()
+})
+
 test('what lies around the document is not read', () => {
   withPair(initial, (pair) => {
     const document = { a: 12, b: 'x' }
     const bytes = new TextEncoder().encode(`9${JSON.stringify(document)}9`)
     pair.add(document)
-    assert.ok(pair.ingest.add(pair.scanned, bytes, 1, bytes.length - 2, 'json'))
-    pair.flattened.add(tools.flattener.flatten(document))
+    assert.ok(pair.addPart(bytes, 1, bytes.length - 2))
   })
 })
 

@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
+import { JsonWriter, jsonWriter } from '../../src/sharded-bloom/byte-scan/json-writer.ts'
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
-import { JsonWriter, jsonWriter } from '../../src/sharded-bloom/json-writer/json-writer.ts'
-import { instantiateWriter } from '../../src/sharded-bloom/json-writer/writer-module.ts'
+import { instantiateScanner } from '../../src/sharded-bloom/byte-scan/scanner-module.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
 
@@ -19,7 +19,7 @@ if (shared === undefined) throw new Error('the tests need WebAssembly')
 const writer: JsonWriter = shared
 
 function newWriter(): JsonWriter {
-  const module = instantiateWriter()
+  const module = instantiateScanner()
   if (module === undefined) throw new Error('no memory for a writer')
   return new JsonWriter(module)
 }

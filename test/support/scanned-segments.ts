@@ -1,6 +1,6 @@
 /**
- * Two segments of the same documents, one fed with bytes wherever the scanner takes them and one with objects: they have
- * to be the same.
+ * Segments of the same documents, one fed with bytes wherever the scanner takes them, one with what is found while the bytes
+ * are written, and one with objects: they have to be the same.
  */
 import * as assert from 'uvu/assert'
 import { loadHasher } from '../../src/bloom/hash.ts'
@@ -57,15 +57,20 @@ export class SegmentTools {
 export class SegmentPair {
   readonly tools: SegmentTools
   readonly ingest: ByteIngest
+  readonly #writing: ByteIngest
   readonly scanned: OpenSegment
+  readonly #written: OpenSegment
   readonly flattened: OpenSegment
-  /** Documents that were taken from their bytes. */
+  /** Documents that were taken from their bytes, and while these were written. */
   handled = 0
+  written = 0
 
-  constructor(tools: SegmentTools, ingest: ByteIngest, parameters: SegmentParameters) {
+  constructor(tools: SegmentTools, ingest: ByteIngest, parameters: SegmentParameters, writing = tools.ingest()) {
     this.tools = tools
     this.ingest = ingest
+    this.#writing = writing
     this.scanned = tools.open(parameters)
+    this.#written = tools.open(parameters)
     this.flattened = tools.open(parameters)
   }
 
@@ -77,33 +82,68 @@ export class SegmentPair {
 
   /** @param bytes a text of the document; undefined where there is none */
   addText(document: Document, bytes: Uint8Array | undefined, form: JsonForm = 'json'): boolean {
-    let pairs: HashedPair[] | undefined
-    const onPairs = (list: PairList): void => {
-      pairs = pairsOf(list)
-    }
     // Every other document as those of a sample.
-    const onSampled = this.scanned.documents % 2 === 0 ? onPairs : undefined
-    const isHandled = bytes !== undefined && this.ingest.add(this.scanned, bytes, 0, bytes.length, form, onSampled)
+    const isSampled = this.scanned.documents % 2 === 0
     const flat = this.tools.flattener.flatten(document)
+    const isHandled = addTo(this.ingest, this.scanned, flat, isSampled, bytes, 0, form)
     if (isHandled) this.handled++
-    else {
-      this.scanned.add(flat)
-      this.ingest.learn(flat)
-    }
-    this.flattened.add(flat)
-    if (isHandled && onSampled !== undefined)
-      assert.equal(pairs, flatPairsOf(flat), 'the pairs that a sample is told of')
+    this.#addElsewhere(document, flat, isSampled)
     return isHandled
+  }
+
+  /** Scans a part of `bytes`. @returns whether it is a document that the scanner takes; otherwise nothing has changed */
+  addPart(bytes: Uint8Array, offset: number, length: number): boolean {
+    if (!this.ingest.add(this.scanned, bytes, offset, length, 'json')) return false
+    const document = JSON.parse(new TextDecoder().decode(bytes.subarray(offset, offset + length))) as Document
+    this.#addElsewhere(document, this.tools.flattener.flatten(document), false)
+    return true
+  }
+
+  #addElsewhere(document: Document, flat: FlatDocument, isSampled: boolean): void {
+    const form = jsonFormOf(document)
+    const record = this.#writing.write(this.#written, document, isSampled)
+    const isWritten = record instanceof Uint8Array
+    const bytes = isWritten ? record : form && encodeJson(document)
+    const offset = isWritten && form === 'objectId' ? 1 : 0
+    if (addTo(this.#writing, this.#written, flat, isSampled, bytes, offset, form ?? 'json') && isWritten) this.written++
+    this.flattened.add(flat)
   }
 
   assertEqual(): void {
     assertSameSegments(this.scanned, this.flattened)
+    assertSameSegments(this.#written, this.flattened)
   }
 
   free(): void {
     this.scanned.free()
+    this.#written.free()
     this.flattened.free()
+    this.#writing.close()
   }
+}
+
+/** Adds the document, as an object if it has no bytes or they are refused. @returns whether they were not */
+function addTo(
+  ingest: ByteIngest,
+  segment: OpenSegment,
+  flat: FlatDocument,
+  isSampled: boolean,
+  bytes: Uint8Array | undefined,
+  offset: number,
+  form: JsonForm
+): boolean {
+  let pairs: HashedPair[] | undefined
+  const onPairs = (list: PairList): void => {
+    pairs = pairsOf(list)
+  }
+  const told = isSampled ? onPairs : undefined
+  if (bytes === undefined || !ingest.add(segment, bytes, offset, bytes.length - offset, form, told)) {
+    segment.add(flat)
+    ingest.learn(flat)
+    return false
+  }
+  if (isSampled) assert.equal(pairs, flatPairsOf(flat), 'the pairs that a sample is told of')
+  return true
 }
 
 function pairsOf(list: PairList): HashedPair[] {

@@ -10,10 +10,15 @@
  *    that is computed from the _id.
  */
 import type { Document } from '../../model/types.ts'
+import {
+  type JsonWriter,
+  jsonWriter,
+  type NotWritten,
+  objectIdMarkByte
+} from '../../sharded-bloom/byte-scan/json-writer.ts'
 import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
-import { type JsonWriter, jsonWriter, objectIdMarkByte } from '../../sharded-bloom/json-writer/json-writer.ts'
 import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
 import { decodeRecord, encodeRecord } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
@@ -61,6 +66,8 @@ interface ReadDocument {
 
 interface PlainRecord {
   readonly form: JsonForm
+  /** As the index may know it; of use until the next document. */
+  readonly written: Uint8Array
   readonly record: Uint8Array
 }
 
@@ -237,11 +244,11 @@ export class Committer {
     if (this.#index.addBytes === undefined) return false
     const plain = lookInto(() => this.#plainRecord(commit, document))
     if (plain === undefined) return false
-    const { form, record } = plain
+    const { form, written, record } = plain
     assertStorable(record.length)
     const admitted = commit.entries?.admit(decodeRecord(decoder.decode(record)))
     const markBytes = form === 'objectId' ? 1 : 0
-    if (!this.#index.addBytes(this.#nextVersion, record, markBytes, record.length - markBytes, form)) {
+    if (!this.#index.addBytes(this.#nextVersion, written, markBytes, record.length - markBytes, form)) {
       this.#index.add(this.#nextVersion, this.#index.flatten(document))
     }
     this.#put(commit, record, id, admitted)
@@ -251,18 +258,23 @@ export class Committer {
 
   /** The record of a document that JSON holds exactly; undefined for any other. */
   #plainRecord(commit: Commit, document: Document): PlainRecord | undefined {
-    this.#writer ??= jsonWriter()
-    const written = this.#writer?.write(document) ?? 'noRoom'
+    const written = this.#index.write?.(this.#nextVersion, document) ?? this.#written(document)
     if (typeof written !== 'string') {
       const form = written[0] === objectIdMarkByte ? 'objectId' : 'json'
-      return { form, record: commit.arena.keep(written) }
+      return { form, written, record: commit.arena.keep(written) }
     }
     const form = written === 'noRoom' ? jsonFormOf(document) : undefined
     if (form === undefined) return undefined
     const text = encodeRecord(document, true)
     // No text has fewer bytes than characters: one that is much too long is not encoded at all.
     assertStorable(text.length)
-    return { form, record: commit.arena.encode(text) }
+    const record = commit.arena.encode(text)
+    return { form, written: record, record }
+  }
+
+  #written(document: Document): Uint8Array | NotWritten {
+    this.#writer ??= jsonWriter()
+    return this.#writer?.write(document) ?? 'noRoom'
   }
 
   /** Of the version that comes next. REQUIRES: the `_id` was checked. */

@@ -4,10 +4,13 @@
  * A collection whose documents the scanner cannot read must not pay for being tried: after many refusals it is asked
  * only now and then.
  */
+import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import type { PairList } from '../tune/pair-list.ts'
-import { type JsonForm, Scanner, type SeedOf } from './scanner.ts'
+import type { NotWritten } from './json-writer.ts'
+import { type JsonForm, Scanner } from './scanner.ts'
+import type { SeedOf } from './scanner-paths.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 
 /** Refusals, less documents read since, after which the scanner rests. */
@@ -30,6 +33,16 @@ export class ByteIngest implements ScannerOwner {
   constructor(seedOf: SeedOf, restDocuments = defaultRest) {
     this.#seedOf = seedOf
     this.#restDocuments = restDocuments
+  }
+
+  /**
+   * The document's bytes, behind a mark where its `_id` is an ObjectId: valid until the next call, and quickly added by add()
+   * when that comes next.
+   * @param isSampled add() will be told to tell of its pairs
+   * @returns undefined when there is no scanner to do it
+   */
+  write(segment: OpenSegment, document: Document, isSampled: boolean): Uint8Array | NotWritten | undefined {
+    return this.#rest > 0 ? undefined : this.#scanner?.write(segment, document, isSampled)
   }
 
   /**

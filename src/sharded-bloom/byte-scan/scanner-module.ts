@@ -14,8 +14,33 @@ const constantNames = [
   'SIGNATURE',
   'SLOTS',
   'MAX_SLOTS',
+  /** The document's bytes: in for scanning, out of writing. */
   'INPUT',
   'MAX_INPUT',
+  'PIECES',
+  'PIECES_END',
+  'PIECE_BYTES',
+  'MAX_PIECE_BYTES',
+  'OPERATIONS',
+  'MAX_OPERATIONS',
+  'NUMBERS',
+  'MAX_NUMBERS',
+  'TEXT_UNITS',
+  'MAX_TEXT_UNITS',
+  /** Kinds of operations; a text, a number and what is written verbatim take their units, or numbers, in turn. */
+  'TEXT',
+  'INT32',
+  'INTEGER',
+  'VERBATIM',
+  'NULL',
+  'FALSE',
+  'TRUE',
+  'BEGIN_OBJECT',
+  'BEGIN_ARRAY',
+  'END_OBJECT',
+  'END_ARRAY',
+  /** An operation is its kind and, from this bit on, the address of what its key is written as. */
+  'PIECE_SHIFT',
   'KEYS',
   'MAX_KEY_BYTES',
   'MAX_NODES',
@@ -35,13 +60,14 @@ const constantNames = [
   'IRREGULAR',
   /** Flag of a tag: the text is UTF-16 units, not ASCII bytes. */
   'WIDE',
-  /** What scan() returns in place of a count. */
+  /** What scan() and scannedPairs() return in place of a count. */
   'NOT_HANDLED',
   'UNKNOWN',
-  /** Flags of scan(). */
+  /** Flags of scan() and, the second one aside, of write(); the last one is of write() alone. */
   'OBJECT_ID',
   'EXTENDED_JSON',
   'TRACED',
+  'SCANNED',
   'NODES',
   'NODE_BYTES',
   'TRACE',
@@ -88,6 +114,16 @@ export interface ScannerFunctions {
    * @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN
    */
   scan(offset: number, length: number, flags: number): number
+
+  /**
+   * Writes the document that `count` words of operations make to INPUT + start; with SCANNED it is scanned on the way. TEXT and
+   * VERBATIM are followed by their length in units, INT32 by its value.
+   * @returns where the document ends, from INPUT; −1 when there is no room
+   */
+  write(start: number, count: number, flags: number): number
+  /** What scan() would return for the document that was written last, if it was scanned. */
+  scannedPairs(): number
+
   /** Slots of the last document, some more than once. */
   slotCount(): number
   /** Values and sizes that the last document left at TRACE, if that was asked for. */
@@ -129,7 +165,7 @@ export interface ScannerModule {
 }
 
 /** Everything in assembly/layout.ts ends below. */
-const memoryPages = 224
+const memoryPages = 240
 
 let compiled: object | undefined
 

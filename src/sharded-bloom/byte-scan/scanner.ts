@@ -1,22 +1,19 @@
 /**
- * Keeps a scanner's memory in step with the segment that is being filled, and scans documents for it.
+ * Keeps a scanner's memory in step with the segment that is being filled, and scans documents for it, or writes them and
+ * finds their pairs on the way.
  *
- * Invariants:
- * 1. Before a document is scanned, every private pair of the segment that JSON can hold is registered, or its path is
- *    not: a private pair is never taken for a hashed one.
- * 2. A path whose keys cannot be read as they are (escapes, digits only, `__proto__`) has no node: such documents are
- *    unknown to the scanner.
+ * Invariant: before a document is scanned, every private pair of the segment that JSON can hold is registered, or its path
+ * is not: a private pair is never taken for a hashed one.
  */
-import { isDigits } from '../../model/path.ts'
-import { Type } from '../../model/types.ts'
+import { type Document, Type } from '../../model/types.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenSegment, ScannedDocument } from '../segment/open-segment.ts'
 import type { HashedPair } from '../segment/private-table.ts'
+import { JsonWriter, type NotWritten } from './json-writer.ts'
 import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
-
-export type SeedOf = (path: string) => { readonly lo: number; readonly hi: number }
+import { ScannerPaths, type SeedOf } from './scanner-paths.ts'
 
 /** How a document's text is to be read. */
 export type JsonForm =
@@ -58,13 +55,12 @@ export class Scanner implements ScannedDocument {
   readonly #constants: ScannerConstants
   readonly #u8: Uint8Array<ArrayBuffer>
   readonly #u32: Uint32Array<ArrayBuffer>
-  readonly #seedOf: SeedOf
-  /** Node of each registered path; 0 for one that cannot be registered. */
-  readonly #nodes = new Map<string, number>()
-  /** The other way round, by the node's number. */
-  #paths: string[] = []
-  #nodeCount = 0
-  #keyBytes = 0
+  readonly #paths: ScannerPaths
+  /** undefined where texts cannot be handed to WebAssembly at once. */
+  readonly #writer: JsonWriter | undefined
+  /** What was written last, if it was scanned, and what came of it. */
+  #written: Uint8Array | undefined
+  #writtenResult = 0
   #textBytes = 0
   #segment: OpenSegment | undefined
   /** Pairs of the segment that are registered. */
@@ -91,14 +87,32 @@ export class Scanner implements ScannedDocument {
     this.#constants = constants
     this.#u8 = u8
     this.#u32 = u32
-    this.#seedOf = seedOf
+    this.#writer = typeof Buffer === 'function' ? new JsonWriter(module) : undefined
     this.slots = new Int32Array(u8.buffer, constants.SLOTS, constants.MAX_SLOTS)
     this.signature = u32.subarray(0, 0)
     this.hashes = new Int32Array(u8.buffer, constants.HASHES, 2 * constants.MAX_HASHES)
     this.columnKeys = new Float64Array(u8.buffer, constants.COLUMN_KEYS, constants.MAX_COLUMNS)
     this.columnCounts = new Uint8Array(u8.buffer, constants.COLUMN_COUNTS, constants.MAX_COLUMNS)
     this.pairs = new ScannedPairs(module)
-    this.#resetNodes()
+    this.#paths = new ScannerPaths(module, seedOf)
+    this.pairs.rename(this.#paths.names)
+  }
+
+  /**
+   * The document's bytes, behind a mark where its `_id` is an ObjectId; valid until the next call. They are scanned for the
+   * segment on the way: scan() of the very same bytes, when it comes next, knows the answer.
+   * @param isSampled as for scan()
+   * @returns undefined where there is no way to write
+   */
+  write(segment: OpenSegment, document: Document, isSampled: boolean): Uint8Array | NotWritten | undefined {
+    this.#written = undefined
+    const { SCANNED, TRACED } = this.#constants
+    const scans = this.#follow(segment)
+    const written = this.#writer?.write(document, scans ? (isSampled ? SCANNED | TRACED : SCANNED) : 0)
+    if (typeof written !== 'object' || !scans) return written
+    this.#written = written
+    this.#writtenResult = this.#functions.scannedPairs()
+    return written
   }
 
   /**
@@ -114,12 +128,16 @@ export class Scanner implements ScannedDocument {
     isSampled = false
   ): ScanResult {
     const constants = this.#constants
-    if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
-    // A view costs more than the bytes of a mark.
-    const isWhole = offset + length === bytes.length && offset <= maxMarkBytes
-    this.#u8.set(isWhole ? bytes : bytes.subarray(offset, offset + length), constants.INPUT)
-    const flags = this.#flagsOf(form) | (isSampled ? constants.TRACED : 0)
-    const result = this.#functions.scan(isWhole ? offset : 0, length, flags)
+    let result = this.#writtenResult
+    if (bytes !== this.#written || segment !== this.#segment) {
+      if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
+      // A view costs more than the bytes of a mark.
+      const isWhole = offset + length === bytes.length && offset <= maxMarkBytes
+      this.#u8.set(isWhole ? bytes : bytes.subarray(offset, offset + length), constants.INPUT)
+      const flags = this.#flagsOf(form) | (isSampled ? constants.TRACED : 0)
+      result = this.#functions.scan(isWhole ? offset : 0, length, flags)
+    }
+    this.#written = undefined
     if (result < 0) return result === constants.UNKNOWN ? 'unknown' : 'refused'
     this.hashedPairs = result
     this.slotCount = this.#functions.slotCount()
@@ -136,7 +154,7 @@ export class Scanner implements ScannedDocument {
 
   /** Registers paths, where there is room. */
   learn(paths: Iterable<string>): void {
-    for (const path of paths) this.#nodeOf(path)
+    for (const path of paths) this.#paths.nodeOf(path)
   }
 
   #flagsOf(form: JsonForm): number {
@@ -164,9 +182,8 @@ export class Scanner implements ScannedDocument {
   }
 
   #begin(segment: OpenSegment): void {
-    const { MAX_NODES, SIGNATURE, MAX_PAIRS } = this.#constants
-    // Paths of documents long gone.
-    if (this.#nodeCount * 2 > MAX_NODES) this.#resetNodes()
+    const { SIGNATURE, MAX_PAIRS } = this.#constants
+    if (this.#paths.isCrowded) this.#forgetPaths()
     this.#segment = segment
     this.#registered = 0
     this.#textBytes = 0
@@ -187,7 +204,7 @@ export class Scanner implements ScannedDocument {
     // JSON has no dates.
     if (type === Type.date) return
     const { COLUMN_PREFIXES, COLUMN_PREFIX_BYTES } = this.#constants
-    const node = this.#nodeOf(path)
+    const node = this.#paths.nodeOf(path)
     if (node === 0) return
     this.#u8.set(encoder.encode(prefix), COLUMN_PREFIXES + column * COLUMN_PREFIX_BYTES)
     this.#functions.addColumn(node, type === Type.string, column, prefix.length)
@@ -203,22 +220,17 @@ export class Scanner implements ScannedDocument {
     return keys
   }
 
-  #resetNodes(): void {
-    this.#functions.resetNodes()
-    this.#functions.setIdNode(0)
-    this.#nodes.clear()
-    this.#paths = []
-    this.pairs.rename(this.#paths)
-    this.#nodeCount = 2
-    this.#keyBytes = 0
-    this.#segment = undefined
+  #forgetPaths(): void {
+    this.#paths.reset()
+    this.#writer?.forgetKeys()
+    this.pairs.rename(this.#paths.names)
   }
 
   /** False when there is no room. */
   #register({ path, tag, key, lo, hi }: HashedPair, slot: number): boolean {
     const isFact = tag === Tag.type || tag === Tag.exists || tag === Tag.irregular
     if (!isFact && tag !== Tag.size && !jsonTypes.has(tag)) return true
-    const node = this.#nodeOf(path)
+    const node = this.#paths.nodeOf(path)
     if (node === 0) return true
     const facts = (node + this.#constants.FACTS) >>> 2
     if (tag === Tag.exists) {
@@ -248,46 +260,6 @@ export class Scanner implements ScannedDocument {
     this.#functions.addTextPair(lo, hi, node, isWide ? tag | WIDE : tag, slot, address, text.length)
     return true
   }
-
-  #nodeOf(path: string): number {
-    const known = this.#nodes.get(path)
-    if (known !== undefined) return known
-    let node = this.#functions.rootNode()
-    let prefix = ''
-    path.split('.').forEach((key, depth) => {
-      prefix = depth === 0 ? key : `${prefix}.${key}`
-      node = node === 0 ? 0 : (this.#nodes.get(prefix) ?? this.#addNode(node, prefix, key))
-    })
-    return node
-  }
-
-  #addNode(parent: number, path: string, key: string): number {
-    const node = isReadable(key) ? this.#createNode(parent, path, key) : 0
-    // Paths without a node may be many, and are only remembered to save time.
-    if (node !== 0 || this.#nodes.size < 2 * this.#constants.MAX_NODES) this.#nodes.set(path, node)
-    if (path === '_id') this.#functions.setIdNode(node)
-    return node
-  }
-
-  #createNode(parent: number, path: string, key: string): number {
-    const { KEYS, MAX_KEY_BYTES, MAX_NODES, NODES, NODE_BYTES } = this.#constants
-    const bytes = encoder.encode(`${key}":`)
-    if (this.#nodeCount >= MAX_NODES || this.#keyBytes + bytes.length + 8 > MAX_KEY_BYTES) return 0
-    const address = KEYS + this.#keyBytes
-    this.#u8.set(bytes, address)
-    this.#keyBytes += bytes.length
-    this.#nodeCount++
-    const { lo, hi } = this.#seedOf(path)
-    const node = this.#functions.addNode(parent, address, bytes.length, lo, hi)
-    this.#paths[(node - NODES) / NODE_BYTES] = path
-    return node
-  }
-}
-
-/** True for a key that names a component of its own and that JSON writes as it is. */
-function isReadable(key: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
-  return key !== '__proto__' && !isDigits(key) && !/["\\\u0000-\u001f\p{Surrogate}]/u.test(key)
 }
 
 function isAscii(text: string): boolean {

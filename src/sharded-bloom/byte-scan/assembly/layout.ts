@@ -41,11 +41,11 @@ export const COLUMN_PREFIX_LENGTHS: usize = 0x15400
 export const UNITS: usize = 0x20000
 export const MAX_UNITS: usize = 0x8000
 
-/** In: the document's bytes. */
-export const INPUT: usize = 0x40000
-/** Bytes beyond the longest input are zeros, which no token contains: every loop over the input ends there. */
-export const PADDING: usize = 64
-export const MAX_INPUT: usize = 0x40000 - PADDING
+/** In, for writing: what to write, u32 each, and numbers, as doubles, that are no 32-bit integers. */
+export const OPERATIONS: usize = 0x40000
+export const MAX_OPERATIONS: usize = 0x8000
+export const NUMBERS: usize = 0x60000
+export const MAX_NUMBERS: usize = 0x4000
 
 export const NODES: usize = 0x80000
 export const NODE_BYTES: usize = 128
@@ -97,3 +97,24 @@ export const SAMPLE_PAIRS: usize = 0x600000
 export const SAMPLE_VALUES: usize = 0x800000
 export const SAMPLE_TEXTS: usize = 0xa00000
 export const MAX_SAMPLE_TEXT_BYTES: usize = 0x400000
+
+/** What is written for each key: a u16 length, the key's node or 0, u32, and the bytes. 0 stands for no key. */
+export const PIECES: usize = 0xe00000
+export const PIECES_END: usize = 0xe40000
+export const PIECE_NODE: usize = 2
+export const PIECE_BYTES: usize = 6
+export const MAX_PIECE_BYTES: usize = 1024
+
+/** In, for writing: the UTF-16 units of all texts, one after the other, and 16 bytes that are read in vain. */
+export const TEXT_UNITS: usize = 0xe40000
+export const MAX_TEXT_UNITS: usize = 0x20000
+
+/** The document's bytes: in for scanning, out of writing. */
+export const INPUT: usize = 0xe81000
+/**
+ * Bytes beyond the longest input are zeros, which no token contains: every loop over the input ends there. What may be
+ * written beyond is a key, and a number, a word or 16 bytes of a text.
+ */
+export const PADDING: usize = 0x1000
+export const MAX_INPUT: usize = 0x7e000
+export const MEMORY_END: usize = INPUT + MAX_INPUT + PADDING

@@ -43,6 +43,36 @@ const BACKSLASH: v128 = i8x16.splat(0x5c)
 const SPACE: v128 = i8x16.splat(0x20)
 
 let nodeCount: u32 = 0
+/** Numbers objects; a document has the number of its outermost one. */
+let serial: u32 = 0
+let idNode: usize = 0
+
+/** The number of a document, which is in no node. */
+export function documentStamp(): u32 {
+  if (serial > 0xf0000000) {
+    resetStamps()
+    serial = 0
+  }
+  return ++serial
+}
+
+/** The number of an object of the same document. */
+// @ts-ignore: decorator
+@inline
+export function objectStamp(): u32 {
+  return ++serial
+}
+
+export function setIdNode(node: usize): void {
+  idNode = node
+}
+
+/** The node whose text may be an ObjectId; 0 for none. */
+// @ts-ignore: decorator
+@inline
+export function nodeOfId(): usize {
+  return idNode
+}
 
 /** Forgets every node but "none" and the root. */
 export function resetNodes(): void {
@@ -88,7 +118,7 @@ export function addNode(parent: usize, key: usize, length: u32, seedLo: u32, see
 }
 
 /** Makes the nodes forget which document and object they were met in: the numbers start again. */
-export function resetStamps(): void {
+function resetStamps(): void {
   for (let i: u32 = 0; i < nodeCount; i++) {
     const node = NODES + <usize>i * NODE_BYTES
     store<u32>(node, 0, DOCUMENT)

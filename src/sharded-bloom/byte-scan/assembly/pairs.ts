@@ -4,7 +4,7 @@
  * Invariant: a private pair is compared by node, tag and key after its hash, as in private-table.ts.
  */
 import { resetCounts } from './columns'
-import { finish, hashDouble } from './hash'
+import { hashDouble } from './hash'
 import { HASHES, MAX_HASHES, MAX_SLOTS, PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS, SIGNATURE, SLOTS } from './layout'
 import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
 import { isTracing, traceDouble, traceText } from './trace'
@@ -213,14 +213,13 @@ function addFirstConstant(node: usize, index: usize, tag: u32, value: f64): void
 }
 
 /**
- * A text whose lanes are mixed: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE.
+ * A text and its hash: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE.
  * @param start where it stands in the input, in `bytes` bytes
  */
 export function addText(
-  node: usize, tag: u32, a: u32, b: u32, text: usize, length: u32, start: usize, bytes: u32
+  node: usize, tag: u32, hash: u64, text: usize, length: u32, start: usize, bytes: u32
 ): void {
   valueCount++
-  const hash = finish(a, b, length)
   if (isTracing()) traceText(hash, node, tag & ~WIDE, start, bytes, length)
   const slot = findText(hash, node, tag, text, length)
   if (slot >= 0) addSlot(<u32>slot)

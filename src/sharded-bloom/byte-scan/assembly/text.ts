@@ -5,7 +5,7 @@
  * first. What is not UTF-8, or not a JSON string, is refused.
  */
 import { noteText, noteUnits } from './columns'
-import { laneA, mixA, mixB } from './hash'
+import { finish, laneA, mixA, mixB } from './hash'
 import { MAX_UNITS, UNITS } from './layout'
 import { SEED_HI, SEED_LO } from './nodes'
 import { addText, WIDE } from './pairs'
@@ -47,7 +47,7 @@ export function scanText(start: usize, node: usize, tag: u32): usize {
   const three = load<u32>(p) & ((<u32>1 << (rest << 3)) - 1)
   a ^= (a ^ mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))) & -<u32>(rest != 0)
   b ^= (b ^ mixB(a, b, three >>> 16)) & -<u32>(rest == 3)
-  addText(node, tag, a, b, start, length, start, length)
+  addText(node, tag, finish(a, b, length), start, length, start, length)
   if (tag == STRING_TYPE) noteText(node, start, length)
   return end + 1
 }
@@ -148,22 +148,61 @@ function hexDigit(byte: u32): u32 {
 
 /** The pair of the text of `length` units at UNITS, from `bytes` bytes of the input. */
 function addUnits(node: usize, tag: u32, length: u32, isAscii: bool, start: usize, bytes: u32): void {
+  const hash = hashUnits(node, tag, UNITS, length)
+  if (tag == STRING_TYPE) noteUnits(node, UNITS, length)
+  // Compared as the bytes that it would be without escapes.
+  if (isAscii) narrow(UNITS, length)
+  addText(node, isAscii ? tag : tag | WIDE, hash, UNITS, length, start, bytes)
+}
+
+/**
+ * The pair of a text that was written: `length` units at `units`, which became `bytes` bytes at `text`. Reads, but does not
+ * look at, eight bytes beyond either.
+ * @returns false when there is no room for it
+ */
+export function addWrittenText(node: usize, tag: u32, units: usize, length: u32, text: usize, bytes: u32): bool {
+  const hash = hashUnits(node, tag, units, length)
+  if (bytes == length) {
+    // ASCII without escapes.
+    addText(node, tag, hash, text, length, text, length)
+    if (tag == STRING_TYPE) noteText(node, text, length)
+    return true
+  }
+  if (tag == STRING_TYPE) noteUnits(node, units, length)
+  if (!isAscii(units, length)) addText(node, tag | WIDE, hash, units, length, text, bytes)
+  else {
+    if (length > MAX_UNITS) return false
+    narrow(units, length)
+    addText(node, tag, hash, UNITS, length, text, bytes)
+  }
+  return true
+}
+
+// @ts-ignore: decorator
+@inline
+function hashUnits(node: usize, tag: u32, units: usize, length: u32): u64 {
   let a = laneA(load<u32>(node, SEED_LO), tag)
   let b = load<u32>(node, SEED_HI)
-  const end = UNITS + (<usize>length << 1)
-  let p = UNITS
-  for (; p + 8 <= end; p += 8) {
+  let p = units
+  for (const stop = units + (<usize>(length & ~3) << 1); p < stop; p += 8) {
     a = mixA(a, b, load<u32>(p))
     b = mixB(a, b, load<u32>(p, 4))
   }
-  if (tag == STRING_TYPE) noteUnits(node, UNITS, length)
-  const rest = <u32>(end - p) >>> 1
-  if (rest == 1) a = mixA(a, b, load<u16>(p))
-  else if (rest > 1) a = mixA(a, b, load<u32>(p))
-  if (rest == 3) b = mixB(a, b, load<u16>(p, 4))
-  if (isAscii) {
-    // Compared as the bytes that it would be without escapes.
-    for (let i: usize = 0; i < <usize>length; i++) store<u8>(UNITS + i, load<u8>(UNITS + (i << 1)))
-  }
-  addText(node, isAscii ? tag : tag | WIDE, a, b, UNITS, length, start, bytes)
+  // The last units without branches: lengths are what no processor predicts.
+  const rest = length & 3
+  const three = load<u64>(p) & ((<u64>1 << (<u64>rest << 4)) - 1)
+  a ^= (a ^ mixA(a, b, <u32>three)) & -<u32>(rest != 0)
+  b ^= (b ^ mixB(a, b, <u32>(three >>> 32))) & -<u32>(rest == 3)
+  return finish(a, b, length)
+}
+
+function isAscii(units: usize, length: u32): bool {
+  let all: u32 = 0
+  for (let i: u32 = 0; i < length; i++) all |= load<u16>(units + (<usize>i << 1))
+  return all < 0x80
+}
+
+/** The low bytes of units, to UNITS. */
+function narrow(units: usize, length: u32): void {
+  for (let i: usize = 0; i < <usize>length; i++) store<u8>(UNITS + i, load<u8>(units + (i << 1)))
 }

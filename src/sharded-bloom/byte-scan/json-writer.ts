@@ -3,7 +3,7 @@
  *
  * JSON.stringify looks at every character of every key and value, makes a text of pieces, and an encoder looks at all of
  * it again. Here a walk notes what there is to write: the keys by number, the texts joined without a look at them. Then
- * WebAssembly writes all of it.
+ * WebAssembly writes all of it, and may tell the document's pairs on the way (see scanner.ts).
  *
  * Invariants:
  * 1. What is written is, byte for byte, what JSON.stringify and an encoder make.
@@ -11,9 +11,9 @@
  * 3. Memory is bounded: past `maxKeys`, or when there is no room for another, keys begin again from nothing.
  */
 import { type Document, Type, typeOf } from '../../model/types.ts'
-import { inheritsNothing, isPlainNumber } from '../byte-scan/plain.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
-import { instantiateWriter, type WriterModule } from './writer-module.ts'
+import { inheritsNothing, isPlainNumber } from './plain.ts'
+import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const { maxDepth } = defaultFlattenLimits
 const maxKeys = 16_384
@@ -36,15 +36,15 @@ interface KeyNode {
 export type NotWritten = 'notPlain' | 'noRoom'
 
 export class JsonWriter {
-  readonly #module: WriterModule
+  readonly #module: ScannerModule
   readonly #u8: Uint8Array<ArrayBuffer>
   readonly #operations: Int32Array<ArrayBuffer>
   readonly #numbers: Float64Array<ArrayBuffer>
   readonly #units: Buffer
   readonly #encoder = new TextEncoder()
-  #root: KeyNode
+  #root = createNode('', 0)
   #keyCount = 0
-  #pieceEnd = 0
+  #pieceEnd: number
   /** Counts calls: a getter of the document may write another one. */
   #run = 0
   #count = 0
@@ -52,21 +52,22 @@ export class JsonWriter {
   #texts = ''
   #hasRoom = true
 
-  constructor(module: WriterModule) {
-    const { buffer, constants } = module
+  constructor(module: ScannerModule) {
+    const { constants, u8 } = module
     this.#module = module
-    this.#u8 = new Uint8Array(buffer)
-    this.#operations = new Int32Array(buffer, constants.OPERATIONS, constants.MAX_OPERATIONS)
-    this.#numbers = new Float64Array(buffer, constants.NUMBERS, constants.MAX_NUMBERS)
-    this.#units = Buffer.from(buffer, constants.UNITS, 2 * constants.MAX_UNITS)
-    this.#root = this.#forgetKeys()
+    this.#u8 = u8
+    this.#operations = new Int32Array(u8.buffer, constants.OPERATIONS, constants.MAX_OPERATIONS)
+    this.#numbers = new Float64Array(u8.buffer, constants.NUMBERS, constants.MAX_NUMBERS)
+    this.#units = Buffer.from(u8.buffer, constants.TEXT_UNITS, 2 * constants.MAX_TEXT_UNITS)
+    this.#pieceEnd = constants.PIECES
   }
 
   /**
    * The document's bytes, behind a mark where its `_id` is an ObjectId; valid until the next call.
+   * @param flags of scanning (see scanner-module.ts), which then takes place, too; 0 when it shall not
    * @throws what a getter of the document throws
    */
-  write(document: Document): Uint8Array | NotWritten {
+  write(document: Document, flags = 0): Uint8Array | NotWritten {
     if (!inheritsNothing()) return 'notPlain'
     const run = ++this.#run
     this.#count = 0
@@ -80,15 +81,22 @@ export class JsonWriter {
     const units = this.#texts.length
     const count = this.#count
     const isFull = count > constants.MAX_OPERATIONS || this.#numberCount > constants.MAX_NUMBERS
-    if (isFull || units > constants.MAX_UNITS || run !== this.#run) return 'noRoom'
+    if (isFull || units > constants.MAX_TEXT_UNITS || run !== this.#run) return 'noRoom'
     if (units > 0) this.#units.write(this.#texts, 0, 'utf16le')
     this.#texts = ''
     const start = isObjectId ? 1 : 0
-    const end = functions.write(start, count)
+    const end = functions.write(start, count, isObjectId ? flags | constants.OBJECT_ID : flags)
     if (end < 0) return 'noRoom'
-    const from = constants.OUT
+    const from = constants.INPUT
     if (isObjectId) this.#u8[from] = objectIdMarkByte
     return this.#u8.subarray(from, from + end)
+  }
+
+  /** Keys are numbered anew: required when the module's nodes begin anew, which the old numbers lead to. */
+  forgetKeys(): void {
+    this.#root = createNode('', 0)
+    this.#keyCount = 0
+    this.#pieceEnd = this.#module.constants.PIECES
   }
 
   /** What stands between the braces, and the closing one. */
@@ -161,6 +169,7 @@ export class JsonWriter {
       this.#numbers[this.#numberCount++] = value
     } else {
       const text = String(value)
+      this.#numbers[this.#numberCount++] = value
       this.#operations[this.#count] = piece | constants.VERBATIM
       this.#operations[this.#count + 1] = text.length
       this.#count += 2
@@ -174,30 +183,25 @@ export class JsonWriter {
     const known = node.children.get(key)
     if (known !== undefined) return known
     if (key === '__proto__') return undefined
-    const { PIECES_END, MAX_PIECE_BYTES, PIECE_SHIFT } = this.#module.constants
+    const { PIECES_END, PIECE_BYTES, MAX_PIECE_BYTES, PIECE_SHIFT } = this.#module.constants
     const bytes = this.#encoder.encode(`${JSON.stringify(key)}:`)
-    const room = 2 + bytes.length
+    const room = PIECE_BYTES + bytes.length
     if (room > MAX_PIECE_BYTES || this.#keyCount >= maxKeys || this.#pieceEnd + room + 16 > PIECES_END) {
       this.#hasRoom = false
       // Keys are numbered anew from the next document on: operations noted so far name what stands there now.
-      if (room <= MAX_PIECE_BYTES) this.#root = this.#forgetKeys()
+      if (room <= MAX_PIECE_BYTES) this.forgetKeys()
       return undefined
     }
     const address = this.#pieceEnd
+    this.#u8.fill(0, address, address + PIECE_BYTES)
     this.#u8[address] = bytes.length
     this.#u8[address + 1] = bytes.length >>> 8
-    this.#u8.set(bytes, address + 2)
+    this.#u8.set(bytes, address + PIECE_BYTES)
     this.#pieceEnd += room
     this.#keyCount++
     const child = createNode(key, address << PIECE_SHIFT)
     node.children.set(key, child)
     return child
-  }
-
-  #forgetKeys(): KeyNode {
-    this.#keyCount = 0
-    this.#pieceEnd = this.#module.constants.PIECES
-    return createNode('', 0)
   }
 }
 
@@ -208,11 +212,11 @@ function createNode(key: string, piece: number): KeyNode {
 let writer: JsonWriter | undefined
 let isTried = false
 
-/** The one of this thread; undefined where texts cannot be handed to WebAssembly at once. */
+/** One for all documents that nothing scans; undefined where texts cannot be handed to WebAssembly at once. */
 export function jsonWriter(): JsonWriter | undefined {
   if (isTried) return writer
   isTried = true
-  const module = typeof Buffer === 'function' ? instantiateWriter() : undefined
+  const module = typeof Buffer === 'function' ? instantiateScanner() : undefined
   if (module !== undefined) writer = new JsonWriter(module)
   return writer
 }

@@ -1,0 +1,229 @@
+/**
+ * A document that was taken apart in JavaScript → its JSON as UTF-8, and, on the way, its pairs: what is written need not
+ * be read again to be known. Both are, bit by bit, what JSON.stringify and an encoder, and then scan(), make.
+ *
+ * Invariants:
+ * 1. Nothing is written beyond the input's room and its padding, whatever the operations are.
+ * 2. A piece's node, once found, is that of the path of the piece's key: pieces and nodes begin anew together.
+ */
+import { noteNumber } from './columns'
+import {
+  ARRAY_TYPE,
+  BOOL_TYPE,
+  FRAME_BYTES,
+  FRAME_COUNT,
+  FRAME_NODE,
+  FRAME_TRACE,
+  isObjectId,
+  NOT_HANDLED,
+  NULL_TYPE,
+  NUMBER_TYPE,
+  OBJECT_ID,
+  OBJECT_ID_TYPE,
+  OBJECT_TYPE,
+  SCANNED,
+  SIZE_TAG,
+  STRING_TYPE,
+  TRACED,
+  UNKNOWN
+} from './document'
+import { copyPiece, QUOTE, writeInteger, writeText } from './json-text'
+import { INPUT, MAX_DEPTH, MAX_INPUT, NUMBERS, OPERATIONS, PIECE_BYTES, PIECE_NODE, STACK, TEXT_UNITS } from './layout'
+import { documentStamp, findNode, nodeOfId, rootNode } from './nodes'
+import {
+  addConstant,
+  addDouble,
+  addFact,
+  addIrregular,
+  areSlotsFull,
+  beginDocument,
+  hashedPairs,
+  hasUnknownFact,
+  isOverfull
+} from './pairs'
+import { addWrittenText } from './text'
+import { beginTrace, fillReserved, reserveTrace } from './trace'
+
+/** Kinds of operations: the low four bits; the others are the address of the key's piece. */
+export const TEXT: u32 = 0
+export const INT32: u32 = 1
+export const INTEGER: u32 = 2
+export const VERBATIM: u32 = 3
+export const NULL: u32 = 4
+export const FALSE: u32 = 5
+export const TRUE: u32 = 6
+export const BEGIN_OBJECT: u32 = 7
+export const BEGIN_ARRAY: u32 = 8
+export const END_OBJECT: u32 = 9
+export const END_ARRAY: u32 = 10
+export const PIECE_SHIFT: u32 = 4
+
+/** Stands for the elements of an object. */
+const NO_ARRAY: u32 = 0xffffffff
+
+const INPUT_END: usize = INPUT + MAX_INPUT
+
+/** Of the document written last: hashed pairs, or why they are not known. */
+let result: i32 = 0
+
+export function scannedPairs(): i32 {
+  return result
+}
+
+export function write(start: u32, count: u32, flags: u32): i32 {
+  result = NOT_HANDLED
+  // Whether pairs are still being told; `status` says why they no longer are.
+  let scans = (flags & SCANNED) != 0
+  let status: i32 = 0
+  if (scans) {
+    beginDocument(documentStamp())
+    beginTrace((flags & TRACED) != 0)
+  }
+  const objectIdNode = (flags & OBJECT_ID) != 0 ? nodeOfId() : 0
+  let frame = STACK
+  // Of the container at hand.
+  let node = rootNode()
+  let elements = NO_ARRAY
+  let topLevel = node
+
+  let out = INPUT + <usize>start
+  store<u8>(out++, 0x7b)
+  let units = TEXT_UNITS
+  let numbers = NUMBERS
+  let operation = OPERATIONS
+  const end = OPERATIONS + (<usize>count << 2)
+  while (operation < end) {
+    if (out > INPUT_END) return -1
+    const word = load<u32>(operation)
+    operation += 4
+    const kind = word & 15
+    if (kind >= END_OBJECT) {
+      store<u8>(out++, kind == END_OBJECT ? 0x7d : 0x5d)
+      if (scans && frame != STACK) {
+        frame -= FRAME_BYTES
+        if (kind == END_ARRAY) {
+          fillReserved(load<u32>(frame, FRAME_TRACE))
+          if (elements == 0) addConstant(node, 3, SIZE_TAG, 0)
+          else addDouble(node, SIZE_TAG, elements)
+        }
+        node = load<u32>(frame, FRAME_NODE)
+        elements = load<u32>(frame, FRAME_COUNT)
+      }
+      continue
+    }
+    // Only an opening bracket or brace is followed by no comma.
+    const last = <u32>load<u8>(out - 1) | 0x20
+    store<u8>(out, 0x2c)
+    out += <usize>(last != 0x7b)
+    const piece = <usize>(word >>> PIECE_SHIFT)
+    if (piece != 0) out = copyPiece(piece, out)
+
+    let child = node
+    if (scans) {
+      if (piece != 0) {
+        child = nodeOf(piece, node)
+        if (frame == STACK) topLevel = child
+      } else elements++
+      if (child == 0 || areSlotsFull()) {
+        status = child == 0 ? UNKNOWN : NOT_HANDLED
+        scans = false
+      }
+    }
+
+    if (kind == TEXT) {
+      const length = load<u32>(operation)
+      operation += 4
+      if (out + 6 * <usize>length > INPUT_END) return -1
+      store<u8>(out++, QUOTE)
+      const text = out
+      out = writeText(units, units + (<usize>length << 1), text)
+      store<u8>(out++, QUOTE)
+      if (scans) {
+        const isId = child == objectIdNode && piece != 0
+        const type = isId ? OBJECT_ID_TYPE : STRING_TYPE
+        addFact(child, type)
+        const bytes = <u32>(out - 1 - text)
+        if ((isId && !isObjectId(text)) || !addWrittenText(child, type, units, length, text, bytes)) {
+          status = NOT_HANDLED
+          scans = false
+        }
+      }
+      units += <usize>length << 1
+    } else if (kind <= VERBATIM) {
+      let value: f64
+      if (kind == INT32) {
+        const integer = load<i32>(operation)
+        operation += 4
+        store<u8>(out, 0x2d)
+        out = writeInteger(<u64>(integer < 0 ? -<i64>integer : <i64>integer), out + <usize>(integer < 0))
+        value = <f64>integer
+      } else {
+        value = load<f64>(numbers)
+        numbers += 8
+        if (kind == INTEGER) {
+          store<u8>(out, 0x2d)
+          out = writeInteger(<u64>Math.abs(value), out + <usize>(value < 0))
+        } else {
+          const length = <usize>load<u32>(operation)
+          operation += 4
+          for (let i: usize = 0; i < length; i++) store<u8>(out + i, <u8>load<u16>(units + (i << 1)))
+          out += length
+          units += length << 1
+        }
+      }
+      if (scans) {
+        addFact(child, NUMBER_TYPE)
+        addDouble(child, NUMBER_TYPE, value)
+        noteNumber(child, value)
+      }
+    } else if (kind <= TRUE) {
+      if (kind == NULL) store<u32>(out, 0x6c6c756e)
+      else if (kind == TRUE) store<u32>(out, 0x65757274)
+      else store<u64>(out, 0x65736c6166)
+      out += 4 + <usize>(kind == FALSE)
+      if (scans) {
+        addFact(child, kind == NULL ? NULL_TYPE : BOOL_TYPE)
+        if (kind == NULL) addConstant(child, 0, NULL_TYPE, 0)
+        else if (kind == FALSE) addConstant(child, 1, BOOL_TYPE, 0)
+        else addConstant(child, 2, BOOL_TYPE, 1)
+      }
+    } else {
+      const isArray = kind == BEGIN_ARRAY
+      store<u8>(out++, isArray ? 0x5b : 0x7b)
+      if (scans) {
+        if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES) {
+          status = NOT_HANDLED
+          scans = false
+          continue
+        }
+        if (isArray && piece == 0) addIrregular(topLevel)
+        addFact(child, isArray ? ARRAY_TYPE : OBJECT_TYPE)
+        store<u32>(frame, <u32>node, FRAME_NODE)
+        store<u32>(frame, elements, FRAME_COUNT)
+        if (isArray) store<u32>(frame, <u32>reserveTrace(), FRAME_TRACE)
+        frame += FRAME_BYTES
+        node = child
+        elements = isArray ? 0 : NO_ARRAY
+      }
+    }
+  }
+  if (scans) result = isOverfull() ? NOT_HANDLED : hasUnknownFact() ? UNKNOWN : hashedPairs()
+  else if (status != 0) result = status
+  return out > INPUT_END ? -1 : <i32>(out - INPUT)
+}
+
+/** The node of the piece's key below `parent`, or 0. */
+// @ts-ignore: decorator
+@inline
+function nodeOf(piece: usize, parent: usize): usize {
+  const node = load<u32>(piece, PIECE_NODE)
+  return node != 0 ? node : findNodeOf(piece, parent)
+}
+
+function findNodeOf(piece: usize, parent: usize): usize {
+  // Between the quotes.
+  const key = piece + PIECE_BYTES + 1
+  const node = findNode(parent, key, key + <usize>load<u16>(piece) - 3)
+  store<u32>(piece, <u32>node, PIECE_NODE)
+  return node
+}
