@@ -1,5 +1,5 @@
 /**
- * Who has a scanner. An instance reserves gigabytes of address space though it has fourteen megabytes, so there are 16 at
+ * Who has a scanner. An instance reserves gigabytes of address space though it has fifteen megabytes, so there are 16 at
  * most; an index that has not used its own for a while loses it to another one that wants to write.
  */
 import { instantiateScanner, type ScannerModule } from './scanner-module.ts'

@@ -8,7 +8,8 @@ import { noteText, noteUnits } from './columns'
 import { finish, laneA, mixA, mixB } from './hash'
 import { MAX_UNITS, UNITS } from './layout'
 import { SEED_HI, SEED_LO } from './nodes'
-import { addText, WIDE } from './pairs'
+import { addText } from './pairs'
+import { WIDE } from './private-pairs'
 
 const STRING_TYPE: u32 = 3
 const QUOTE: u32 = 0x22
