@@ -132,6 +132,7 @@ test('a scanner goes from segment to segment and back', () => {
     pair.free()
   }
   ingest.close()
+  writing.close()
 })
 
 test('facts beyond the private rows are hashed', () => {
@@ -203,7 +204,36 @@ test('what is refused leaves no trace, what is just not refused is the same', ()
       const bytes = new TextEncoder().encode(text)
       assert.not.ok(pair.ingest.add(pair.scanned, bytes, 0, bytes.length, 'json'), text.slice(0, 40))
     }
+    // Of those that are objects, too, what is found while they are written.
+    for (const text of [
+      deep(100),
+      list(19_999),
+      list(20_000),
+      '{"a":0.12345678901234567891}',
+      '{"0":1}',
+      '{"a.b":1}'
+    ]) {
+      for (let i = 0; i < 2; i++) pair.add(JSON.parse(text) as Document)
+    }
   })
+})
+
+test('paths that are forgotten to make room are other paths afterwards', () => {
+  const ingest = tools.ingest()
+  const writing = tools.ingest()
+  // Three times as many keys as there is room for; each stands for another path every time.
+  for (let round = 0; round < 12; round++) {
+    const pair = new SegmentPair(tools, ingest, initial, writing)
+    for (let i = 0; i < 2000; i++) {
+      const document = { [`k${round}`]: { [`l${i % 1000}`]: i }, [`l${i % 7}`]: { [`k${round}`]: 'x' } }
+      pair.add(document)
+    }
+    pair.assertEqual()
+    assert.ok(pair.written > 500, `${pair.written} were scanned while they were written`)
+    pair.free()
+  }
+  ingest.close()
+  writing.close()
 })
 
 test('private texts are found in every spelling', () => {

@@ -58,6 +58,7 @@ export class SegmentPair {
   readonly tools: SegmentTools
   readonly ingest: ByteIngest
   readonly #writing: ByteIngest
+  readonly #isWritingShared: boolean
   readonly scanned: OpenSegment
   readonly #written: OpenSegment
   readonly flattened: OpenSegment
@@ -65,10 +66,12 @@ export class SegmentPair {
   handled = 0
   written = 0
 
-  constructor(tools: SegmentTools, ingest: ByteIngest, parameters: SegmentParameters, writing = tools.ingest()) {
+  /** @param writing that of several pairs, which is not closed with them */
+  constructor(tools: SegmentTools, ingest: ByteIngest, parameters: SegmentParameters, writing?: ByteIngest) {
     this.tools = tools
     this.ingest = ingest
-    this.#writing = writing
+    this.#writing = writing ?? tools.ingest()
+    this.#isWritingShared = writing !== undefined
     this.scanned = tools.open(parameters)
     this.#written = tools.open(parameters)
     this.flattened = tools.open(parameters)
@@ -118,7 +121,7 @@ export class SegmentPair {
     this.scanned.free()
     this.#written.free()
     this.flattened.free()
-    this.#writing.close()
+    if (!this.#isWritingShared) this.#writing.close()
   }
 }
 

@@ -2,7 +2,7 @@
 import { edit, mutant } from './mutant.mjs'
 
 const scan = 'sharded-bloom/byte-scan/assembly'
-const writer = 'sharded-bloom/json-writer/assembly/index'
+const writer = `${scan}/json-text`
 const rows = 'bloom/kernels/assembly'
 
 export const kernels = [
@@ -13,7 +13,11 @@ export const kernels = [
   ),
   mutant(
     'the last of three units is not hashed',
-    edit(`${scan}/text`, '-<u32>(rest == 3)', '-<u32>(rest > 3)'),
+    edit(
+      `${scan}/text`,
+      'mixB(a, b, three >>> 16)) & -<u32>(rest == 3)',
+      'mixB(a, b, three >>> 16)) & -<u32>(rest > 3)'
+    ),
     'sharded-bloom/byte-scan'
   ),
   mutant(
@@ -33,20 +37,20 @@ export const kernels = [
   ),
   mutant(
     'a key that comes back in its object is indexed again',
-    edit(`${scan}/index`, 'if (load<u32>(child, OBJECT) == count) return NOT_HANDLED\n', '\n'),
+    edit(`${scan}/scan`, 'if (load<u32>(child, OBJECT) == count) return NOT_HANDLED\n', '\n'),
     'sharded-bloom/byte-scan',
     'sharded-bloom/byte-scan-fuzz'
   ),
   mutant(
     'what stands behind a document is not looked at',
-    edit(`${scan}/index`, 'if (p != end || isOverfull())', 'if (isOverfull())'),
+    edit(`${scan}/scan`, 'if (p != end || isOverfull())', 'if (isOverfull())'),
     'sharded-bloom/byte-scan-fuzz',
     'sharded-bloom/byte-scan'
   ),
   mutant(
     'the length of an array is taken for its number',
     edit(
-      `${scan}/pairs`,
+      `${scan}/private-pairs`,
       '|| load<u32>(pair, TAG) != tag) continue\n      if (load<u64>(pair, VALUE)',
       ') continue\n      if (load<u64>(pair, VALUE)'
     ),
@@ -54,7 +58,7 @@ export const kernels = [
   ),
   mutant(
     'private texts that begin alike are one',
-    edit(`${scan}/pairs`, 'return load<u64>(a + last) == load<u64>(b + last)', 'return true'),
+    edit(`${scan}/private-pairs`, 'return load<u64>(a + last) == load<u64>(b + last)', 'return true'),
     'sharded-bloom/byte-scan'
   ),
   mutant(
@@ -96,13 +100,57 @@ export const kernels = [
   ),
   mutant(
     'escapes have no room',
-    edit(writer, 'if (out + 6 * length > OUT_END) return -1', 'if (out + length > OUT_END) return -1'),
+    edit(
+      `${scan}/write`,
+      'if (out + 6 * <usize>length > INPUT_END) return -1',
+      'if (out + <usize>length > INPUT_END) return -1'
+    ),
     'sharded-bloom/json-writer'
   ),
   mutant(
     'an integer of 33 bits is written as one of 32',
     edit(writer, 'if (value > 0xffffffff) {', 'if (value > 0x1ffffffff) {'),
     'sharded-bloom/json-writer'
+  ),
+  mutant(
+    'the last of three units that are written is not hashed',
+    edit(`${scan}/text`, '(three >>> 32))) & -<u32>(rest == 3)', '(three >>> 32))) & -<u32>(rest > 3)'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a written text with escapes is compared as its units',
+    edit(`${scan}/text`, 'if (!isAscii(units, length)) addText', 'if (true) addText'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a fact that the segment has no place for yet is forgotten while it is written',
+    edit(`${scan}/write`, 'hasUnknownFact() ? UNKNOWN :', 'false ? UNKNOWN :'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a key that no node is for is written as if its container had the value',
+    edit(`${scan}/write`, 'child = nodeOf(piece, node)', 'child = nodeOf(piece, node) || node'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'behind an array that ends, elements are counted from none',
+    edit(`${scan}/write`, 'elements = load<u32>(frame, FRAME_COUNT)', 'elements = 0'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'an array in an array is one like any other while it is written',
+    edit(`${scan}/write`, 'if (isArray && piece == 0) addIrregular(topLevel)', ''),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'a document that is written has as many pairs as it likes',
+    edit(`${scan}/write`, 'isOverfull() ? NOT_HANDLED :', 'false ? NOT_HANDLED :'),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'keys lead to the nodes of paths that were forgotten',
+    edit('sharded-bloom/byte-scan/scanner', 'this.#writer?.forgetKeys()', ''),
+    'sharded-bloom/byte-scan'
   ),
   mutant(
     'a bit behind the last document is left',
