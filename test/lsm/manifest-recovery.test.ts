@@ -138,9 +138,9 @@ test('a manifest that ends cleanly is continued', async () => {
   await versions.close()
 })
 
-test('missing tables are counted as corruption', async () => {
+test('missing tables, and tables of another size, are counted as corruption', async () => {
   const { fileSystem } = await threeEdits()
-  fileSystem.remove(`${directory}/${tableName(2)}`)
+  writeFile(fileSystem, `${directory}/${tableName(2)}`, Buffer.alloc(5))
   fileSystem.remove(`${directory}/${tableName(4)}`)
   try {
     await VersionSet.recover(fileSystem, directory)

@@ -9,6 +9,7 @@
  * 3. Recovery leaves on disk, durably, what it has read, before anybody deletes a file because of it.
  * 4. A file number is handed out once, also across crashes: no number of a file in the directory is given again.
  */
+import { join } from 'node:path'
 import { corruption, hasCode, ioError, type Place } from '../errors.ts'
 import {
   type CompactionPointer,
@@ -22,6 +23,7 @@ import { readCurrent } from './current-file.ts'
 import { CurrentManifest, type RotationOptions } from './current-manifest.ts'
 import { continueManifest, readManifest } from './manifest.ts'
 import { emptyState, type ManifestState, pointerName, StateBuilder } from './manifest-state.ts'
+import type { TableMeta } from './table-meta.ts'
 import { Version } from './version.ts'
 
 export interface VersionSetOptions extends RotationOptions {
@@ -85,8 +87,8 @@ export class VersionSet {
       const number = readCurrent(fileSystem, directory)
       if (number === undefined) throw corruption('CURRENT is missing', { path: directory })
       const contents = readManifest(fileSystem, directory, number)
+      checkTables(fileSystem, directory, contents.state)
       const names = fileSystem.list(directory)
-      checkTables(names, directory, contents.state)
       // A crash may have come between a rename or an edit and its sync: (3).
       await fileSystem.syncDirectory(directory)
       const log = await continueManifest(fileSystem, directory, number, contents.end)
@@ -254,14 +256,17 @@ function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place)
   )
 }
 
-/** That they are there. What is in them, and how long they are, is found when each is opened. */
-function checkTables(names: readonly string[], directory: string, state: ManifestState): void {
-  const there = new Set(names)
-  const missing = state.levels.flat().filter((table) => !there.has(tableName(table.number)))
+/** That they are there, and as long as they were: one cut off is told of now, not when somebody wants what it had. */
+function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
+  const missing = state.levels.flat().filter((table) => !hasTable(fileSystem, directory, table))
   const [first] = missing
   if (first === undefined) return
   const what = missing.length === 1 ? '1 missing file' : `${missing.length} missing files`
   throw corruption(`${what}; e.g. ${tableName(first.number)} of ${first.bytes} bytes`, { path: directory })
+}
+
+function hasTable(fileSystem: FileSystem, directory: string, table: TableMeta): boolean {
+  return fileSystem.size(join(directory, tableName(table.number))) === table.bytes
 }
 
 /** What has no LEVEL code comes from the operating system. */
