@@ -42,6 +42,8 @@ interface WaitingInsert {
 }
 
 const maxGroup = 1000
+/** What is prepared between two looks at the clock: nothing but the `_id` is looked into, whatever the document's size. */
+const entriesPerLook = 16
 /** Every `_id` is above it. */
 const noId = new Uint8Array(0)
 
@@ -188,8 +190,10 @@ export class Writer {
     const entries: (Entry | PetalError)[] = []
     let sliceStart = performance.now()
     for (const document of documents) {
-      const slice = breathe(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+      if (entries.length % entriesPerLook === 0) {
+        const slice = breathe(sliceStart)
+        sliceStart = slice instanceof Promise ? await slice : slice
+      }
       entries.push(prepareEntry(document, this.#store.ids, this.#committer))
     }
     const existing = await this.#existing(entries)
