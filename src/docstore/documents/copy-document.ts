@@ -45,10 +45,6 @@ export function heapBytesOf(document: Document): number | undefined {
   return Number.isNaN(bytes) ? undefined : bytes
 }
 
-export function heapBytesOfString(text: string): number {
-  return stringBytes + roundUp(wide.test(text) ? 2 * text.length : text.length)
-}
-
 /** As copyDocument(), of an object, array, date or ObjectId in a document. */
 export function copyValue(value: object): object {
   if (Array.isArray(value)) return copyArray(value)
@@ -68,7 +64,7 @@ function copyArray(array: readonly unknown[]): unknown[] {
 
 /** NaN for what is not copied. */
 function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return heapBytesOfString(value)
+  if (typeof value === 'string') return stringBytes + roundUp(wide.test(value) ? 2 * value.length : value.length)
   if (typeof value === 'number') return (value | 0) === value ? 0 : numberBytes
   if (typeof value === 'bigint') return numberBytes + valueBytes
   if (typeof value !== 'object' || value === null) return 0

@@ -13,38 +13,25 @@
  */
 import type { Document } from '../../model/types.ts'
 import { copyValue } from './copy-document.ts'
-import { type PackedReader, setOwn } from './packed-reader.ts'
 
 export interface CopyPlan {
   /** Called with the plan itself. */
   copy: Copy
-  /** As copy, of what packed-document.ts made of such a value. */
-  build: Build
   /** Of the values that are objects or arrays, in the order of keys; of an array the one of all its elements. */
   readonly children: readonly CopyPlan[]
-  /** Of objects whose keys the plan knows; 'values' and 'elements' are arrays of nothing, or of something, nested. */
-  readonly kind: 'object' | 'values' | 'elements' | 'any'
-  readonly layout: Layout
 }
 
 type Copy = (value: object, plan: CopyPlan) => object
-type Build = (from: PackedReader, plan: CopyPlan) => object
-
-interface Layout {
-  readonly keys: readonly string[]
-  readonly isNested: readonly boolean[]
-}
 
 /** Objects that have the same keys in one order, and objects or arrays under the same of them. */
-interface Shape extends Layout {
+interface Shape {
+  readonly keys: readonly string[]
+  readonly isNested: readonly boolean[]
   /** The plans of such objects, by the plans of what is in them. */
   readonly plans: PlanNode
   copies: number
-  made: Made | undefined
+  copy: Copy | undefined
 }
-
-/** What uses one constructor, or does without. */
-type Made = Pick<CopyPlan, 'copy' | 'build'>
 
 interface KeyNode {
   readonly values: Map<string, KeyNode>
@@ -64,23 +51,9 @@ const maxNodes = 8192
 const maxPlans = 4096
 const maxConstructors = 256
 
-const noKeys: Layout = { keys: [], isNested: [] }
-const anyPlan: CopyPlan = {
-  copy: copyValue,
-  build: (from) => from.value() as object,
-  children: [],
-  kind: 'any',
-  layout: noKeys
-}
+const anyPlan: CopyPlan = { copy: copyValue, children: [] }
 /** Of arrays that hold neither objects nor arrays. */
-const valuesPlan: CopyPlan = {
-  copy: (values) => (values as unknown[]).slice(),
-  build: buildValues,
-  children: [],
-  kind: 'values',
-  layout: noKeys
-}
-const withoutConstructor: Made = { copy: copyValue, build: buildByKeys }
+const valuesPlan: CopyPlan = { copy: (values) => (values as unknown[]).slice(), children: [] }
 
 /** REQUIRES: the plan was made for the document, and CopyPlans.check() ran in the same stretch of synchronous code. */
 export function copyByPlan(document: Document, plan: CopyPlan): Document {
@@ -109,7 +82,7 @@ export class CopyPlans {
     // A key that was added is the last one.
     if (keys.length === this.#prototypeKeys.length && keys.at(-1) === this.#prototypeKeys.at(-1)) return
     this.#isOff = true
-    for (const plan of this.#ofObjects) Object.assign(plan, withoutConstructor)
+    for (const plan of this.#ofObjects) plan.copy = copyValue
   }
 
   #planOf(value: object): CopyPlan {
@@ -132,7 +105,7 @@ export class CopyPlans {
     let plan = this.#ofArrays.get(element)
     if (plan === undefined) {
       if (this.#ofArrays.size === maxPlans) return anyPlan
-      plan = { copy: copyElements, build: buildElements, children: [element], kind: 'elements', layout: noKeys }
+      plan = { copy: copyElements, children: [element] }
       this.#ofArrays.set(element, plan)
     }
     return plan
@@ -161,7 +134,7 @@ export class CopyPlans {
       isNested: keys.map((key) => isNested(object[key])),
       plans: planNode(),
       copies: 0,
-      made: undefined
+      copy: undefined
     }
     return this.#planWith(node.shape, children)
   }
@@ -179,37 +152,22 @@ export class CopyPlans {
     }
     if (node.plan !== undefined) return node.plan
     if (this.#ofObjects.length === maxPlans) return anyPlan
-    node.plan = {
-      copy: (value, plan) => this.#copyAtFirst(value, plan, shape),
-      build: (from, plan) => this.#buildAtFirst(from, plan, shape),
-      children,
-      kind: 'object',
-      layout: shape
-    }
+    node.plan = { copy: (value, plan) => this.#copyAtFirst(value, plan, shape), children }
     this.#ofObjects.push(node.plan)
     return node.plan
   }
 
   /** Copies without a constructor until one is worth it. */
   #copyAtFirst(value: object, plan: CopyPlan, shape: Shape): object {
-    this.#count(plan, shape)
+    if (shape.copy === undefined && ++shape.copies >= copiesBeforeCode) shape.copy = this.#copyFor(shape)
+    if (shape.copy !== undefined) plan.copy = shape.copy
     return copyValue(value)
   }
 
-  #buildAtFirst(from: PackedReader, plan: CopyPlan, shape: Shape): object {
-    this.#count(plan, shape)
-    return buildByKeys(from, plan)
-  }
-
-  #count(plan: CopyPlan, shape: Shape): void {
-    if (shape.made === undefined && ++shape.copies >= copiesBeforeCode) shape.made = this.#make(shape)
-    if (shape.made !== undefined) Object.assign(plan, shape.made)
-  }
-
-  #make({ keys, isNested }: Shape): Made {
-    if (this.#constructors === maxConstructors || keys.some((key) => key in Object.prototype)) return withoutConstructor
+  #copyFor({ keys, isNested }: Shape): Copy {
+    if (this.#constructors === maxConstructors || keys.some((key) => key in Object.prototype)) return copyValue
     this.#constructors++
-    return withConstructor(keys, isNested) ?? withoutConstructor
+    return withConstructor(keys, isNested) ?? copyValue
   }
 }
 
@@ -219,16 +177,16 @@ export class CopyPlans {
  *
  * @returns undefined where a policy forbids to make code from text
  */
-function withConstructor(keys: readonly string[], isNested: readonly boolean[]): Made | undefined {
+function withConstructor(keys: readonly string[], isNested: readonly boolean[]): Copy | undefined {
+  let children = 0
   const parameters = keys.map((_, i) => `value${i}`)
   const assignments = keys.map((key, i) => `this[${JSON.stringify(key)}] = value${i}`)
-  const child = keys.map((_, i) => `children[${isNested.slice(0, i).filter(Boolean).length}]`)
-  const copies = keys.map((key, i) => {
+  const values = keys.map((key, i) => {
     const value = `from[${JSON.stringify(key)}]`
-    return isNested[i] ? `${child[i]}.copy(${value}, ${child[i]})` : value
+    if (!isNested[i]) return value
+    const child = `children[${children++}]`
+    return `${child}.copy(${value}, ${child})`
   })
-  // JavaScript evaluates arguments from the left: in the order in which they were packed.
-  const reads = keys.map((_, i) => (isNested[i] ? `${child[i]}.build(from, ${child[i]})` : 'from.value()'))
   const code = `'use strict'
 function Document(${parameters}) {
   ${assignments.join('\n  ')}
@@ -236,12 +194,9 @@ function Document(${parameters}) {
 Document.prototype = Object.prototype
 new Document(${keys.map(() => "''")})
 new Document(${keys.map(() => '0')})
-return {
-  copy: (from, { children }) => new Document(${copies}),
-  build: (from, { children }) => new Document(${reads})
-}`
+return (from, { children }) => new Document(${values})`
   try {
-    return new Function(code)() as Made
+    return new Function(code)() as Copy
   } catch {
     // EvalError, of a content security policy or of --disallow-code-generation-from-strings.
     return undefined
@@ -254,30 +209,6 @@ function copyElements(elements: object, { children }: CopyPlan): object {
   const plan = children[0]!
   for (let i = 0; i < copy.length; i++) copy[i] = plan.copy(copy[i]!, plan)
   return copy
-}
-
-function buildByKeys(from: PackedReader, { layout: { keys, isNested }, children }: CopyPlan): object {
-  const object: Document = {}
-  for (let i = 0, child = 0; i < keys.length; i++) {
-    setOwn(object, keys[i]!, isNested[i] ? buildBy(children[child++]!, from) : from.value())
-  }
-  return object
-}
-
-function buildElements(from: PackedReader, { children }: CopyPlan): object {
-  const elements: object[] = []
-  for (let count = from.count(); count > 0; count--) elements.push(buildBy(children[0]!, from))
-  return elements
-}
-
-function buildValues(from: PackedReader): object {
-  const values: unknown[] = []
-  for (let count = from.count(); count > 0; count--) values.push(from.value())
-  return values
-}
-
-function buildBy(plan: CopyPlan, from: PackedReader): object {
-  return plan.build(from, plan)
 }
 
 function isNested(value: unknown): value is object {

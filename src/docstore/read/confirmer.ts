@@ -5,7 +5,9 @@ import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
-import { copyKept, type DocumentCache, type KeptDocument } from '../documents/document-cache.ts'
+import { copyDocument } from '../documents/copy-document.ts'
+import { copyByPlan } from '../documents/copy-plan.ts'
+import type { DocumentCache, KeptDocument } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
@@ -69,11 +71,6 @@ export class Confirmer {
     return this.#slice.length >= this.#sliceDocuments || this.#characters >= maxSliceCharacters
   }
 
-  /** Whether the filter calls functions of the caller's, which may change anything. */
-  get runsCode(): boolean {
-    return this.#filter.runsCode
-  }
-
   get hasMatches(): boolean {
     return this.#slice.length > 0
   }
@@ -102,23 +99,20 @@ export class Confirmer {
     this.#push({ ordinal, record, document, characters: record.length })
   }
 
-  /**
-   * As offer(), of a document that is kept decoded: copied when it matches, or before the caller's code can see it.
-   * REQUIRES: DocumentCache.beginLooks() for each where the filter runs the caller's code
-   */
+  /** As offer(), of a document that is kept decoded: copied when it matches, or before the caller's code can see it. */
   offerKept(ordinal: number, kept: KeptDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
-    // To look at a packed document is to make a copy of it.
-    const { content } = kept
-    const isCopy = typeof content === 'string' || isCertain || this.#filter.runsCode
-    const shown = isCopy ? copyKept(kept) : content
+    const { document, plan } = kept
+    let copy: Document | undefined
+    if (this.#filter.runsCode) copy = copyDocument(document)
+    else if (isCertain) copy = copyByPlan(document, plan)
     if (!isCertain) {
       this.#meter.tested++
-      if (!this.#filter.matches(shown)) return
+      if (!this.#filter.matches(copy ?? document)) return
       this.#meter.confirmed++
     }
-    const document = isCopy || this.#isCounting ? shown : copyKept(kept)
-    this.#push(new KeptMatch(ordinal, document, kept.characters, records))
+    copy ??= this.#isCounting ? document : copyByPlan(document, plan)
+    this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
   }
 
   /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */

@@ -218,7 +218,6 @@ function* confirmByScan(
 
 /** False when the document is not at hand decoded. */
 function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
-  if (confirmer.runsCode) view.cache.beginLooks()
   const kept = view.cache.look(ordinal)
   if (kept === undefined) return false
   confirmer.offerKept(ordinal, kept, isCertain, view)
