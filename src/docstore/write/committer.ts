@@ -169,8 +169,7 @@ export class Committer {
       }
       this.#index.add(this.#nextVersion, flat)
     }
-    this.#put(commit, bytes, id, admitted)
-    commit.documentBytes += bytes.length
+    this.#put(commit, bytes, bytes.length, id, admitted)
     commit.documents++
   }
 
@@ -251,8 +250,7 @@ export class Committer {
     if (!this.#index.addBytes(this.#nextVersion, written, markBytes, record.length - markBytes, form)) {
       this.#index.add(this.#nextVersion, this.#index.flatten(document))
     }
-    this.#put(commit, record, id, admitted)
-    commit.documentBytes += record.length
+    this.#put(commit, record, record.length, id, admitted)
     return true
   }
 
@@ -282,13 +280,15 @@ export class Committer {
     return this.#store.ids?.ordinalOfKey(id) ?? this.#nextVersion
   }
 
-  /** REQUIRES: the index has the next version. */
+  /** REQUIRES: the index has the next version. @param bytes of the record as UTF-8 */
   #put(
-    { batch, added, entries }: Commit,
+    commit: Commit,
     record: string | Uint8Array,
+    bytes: number,
     id: Uint8Array,
     admitted: AdmittedEntries | undefined
   ): void {
+    const { batch, added, entries } = commit
     const ordinal = this.#ordinalOf(id)
     // Where ordinals do not tell which document the version is of.
     const { placement } = this.#index
@@ -297,6 +297,7 @@ export class Committer {
     batch.putDocument(ordinal, record)
     batch.putId(id, ordinal)
     if (admitted !== undefined) entries?.put(batch, admitted, ordinal)
+    commit.documentBytes += bytes
   }
 
   #read(document: Document): ReadDocument {
@@ -314,8 +315,7 @@ export class Committer {
     admitted: AdmittedEntries | undefined
   ): void {
     this.#index.add(this.#nextVersion, flat)
-    this.#put(commit, record, id, admitted)
-    commit.documentBytes += bytes
+    this.#put(commit, record, bytes, id, admitted)
   }
 
   #end(commit: Commit, { ordinal, record }: Match): void {

@@ -209,6 +209,12 @@ function createNode(key: string, piece: number): KeyNode {
   return { key, piece, children: new Map(), first: undefined, next: undefined }
 }
 
+/** @returns undefined where texts cannot be handed to WebAssembly at once, or there is no module */
+export function createWriter(module: () => ScannerModule | undefined): JsonWriter | undefined {
+  const found = typeof Buffer === 'function' ? module() : undefined
+  return found && new JsonWriter(found)
+}
+
 let writer: JsonWriter | undefined
 let isTried = false
 
@@ -216,7 +222,6 @@ let isTried = false
 export function jsonWriter(): JsonWriter | undefined {
   if (isTried) return writer
   isTried = true
-  const module = typeof Buffer === 'function' ? instantiateScanner() : undefined
-  if (module !== undefined) writer = new JsonWriter(module)
+  writer = createWriter(instantiateScanner)
   return writer
 }

@@ -10,7 +10,7 @@ import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenSegment, ScannedDocument } from '../segment/open-segment.ts'
 import type { HashedPair } from '../segment/private-table.ts'
-import { JsonWriter, type NotWritten } from './json-writer.ts'
+import { createWriter, type JsonWriter, type NotWritten } from './json-writer.ts'
 import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
 import { ScannerPaths, type SeedOf } from './scanner-paths.ts'
@@ -58,9 +58,8 @@ export class Scanner implements ScannedDocument {
   readonly #paths: ScannerPaths
   /** undefined where texts cannot be handed to WebAssembly at once. */
   readonly #writer: JsonWriter | undefined
-  /** What was written last, if it was scanned, and what came of it. */
+  /** What was written last, if it was scanned. */
   #written: Uint8Array | undefined
-  #writtenResult = 0
   #textBytes = 0
   #segment: OpenSegment | undefined
   /** Pairs of the segment that are registered. */
@@ -87,7 +86,7 @@ export class Scanner implements ScannedDocument {
     this.#constants = constants
     this.#u8 = u8
     this.#u32 = u32
-    this.#writer = typeof Buffer === 'function' ? new JsonWriter(module) : undefined
+    this.#writer = createWriter(() => module)
     this.slots = new Int32Array(u8.buffer, constants.SLOTS, constants.MAX_SLOTS)
     this.signature = u32.subarray(0, 0)
     this.hashes = new Int32Array(u8.buffer, constants.HASHES, 2 * constants.MAX_HASHES)
@@ -109,9 +108,7 @@ export class Scanner implements ScannedDocument {
     const { SCANNED, TRACED } = this.#constants
     const scans = this.#follow(segment)
     const written = this.#writer?.write(document, scans ? (isSampled ? SCANNED | TRACED : SCANNED) : 0)
-    if (typeof written !== 'object' || !scans) return written
-    this.#written = written
-    this.#writtenResult = this.#functions.scannedPairs()
+    if (scans && typeof written === 'object') this.#written = written
     return written
   }
 
@@ -128,8 +125,9 @@ export class Scanner implements ScannedDocument {
     isSampled = false
   ): ScanResult {
     const constants = this.#constants
-    let result = this.#writtenResult
-    if (bytes !== this.#written || segment !== this.#segment) {
+    let result: number
+    if (bytes === this.#written && segment === this.#segment) result = this.#functions.scannedPairs()
+    else {
       if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
       // A view costs more than the bytes of a mark.
       const isWhole = offset + length === bytes.length && offset <= maxMarkBytes

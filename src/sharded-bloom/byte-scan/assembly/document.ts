@@ -1,4 +1,4 @@
-/** What scanning and writing a document have in common: flags, results, types of values, and the containers around one. */
+/** What scanning and writing a document have in common: flags, results, types of texts and containers, and the containers around one. */
 
 /** What cannot be told of a document's pairs: it takes the way of objects. */
 export const NOT_HANDLED: i32 = -1
@@ -14,14 +14,10 @@ export const TRACED: u32 = 4
 /** What is written is scanned, too. */
 export const SCANNED: u32 = 8
 
-export const NULL_TYPE: u32 = 1
-export const NUMBER_TYPE: u32 = 2
 export const STRING_TYPE: u32 = 3
 export const OBJECT_TYPE: u32 = 4
 export const ARRAY_TYPE: u32 = 5
 export const OBJECT_ID_TYPE: u32 = 7
-export const BOOL_TYPE: u32 = 8
-export const SIZE_TAG: u32 = 16
 
 /** A container around the one at hand. An array has no link. */
 export const FRAME_NODE: usize = 0

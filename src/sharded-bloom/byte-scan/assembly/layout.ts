@@ -117,4 +117,3 @@ export const INPUT: usize = 0xe81000
  */
 export const PADDING: usize = 0x1000
 export const MAX_INPUT: usize = 0x7e000
-export const MEMORY_END: usize = INPUT + MAX_INPUT + PADDING

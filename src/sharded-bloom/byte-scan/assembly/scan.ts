@@ -6,10 +6,8 @@
  *    exactly from its bytes.
  * 2. Nothing is read beyond the input and its padding, whatever the bytes are: every loop ends at a zero byte.
  */
-import { noteNumber } from './columns'
 import {
   ARRAY_TYPE,
-  BOOL_TYPE,
   EXTENDED_JSON,
   FRAME_BYTES,
   FRAME_COUNT,
@@ -18,12 +16,9 @@ import {
   FRAME_TRACE,
   isObjectId,
   NOT_HANDLED,
-  NULL_TYPE,
-  NUMBER_TYPE,
   OBJECT_ID,
   OBJECT_ID_TYPE,
   OBJECT_TYPE,
-  SIZE_TAG,
   STRING_TYPE,
   TRACED,
   UNKNOWN
@@ -44,8 +39,6 @@ import {
 } from './nodes'
 import { scanNumber, scannedNumber } from './number'
 import {
-  addConstant,
-  addDouble,
   addFact,
   addIrregular,
   areSlotsFull,
@@ -55,7 +48,8 @@ import {
   isOverfull
 } from './pairs'
 import { scanText } from './text'
-import { beginTrace, fillReserved, reserveTrace } from './trace'
+import { beginTrace, reserveTrace } from './trace'
+import { addBoolean, addNull, addNumber, addSize } from './values'
 
 /** @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN */
 export function scan(offset: u32, length: u32, flags: u32): i32 {
@@ -128,9 +122,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
       } else if (byte - 0x30 < 10 || byte == 0x2d) {
         p = scanNumber(p, isExtended)
         if (p == 0) return NOT_HANDLED
-        addFact(child, NUMBER_TYPE)
-        addDouble(child, NUMBER_TYPE, scannedNumber())
-        noteNumber(child, scannedNumber())
+        addNumber(child, scannedNumber())
       } else if (byte == 0x7b || byte == 0x5b) {
         const isArray = byte == 0x5b
         if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES) return NOT_HANDLED
@@ -162,11 +154,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
     while (true) {
       if (load<u8>(p) != (link != 0 ? 0x7d : 0x5d)) return NOT_HANDLED
       p = skipSpace(p + 1)
-      if (link == 0) {
-        fillReserved(load<u32>(frame - FRAME_BYTES, FRAME_TRACE))
-        if (count == 0) addConstant(node, 3, SIZE_TAG, 0)
-        else addDouble(node, SIZE_TAG, count)
-      }
+      if (link == 0) addSize(node, count, load<u32>(frame - FRAME_BYTES, FRAME_TRACE))
       if (frame == STACK) {
         if (p != end || isOverfull()) return NOT_HANDLED
         return hasUnknownFact() ? UNKNOWN : hashedPairsOfDocument()
@@ -187,18 +175,15 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
 function scanLiteral(p: usize, node: usize): usize {
   const four = load<u32>(p)
   if (four == 0x6c6c756e) {
-    addFact(node, NULL_TYPE)
-    addConstant(node, 0, NULL_TYPE, 0)
+    addNull(node)
     return p + 4
   }
   if (four == 0x65757274) {
-    addFact(node, BOOL_TYPE)
-    addConstant(node, 2, BOOL_TYPE, 1)
+    addBoolean(node, true)
     return p + 4
   }
   if (four != 0x736c6166 || load<u8>(p, 4) != 0x65) return 0
-  addFact(node, BOOL_TYPE)
-  addConstant(node, 1, BOOL_TYPE, 0)
+  addBoolean(node, false)
   return p + 5
 }
 

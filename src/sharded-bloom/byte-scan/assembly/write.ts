@@ -6,23 +6,18 @@
  * 1. Nothing is written beyond the input's room and its padding, whatever the operations are.
  * 2. A piece's node, once found, is that of the path of the piece's key: pieces and nodes begin anew together.
  */
-import { noteNumber } from './columns'
 import {
   ARRAY_TYPE,
-  BOOL_TYPE,
   FRAME_BYTES,
   FRAME_COUNT,
   FRAME_NODE,
   FRAME_TRACE,
   isObjectId,
   NOT_HANDLED,
-  NULL_TYPE,
-  NUMBER_TYPE,
   OBJECT_ID,
   OBJECT_ID_TYPE,
   OBJECT_TYPE,
   SCANNED,
-  SIZE_TAG,
   STRING_TYPE,
   TRACED,
   UNKNOWN
@@ -31,8 +26,6 @@ import { copyPiece, QUOTE, writeInteger, writeText } from './json-text'
 import { INPUT, MAX_DEPTH, MAX_INPUT, NUMBERS, OPERATIONS, PIECE_BYTES, PIECE_NODE, STACK, TEXT_UNITS } from './layout'
 import { documentStamp, findNode, nodeOfId, rootNode } from './nodes'
 import {
-  addConstant,
-  addDouble,
   addFact,
   addIrregular,
   areSlotsFull,
@@ -42,7 +35,8 @@ import {
   isOverfull
 } from './pairs'
 import { addWrittenText } from './text'
-import { beginTrace, fillReserved, reserveTrace } from './trace'
+import { beginTrace, reserveTrace } from './trace'
+import { addBoolean, addNull, addNumber, addSize } from './values'
 
 /** Kinds of operations: the low four bits; the others are the address of the key's piece. */
 export const TEXT: u32 = 0
@@ -72,9 +66,8 @@ export function scannedPairs(): i32 {
 
 export function write(start: u32, count: u32, flags: u32): i32 {
   result = NOT_HANDLED
-  // Whether pairs are still being told; `status` says why they no longer are.
+  // Whether pairs are still being told; `result` says why they no longer are.
   let scans = (flags & SCANNED) != 0
-  let status: i32 = 0
   if (scans) {
     beginDocument(documentStamp())
     beginTrace((flags & TRACED) != 0)
@@ -101,11 +94,7 @@ export function write(start: u32, count: u32, flags: u32): i32 {
       store<u8>(out++, kind == END_OBJECT ? 0x7d : 0x5d)
       if (scans && frame != STACK) {
         frame -= FRAME_BYTES
-        if (kind == END_ARRAY) {
-          fillReserved(load<u32>(frame, FRAME_TRACE))
-          if (elements == 0) addConstant(node, 3, SIZE_TAG, 0)
-          else addDouble(node, SIZE_TAG, elements)
-        }
+        if (kind == END_ARRAY) addSize(node, elements, load<u32>(frame, FRAME_TRACE))
         node = load<u32>(frame, FRAME_NODE)
         elements = load<u32>(frame, FRAME_COUNT)
       }
@@ -124,10 +113,8 @@ export function write(start: u32, count: u32, flags: u32): i32 {
         child = nodeOf(piece, node)
         if (frame == STACK) topLevel = child
       } else elements++
-      if (child == 0 || areSlotsFull()) {
-        status = child == 0 ? UNKNOWN : NOT_HANDLED
-        scans = false
-      }
+      if (child == 0) result = UNKNOWN
+      scans = child != 0 && !areSlotsFull()
     }
 
     if (kind == TEXT) {
@@ -143,10 +130,7 @@ export function write(start: u32, count: u32, flags: u32): i32 {
         const type = isId ? OBJECT_ID_TYPE : STRING_TYPE
         addFact(child, type)
         const bytes = <u32>(out - 1 - text)
-        if ((isId && !isObjectId(text)) || !addWrittenText(child, type, units, length, text, bytes)) {
-          status = NOT_HANDLED
-          scans = false
-        }
+        scans = (!isId || isObjectId(text)) && addWrittenText(child, type, units, length, text, bytes)
       }
       units += <usize>length << 1
     } else if (kind <= VERBATIM) {
@@ -171,28 +155,21 @@ export function write(start: u32, count: u32, flags: u32): i32 {
           units += length << 1
         }
       }
-      if (scans) {
-        addFact(child, NUMBER_TYPE)
-        addDouble(child, NUMBER_TYPE, value)
-        noteNumber(child, value)
-      }
+      if (scans) addNumber(child, value)
     } else if (kind <= TRUE) {
       if (kind == NULL) store<u32>(out, 0x6c6c756e)
       else if (kind == TRUE) store<u32>(out, 0x65757274)
       else store<u64>(out, 0x65736c6166)
       out += 4 + <usize>(kind == FALSE)
       if (scans) {
-        addFact(child, kind == NULL ? NULL_TYPE : BOOL_TYPE)
-        if (kind == NULL) addConstant(child, 0, NULL_TYPE, 0)
-        else if (kind == FALSE) addConstant(child, 1, BOOL_TYPE, 0)
-        else addConstant(child, 2, BOOL_TYPE, 1)
+        if (kind == NULL) addNull(child)
+        else addBoolean(child, kind == TRUE)
       }
     } else {
       const isArray = kind == BEGIN_ARRAY
       store<u8>(out++, isArray ? 0x5b : 0x7b)
       if (scans) {
         if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES) {
-          status = NOT_HANDLED
           scans = false
           continue
         }
@@ -208,7 +185,6 @@ export function write(start: u32, count: u32, flags: u32): i32 {
     }
   }
   if (scans) result = isOverfull() ? NOT_HANDLED : hasUnknownFact() ? UNKNOWN : hashedPairs()
-  else if (status != 0) result = status
   return out > INPUT_END ? -1 : <i32>(out - INPUT)
 }
 
