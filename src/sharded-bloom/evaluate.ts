@@ -9,6 +9,8 @@
  * 4. While all that was asked knows exactly which documents it holds, lower is upper: what was left out could not have
  *    changed an AND that is nothing or an OR that is everything already.
  * 5. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
+ * 6. What an evaluation holds of row memory follows from how deep the expression nests, not from how many terms it has: an
+ *    AND and an OR take their own frame first, and give back all that their children took whenever it is summed up there.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
@@ -23,6 +25,9 @@ import type { Segment } from './segment/segment.ts'
 type Bits = typeof NOTHING | typeof EVERYTHING | number
 const NOTHING = 0
 const EVERYTHING = -1
+
+/** Rows of an AND that are taken together. */
+const maxAndRows = 32
 
 /**
  * @param live bit set = live; undefined when all are
@@ -49,9 +54,10 @@ class SegmentEvaluation {
   readonly #from: number
   readonly #length: number
   readonly #scratch: number
-  /** Frames taken from the pool when an expression nests deeper than scratch is large. */
+  /** Frames taken from the pool when an expression nests deeper than scratch is large: a stack, as scratch is. */
   #borrowed: number[] | undefined
-  #vacant: number[] | undefined
+  /** How many of them are in use. */
+  #lent = 0
   #rowsRead = 0
   /** Whether every leaf that was asked until now is the same in upper and lower. */
   #isExact = true
@@ -82,7 +88,16 @@ class SegmentEvaluation {
     }
   }
 
+  /** Holds frames only where it is neither nothing nor everything. */
   #bound(node: BoundsNode, side: Side): Bits {
+    const { scratch } = this.#memory
+    const lent = this.#lent
+    const bits = this.#boundOf(node, side)
+    if (bits === NOTHING || bits === EVERYTHING) this.#giveBackFrom(scratch, lent)
+    return bits
+  }
+
+  #boundOf(node: BoundsNode, side: Side): Bits {
     switch (node.kind) {
       case 'all':
         return EVERYTHING
@@ -97,7 +112,7 @@ class SegmentEvaluation {
       case 'or':
         return this.#or(node.children, side)
       case 'not':
-        return this.#complement(this.#bound(node.child, side === 'upper' ? 'lower' : 'upper'))
+        return this.#complement(node.child, side === 'upper' ? 'lower' : 'upper')
       case 'bounds':
         this.#isExact = false
         return this.#bound(node[side], side)
@@ -181,19 +196,24 @@ class SegmentEvaluation {
   #and(children: readonly BoundsNode[], side: Side): Bits {
     if (this.#isKnownEmpty(children, side)) return NOTHING
     const rows: number[] = []
+    const out = this.#frame()
+    const { scratch } = this.#memory
+    const lent = this.#lent
     for (const child of children) {
       const bits = this.#bound(child, side)
       if (bits === NOTHING) return NOTHING
-      if (bits !== EVERYTHING) rows.push(bits)
+      if (bits === EVERYTHING) continue
+      rows.push(bits)
+      if (rows.length < maxAndRows) continue
+      if (!this.#andTo(rows, out)) return NOTHING
+      this.#giveBackFrom(scratch, lent)
+      rows.length = 0
+      rows.push(out)
     }
     if (rows.length < 2) return rows[0] ?? EVERYTHING
-    const out = this.#frame()
-    const pointers = this.#memory.push(rows.length * 4)
-    const first = pointers >>> 2
-    for (let i = 0; i < rows.length; i++) this.#memory.u32[first + i] = rows[i]! + this.#from
-    const isAnySet = this.#memory.kernels.andRows(pointers, rows.length, out + this.#from, this.#length)
-    this.#memory.pop(pointers)
-    return isAnySet === 1 ? out : NOTHING
+    const isAnySet = this.#andTo(rows, out)
+    this.#giveBackFrom(scratch, lent)
+    return isAnySet ? out : NOTHING
   }
 
   /** Whether a pair in an AND leaves nothing of it, which is known before any row is decoded. */
@@ -212,27 +232,33 @@ class SegmentEvaluation {
 
   #or(children: readonly BoundsNode[], side: Side): Bits {
     let sum: Bits = NOTHING
-    let isOurs = false
+    const out = this.#frame()
+    const { scratch } = this.#memory
+    const lent = this.#lent
     for (const child of children) {
-      const mark = this.#memory.scratch
       const bits = this.#bound(child, side)
       if (bits === EVERYTHING) return EVERYTHING
-      if (bits === NOTHING) {
-        this.#memory.pop(mark)
-        continue
-      }
+      if (bits === NOTHING) continue
       if (sum === NOTHING) {
         sum = bits
         continue
       }
-      const out: number = isOurs ? sum : this.#frame()
       this.#orTo(sum, bits, out)
-      // A branch's frames are free once it is in the sum: an $in of thousands needs a handful.
-      if (isOurs) this.#memory.pop(mark)
-      isOurs = true
+      this.#giveBackFrom(scratch, lent)
       sum = out
     }
     return sum
+  }
+
+  /** The AND of rows; one of them may be `out`. @returns whether any bit is set */
+  #andTo(rows: readonly number[], out: number): boolean {
+    const { kernels, u32 } = this.#memory
+    const pointers = this.#memory.push(rows.length * 4)
+    const first = pointers >>> 2
+    for (let i = 0; i < rows.length; i++) u32[first + i] = rows[i]! + this.#from
+    const isAnySet = kernels.andRows(pointers, rows.length, out + this.#from, this.#length)
+    this.#memory.pop(pointers)
+    return isAnySet === 1
   }
 
   #orTo(a: number, b: number, out: number): void {
@@ -240,11 +266,15 @@ class SegmentEvaluation {
     this.#memory.kernels.or(a + from, b + from, out + from, this.#length)
   }
 
-  #complement(bits: Bits): Bits {
+  #complement(child: BoundsNode, side: Side): Bits {
+    const out = this.#frame()
+    const { scratch } = this.#memory
+    const lent = this.#lent
+    const bits = this.#bound(child, side)
     if (bits === NOTHING) return EVERYTHING
     if (bits === EVERYTHING) return NOTHING
-    const out = this.#frame()
     this.#memory.kernels.not(bits + this.#from, out + this.#from, this.#length)
+    this.#giveBackFrom(scratch, lent)
     return out
   }
 
@@ -343,21 +373,23 @@ class SegmentEvaluation {
     const { scratch, scratchEnd } = this.#memory
     // The last 320 KiB stay free for lists: positions of a whole segment, pointers, a decoded row.
     if (scratch + frameBytes <= scratchEnd - 320 * 1024) return this.#memory.push(frameBytes)
-    const vacant = this.#vacant?.pop()
+    this.#borrowed ??= []
+    const vacant = this.#borrowed[this.#lent++]
     if (vacant !== undefined) return vacant
     const address = this.#memory.allocate()
-    this.#borrowed ??= []
     this.#borrowed.push(address)
     return address
   }
 
   /** Returns the frame taken last. */
   #giveBack(address: number): void {
-    if (address < this.#memory.scratchEnd) {
-      this.#memory.pop(address)
-      return
-    }
-    this.#vacant ??= []
-    this.#vacant.push(address)
+    if (address < this.#memory.scratchEnd) this.#memory.pop(address)
+    else this.#lent--
+  }
+
+  /** Returns all frames taken since scratch and the borrowed ones in use were these. */
+  #giveBackFrom(scratch: number, lent: number): void {
+    this.#memory.pop(scratch)
+    this.#lent = lent
   }
 }
