@@ -7,6 +7,7 @@ import type { Collections } from './collections.ts'
 import type { RebuildOptions, RebuildResult } from './jobs/rebuild-job.ts'
 import { type TuneOptions, tuneCollection } from './jobs/tune.ts'
 import { noIndex } from './open-index.ts'
+import { assertOptions } from './options.ts'
 
 export interface CollectionIndex {
   /** What the index holds and takes, in bytes; zeros for a collection that is not there. */
@@ -42,6 +43,7 @@ export function collectionIndex(collections: Collections, name: string): Collect
   return {
     stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex,
     tune: async (options = {}) => {
+      assertOptions('index.tune', options)
       const collection = await collections.reading(name)
       if (collection === undefined) throw noCollection(name)
       return options.dryRun === true
@@ -49,6 +51,7 @@ export function collectionIndex(collections: Collections, name: string): Collect
         : collections.write(name, (writable) => tuneCollection(writable, options))
     },
     rebuild: async (options = {}) => {
+      assertOptions('index.rebuild', options)
       if ((await collections.reading(name)) === undefined) throw noCollection(name)
       // Closing does not wait for the rebuild as it does for writes: it ends it.
       const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))

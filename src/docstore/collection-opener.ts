@@ -16,6 +16,8 @@ import {
   type CollectionOptions,
   documentCacheBytes,
   type IndexOptions,
+  invalidOption,
+  isOptions,
   type OpenOptions
 } from './options.ts'
 import { type Catalog, type CatalogEntry, checkCollectionName } from './store/catalog.ts'
@@ -31,6 +33,8 @@ export function checkOptions(options: OpenOptions): IndexOptions {
   autoRebuildOptions(options.autoRebuild)
   checkIds(options.ids ?? 'table')
   documentCacheBytes(options.documentCacheBytes)
+  const { lsm } = options
+  if (lsm !== undefined && !isOptions(lsm)) throw invalidOption('lsm', 'an object', lsm)
   return index
 }
 

@@ -15,7 +15,15 @@ import { createIndex, dropIndex } from './indexes/create-index.ts'
 import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
 import type { OpenCollection } from './open-collection.ts'
-import type { CountOptions, FindOptions, ReadOptions, SortSpec } from './options.ts'
+import {
+  assertBoolean,
+  assertOptions,
+  assertReturnDocument,
+  type CountOptions,
+  type FindOptions,
+  type ReadOptions,
+  type SortSpec
+} from './options.ts'
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
 import { DistinctValues } from './read/distinct.ts'
@@ -85,6 +93,8 @@ export class Collection<T extends object = Document> {
     documents: Iterable<T> | AsyncIterable<T>,
     options: InsertManyOptions = {}
   ): Promise<InsertManyResult> {
+    assertOptions('insertMany', options)
+    assertBoolean('ordered', options.ordered)
     return this.#write((collection) => insertMany(collection, documents as DocumentSource, options))
   }
 
@@ -99,6 +109,7 @@ export class Collection<T extends object = Document> {
    * })
    */
   async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {
+    assertOptions('importLines', options)
     // Loaded here and not above: it needs Node's own UTF-8 check.
     const { checkImport, importLines } = await import('./import/import-lines.ts')
     checkImport(source, options)
@@ -106,17 +117,18 @@ export class Collection<T extends object = Document> {
   }
 
   /**
-   * Nothing is read before the cursor is. A malformed filter fails the first pull.
+   * Nothing is read before the cursor is. A malformed filter fails the first pull, and so do malformed options.
    * @throws PetalError at the first pull: BadValue and others of the filter, MaxTimeMSExpired; AbortedError
    * @example
    * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
    */
   find(filter: Filter = {}, options: FindOptions = {}): FindCursor<T> {
-    return new FindCursor<T>(() => this.#collections.reading(this.collectionName), filter, options)
+    return this.#find('find', filter, options)
   }
 
   /** The first match; null when there is none. */
   async findOne(filter: Filter = {}, options: FindOptions = {}): Promise<T | null> {
+    assertOptions('findOne', options)
     const oneOf = { ...options, limit: 1 }
     const find = compileFind(filter, oneOf)
     const opening = this.#collections.reading(this.collectionName)
@@ -149,6 +161,7 @@ export class Collection<T extends object = Document> {
    * @throws as find()
    */
   async countDocuments(filter: Filter = {}, options: CountOptions = {}): Promise<number> {
+    assertOptions('countDocuments', options)
     return countFound(await this.#collections.reading(this.collectionName), filter, options)
   }
 
@@ -160,7 +173,7 @@ export class Collection<T extends object = Document> {
   /** The different values on a path among the matches, elements of arrays one by one, in order. */
   async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
     const values = new DistinctValues(path)
-    for await (const document of this.find(filter, options)) values.add(document as Document)
+    for await (const document of this.#find('distinct', filter, options)) values.add(document as Document)
     return values.toArray()
   }
 
@@ -172,12 +185,12 @@ export class Collection<T extends object = Document> {
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    */
   updateOne(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
-    return this.#updateUpTo(1, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+    return this.#updateUpTo('updateOne', 1, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
   /** Changes every document that matches when the update starts, each once. @throws as updateOne() */
   updateMany(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
-    return this.#updateUpTo(0, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+    return this.#updateUpTo('updateMany', 0, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
   }
 
   /** Puts another document in the place of the first match; its `_id` stays. @throws as updateOne() */
@@ -186,17 +199,17 @@ export class Collection<T extends object = Document> {
     replacement: T | Omit<T, '_id'>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
-    return this.#updateUpTo(1, filter, () => compileReplacement(replacement), options)
+    return this.#updateUpTo('replaceOne', 1, filter, () => compileReplacement(replacement), options)
   }
 
   /** Deletes the first match. @throws PetalError BadValue for a filter that is left out; AbortedError */
   deleteOne(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
-    return this.#deleteUpTo(1, filter, options)
+    return this.#deleteUpTo('deleteOne', 1, filter, options)
   }
 
   /** Deletes every match; `{}` stands for all. @throws as deleteOne() */
   deleteMany(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
-    return this.#deleteUpTo(0, filter, options)
+    return this.#deleteUpTo('deleteMany', 0, filter, options)
   }
 
   /**
@@ -205,10 +218,12 @@ export class Collection<T extends object = Document> {
    * @example
    * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
    */
-  bulkWrite(
+  async bulkWrite(
     operations: readonly BulkWriteOperation<T>[],
     options: { readonly ordered?: boolean } = {}
   ): Promise<BulkWriteResult> {
+    assertOptions('bulkWrite', options)
+    assertBoolean('ordered', options.ordered)
     return bulkWrite(this, operations, options)
   }
 
@@ -218,7 +233,8 @@ export class Collection<T extends object = Document> {
    * @throws as updateOne()
    */
   findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
-    return this.#findOneAndChange(filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+    const compile = (): Update => compileUpdate(spec, updateOptions(filter, options))
+    return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
 
   /** As findOneAndUpdate(), with a whole document. @throws as updateOne() */
@@ -227,11 +243,12 @@ export class Collection<T extends object = Document> {
     replacement: T | Omit<T, '_id'>,
     options: FindOneAndUpdateOptions = {}
   ): Promise<T | null> {
-    return this.#findOneAndChange(filter, () => compileReplacement(replacement), options)
+    return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplacement(replacement), options)
   }
 
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
   async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
+    assertOptions('findOneAndDelete', options)
     const find = compileFind(required(filter), oneOf(options))
     const project = compileProjection(options.projection)
     const { first } = await this.#write((collection) => remove(collection, find, options))
@@ -249,7 +266,8 @@ export class Collection<T extends object = Document> {
    * await db.createIndex({ 'user.id': 1, at: -1 })
    * await db.createIndex({ email: 1 }, { unique: true, sparse: true })
    */
-  createIndex(spec: IndexSpec, options: CreateIndexOptions = {}): Promise<string> {
+  async createIndex(spec: IndexSpec, options: CreateIndexOptions = {}): Promise<string> {
+    assertOptions('createIndex', options)
     return this.#collections.alter(this.collectionName, (collection, catalog) =>
       createIndex(collection, catalog, spec, options)
     )
@@ -271,12 +289,24 @@ export class Collection<T extends object = Document> {
     return this.#collections.write(this.collectionName, use)
   }
 
+  /** @param call tells errors of options */
+  #find(call: string, filter: Filter, options: FindOptions): FindCursor<T> {
+    const readable = (): ReturnType<Collections['reading']> => {
+      assertOptions(call, options)
+      return this.#collections.reading(this.collectionName)
+    }
+    return new FindCursor<T>(readable, filter, options)
+  }
+
   async #updateUpTo(
+    call: string,
     limit: number,
     filter: Filter,
     compile: () => Update,
     options: UpdateOptions
   ): Promise<UpdateResult> {
+    assertOptions(call, options)
+    assertBoolean('upsert', options.upsert)
     const find = compileFind(required(filter), { ...options, limit })
     const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
     const updated = await this.#write((collection) => update(collection, request))
@@ -289,13 +319,22 @@ export class Collection<T extends object = Document> {
     }
   }
 
-  async #deleteUpTo(limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
+  async #deleteUpTo(call: string, limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
+    assertOptions(call, options)
     const find = compileFind(required(filter), { ...options, limit })
     const { deleted } = await this.#write((collection) => remove(collection, find, options))
     return { acknowledged: true, deletedCount: deleted }
   }
 
-  async #findOneAndChange(filter: Filter, compile: () => Update, options: FindOneAndUpdateOptions): Promise<T | null> {
+  async #findOneAndChange(
+    call: string,
+    filter: Filter,
+    compile: () => Update,
+    options: FindOneAndUpdateOptions
+  ): Promise<T | null> {
+    assertOptions(call, options)
+    assertBoolean('upsert', options.upsert)
+    assertReturnDocument(options.returnDocument)
     const find = compileFind(required(filter), oneOf(options))
     const project = compileProjection(options.projection)
     const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }

@@ -12,7 +12,7 @@ import type { AutoRebuildStats } from './jobs/auto-rebuild.ts'
 import { type BackupOptions, type BackupResult, backupDatabase } from './jobs/backup.ts'
 import { type CompactOptions, type CompactResult, compactDatabase } from './jobs/compact.ts'
 import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
-import type { CollectionOptions } from './options.ts'
+import { assertOptions, type CollectionOptions } from './options.ts'
 import { checkCollectionName } from './store/catalog.ts'
 
 /** The collection that a database is itself. */
@@ -62,7 +62,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   /**
    * A collection by name; it is created by the first write.
    * @param options for the whole database's life: those of open() where they are left out
-   * @throws PetalError InvalidNamespace; InvalidOptions when the collection is open with other options, or was made with
+   * @throws PetalError InvalidNamespace, BadValue; InvalidOptions when the collection is open with other options, or was made with
    *   other ids
    * @example
    * db.collection('log', { index: 'none' })
@@ -70,7 +70,10 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    */
   collection<U extends object = Document>(name: string, options?: CollectionOptions): Collection<U> {
     checkCollectionName(name)
-    if (options !== undefined) this.#collections.choose(name, options)
+    if (options !== undefined) {
+      assertOptions('collection', options)
+      this.#collections.choose(name, options)
+    }
     return new Collection<U>(this.#collections, name)
   }
 
@@ -80,8 +83,9 @@ export class Database<T extends object = Document> extends Collection<T> impleme
     return Object.assign([...list], { toArray: async () => list })
   }
 
-  /** Deletes a collection and all of it; cursors over it end with an error. @returns false when there was none */
-  dropCollection(name: string): Promise<boolean> {
+  /** Deletes a collection and all of it; cursors over it end with an error. @returns false when there was none @throws PetalError InvalidNamespace */
+  async dropCollection(name: string): Promise<boolean> {
+    checkCollectionName(name)
     return this.#collections.drop(name)
   }
 
@@ -114,7 +118,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * const { problems } = await db.verify()
    * for (const { collection, kind, what } of problems) console.error(collection, kind, what)
    */
-  verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
+  async verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
+    assertOptions('verify', options)
     return verifyDatabase(this.#collections, options)
   }
 
@@ -127,7 +132,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * @example
    * await db.backup('./backups/monday.db')
    */
-  backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
+  async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
+    assertOptions('backup', options)
     return backupDatabase(this.#collections, location, options)
   }
 
@@ -138,7 +144,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * @example
    * const { bytesBefore, bytesAfter } = await db.compact()
    */
-  compact(options: CompactOptions = {}): Promise<CompactResult> {
+  async compact(options: CompactOptions = {}): Promise<CompactResult> {
+    assertOptions('compact', options)
     return compactDatabase(this.#collections, options)
   }
 

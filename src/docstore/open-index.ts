@@ -4,7 +4,7 @@ import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
-import type { IndexKind, IndexOptions, OpenOptions } from './options.ts'
+import { type IndexKind, type IndexOptions, invalidOption, isOptions, type OpenOptions } from './options.ts'
 import { createScanIndex } from './scan-index.ts'
 import type { CollectionStore } from './store/collection-store.ts'
 
@@ -14,6 +14,7 @@ const defaultKind: IndexKind = 'sharded'
 /** Options with the kind spelled out; undefined when the caller leaves it to the collection. */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {
   const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
+  if (!isOptions(options)) throw invalidOption('index', 'a kind or an object', options)
   const { kind } = options
   if (kind === undefined || kinds.includes(kind)) return options
   throw new PetalError('InvalidOptions', `index must be 'sharded', 'embedded' or 'none', got '${String(kind)}'`, {

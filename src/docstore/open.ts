@@ -2,13 +2,13 @@ import { throwIfAborted } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import { Collections } from './collections.ts'
 import { Database, defaultCollectionName } from './database.ts'
-import type { AnyLevel, OpenOptions, Store } from './options.ts'
+import { type AnyLevel, assertOptions, type OpenOptions, type Store } from './options.ts'
 
 /**
  * Opens a database, creating it if need be.
  * @param location path of a directory, or an abstract-level database that stays the caller's: it is opened here if it
  *   is not, and not closed
- * @throws PetalError NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat
+ * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat
  * @example
  * const db = await open('./tweets.db')
  * await db.insertMany(tweets)
@@ -19,6 +19,7 @@ export async function open<T extends object = Document>(
   location: string | AnyLevel,
   options: OpenOptions = {}
 ): Promise<Database<T>> {
+  assertOptions('open', options)
   throwIfAborted(options.signal)
   const collections = await Collections.open(location as string | Store, options)
   try {

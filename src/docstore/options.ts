@@ -150,9 +150,7 @@ export interface CountOptions extends ReadOptions {
 export function wholeNumber(name: string, value: unknown, fallback: number): number {
   if (value === undefined || value === null) return fallback
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new PetalError('BadValue', `${name} must be a whole number ≥ 0, got ${describe(value)}`, {
-    details: { option: name }
-  })
+  throw badOption(name, 'a whole number ≥ 0', value)
 }
 
 /** @throws PetalError BadValue */
@@ -163,7 +161,7 @@ export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): n
 /** undefined where it is turned off. @throws PetalError InvalidOptions */
 export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): AutoRebuildOptions | undefined {
   if (typeof option === 'boolean') return option ? {} : undefined
-  if (typeof option !== 'object' || option === null) throw invalidOption('autoRebuild', 'true, false or limits', option)
+  if (!isOptions(option)) throw invalidOption('autoRebuild', 'true, false or limits', option)
   const { deadShare, excess } = option
   if (deadShare !== undefined && !(deadShare > 0 && deadShare <= 1)) {
     throw invalidOption('autoRebuild.deadShare', 'above 0 and at most 1', deadShare)
@@ -172,28 +170,70 @@ export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): A
   return option
 }
 
-function invalidOption(option: string, wanted: string, value: unknown): PetalError {
+export function invalidOption(option: string, wanted: string, value: unknown): PetalError {
   return new PetalError('InvalidOptions', `${option} must be ${wanted}, got ${describe(value)}`, {
     details: { option }
   })
 }
 
-/** Refuses options that no read knows the meaning of. */
-export function checkReadOptions(options: ReadOptions): void {
-  const { hint, signal } = options
-  if (hint !== undefined && typeof hint !== 'string' && (typeof hint !== 'object' || hint === null)) {
-    throw new PetalError('BadValue', `hint must be 'scan', 'index' or an index, got ${describe(hint)}`, {
-      details: { option: 'hint' }
+interface CallOptions {
+  readonly signal?: unknown
+  readonly onProgress?: unknown
+  readonly onSkipped?: unknown
+}
+
+/**
+ * What every public call asks of its options before it does anything: they are an object, or undefined for none; who ends
+ * the call is an AbortSignal, and who is told of its progress can be called.
+ * @throws PetalError BadValue, which names the call or the option
+ */
+export function assertOptions(call: string, options: object): void {
+  if (!isOptions(options)) {
+    throw new PetalError('BadValue', `${call} takes options as an object, got ${describe(options)}`, {
+      details: { option: 'options' }
     })
   }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new PetalError('BadValue', `signal must be an AbortSignal, got ${describe(signal)}`, {
-      details: { option: 'signal' }
-    })
+  const { signal, onProgress, onSkipped }: CallOptions = options
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badOption('signal', 'an AbortSignal', signal)
+  if (onProgress !== undefined) assertFunction('onProgress', onProgress)
+  if (onSkipped !== undefined) assertFunction('onSkipped', onSkipped)
+}
+
+/** @throws PetalError BadValue */
+export function assertFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') throw badOption(what, 'a function', value)
+}
+
+/** null is the default, as for numbers. @throws PetalError BadValue */
+export function assertBoolean(option: string, value: unknown): void {
+  if (value === undefined || value === null || typeof value === 'boolean') return
+  throw badOption(option, 'true or false', value)
+}
+
+/** @throws PetalError BadValue */
+export function assertReturnDocument(value: unknown): void {
+  if (value === undefined || value === null || value === 'before' || value === 'after') return
+  throw badOption('returnDocument', "'before' or 'after'", value)
+}
+
+export function isOptions(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Refuses options that no read knows the meaning of. */
+export function checkReadOptions(options: ReadOptions): void {
+  const { hint } = options
+  if (hint !== undefined && typeof hint !== 'string' && (typeof hint !== 'object' || hint === null)) {
+    throw badOption('hint', "'scan', 'index' or an index", hint)
   }
 }
 
-function describe(value: unknown): string {
+function badOption(option: string, wanted: string, value: unknown): PetalError {
+  return new PetalError('BadValue', `${option} must be ${wanted}, got ${describe(value)}`, { details: { option } })
+}
+
+export function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return typeof value === 'string' ? `'${value}'` : value === null ? 'null' : typeof value
+  if (typeof value === 'string') return `'${value}'`
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
 }

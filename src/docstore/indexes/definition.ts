@@ -57,24 +57,19 @@ export type IndexSpec =
 const maxFields = 31
 const knownOptions = new Set(['unique', 'sparse', 'name', 'signal', 'onProgress'])
 
-/** @throws PetalError BadValue, InvalidOptions, CommandNotSupported */
+/** @param options an object: see assertOptions() @throws PetalError BadValue, InvalidOptions, CommandNotSupported */
 export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<IndexDefinition, 'id'> {
   const fields = parseFields(spec)
-  if (typeof options !== 'object' || options === null) throw badOption('options', 'an object', options)
   for (const option of Object.keys(options)) {
     if (knownOptions.has(option)) continue
     throw new PetalError('InvalidOptions', `createIndex does not know the option '${option}'`, { details: { option } })
   }
-  const { unique = false, sparse = false, name = defaultName(fields), signal, onProgress } = options
+  const { unique = false, sparse = false, name = defaultName(fields) } = options
   if (typeof unique !== 'boolean') throw badOption('unique', 'a boolean', unique)
   if (typeof sparse !== 'boolean') throw badOption('sparse', 'a boolean', sparse)
   if (typeof name !== 'string' || name === '') throw badOption('name', 'a text that is not empty', name)
   if (name === '_id_' || name === 'scan' || name === 'index') {
     throw new PetalError('BadValue', `An index cannot be called '${name}'`, { details: { option: 'name' } })
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badOption('signal', 'an AbortSignal', signal)
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw badOption('onProgress', 'a function', onProgress)
   }
   return { name, fields, unique, sparse }
 }

@@ -5,7 +5,7 @@ import type { Collection } from '../collection.ts'
 import type { Database } from '../database.ts'
 import type { IdsOption } from '../ids/ids-option.ts'
 import { open } from '../open.ts'
-import type { IndexKind, StoreName } from '../options.ts'
+import { assertOptions, type IndexKind, type StoreName } from '../options.ts'
 import { fillNewDirectory } from './new-directory.ts'
 
 export interface CopyOptions {
@@ -48,6 +48,7 @@ export async function copyDatabase(
   options: CopyOptions = {}
 ): Promise<CopyResult> {
   if (!isDatabase(source)) throw new PetalError('BadValue', 'copyDatabase() takes an open database to copy')
+  assertOptions('copyDatabase', options)
   if (isDatabase(target)) return copyInto(source, target, options)
   if (typeof target !== 'string' || target === '') {
     throw new PetalError('BadValue', 'copyDatabase() takes the path of a directory, or a database')

@@ -9,6 +9,7 @@ import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bl
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
 import type { Filter } from '../collection.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { invalidOption } from '../options.ts'
 import { Control } from '../read/control.ts'
 
 /** What parameters are chosen for: a rate of false positives, or the bytes there are, and the questions that are asked. */
@@ -90,6 +91,9 @@ async function sampleOf(collection: OpenCollection, size: number, control: Contr
 
 /** Filters of the same bounds are one query to an index; those that it is not asked are none. */
 function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): TuneQuery[] {
+  if (typeof queries !== 'object' || queries === null || !(Symbol.iterator in queries)) {
+    throw invalidOption('queries', 'a list of filters, or a Map', queries)
+  }
   const pairs: Iterable<readonly [Filter, number]> =
     queries instanceof Map ? queries : Array.from(queries as Iterable<Filter>, (filter) => [filter, 1] as const)
   const byBounds = new Map<string, TuneQuery>()

@@ -9,7 +9,7 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import type { FindOptions, SortSpec } from '../options.ts'
+import { assertFunction, type FindOptions, type SortSpec } from '../options.ts'
 import { countFound } from './count.ts'
 import { type Explanation, explainFind } from './explain.ts'
 import { compileFind, FindRun } from './find.ts'
@@ -75,6 +75,7 @@ export class FindCursor<T = Document> implements AsyncIterable<T>, AsyncDisposab
   /** A cursor over what `transform` makes of each document; this one is not to be used any more. */
   map<U>(transform: (value: T) => U): FindCursor<U> {
     this.#assertNew()
+    assertFunction('The callback of map', transform)
     const first = this.#transform
     const both: Transform =
       first === undefined ? (transform as Transform) : (document) => transform(first(document) as T)
@@ -116,6 +117,7 @@ export class FindCursor<T = Document> implements AsyncIterable<T>, AsyncDisposab
 
   /** @param visit returning false ends the iteration */
   async forEach(visit: (value: T) => unknown): Promise<void> {
+    assertFunction('The callback of forEach', visit)
     for await (const value of this) if (visit(value) === false) return
   }
 

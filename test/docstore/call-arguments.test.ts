@@ -1,0 +1,225 @@
+/** What calls are given that is not what they take: a typed error that names it, and nothing done. */
+import { existsSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { copyDatabase, type Database, type Document, type ErrorName, open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const documents: readonly Document[] = Array.from({ length: 300 }, (_, i) => ({ _id: i, n: i % 7 }))
+
+let db: Database
+
+test.before(async () => {
+  db = await open('unused', { store: 'memory' })
+  await db.insertMany(documents)
+  await db.createIndex('n')
+})
+
+test.after.each(async () => {
+  assert.equal(await db.find().toArray(), documents)
+  assert.equal(db.listCollections(), [{ name: 'default', type: 'collection' }])
+  assert.is(db.listIndexes().length, 1)
+})
+
+test.after(() => db.close())
+
+/** An error that is thrown is as good as a promise that is rejected, where a call returns none. */
+async function attempt(call: () => unknown): Promise<unknown> {
+  return call()
+}
+
+const set = { $set: { changed: true } }
+
+/** Every public call that takes options, by the name that its error tells. */
+const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
+  open: (options) => open(scratchPath(), options),
+  copyDatabase: (options) => copyDatabase(db, scratchPath(), options),
+  collection: (options) => db.collection('other', options),
+  verify: (options) => db.verify(options),
+  backup: (options) => db.backup(scratchPath(), options),
+  compact: (options) => db.compact(options),
+  'index.tune': (options) => db.index.tune(options),
+  'index.rebuild': (options) => db.index.rebuild(options),
+  insertMany: (options) => db.insertMany([{}], options),
+  importLines: (options) => db.importLines([Buffer.from('{}\n')], options),
+  find: (options) => db.find({}, options).toArray(),
+  findOne: (options) => db.findOne({}, options),
+  countDocuments: (options) => db.countDocuments({}, options),
+  distinct: (options) => db.distinct('n', {}, options),
+  updateOne: (options) => db.updateOne({}, set, options),
+  updateMany: (options) => db.updateMany({}, set, options),
+  replaceOne: (options) => db.replaceOne({}, { changed: true }, options),
+  deleteOne: (options) => db.deleteOne({}, options),
+  deleteMany: (options) => db.deleteMany({}, options),
+  bulkWrite: (options) => db.bulkWrite([{ insertOne: { document: {} } }], options),
+  findOneAndUpdate: (options) => db.findOneAndUpdate({}, set, options),
+  findOneAndReplace: (options) => db.findOneAndReplace({}, { changed: true }, options),
+  findOneAndDelete: (options) => db.findOneAndDelete({}, options),
+  createIndex: (options) => db.createIndex('m', options)
+}
+
+const notOptions = [
+  [null, 'null'],
+  [5, '5'],
+  ['text', "'text'"],
+  [true, 'true'],
+  [[], 'an array'],
+  [() => 1, 'function']
+] as const
+
+for (const [name, call] of Object.entries(withOptions)) {
+  test(`${name} takes options as an object, and nothing else`, async () => {
+    for (const [options, shown] of notOptions) {
+      const { message } = await rejects(
+        attempt(() => call(options as never)),
+        'BadValue'
+      )
+      assert.is(message, `${name} takes options as an object, got ${shown}`)
+    }
+  })
+
+  test(`${name} takes an AbortSignal as its signal`, async () => {
+    if (name === 'collection') return
+    for (const [signal, shown] of [...notOptions, [{ aborted: false }, 'object']]) {
+      const { message } = await rejects(
+        attempt(() => call({ signal } as never)),
+        'BadValue'
+      )
+      assert.is(message, `signal must be an AbortSignal, got ${shown}`)
+    }
+  })
+}
+
+test('whoever tells of progress can be called', async () => {
+  const jobs = [
+    'copyDatabase',
+    'verify',
+    'backup',
+    'compact',
+    'index.tune',
+    'index.rebuild',
+    'importLines',
+    'createIndex'
+  ]
+  for (const name of jobs) {
+    for (const onProgress of [null, 5, {}]) {
+      const refused = attempt(() => withOptions[name]?.({ onProgress } as never))
+      assert.match((await rejects(refused, 'BadValue')).message, /^onProgress must be a function, got /, name)
+    }
+  }
+  await rejects(db.importLines([Buffer.from('{}\nx\n')], { onSkipped: 'log' as never }), 'BadValue')
+})
+
+test('undefined stands for no options', async () => {
+  assert.is((await db.find({ n: 1 }, undefined).toArray()).length, 43)
+  assert.is((await db.findOne({ n: 1 }, undefined))?._id, 1)
+  assert.is(await db.countDocuments({ n: 1 }, undefined), 43)
+  assert.equal(await db.distinct('n', { n: 1 }, undefined), [1])
+  assert.is((await db.deleteMany({ n: 8 }, undefined)).deletedCount, 0)
+  assert.is(await db.findOneAndUpdate({ n: 8 }, set, undefined), null)
+  assert.equal((await db.verify(undefined)).problems, [])
+  assert.is((await db.index.rebuild(undefined)).documents, 300)
+})
+
+test('a cursor with options that are none fails however it is asked, and after it was changed', async () => {
+  const asks: readonly (() => Promise<unknown>)[] = [
+    () => db.find({}, null as never).next(),
+    () => db.find({}, null as never).count(),
+    () => db.find({}, null as never).explain(),
+    () =>
+      db
+        .find({}, null as never)
+        .sort({ n: 1 })
+        .limit(1)
+        .toArray(),
+    () =>
+      db
+        .find({}, null as never)
+        .clone()
+        .toArray(),
+    () => db.find({}, null as never).forEach(() => {})
+  ]
+  for (const ask of asks) {
+    assert.is((await rejects(ask(), 'BadValue')).message, 'find takes options as an object, got null')
+  }
+})
+
+const noFilters = [5, 'text', true, [], [{}], () => true, Symbol('s'), 5n]
+
+test('a filter that is no object is refused by every call', async () => {
+  const calls: readonly ((filter: never) => Promise<unknown>)[] = [
+    (filter) => db.find(filter).toArray(),
+    (filter) => db.find(filter).count(),
+    (filter) => db.find(filter).explain(),
+    (filter) => db.findOne(filter),
+    (filter) => db.countDocuments(filter),
+    (filter) => db.distinct('n', filter),
+    (filter) => db.updateOne(filter, set),
+    (filter) => db.updateMany(filter, set),
+    (filter) => db.replaceOne(filter, { changed: true }),
+    (filter) => db.deleteOne(filter),
+    (filter) => db.deleteMany(filter),
+    (filter) => db.findOneAndUpdate(filter, set),
+    (filter) => db.findOneAndReplace(filter, { changed: true }),
+    (filter) => db.findOneAndDelete(filter)
+  ]
+  for (const filter of noFilters) for (const call of calls) await rejects(call(filter as never), 'TypeMismatch')
+  // A read without a filter is of all; a write without one is refused.
+  for (const call of calls.slice(6)) await rejects(call(null as never), 'BadValue')
+})
+
+/** Calls with an argument of a type they do not take, one after the other. */
+const refused: readonly (readonly [string, ErrorName, (value: never) => unknown, readonly unknown[]])[] = [
+  ['an update', 'TypeMismatch', (spec) => db.updateOne({}, spec), [null, 5, 'text', () => 1]],
+  ['an update of no operators', 'BadValue', (spec) => db.updateMany({}, spec), [{}, { n: 1 }]],
+  ['a document', 'BadValue', (document) => db.insertOne(document), [null, 5, 'text', [], () => 1]],
+  ['documents', 'BadValue', (list) => db.insertMany(list), [null, 5, 'text', {}, [null], [5], [[]]]],
+  ['a replacement', 'TypeMismatch', (document) => db.replaceOne({}, document), [null, 5, 'text', () => 1]],
+  ['operations', 'BadValue', (list) => db.bulkWrite(list), [null, 5, 'text', {}, [null], [5], [{}]]],
+  ['lines', 'BadValue', (source) => db.importLines(source), [null, 5, 'text', {}, [5], [null]]],
+  ['ids', 'BadValue', (ids) => db.getMany(ids), [null, 5, 'text', {}]],
+  ['a path', 'BadValue', (path) => db.distinct(path), [null, 5, {}, [], '', '$n']],
+  ['fields', 'BadValue', (fields) => db.createIndex(fields), [null, 5, true, {}, [], [5]]],
+  ['a name', 'InvalidNamespace', (name) => db.collection(name), [null, 5, {}, '']],
+  ['a name to drop', 'InvalidNamespace', (name) => db.dropCollection(name), [null, 5, {}, '']],
+  ['a directory', 'BadValue', (location) => db.backup(location), [null, 5, {}, '']],
+  ['a location', 'BadValue', (location) => open(location), [null, 5, {}, '']],
+  ['a callback', 'BadValue', (callback) => db.find().map(callback), [null, 5, 'text', {}]],
+  ['a callback for each', 'BadValue', (callback) => db.find().forEach(callback), [null, 5, 'text', {}]],
+  ['ordered', 'BadValue', (ordered) => db.insertMany([{}], { ordered }), [5, 'no', {}]],
+  ['ordered', 'BadValue', (ordered) => db.bulkWrite([], { ordered }), [5, 'no', {}]],
+  ['upsert', 'BadValue', (upsert) => db.updateOne({ n: 8 }, set, { upsert }), [5, 'yes', {}]],
+  ['upsert', 'BadValue', (upsert) => db.findOneAndReplace({ n: 8 }, { changed: true }, { upsert }), [5, 'yes', {}]],
+  ['returnDocument', 'BadValue', (which) => db.findOneAndUpdate({}, set, { returnDocument: which }), [5, 'new', {}]],
+  ['limit', 'BadValue', (limit) => db.find({}, { limit }).toArray(), ['5', 1.5, {}, Number.NaN]],
+  ['skip', 'BadValue', (skip) => db.find({}, { skip }).toArray(), ['5', -1, {}, Number.NaN]],
+  ['maxTimeMS', 'BadValue', (maxTimeMS) => db.countDocuments({}, { maxTimeMS }), ['5', -1, {}, Number.NaN]],
+  ['hint', 'BadValue', (hint) => db.find({}, { hint }).toArray(), [null, 5, true, () => 1]],
+  ['lsm', 'InvalidOptions', (lsm) => open(scratchPath(), { lsm }), [null, 5, 'text', []]],
+  ['index', 'InvalidOptions', (index) => open(scratchPath(), { index }), [5, true, 'text', []]],
+  ['autoRebuild', 'InvalidOptions', (autoRebuild) => open(scratchPath(), { autoRebuild }), [null, 5, 'text', []]],
+  ['queries', 'InvalidOptions', (queries) => db.index.tune({ queries, dryRun: true }), [5, true, 'text', {}]]
+]
+
+for (const [name, codeName, call, values] of refused) {
+  test(`what cannot be ${name} is refused with ${codeName}`, async () => {
+    for (const value of values)
+      await rejects(
+        attempt(() => call(value as never)),
+        codeName
+      )
+  })
+}
+
+test('open refuses its options before it makes a directory', async () => {
+  for (const options of [null, { lsm: 5 }, { index: [] }, { signal: {} }]) {
+    const location = scratchPath()
+    await attempt(() => open(location, options as never)).then(
+      () => assert.unreachable(),
+      () => undefined
+    )
+    assert.not.ok(existsSync(location))
+  }
+})
+
+test.run()
