@@ -149,7 +149,7 @@ export class Maintenance {
       const { chunkDocuments } = this.#context.geometry
       const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
       await this.#checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
-      if (this.#isAlmostFull(last)) await this.#next.chooseAhead()
+      if (this.#isAlmostFull(last)) await this.#next.chooseAhead(last.open)
     }
     if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
   }
@@ -268,7 +268,7 @@ export class Maintenance {
     const { documents, createOpen, ingest, store } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
-    const parameters = await this.#next.choose()
+    const parameters = await this.#next.choose(open)
     await turnIfLong()
     const tuned = createOpen(handle.firstOrdinal, parameters)
     try {

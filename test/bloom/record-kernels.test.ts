@@ -90,6 +90,26 @@ test('keys are made compact, encoded, sampled, and the first of every 32 is foun
       assert.is(f64[(out >>> 3) + group], expected)
     }
     assert.is(first, present[0] ?? 12345)
+
+    // What was there before is written over.
+    kernels.fill(members, 0xff, count / 8 + 16)
+    kernels.zonesOfKeys(keysAt, count, out, members)
+    assert.equal(u8.slice(members, members + count / 8 + 1).subarray(0, count >> 3), allMembers.subarray(0, count >> 3))
+    const zones = Math.ceil(count / 32)
+    const low = present[random.below(present.length)] ?? 0
+    const high = low + Math.abs(present[random.below(present.length)] ?? 0)
+    kernels.zonesBetween(out, zones, low, high, 0, bytes & ~7)
+    const inside = u32.slice((bytes & ~7) >>> 2, ((bytes & ~7) >>> 2) + zones)
+    kernels.zonesBetween(out, zones, low, high, 8, bytes & ~7)
+    const reaching = u32.slice((bytes & ~7) >>> 2, ((bytes & ~7) >>> 2) + zones)
+    for (let zone = 0; zone < zones; zone++) {
+      const own = [...keys.subarray(32 * zone, 32 * zone + 32)].filter((key) => !Number.isNaN(key))
+      const least = Math.min(...own)
+      const greatest = Math.max(...own)
+      assert.equal([f64[(out >>> 3) + 2 * zone], f64[(out >>> 3) + 2 * zone + 1]], [least, greatest])
+      assert.is(inside[zone], least >= low && greatest <= high ? 0xffffffff : 0)
+      assert.is(reaching[zone], greatest >= low && least <= high ? 0xffffffff : 0)
+    }
     memory.pop(start)
   }
 })

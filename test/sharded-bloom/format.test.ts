@@ -68,10 +68,10 @@ test('the records of an index are these', () => {
 })
 
 test('header', () => {
-  assert.is(indexFormat, 3)
+  assert.is(indexFormat, 4)
   assert.is(
     contentOf('68').toString(),
-    '{"format":3,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":4,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
@@ -184,6 +184,19 @@ test('a segment record is what was encoded, whatever the keys', () => {
         outside: -1,
         keys: 4,
         firstKeys: 1
+      },
+      {
+        path: 't',
+        type: Type.date,
+        prefix: '',
+        kind: 'zones',
+        count: 99,
+        min: -1,
+        max: 7,
+        rows: [8],
+        outside: -1,
+        keys: 8,
+        firstKeys: 2
       }
     ],
     upper: { frames: 7, groupDocuments: 2048, unknownGroups: -2 },

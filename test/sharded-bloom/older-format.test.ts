@@ -1,4 +1,4 @@
-/** An index of format 2, whose segment records name their pairs themselves, is read as it is and goes on in format 3. */
+/** An index of format 2, whose segment records name their pairs themselves, is read as it is and goes on in the present one. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'

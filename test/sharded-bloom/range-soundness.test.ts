@@ -101,7 +101,7 @@ function mixed(usual: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   )
 }
 
-const paths = ['n', 's', 'd', 'm', 'o.n', 'o.s', 'grown', 'loose', 'time'] as const
+const paths = ['n', 's', 'd', 'm', 'o.n', 'o.s', 'grown', 'loose', 'time', 'nearly', 'late'] as const
 /** Ordinals from one sample of documents to the next. */
 const ordinalsApart = 10_000
 
@@ -123,7 +123,10 @@ function documentsOf(count: number, offset: number): Document[] {
     const dotted = i % 19 === 0 ? { 'o.n': i } : {}
     // Beyond all values of its column lies what a document has that is not in the column.
     const loose = i % 41 === 0 ? [ordinal, -1 - ordinal] : ordinal
-    return { ...part, ...dotted, grown: ordinal >> 2, loose, ...(i % 7 === 0 ? {} : { time }) }
+    // Neighbours out of order; and two series that grow, one after the other.
+    const nearly = i % 29 === 0 ? { nearly: Number.NaN } : { nearly: ordinal + ((i * 7) % 23) }
+    const late = new Date(Date.UTC(2024, 0) + (ordinal % 225) * 6_666_666 + (i < 225 ? 0 : 3_333_333)).toISOString()
+    return { ...part, ...dotted, grown: ordinal >> 2, loose, ...nearly, late, ...(i % 7 === 0 ? {} : { time }) }
   })
 }
 

@@ -162,12 +162,23 @@ export interface Kernels {
    * @returns the first key at or after the first of these
    */
   firstKeys(keys: number, count: number, next: number, groups: number, members: number): number
+  /**
+   * For every 32 keys, a zone, the least and the greatest of them in turn, ∞ and −∞ where all are NaN; and a bit for each
+   * that is not NaN, in whole words.
+   */
+  zonesOfKeys(keys: number, count: number, zones: number, members: number): void
 
   /**
    * Bit i of `out` = low ≤ key i ≤ high; a key that is NaN is in no interval.
    * @param keys doubles, `count` of them, a multiple of 128
    */
   keysBetween(keys: number, count: number, low: number, high: number, out: number): void
+  /**
+   * Word i of `out` is all ones or zero: first: 0, whether zone i lies in the interval; first: 8, whether it reaches into it.
+   * @param zones two doubles each, the least and the greatest key; `count` of them
+   * @param out `count` × u32, 4-aligned
+   */
+  zonesBetween(zones: number, count: number, low: number, high: number, first: 0 | 8, out: number): void
   /**
    * The code of each key: 1 + the first of 255 edges that is not below it, 0 for NaN. Widens the bin of each code to
    * hold the key: bin c − 1 is two doubles at bins + 16 · (c − 1), the least and the greatest key.

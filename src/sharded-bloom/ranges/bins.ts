@@ -48,6 +48,11 @@ export function chooseEdges(sample: Float64Array): number[] {
   return edges
 }
 
+/** Whether there are more values than bins. @param sample keys, ascending */
+export function hasSharedBins(sample: Float64Array): boolean {
+  return runsOf(sample).keys.length > maxBins - 1
+}
+
 /** Bits that tell the codes of `bins` bins, and 0, apart. */
 export function bitsOfCodes(bins: number): number {
   return 32 - Math.clz32(bins)

@@ -2,7 +2,9 @@
  * Pure policy: which values of the next segment's documents are kept as columns, from a sample of the last one's.
  *
  * A column is worth its bytes where documents have one value each and values are many. One whose values grow with the
- * ordinal costs a quarter of a byte per document and answers best, and is always taken.
+ * ordinal costs a quarter of a byte per document and answers best, and is always taken. Of texts those are taken that
+ * grow, or nearly, and those that were taken before: where documents of all times are replaced, no time grows any more, and
+ * without its column a range of times had every document of the segment for a candidate.
  */
 import { compareStrings } from '../../model/compare.ts'
 import { Type } from '../../model/types.ts'
@@ -11,7 +13,7 @@ import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-sp
 
 /**
  * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
- * such as ISO dates. `'none'`: ranges are bounded by types alone.
+ * or nearly, such as ISO dates. `'none'`: ranges are bounded by types alone.
  */
 export type RangeCodes = 'auto' | 'numbers' | 'all' | 'none'
 
@@ -42,18 +44,33 @@ const minDistinct = 4
 const documentsPerStep = 16
 /** Texts of fewer distinct values than this share of their documents are names and labels, which nobody cuts ranges of. */
 const minTextShare = 1 / 8
+/**
+ * Values nearly grow when few are below the one that so large a share of the sample stands before them: neighbours may be
+ * out of order.
+ */
+const lagShare = 1 / 16
+/** Values below, for each above; and how many more while few were looked at. */
+const maxDescentsPerAscent = 1 / 4
+const firstDescents = 2
 /** Bytes per document. */
 const numberBudget = 12
 const textBudget = 15
 /** Characters of what growing texts have in common that may change in the segment to come: the days of a month, say. */
 const prefixSlack = 3
 
-/** In steps of less than a millisecond. */
-export function* columnSteps(sample: ColumnSample, choice: RangeCodes): Generator<void, ColumnSpec[]> {
+/**
+ * In steps of less than a millisecond.
+ * @param earlier the columns of the documents before
+ */
+export function* columnSteps(
+  sample: ColumnSample,
+  choice: RangeCodes,
+  earlier: readonly ColumnSpec[] = []
+): Generator<void, ColumnSpec[]> {
   if (choice === 'none') return []
-  const { candidates: all, sampled } = yield* candidatesOf(sample, choice)
+  const { candidates: all, sampled } = yield* candidatesOf(sample, choice, earlier)
   const candidates = all.filter(
-    (candidate) => isWorthIt(candidate, sampled) && (candidate.isText ? choice === 'all' || candidate.isGrowing : true)
+    (candidate) => isWorthIt(candidate, sampled) && (candidate.isWanted || isNearlyGrowing(candidate))
   )
   candidates.sort((a, b) => Number(b.isGrowing) - Number(a.isGrowing) || b.single - a.single)
   const left = { numbers: numberBudget, texts: textBudget }
@@ -71,15 +88,20 @@ export function* columnSteps(sample: ColumnSample, choice: RangeCodes): Generato
 interface Candidate {
   readonly spec: ColumnSpec
   readonly isText: boolean
+  /** Whether its values grow or not. */
+  readonly isWanted: boolean
   readonly values: Set<number | string>
   /** Documents with any, and with exactly one value. */
   documents: number
   single: number
+  /** No value was below the one before. */
   isGrowing: boolean
-  /** Numbers and texts apart: a field of both kinds is slow. */
-  lastNumber: number
-  firstText: string
-  lastText: string
+  /** Values above and below the one that stands `lag` before. */
+  ascents: number
+  descents: number
+  /** In the order of documents. Numbers and texts apart: a field of both kinds is slow. */
+  readonly numbers: number[]
+  readonly texts: string[]
   /** Of the document being looked at. */
   document: number
   count: number
@@ -88,10 +110,12 @@ interface Candidate {
 /** In the order in which their paths and types are first met. */
 function* candidatesOf(
   sample: ColumnSample,
-  choice: RangeCodes
+  choice: RangeCodes,
+  earlier: readonly ColumnSpec[]
 ): Generator<void, { readonly candidates: Candidate[]; readonly sampled: number }> {
-  const candidates = new Candidates(sample.values, choice)
   const stride = Math.max(1, Math.floor(sample.size / columnSampleDocuments))
+  const lag = Math.max(1, Math.floor((sample.size / stride) * lagShare))
+  const candidates = new Candidates(sample.values, choice, earlier, lag)
   let sampled = 0
   for (let document = 0; document < sample.size; document += stride) {
     candidates.note(sample.members, sample.startOf(document), sample.startOf(document + 1), sampled)
@@ -106,10 +130,14 @@ class Candidates {
   readonly #byPathAndTag = new Map<number, Candidate | null>()
   readonly #values: ColumnValues
   readonly #choice: RangeCodes
+  readonly #earlierTexts: ReadonlySet<string>
+  readonly #lag: number
 
-  constructor(values: ColumnValues, choice: RangeCodes) {
+  constructor(values: ColumnValues, choice: RangeCodes, earlier: readonly ColumnSpec[], lag: number) {
     this.#values = values
     this.#choice = choice
+    this.#lag = lag
+    this.#earlierTexts = new Set(earlier.filter(({ type }) => type === Type.string).map(({ path }) => path))
   }
 
   /** A document's values. */
@@ -124,10 +152,10 @@ class Candidates {
     if (candidate === null) return
     countValue(candidate, document)
     const key = this.#values.key(number)
-    if (typeof key === 'number') noteNumber(candidate, key)
-    else noteText(candidate, key)
+    if (typeof key === 'number') noteNumber(candidate, key, this.#lag)
+    else noteText(candidate, key, this.#lag)
     // Of texts most are names and prose, and out of the question after a few documents.
-    if (candidate.isText && !candidate.isGrowing && this.#choice === 'auto')
+    if (!candidate.isWanted && candidate.descents > firstDescents + candidate.ascents * maxDescentsPerAscent)
       this.#byPathAndTag.set(this.#values.pathAndTag(number), null)
   }
 
@@ -141,21 +169,25 @@ class Candidates {
   #candidateOf(number: number): Candidate | null {
     const type = this.#values.tag(number)
     if (!isRangeType(type) || (type === Type.string && this.#choice === 'numbers')) return null
-    return newCandidate({ path: this.#values.path(number), type, prefix: '' })
+    const path = this.#values.path(number)
+    const isWanted = type !== Type.string || this.#choice === 'all' || this.#earlierTexts.has(path)
+    return newCandidate({ path, type, prefix: '' }, isWanted)
   }
 }
 
-function newCandidate(spec: ColumnSpec): Candidate {
+function newCandidate(spec: ColumnSpec, isWanted: boolean): Candidate {
   return {
     spec,
     isText: spec.type === Type.string,
+    isWanted,
     values: new Set(),
     documents: 0,
     single: 0,
     isGrowing: true,
-    lastNumber: Number.NEGATIVE_INFINITY,
-    firstText: '',
-    lastText: '',
+    ascents: 0,
+    descents: 0,
+    numbers: [],
+    texts: [],
     document: -1,
     count: 0
   }
@@ -171,18 +203,28 @@ function countValue(candidate: Candidate, document: number): void {
   else if (candidate.count === 2) candidate.single--
 }
 
-function noteNumber(candidate: Candidate, key: number): void {
-  if (key < candidate.lastNumber) candidate.isGrowing = false
-  candidate.lastNumber = key
+function noteNumber(candidate: Candidate, key: number, lag: number): void {
+  const { numbers, values } = candidate
+  const count = numbers.length
+  if (count > 0 && key < numbers[count - 1]!) candidate.isGrowing = false
+  if (count >= lag) noteOrder(candidate, key - numbers[count - lag]!)
+  numbers.push(key)
   // More numbers than there are bins cost no more bits.
-  if (candidate.values.size < maxBins) candidate.values.add(key)
+  if (values.size < maxBins) values.add(key)
 }
 
-function noteText(candidate: Candidate, key: string): void {
-  if (compareStrings(key, candidate.lastText) < 0) candidate.isGrowing = false
-  if (candidate.values.size === 0) candidate.firstText = key
-  candidate.lastText = key
-  candidate.values.add(key)
+function noteText(candidate: Candidate, key: string, lag: number): void {
+  const { texts, values } = candidate
+  const count = texts.length
+  if (count > 0 && compareStrings(key, texts[count - 1]!) < 0) candidate.isGrowing = false
+  if (count >= lag) noteOrder(candidate, compareStrings(key, texts[count - lag]!))
+  texts.push(key)
+  values.add(key)
+}
+
+function noteOrder(candidate: Candidate, order: number): void {
+  if (order > 0) candidate.ascents++
+  else if (order < 0) candidate.descents++
 }
 
 function isWorthIt({ single, documents, values, isText }: Candidate, sampled: number): boolean {
@@ -190,15 +232,24 @@ function isWorthIt({ single, documents, values, isText }: Candidate, sampled: nu
   return !isText || values.size >= documents * minTextShare
 }
 
-function bytesPerDocument({ isGrowing, single, values }: Candidate, sampled: number): number {
-  if (isGrowing) return 1 / 4
+function isNearlyGrowing({ isGrowing, ascents, descents }: Candidate): boolean {
+  return isGrowing || (ascents > 0 && descents <= ascents * maxDescentsPerAscent)
+}
+
+/** At sealing a column that only nearly grows may turn out to be codes after all: then it has cost up to a byte. */
+function bytesPerDocument(candidate: Candidate, sampled: number): number {
+  if (candidate.isGrowing) return 1 / 4
+  if (isNearlyGrowing(candidate)) return 1 / 2
+  const { single, values } = candidate
   return (bitsOfCodes(Math.min(values.size, maxBins)) / 8) * Math.min(1, (2 * single) / sampled)
 }
 
-function specOf({ spec, isText, isGrowing, values, firstText, lastText }: Candidate): ColumnSpec {
+function specOf(candidate: Candidate): ColumnSpec {
+  const { spec, isText, isGrowing, values, texts } = candidate
   if (!isText) return spec
-  const common = isGrowing ? commonPrefix([firstText, lastText]) : commonPrefix(values)
-  return { ...spec, prefix: isGrowing ? common.slice(0, Math.max(0, common.length - prefixSlack)) : common }
+  const common = commonPrefix(isGrowing ? [texts[0]!, texts.at(-1)!] : values)
+  const length = isNearlyGrowing(candidate) ? Math.max(0, common.length - prefixSlack) : common.length
+  return { ...spec, prefix: common.slice(0, length) }
 }
 
 /** ASCII only. */

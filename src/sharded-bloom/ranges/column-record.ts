@@ -3,19 +3,22 @@ import { ALL_DOCUMENTS } from '../segment/row-codec.ts'
 import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
 import { decodeDouble, encodeDouble, type StoredDouble } from './stored-double.ts'
 
+/** How the keys of a sealed segment's column are kept: see seal-column.ts. */
+export type ColumnKind = 'codes' | 'growing' | 'zones'
+
 /** A column of a sealed segment. */
 export interface StoredColumn extends ColumnSpec {
-  readonly kind: 'codes' | 'growing'
+  readonly kind: ColumnKind
   /** Documents in the column. */
   readonly count: number
   /** Least and greatest key; ∞ and −∞ without documents. */
   readonly min: number
   readonly max: number
-  /** Numbers of stored rows as in `rowOfSlot`. Codes: slices, lowest bit first. Growing: the column's documents. */
+  /** Numbers of stored rows as in `rowOfSlot`. Codes: slices, lowest bit first. Growing, zones: the column's documents. */
   readonly rows: readonly number[]
   /** The row of those that have the type on the path and are not in the column. */
   readonly outside: number
-  /** Codes: two per bin. Growing: one per 32 positions. */
+  /** Codes: two per bin. Growing: one per 32 positions. Zones: two. */
   readonly keys: number
   /** Number of the first record of keys. */
   readonly firstKeys: number
@@ -86,12 +89,14 @@ function decodeColumn(
   const outside = item[8]
   const keys = item[9]
   const firstKeys = item[10]
-  if (kind !== 'codes' && kind !== 'growing') return undefined
+  if (!isKind(kind)) return undefined
   if (!isInteger(count, 0, documents) || min === undefined || max === undefined) return undefined
   if (!Array.isArray(rows) || rows.length > 8 || !rows.every(isRow) || !isRow(outside)) return undefined
-  if (!isInteger(keys, 0, kind === 'codes' ? 510 : Math.ceil(documents / 32))) return undefined
+  const zones = Math.ceil(documents / 32)
+  if (!isInteger(keys, 0, kind === 'codes' ? 510 : kind === 'zones' ? 2 * zones : zones)) return undefined
   if (!isInteger(firstKeys, 0, maxStoredRows)) return undefined
-  if (kind === 'codes' ? keys % 2 !== 0 || rows.length === 0 : rows.length !== 1) return undefined
+  if (kind === 'codes' ? rows.length === 0 : rows.length !== 1) return undefined
+  if (kind !== 'growing' && keys % 2 !== 0) return undefined
   return { path, type, prefix, kind, count, min, max, rows, outside, keys, firstKeys }
 }
 
@@ -101,6 +106,10 @@ function decodeSpec(item: readonly unknown[]): ColumnSpec | undefined {
   const prefix = item[2]
   if (typeof path !== 'string' || typeof prefix !== 'string' || prefix.length > maxPrefix) return undefined
   return isRangeType(type) ? { path, type, prefix } : undefined
+}
+
+function isKind(value: unknown): value is ColumnKind {
+  return value === 'codes' || value === 'growing' || value === 'zones'
 }
 
 function isRow(value: unknown): value is number {

@@ -110,6 +110,30 @@ export class OpenColumn implements RangeColumn {
     }
   }
 
+  /**
+   * For every 32 positions, documents in all, the least and the greatest key, to `zones`; and a bit for each document of the
+   * column, to `members`.
+   */
+  zones(documents: number, zones: number, members: number): void {
+    const { kernels, f64, u32 } = this.#memory
+    const length = this.#positionsPerFrame
+    for (let position = 0; position < documents; position += length) {
+      const count = Math.min(length, documents - position)
+      const frame = this.#frames[position / length]
+      const zone = zones + position / 2
+      const member = members + position / 8
+      if (frame !== undefined) {
+        kernels.zonesOfKeys(frame.address, count, zone, member)
+        continue
+      }
+      for (let i = 0; i < Math.ceil(count / 32); i++) {
+        f64[(zone >>> 3) + 2 * i] = Number.POSITIVE_INFINITY
+        f64[(zone >>> 3) + 2 * i + 1] = Number.NEGATIVE_INFINITY
+        u32[(member >>> 2) + i] = 0
+      }
+    }
+  }
+
   excludes(range: Range): boolean {
     const interval = intervalOf(range, this.spec.prefix, 'upper')
     return this.outside.count === 0 && this.#misses(interval)

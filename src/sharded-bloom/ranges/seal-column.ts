@@ -1,24 +1,37 @@
 /**
- * A column of the open segment → what a sealed one stores: codes in slices, or, where keys only grow, every 32nd key.
+ * A column of the open segment → what a sealed one stores: every 32nd key where keys only grow; the least and the greatest
+ * key of every 32 positions, a zone, where few zones have keys in common; else codes in slices.
+ *
+ * Zones are what keys that nearly grow are cut into: times that are a little out of order, or several series that grow one
+ * after the other, as when documents are replaced in their order.
  *
  * Invariant: every row is over the documents of the segment only; what it holds beyond means nothing.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { frameBytes } from '../segment/row-cache.ts'
-import { bitsOfCodes, chooseEdges, maxBins } from './bins.ts'
+import { bitsOfCodes, chooseEdges, hasSharedBins, maxBins } from './bins.ts'
+import type { ColumnKind } from './column-record.ts'
+import { countWhile } from './count-while.ts'
 import type { KeyRun, OpenColumn } from './open-column.ts'
 
-/** Positions that share one key of a growing column. */
+/** Positions that share one key of a growing column, or a zone. */
 export const groupPositions = 32
+/** Zones that hold a document's key, on average: as many candidates at the end of a range as codes of a full segment leave. */
+const maxZonesPerKey = 8
+/** Of a shorter segment's zones. */
+const maxZoneShare = 1 / 8
 const maxSample = 4096
 /** Of 1,024 keys, some 50 ns each while the kernel is not optimised. */
 const runsPerStep = 16
 
 export interface ColumnContents {
-  readonly kind: 'codes' | 'growing'
-  /** Codes: the slices, lowest bit first. Growing: the documents of the column. */
+  readonly kind: ColumnKind
+  /** Codes: the slices, lowest bit first. Growing, zones: the documents of the column. */
   readonly rows: readonly Uint32Array[]
-  /** Codes: least and greatest key of each bin, in turn. Growing: the first key at or after each group's first position. */
+  /**
+   * Codes: least and greatest key of each bin, in turn; zones: of each zone. Growing: the first key at or after each group's
+   * first position.
+   */
   readonly keys: Float64Array
 }
 
@@ -27,7 +40,14 @@ export function* sealColumn(column: OpenColumn, documents: number, memory: RowMe
   if (column.isGrowing) return growing(column, documents, memory)
   const sample = sampleOf(column, documents, memory)
   yield
-  const edges = chooseEdges(sample.sort())
+  sample.sort()
+  // Where a bin is a value, codes are exact.
+  if (hasSharedBins(sample)) {
+    const zones = zonesOf(column, documents, memory)
+    if (areNarrow(zones.keys, sample)) return zones
+    yield
+  }
+  const edges = chooseEdges(sample)
   // Keys beyond the sample's greatest one have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
   yield
@@ -44,6 +64,28 @@ function growing(column: OpenColumn, documents: number, memory: RowMemory): Colu
   const keys = memory.f64.slice(groupsAt >>> 3, (groupsAt >>> 3) + groups)
   memory.pop(groupsAt)
   return { kind: 'growing', rows: [members], keys }
+}
+
+function zonesOf(column: OpenColumn, documents: number, memory: RowMemory): ColumnContents {
+  const zones = Math.ceil(documents / groupPositions)
+  const zonesAt = memory.push(16 * zones)
+  const membersAt = memory.push(4 * zones)
+  column.zones(documents, zonesAt, membersAt)
+  const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + zones)
+  const keys = memory.f64.slice(zonesAt >>> 3, (zonesAt >>> 3) + 2 * zones)
+  memory.pop(zonesAt)
+  return { kind: 'zones', rows: [members], keys }
+}
+
+/** Whether few zones hold a document's key, on average. @param sample of the keys, ascending */
+function areNarrow(zones: Float64Array, sample: Float64Array): boolean {
+  const limit = Math.min(maxZonesPerKey, (zones.length / 2) * maxZoneShare)
+  let held = 0
+  for (let i = 0; i < zones.length && held <= limit * sample.length; i += 2) {
+    // An empty one, from ∞ to −∞, holds none.
+    held += Math.max(0, countNotAbove(sample, zones[i + 1]!) - countBelow(sample, zones[i]!))
+  }
+  return held <= limit * sample.length
 }
 
 function* coded(column: OpenColumn, edges: readonly number[], memory: RowMemory): Generator<void, ColumnContents> {
@@ -100,4 +142,12 @@ function sampleOf(column: OpenColumn, documents: number, memory: RowMemory): Flo
   const sample = memory.f64.slice(sampleAt >>> 3, (sampleAt >>> 3) + Math.ceil(seen / stride))
   memory.pop(sampleAt)
   return sample
+}
+
+function countBelow(sorted: Float64Array, key: number): number {
+  return countWhile(sorted.length, (i) => sorted[i]! < key)
+}
+
+function countNotAbove(sorted: Float64Array, key: number): number {
+  return countWhile(sorted.length, (i) => sorted[i]! <= key)
 }

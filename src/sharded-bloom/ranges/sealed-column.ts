@@ -1,16 +1,18 @@
 /**
- * A column of a sealed segment: least and greatest key first, then codes or the keys of groups.
+ * A column of a sealed segment: least and greatest key first, then codes, zones or the keys of groups.
  *
  * Invariants:
  * 1. Codes: code c ≥ 1 is bin c − 1, whose keys are from its least to its greatest one; code 0 is no document of the
  *    column. Bins ascend and do not overlap.
  * 2. Growing: the keys of group g are from its key to that of group g + 1, or to the column's greatest.
+ * 3. Zones: the keys of zone z, of the documents of group z, are from its least to its greatest one.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Range } from '../../model/pairs.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { NO_DOCUMENT } from '../segment/row-codec.ts'
 import type { StoredColumn } from './column-record.ts'
+import { countWhile } from './count-while.ts'
 import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 import { groupPositions } from './seal-column.ts'
@@ -72,9 +74,14 @@ export class SealedColumn implements RangeColumn {
     const interval = this.#interval(range, side)
     const shortcut = this.#shortcut(interval)
     if (shortcut !== undefined) return shortcut
-    return this.record.kind === 'codes'
-      ? this.#selectCodes(interval, side, out, rowBytes)
-      : this.#selectRun(interval, side, out, rowBytes)
+    switch (this.record.kind) {
+      case 'codes':
+        return this.#selectCodes(interval, side, out, rowBytes)
+      case 'growing':
+        return this.#selectRun(interval, side, out, rowBytes)
+      case 'zones':
+        return this.#selectZones(interval, side, out, rowBytes)
+    }
   }
 
   outsiders(out: number, rowBytes: number): Selection {
@@ -145,20 +152,32 @@ export class SealedColumn implements RangeColumn {
     kernels.clearFrom(out, end * groupPositions, rowBytes)
     return 'bits'
   }
+
+  #selectZones({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
+    const { rows, keys, firstKeys } = this.record
+    const { kernels } = this.#memory
+    // upper: zones that reach into the interval. lower: zones that lie in it.
+    const first = side === 'upper' ? 8 : 0
+    kernels.fill(out, 0, rowBytes)
+    for (let frame = 0; frame < framesOfKeys(keys); frame++) {
+      const zones = this.#frames.keys(firstKeys + frame)
+      if (zones === undefined) return 'unknown'
+      const from = frame * keysPerFrame
+      kernels.zonesBetween(zones, Math.min(keysPerFrame, keys - from) / 2, low, high, first, out + 2 * from)
+    }
+    const scratch = this.#memory.push(frameBytes)
+    try {
+      const members = this.#frames.row(rows[0]!, scratch)
+      if (members === undefined) return 'unknown'
+      this.rowsRead = 1
+      kernels.and(out, members, out, rowBytes)
+      return 'bits'
+    } finally {
+      this.#memory.pop(scratch)
+    }
+  }
 }
 
 export function framesOfKeys(keys: number): number {
   return Math.ceil(keys / keysPerFrame)
-}
-
-/** How many of 0, 1, … pass the test before one does not; none passes after it. */
-function countWhile(count: number, test: (i: number) => boolean): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (test(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -56,7 +56,7 @@ export class SegmentBuilder {
   #isClosed = false
   #windowStart = { documents: 0, hashedPairs: 0 }
 
-  /** @param previous whose parameters serve where there is no sufficient sample */
+  /** @param previous whose parameters serve where there is no sufficient sample, and whose columns are kept */
   constructor(building: SegmentBuilding, previous: Segment | undefined) {
     this.#building = building
     this.#previous = previous
@@ -144,8 +144,11 @@ export class SegmentBuilder {
 
   async #parametersOf(sampler: Sampler): Promise<SegmentParameters> {
     const { geometry, tuning } = this.#building
-    if (sampler.size >= minSample) return chooseParametersInSlices(sampler, tuning(), geometry.segmentDocuments)
-    return this.#previous === undefined ? initialParameters(tuning()) : parametersAfter(this.#previous, tuning())
+    const previous = this.#previous
+    if (sampler.size >= minSample) {
+      return chooseParametersInSlices(sampler, tuning(), geometry.segmentDocuments, previous)
+    }
+    return previous === undefined ? initialParameters(tuning()) : parametersAfter(previous, tuning())
   }
 
   /** Its documents go into a segment of general parameters, which is thrown away. */

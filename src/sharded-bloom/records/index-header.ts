@@ -4,7 +4,7 @@
 import type { HashName } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 
-export const indexFormat = 3
+export const indexFormat = 4
 /** The oldest one that is read as it is; what is written then is of this format, header first. */
 const oldestFormat = 2
 

@@ -60,10 +60,10 @@ export class NextParameters {
   }
 
   /** Chooses what take() will give: the first document of a segment cannot wait for it. */
-  async chooseAhead(): Promise<void> {
+  async chooseAhead(previous: Segment): Promise<void> {
     if (this.#chosen !== undefined || !this.hasSample) return
     const tuning = this.#tuning()
-    this.#chosen = { parameters: await this.choose(tuning), tuning }
+    this.#chosen = { parameters: await this.choose(previous, tuning), tuning }
   }
 
   /** Documents are not what they were when chooseAhead() looked at them. */
@@ -78,12 +78,12 @@ export class NextParameters {
     this.#chosen = undefined
     if (chosen?.tuning === tuning) return chosen.parameters
     return this.hasSample
-      ? chooseParameters(this.#sampler, tuning, this.#segmentDocuments)
+      ? chooseParameters(this.#sampler, tuning, this.#segmentDocuments, previous)
       : parametersAfter(previous, tuning)
   }
 
   /** From the sample as it is, in slices. REQUIRES: nothing is observed meanwhile. */
-  choose(tuning = this.#tuning()): Promise<SegmentParameters> {
-    return chooseParametersInSlices(this.#sampler, tuning, this.#segmentDocuments)
+  choose(earlier: Segment, tuning = this.#tuning()): Promise<SegmentParameters> {
+    return chooseParametersInSlices(this.#sampler, tuning, this.#segmentDocuments, earlier)
   }
 }

@@ -78,29 +78,36 @@ export function initialParameters(choices: TuningChoices): SegmentParameters {
   }
 }
 
-/** For documents like those of the sample. @param segmentDocuments M */
+/**
+ * For documents like those of the sample.
+ * @param segmentDocuments M
+ * @param earlier the segment of the documents before
+ */
 export function chooseParameters(
   sampler: Sampler,
   choices: TuningChoices,
-  segmentDocuments: number
+  segmentDocuments: number,
+  earlier?: Segment
 ): SegmentParameters {
-  return runSteps(parameterSteps(sampler, choices, segmentDocuments))
+  return runSteps(parameterSteps(sampler, choices, segmentDocuments, earlier))
 }
 
 /** As chooseParameters(), in slices. REQUIRES: nothing is sampled meanwhile. */
 export function chooseParametersInSlices(
   sampler: Sampler,
   choices: TuningChoices,
-  segmentDocuments: number
+  segmentDocuments: number,
+  earlier?: Segment
 ): Promise<SegmentParameters> {
-  return runInSlices(parameterSteps(sampler, choices, segmentDocuments))
+  return runInSlices(parameterSteps(sampler, choices, segmentDocuments, earlier))
 }
 
 /** A step takes less than two milliseconds. */
 function* parameterSteps(
   sampler: Sampler,
   choices: TuningChoices,
-  segmentDocuments: number
+  segmentDocuments: number,
+  earlier: Segment | undefined
 ): Generator<void, SegmentParameters> {
   const options = checkTuning(choices)
   // Fewer than four occurrences say nothing about frequency.
@@ -113,7 +120,7 @@ function* parameterSteps(
   const shards =
     options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
   yield
-  const columns = yield* columnSteps(sampler, options.rangeCodes)
+  const columns = yield* columnSteps(sampler, options.rangeCodes, earlier?.columnSpecs)
   return {
     shards,
     rowsPerPair,

@@ -67,3 +67,22 @@ export function firstKeys(keys: usize, count: u32, next: f64, groups: usize, mem
   }
   return next
 }
+
+export function zonesOfKeys(keys: usize, count: u32, zones: usize, members: usize): void {
+  for (let from: u32 = 0; from < count; from += 32, zones += 16, members += 4) {
+    const end = min<u32>(count, from + 32)
+    let least: f64 = Infinity
+    let greatest: f64 = -Infinity
+    let bits: u32 = 0
+    for (let i = from; i < end; i++) {
+      const key = load<f64>(keys + (<usize>i << 3))
+      if (key != key) continue
+      least = min(least, key)
+      greatest = max(greatest, key)
+      bits |= <u32>1 << (i & 31)
+    }
+    store<f64>(zones, least)
+    store<f64>(zones, greatest, 8)
+    store<u32>(members, bits)
+  }
+}

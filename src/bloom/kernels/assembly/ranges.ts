@@ -23,6 +23,15 @@ function between(keys: usize, lows: v128, highs: v128): u8 {
   return <u8>i64x2.bitmask(v128.and(f64x2.ge(pair, lows), f64x2.le(pair, highs)))
 }
 
+export function zonesBetween(zones: usize, count: u32, low: f64, high: f64, first: u32, out: usize): void {
+  const lows = zones + <usize>first
+  const highs = zones + 8 - <usize>first
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const isWithin = <u32>(load<f64>(lows + (i << 4)) >= low) & <u32>(load<f64>(highs + (i << 4)) <= high)
+    store<u32>(out + (i << 2), 0 - isWithin)
+  }
+}
+
 export function codeKeys(keys: usize, count: u32, edges: usize, codes: usize, bins: usize): void {
   for (const end = codes + <usize>count; codes < end; codes++, keys += 8) {
     const key = load<f64>(keys)

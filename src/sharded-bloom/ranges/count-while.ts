@@ -1,0 +1,11 @@
+/** How many of 0, 1, … pass the test before one does not; none passes after it. */
+export function countWhile(count: number, test: (i: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (test(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
