@@ -78,7 +78,7 @@ test('header', () => {
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    '003c6d00'
+    '2215c706'
   )
 })
 
