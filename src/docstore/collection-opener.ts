@@ -117,7 +117,8 @@ export class CollectionOpener {
   store(number: number, ids?: ReversibleIds): CollectionStore {
     const options = {
       sync: this.#sync,
-      readOnly: this.#isReadOnly,
+      // The caller's writes are refused before; what the index then writes, to follow the documents, harms nobody.
+      readOnly: this.#isReadOnly && !this.#opened.forgetsWrites,
       filters: this.#opened.filters,
       ids,
       // It knows documents by ordinals that are never used again.

@@ -82,8 +82,9 @@ export interface OpenOptions {
   /** Default false. */
   readonly errorIfExists?: boolean
   /**
-   * Refuses every write. The directory is locked all the same; one that cannot be written is opened without a lock, by
-   * the LSM store alone, and must not be written from elsewhere meanwhile. Default false.
+   * Refuses every write. The LSM store changes nothing in the directory then, and keeps in memory what the logs of a
+   * database that was not closed hold. The directory is locked all the same; where nothing can be written, or the disk is
+   * full, it is opened without a lock, and must not be written from elsewhere meanwhile. Default false.
    */
   readonly readOnly?: boolean
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */

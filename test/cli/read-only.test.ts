@@ -1,4 +1,4 @@
-/** On a mount that is read-only, where this machine lets us make one: permissions do not stop root. */
+/** On a mount that is read-only, or full, where this machine lets us make one: permissions do not stop root. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -66,6 +66,29 @@ testMounted('a database of LevelDB there is refused, and the error says why', ()
     assert.is(status, 1)
     assert.match(stderr, /cannot be written \(EROFS\); only databases with store 'lsm' can be opened so/)
     assert.match(readFileSync(path('m/db/PETALDB'), 'utf8'), /"level"/)
+  })
+)
+
+testMounted('a database that was killed on a disk that is full by now is counted and verified', () =>
+  inTemporaryDirectory(async (path) => {
+    mkdirSync(path('m'))
+    const insert = `import { open } from './src/index.ts'
+      const db = await open(process.env.directory + '/db')
+      await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 10 })))
+      process.kill(process.pid, 'SIGKILL')`
+    const script = `mount -t tmpfs -o size=16m none "$directory" || exit 99
+      ${process.execPath} --import tsx --input-type=module -e "$insert"
+      dd if=/dev/zero of="$directory/rest" bs=4096 2>/dev/null
+      $petaldb count "$directory/db" '{"n": 3}'
+      $petaldb verify "$directory/db"
+      echo '{}' | $petaldb import "$directory/db" -`
+    const petaldb = `${process.execPath} --import tsx src/cli/main.ts`
+    const env = { ...process.env, directory: path('m'), petaldb, insert, NO_COLOR: '1' }
+    const { stdout, stderr } = spawnSync('unshare', ['-m', 'sh', '-c', script], { cwd: root, env, encoding: 'utf8' })
+    const [count, verified = ''] = linesOf(stdout)
+    assert.is(count, '300', stderr)
+    assert.match(verified, /^no problem in 3,000 documents/)
+    assert.match(stderr, /m\/db cannot be opened: it cannot be written \(ENOSPC\); \{ readOnly: true \} opens it/)
   })
 )
 

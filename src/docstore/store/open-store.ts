@@ -6,6 +6,7 @@
  * 2. An existing directory is opened by the engine that made it, whatever the options say.
  * 3. A store that the caller opened is not closed here.
  */
+import type { ReadOnlyDirectory } from '../../lsm/fs/read-only.ts'
 import { type ErrorName, PetalError } from '../../model/errors.ts'
 import type { OpenOptions, Store, StoreName } from '../options.ts'
 import type { PairFilters } from '../read/table-pruning.ts'
@@ -19,6 +20,8 @@ export interface OpenedStore {
   readonly couldHaveFilters: boolean
   /** Of the pairs of documents; undefined where none are kept, and where the caller opened the store. */
   readonly filters: PairFilters | undefined
+  /** True where the store was opened to be read: what is written all the same is in memory, and gone when it is closed. */
+  readonly forgetsWrites: boolean
   /** Closes what was opened here, and lets the store be opened again. */
   readonly close: () => Promise<void>
 }
@@ -65,6 +68,7 @@ async function adopt(store: Store): Promise<OpenedStore> {
     name: undefined,
     filters: undefined,
     couldHaveFilters: false,
+    forgetsWrites: false,
     close: async () => {
       inUse.delete(store)
     }
@@ -85,7 +89,8 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   const wanted = checkStore(options.store ?? defaultStore)
   if (wanted === 'memory') {
     const store = await createStore('memory', location, options)
-    return { store, name: wanted, filters: undefined, couldHaveFilters: false, close: () => store.close() }
+    const close = (): Promise<void> => store.close()
+    return { store, name: wanted, filters: undefined, couldHaveFilters: false, forgetsWrites: false, close }
   }
   // Loaded here and not above: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
@@ -127,30 +132,49 @@ async function openClaimed(
   release: () => void
 ): Promise<OpenedStore> {
   const { unwritableReason } = await import('../../lsm/fs/directory.ts')
+  let directory: ReadOnlyDirectory | undefined
+  const leave = (): void => {
+    directory?.release()
+    release()
+  }
   try {
-    const isInMemory = name === 'lsm' && options.readOnly === true && (await unwritableReason(location)) !== undefined
-    const store = isInMemory ? await createUnwritable(location, options) : await createStore(name, location, options)
+    if (name === 'lsm' && options.readOnly === true) directory = await openDirectory(location)
+    const store =
+      directory === undefined
+        ? await createStore(name, location, options)
+        : await createReader(location, directory, options)
     try {
       await store.open()
     } catch (error) {
-      const reason = isInMemory ? undefined : await unwritableReason(location)
+      const { noRoomCode } = await import('../../lsm/fs/read-only.ts')
+      const reason = directory === undefined ? ((await unwritableReason(location)) ?? noRoomCode(error)) : undefined
       throw reason === undefined ? error : unwritable(name, location, reason, error)
     }
     const hasFilters = name === 'lsm' && keepsFilters(options.lsm)
     const filters = hasFilters ? (store as unknown as PairFilters) : undefined
-    return { store, name, filters, couldHaveFilters: name === 'lsm', close: () => store.close().finally(release) }
+    return {
+      store,
+      name,
+      filters,
+      couldHaveFilters: name === 'lsm',
+      forgetsWrites: directory !== undefined,
+      close: () => store.close().finally(leave)
+    }
   } catch (error) {
-    release()
+    leave()
     throw error
   }
 }
 
-/** The LSM store in a directory that cannot be written: what opening it writes is kept in memory, its lock as well. */
-async function createUnwritable(location: string, { lsm }: OpenOptions): Promise<Store> {
-  const { LsmLevel } = await import('../../lsm/lsm-level.ts')
-  const { OverlayFileSystem } = await import('../../lsm/fs/overlay-file-system.ts')
+async function openDirectory(location: string): Promise<ReadOnlyDirectory> {
+  const { openReadOnly } = await import('../../lsm/fs/read-only.ts')
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
-  const fileSystem = new OverlayFileSystem(nodeFileSystem, location)
+  return openReadOnly(nodeFileSystem, location)
+}
+
+/** The LSM store to be read: what opening it writes is kept in memory. */
+async function createReader(location: string, { fileSystem }: ReadOnlyDirectory, { lsm }: OpenOptions): Promise<Store> {
+  const { LsmLevel } = await import('../../lsm/lsm-level.ts')
   // What merges write would stay in memory.
   const options = { ...lsmOptions(lsm), fileSystem, autoCompaction: false }
   return new LsmLevel<unknown, unknown>(location, options) as unknown as Store

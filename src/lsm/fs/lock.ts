@@ -66,6 +66,27 @@ export function acquireLock(fileSystem: FileSystem, location: string): Lock {
   }
 }
 
+/**
+ * Only looks: for a directory in which no lock can be taken.
+ * @throws LEVEL_LOCKED when an instance has it; what the file system throws
+ */
+export function assertUnlocked(fileSystem: FileSystem, location: string): void {
+  const directory = fileSystem.realPath(location)
+  const target = join(directory, lockName)
+  const found = readRecord(fileSystem, target)
+  if (found !== undefined) assertNotHeld({ fileSystem, directory, location }, target, found)
+}
+
+/** @throws LEVEL_LOCKED */
+function assertNotHeld(
+  { fileSystem, location }: Place,
+  target: string,
+  found: LockRecord | 'unreadable'
+): asserts found is LockRecord {
+  if (found === 'unreadable') throw locked(location, `an unknown owner: ${target} is not a record of this store`)
+  if (isHeld(fileSystem, found)) throw locked(location, isOwn(found) ? 'this process' : `process ${found.pid}`)
+}
+
 /** Puts a record of this process at `name`; returns its nonce. */
 function take(place: Place, name: string): string {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -87,9 +108,7 @@ function attemptToTake(place: Place, name: string): string | undefined {
     if (wasLinked(fileSystem, written, target, record)) return nonce
     const found = readRecord(fileSystem, target)
     if (found === undefined) return undefined
-    if (found === 'unreadable')
-      throw locked(place.location, `an unknown owner: ${target} is not a record of this store`)
-    if (isHeld(fileSystem, found)) throw locked(place.location, isOwn(found) ? 'this process' : `process ${found.pid}`)
+    assertNotHeld(place, target, found)
     return wasReplaced(place, written, target, found.nonce) ? nonce : undefined
   } catch (error) {
     // A call that failed may have done its work all the same.

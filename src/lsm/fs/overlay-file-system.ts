@@ -1,10 +1,10 @@
 /**
- * A directory that cannot be changed, and what would have been changed in it in memory: so that a store in a read-only
- * directory opens as any other. What opening writes, a lock, a log and a manifest, is gone with this file system.
+ * A directory that is not to be changed, and what would have been changed in it in memory: so that a store opens as any
+ * other and leaves nothing. What opening writes, a lock, a log, a manifest and tables, is gone with this file system.
  *
  * Invariants:
  * 1. Nothing in the directory is ever written, created, renamed or removed; what is elsewhere is that of the file system
- *    below, and can be.
+ *    below, and can be: a file of the directory may get a second name there.
  * 2. A name above hides the one below; so does one that was removed here.
  */
 import { join, sep } from 'node:path'
@@ -71,7 +71,9 @@ export class OverlayFileSystem implements FileSystem {
   }
 
   link(from: string, to: string): void {
-    if (this.#areElsewhere(from, to, 'link')) {
+    const isOfBelow = this.#isWithin(from) && !this.#isAbove(from) && !this.#removed.has(from)
+    // A second name elsewhere changes nothing here.
+    if ((isOfBelow && !this.#isWithin(to)) || this.#areElsewhere(from, to, 'link')) {
       this.#below.link(from, to)
       return
     }

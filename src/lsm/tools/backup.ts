@@ -47,7 +47,7 @@ export interface BackupResult {
 type Options = Omit<BackupOptions, 'signal'> & { readonly signal: Cancellation }
 
 /** What a file system says where a file cannot have another name. */
-const cannotLink = ['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'] as const
+const cannotLink = ['EXDEV', 'EROFS', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'] as const
 const copyBytes = 256 * 1024
 
 /**
@@ -127,7 +127,8 @@ class Backup {
       }
     } catch (error) {
       if (!hasSystemCode(error, ...cannotLink)) throw error
-      this.#canLink = false
+      // Of a store that is only read some tables are in memory, and others are not.
+      this.#canLink = hasSystemCode(error, 'EXDEV')
     }
     await this.#copy(from, to, bytes)
     return false

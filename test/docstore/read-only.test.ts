@@ -1,0 +1,99 @@
+/** A database that is opened to be read stays as it is, byte by byte, however it was left. */
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const options = { index: { kind: 'sharded', segmentBits: 512 } } as const
+
+/** Every file but the lock, with its bytes. */
+function contents(location: string): Record<string, string> {
+  const names = readdirSync(location).filter((name) => name !== 'LOCK')
+  return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(location, name), 'latin1')]))
+}
+
+/** A directory as kill -9 leaves it: of documents, deletions and a second collection, most in the log alone. */
+async function leftDirectory() {
+  const location = scratchPath()
+  const left = scratchPath()
+  const db = await open(location, options)
+  await db.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: i, n: i % 7, text: `text ${i}` })))
+  await db.createIndex('n')
+  await db.updateMany({ n: 3 }, { $set: { changed: true } })
+  await db.deleteMany({ n: 5 })
+  await db.collection('other').insertMany([{ _id: 1 }, { _id: 2 }])
+  const all = await db.find().toArray()
+  cpSync(location, left, { recursive: true, filter: (source) => !source.endsWith('LOCK') })
+  await db.close()
+  return { left, all }
+}
+
+test('what the log holds is read, and nothing is written, renamed or removed', async () => {
+  const { left, all } = await leftDirectory()
+  const before = contents(left)
+  for (let round = 0; round < 2; round++) {
+    const db = await open(left, { readOnly: true })
+    assert.equal(await db.find().toArray(), all)
+    assert.is(await db.countDocuments({ changed: true }), all.filter(({ n }) => n === 3).length)
+    assert.is(await db.countDocuments({ n: 1 }, { hint: 'n_1' }), all.filter(({ n }) => n === 1).length)
+    assert.is(await db.countDocuments({ text: 'text 701' }, { hint: 'index' }), 1)
+    assert.is(await db.collection('other').countDocuments(), 2)
+    assert.equal((await db.verify()).problems, [])
+    await rejects(db.insertOne({}), 'IllegalOperation')
+    assert.equal(contents(left), before, 'while it is open')
+    await rejects(open(left, { readOnly: true }), 'DBPathInUse')
+    await rejects(open(left), 'DBPathInUse')
+    await db.close()
+    assert.equal(contents(left), before, 'after it was closed')
+    assert.not.ok(readdirSync(left).includes('LOCK'))
+  }
+  const writer = await open(left)
+  assert.equal(await writer.find().toArray(), all)
+  await writer.insertOne({ _id: 'new' })
+  await writer.close()
+})
+
+test('what the index does not hold yet, and all of it where it is asked for otherwise, is indexed in memory', async () => {
+  for (const index of [options.index, { ...options.index, segmentBits: 1024 }, undefined]) {
+    const { left, all } = await leftDirectory()
+    const before = contents(left)
+    const db = await open(left, { readOnly: true, ...(index && { index }) })
+    for (const hint of ['index', 'scan']) {
+      assert.is(await db.countDocuments({ changed: true, text: { $ne: 'text 3' } }, { hint }), 213)
+    }
+    assert.equal(
+      await db.find({ n: 6 }, { hint: 'index' }).toArray(),
+      all.filter(({ n }) => n === 6)
+    )
+    assert.equal((await db.verify()).problems, [])
+    await db.close()
+    assert.equal(contents(left), before)
+  }
+})
+
+test('a backup of it holds everything', async () => {
+  const { left, all } = await leftDirectory()
+  const before = contents(left)
+  const target = scratchPath()
+  const db = await open(left, { readOnly: true })
+  await db.backup(target)
+  await db.close()
+  assert.equal(contents(left), before)
+  const copy = await open(target)
+  assert.equal(await copy.find().toArray(), all)
+  await copy.close()
+})
+
+test('a database that was closed well stays as it is, too', async () => {
+  const location = scratchPath()
+  await (await open(location, options)).close()
+  const before = contents(location)
+  const db = await open(location, { readOnly: true })
+  assert.is(await db.countDocuments(), 0)
+  await db.close()
+  assert.equal(contents(location), before)
+})
+
+test.run()

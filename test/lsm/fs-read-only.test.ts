@@ -1,0 +1,159 @@
+/** A store that is only read: on disks that are full or cannot be written, and beside others that have it open. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Call, changingOperations, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
+import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
+import { acquireLock } from '../../src/lsm/fs/lock.ts'
+import { noRoomCode, openReadOnly } from '../../src/lsm/fs/read-only.ts'
+import { type SystemErrorCode, systemError } from '../../src/lsm/fs/system-error.ts'
+import { MemoryFileSystem } from '../../src/lsm/index.ts'
+import { smallOptions } from './tools-content.ts'
+import { fillLevel, location, openLevel, rejection } from './tools-stores.ts'
+
+const options = { ...smallOptions, autoCompaction: false }
+
+/** Calls that change something fail from `first` on; what was called that changes something is kept. */
+class Watched extends FaultyFileSystem {
+  readonly changes: Call[] = []
+
+  constructor(inner: FileSystem, code?: SystemErrorCode, first = 1) {
+    let count = 0
+    super(inner, {
+      before: (call) => {
+        const isChange = (changingOperations as readonly string[]).includes(call.operation) && call.mode !== 'read'
+        if (!isChange) return
+        this.changes.push(call)
+        if (code !== undefined && ++count >= first) throw systemError(code, call.operation, call.path)
+      }
+    })
+  }
+}
+
+/** A store as kill -9 leaves it, with much in its log. */
+async function leftStore() {
+  const fileSystem = new MemoryFileSystem()
+  const db = await openLevel(fileSystem)
+  const content = await fillLevel(db)
+  const left = fileSystem.snapshot()
+  await db.close()
+  return { left, content }
+}
+
+/** Every file with its bytes. */
+function bytesOf(fileSystem: FileSystem): Map<string, string> {
+  const names = fileSystem.list(location).sort()
+  return new Map(
+    names.map((name) => {
+      const file = fileSystem.open(`${location}/${name}`, 'read')
+      const bytes = Buffer.alloc(file.size())
+      file.read(bytes, 0)
+      file.close()
+      return [name, bytes.toString('latin1')]
+    })
+  )
+}
+
+function withoutLock(files: Map<string, string>): Map<string, string> {
+  files.delete('LOCK')
+  return files
+}
+
+async function readThrough(below: FileSystem, content: Map<string, string>): Promise<void> {
+  const directory = openReadOnly(below, location)
+  const db = await openLevel(directory.fileSystem, options)
+  assert.equal(new Map(await db.iterator().all()), content)
+  assert.equal((await db.verify()).problems, [])
+  await db.close()
+  directory.release()
+}
+
+test('nothing but LOCK is written, and after it is closed the rest is what it was', async () => {
+  const { left, content } = await leftStore()
+  const before = withoutLock(bytesOf(left))
+  const below = new Watched(left)
+  await readThrough(below, content)
+  const others = below.changes.filter(
+    ({ path, to = path }) => !/LOCK|lock/.test(`${path}${to}`) && !/\.tmp$/.test(path)
+  )
+  assert.equal(
+    others.filter(({ operation }) => operation !== 'write' && operation !== 'sync'),
+    []
+  )
+  assert.equal(bytesOf(left), before)
+  assert.equal(below.openFiles, [])
+})
+
+for (const code of ['ENOSPC', 'EROFS', 'EPERM'] as const) {
+  test(`${code} at any change leaves a store that opens, and reads as it was`, async () => {
+    const { left, content } = await leftStore()
+    const before = withoutLock(bytesOf(left))
+    const changes = new Watched(left.snapshot())
+    await readThrough(changes, content)
+    assert.ok(changes.changes.length >= 4, `${changes.changes.length}`)
+    for (let first = 1; first <= changes.changes.length; first++) {
+      const fileSystem = left.snapshot()
+      const below = new Watched(fileSystem, code, first)
+      await readThrough(below, content)
+      // Closed well or not, it can be opened again.
+      await readThrough(below, content)
+      const after = withoutLock(bytesOf(fileSystem))
+      for (const name of after.keys()) if (/lock|tmp/i.test(name)) after.delete(name)
+      assert.equal(after, before, `failing from change ${first}`)
+      assert.equal(below.openFiles, [])
+    }
+  })
+}
+
+test('a full disk stops who opens to write, and the error tells', async () => {
+  const { left } = await leftStore()
+  assert.is(noRoomCode(await rejection(openLevel(new Watched(left, 'ENOSPC')))), 'ENOSPC')
+  assert.is(noRoomCode(new Error('no such code', { cause: systemError('EIO', 'write', 'file') })), undefined)
+  assert.is(noRoomCode('nothing'), undefined)
+})
+
+test('an error that is neither for want of room nor of rights is told', async () => {
+  const { left } = await leftStore()
+  assert.throws(() => openReadOnly(new Watched(left, 'EIO'), location), /Cannot lock \/db: EIO/)
+})
+
+test('a lock that somebody holds is respected, where another one could be written and where not', async () => {
+  const { left } = await leftStore()
+  left
+    .open(`${location}/LOCK`, 'create')
+    .write(Buffer.from(JSON.stringify({ pid: process.ppid, nonce: 'f'.repeat(32) })), 0)
+  assert.throws(() => openReadOnly(left, location), /locked by process/)
+  assert.throws(() => openReadOnly(new Watched(left, 'ENOSPC'), location), /locked by process/)
+  left.open(`${location}/LOCK`, 'create').write(Buffer.from("another engine's"), 0)
+  assert.throws(() => openReadOnly(new Watched(left, 'EROFS'), location), /locked by an unknown owner/)
+})
+
+test('nobody opens to write what is open to be read, until it is released', async () => {
+  const { left } = await leftStore()
+  const directory = openReadOnly(left, location)
+  assert.throws(() => openReadOnly(left, location), /locked by this process/)
+  assert.throws(() => acquireLock(left, location), /locked by this process/)
+  directory.release()
+  directory.release()
+  acquireLock(left, location).release()
+})
+
+test('a backup elsewhere shares the tables that are on the disk', async () => {
+  const { left, content } = await leftStore()
+  const before = withoutLock(bytesOf(left))
+  const directory = openReadOnly(left, location)
+  const db = await openLevel(directory.fileSystem, options)
+  const { bytes, linkedBytes } = await db.backup('/copy')
+  assert.ok(linkedBytes > 0 && linkedBytes < bytes, `${linkedBytes} of ${bytes}: not what was in the log`)
+  await db.close()
+  directory.release()
+  assert.equal(bytesOf(left), before)
+  const copy = left.list('/copy')
+  assert.ok(copy.length > 0)
+  const { LsmLevel } = await import('../../src/lsm/index.ts')
+  const reopened = new LsmLevel<string, string>('/copy', { ...smallOptions, fileSystem: left, createIfMissing: false })
+  assert.equal(new Map(await reopened.iterator().all()), content)
+  assert.equal((await reopened.verify()).problems, [])
+  await reopened.close()
+})
+
+test.run()
