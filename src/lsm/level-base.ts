@@ -18,7 +18,7 @@ import { notOpen } from './errors.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
 import { type LevelContract, manifest, type ReadOptions } from './level-contract.ts'
 import { LsmSnapshot } from './lsm-snapshot.ts'
-import type { LsmOptions, StoreOptions } from './options.ts'
+import { assertOptions, type LsmOptions, type StoreOptions } from './options.ts'
 import { LsmIterator, type LsmIteratorOptions, LsmKeyIterator, LsmValueIterator } from './read/lsm-iterator.ts'
 import type { ScanOptions } from './read/range-scan.ts'
 import { type CacheOptions, TypedLevel, type WriteOptions } from './typed-level.ts'
@@ -52,6 +52,7 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
 
   /** @param options of the constructor, and over them those of open() */
   async _open(options: StoreOptions): Promise<void> {
+    if (options.values !== undefined) assertOptions('values', options.values)
     // First, so that nothing is written without it.
     if (options.values !== undefined) await loadExtractor(options.values.extractor)
     const valueSide = options.values && (await import('./value/value-queries.ts'))

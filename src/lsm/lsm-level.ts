@@ -14,7 +14,7 @@ import { nodeFileSystem } from './fs/node-file-system.ts'
 import { checkedLocation, LevelBase, momentOf } from './level-base.ts'
 import type { ReadOptions } from './level-contract.ts'
 import { LsmSnapshot } from './lsm-snapshot.ts'
-import type { StoreOptions } from './options.ts'
+import { assertOptions, type StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
 import type { BackupOptions, BackupResult } from './tools/backup.ts'
 import { type LsmStats, lsmStats } from './tools/level-stats.ts'
@@ -54,6 +54,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * as it is; LEVEL_IO_ERROR
    */
   static destroy(location: string, options: Pick<StoreOptions, 'fileSystem'> = {}): Promise<void> {
+    assertOptions('destroy', options)
     const checked = checkedLocation(location)
     return import('./tools/destroy.ts').then(({ destroyStore }) =>
       destroyStore(checked, options.fileSystem ?? nodeFileSystem)
@@ -68,6 +69,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * as it is; LEVEL_IO_ERROR, also when there is no database
    */
   static repair(location: string, options: StoreOptions = {}): Promise<RepairReport> {
+    assertOptions('repair', options)
     const checked = checkedLocation(location)
     return import('./tools/repair/repair.ts').then(({ repairStore }) => repairStore(checked, options))
   }
@@ -79,6 +81,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readInto(key: K, target: Uint8Array, options: KeyOptions<K> & AbstractReadOptions = {}): number | undefined {
+    assertOptions('readInto', options)
     const at = this._moment(options)
     return readInto(at, this.#encodeKey(key, options), at.sequence, target)
   }
@@ -99,6 +102,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
   scanBytes(options: ByteScanOptions & ReadOptions): ByteScan {
+    assertOptions('scanBytes', options)
     const fillCache = fillsCache(options, this._engine.options.cacheSize)
     return new ByteScan(this, this._view(options), { ...options, fillCache })
   }
@@ -109,6 +113,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED for a batch that no log record can hold, LEVEL_IO_ERROR
    */
   async write(batch: EncodedBatch, options: WriteOptions = {}): Promise<void> {
+    assertOptions('write', options)
     const engine = this._engine
     if (batch.count === 0) return
     const hashes = this._takesHashes ? batch.hashes : []
@@ -120,6 +125,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   async approximateSize(start: K, end: K, options: KeyOptions<K> = {}): Promise<number> {
+    assertOptions('approximateSize', options)
     if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required")
     if (this.status === 'opening') return this.deferAsync(() => this.approximateSize(start, end, options))
     return approximateSize(this._engine, this.#encodeKey(start, options), this.#encodeKey(end, options))
@@ -130,6 +136,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   async compactRange(start: K, end: K, options: KeyOptions<K> = {}): Promise<void> {
+    assertOptions('compactRange', options)
     if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required")
     if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options))
     return this._engine.compactRange(this.#encodeKey(start, options), this.#encodeKey(end, options))
@@ -156,6 +163,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR, LEVEL_CORRUPTION, LEVEL_ABORTED; there is nothing at `location` then
    */
   async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
+    assertOptions('backup', options)
     const checked = checkedLocation(location)
     if (this.status === 'opening') return this.deferAsync(() => this.backup(location, options))
     const engine = this._engine
@@ -178,6 +186,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * for (const { kind, path, offset, what } of problems) console.error(kind, path, offset, what)
    */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+    assertOptions('verify', options)
     if (this.status === 'opening') return this.deferAsync(() => this.verify(options))
     const engine = this._engine
     const target = { engine, values: this._queries?.values, view: engine.view() }
@@ -208,6 +217,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * for await (const [key, value] of db.lookup(['user.lang', 'de'], { limit: 10 })) console.log(key, value)
    */
   lookup(pair: unknown, options: ValueLookupOptions<K, V> = {}): LookupIterator<[K, V]> {
+    assertOptions('lookup', options)
     return this.#lookup(options, (queries, how, at) => queries.lookup(pair, how, at))
   }
 
@@ -222,6 +232,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     high: ZoneValue | undefined,
     options: ValueLookupOptions<K, V> = {}
   ): LookupIterator<[K, V]> {
+    assertOptions('rangeLookup', options)
     return this.#lookup(options, (queries, how, at) => queries.rangeLookup(field, low, high, how, at))
   }
 
@@ -230,6 +241,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws as lookup()
    */
   async keyRanges(pairs: readonly unknown[], options: ValueQueryOptions = {}): Promise<KeyRanges> {
+    assertOptions('keyRanges', options)
     if (this.status === 'opening') return this.deferAsync(() => this.keyRanges(pairs, options))
     const queries = this.#values
     return runAttached(this, options.signal, (signal) =>
@@ -242,6 +254,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws as lookup()
    */
   async rebuildFilters(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<RebuildResult> {
+    assertOptions('rebuildFilters', options)
     if (this.status === 'opening') return this.deferAsync(() => this.rebuildFilters(options))
     const queries = this.#values
     return runAttached(this, options.signal, (signal) => queries.rebuildFilters(signal))

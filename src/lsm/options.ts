@@ -108,3 +108,9 @@ export const defaults = {
   level1Bytes: 64 * mib,
   partitionDepth: 0
 } as const
+
+/** @throws TypeError, which names the call, for options that are neither an object nor left out */
+export function assertOptions(call: string, options: object): void {
+  if (typeof options === 'object' && options !== null) return
+  throw new TypeError(`${call} takes options as an object, received ${String(options)}`)
+}

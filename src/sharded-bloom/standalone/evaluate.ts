@@ -15,6 +15,7 @@
 import { BitSet } from '../../bloom/bit-set.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Expression, isPair, type Pair } from './expression.ts'
+import { shown } from './options.ts'
 
 export interface Bounds {
   readonly lower: BitSet
@@ -30,7 +31,12 @@ export interface Source {
   read(pair: Pair, out: BitSet): void
 }
 
-export function evaluate(expression: Expression, source: Source): Bounds {
+/** Every level holds bits of its own. */
+const maxDepth = 1000
+
+/** @throws PetalError BadValue for what is no expression, or nests too deep */
+export function evaluate(expression: Expression, source: Source, depth = 0): Bounds {
+  if (depth > maxDepth) throw new PetalError('BadValue', `The expression is nested deeper than ${maxDepth} levels`)
   if (isPair(expression)) {
     const upper = new BitSet(source.bits)
     source.read(expression, upper)
@@ -38,26 +44,29 @@ export function evaluate(expression: Expression, source: Source): Bounds {
   }
   switch (expression?.kind) {
     case 'and':
-      return combine(expression.children, source, (into, other) => into.and(other)) ?? everything(source)
+      return combine(expression, source, depth, (into, other) => into.and(other)) ?? everything(source)
     case 'or':
-      return combine(expression.children, source, (into, other) => into.or(other)) ?? nothing(source)
+      return combine(expression, source, depth, (into, other) => into.or(other)) ?? nothing(source)
     case 'not': {
-      const { lower, upper } = evaluate(expression.child, source)
+      const { lower, upper } = evaluate(expression.child, source, depth + 1)
       return { lower: source.used().andNot(upper), upper: source.used().andNot(lower) }
     }
     default:
-      throw new PetalError('BadValue', `Expected [key, value], and(), or() or not(), got ${JSON.stringify(expression)}`)
+      throw new PetalError('BadValue', `Expected [key, value], and(), or() or not(), got ${shown(expression)}`)
   }
 }
 
 function combine(
-  children: readonly Expression[],
+  { kind, children }: Extract<Expression, { readonly children: readonly Expression[] }>,
   source: Source,
+  depth: number,
   fold: (into: BitSet, other: BitSet) => void
 ): Bounds | undefined {
+  if (!Array.isArray(children))
+    throw new PetalError('BadValue', `${kind}() has a list of expressions, got ${shown(children)}`)
   let bounds: Bounds | undefined
   for (const child of children) {
-    const next = evaluate(child, source)
+    const next = evaluate(child, source, depth + 1)
     if (bounds === undefined) bounds = next
     else {
       fold(bounds.lower, next.lower)

@@ -65,6 +65,7 @@ const MAX_TOTAL_BITS = 2 ** 33
 
 /** @throws PetalError InvalidOptions, which names the option */
 export function parametersOf(options: ShardedBloomOptions): Parameters {
+  assertOptions('ShardedBloom', options)
   const { counting = false, tail = 'bloom', hash = 'murmur', seed = 0, fingerprintBits = 12 } = options
   if (tail !== 'bloom' && tail !== 'fingerprint') throw invalid('tail', "'bloom' or 'fingerprint'", tail)
   if (typeof counting !== 'boolean') throw invalid('counting', 'a boolean', counting)
@@ -123,8 +124,26 @@ function integer(option: string, value: number, least: number, greatest: number)
   throw invalid(option, least === greatest ? `${least} here` : `an integer from ${least} to ${greatest}`, value)
 }
 
+/** @throws PetalError InvalidOptions, which names the call */
+export function assertOptions(call: string, options: object): void {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
+  throw new PetalError('InvalidOptions', `${call} takes options as an object, got ${shown(options)}`, {
+    details: { option: 'options', value: options }
+  })
+}
+
 function invalid(option: string, expected: string, value: unknown): PetalError {
-  return new PetalError('InvalidOptions', `${option}: expected ${expected}, got ${JSON.stringify(value)}`, {
+  return new PetalError('InvalidOptions', `${option}: expected ${expected}, got ${shown(value)}`, {
     details: { option, value }
   })
+}
+
+/** Whatever it is, as text for a message. */
+export function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    // A bigint, or a cycle: its kind has to do.
+    return Object.prototype.toString.call(value)
+  }
 }

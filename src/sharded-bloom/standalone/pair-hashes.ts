@@ -6,6 +6,7 @@ import { PetalError } from '../../model/errors.ts'
 import { toScalar } from '../../model/scalar.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import { isPair, type Pair } from './expression.ts'
+import { shown } from './options.ts'
 import { seedHalves } from './seed.ts'
 
 /** Past this the seeds of keys are computed again: a bound on memory, whatever the keys. */
@@ -60,14 +61,5 @@ export class PairHashes {
 }
 
 function refuse(pair: unknown): never {
-  throw new PetalError('BadValue', `A pair is [key, scalar], got ${describe(pair)}`)
-}
-
-function describe(pair: unknown): string {
-  try {
-    return JSON.stringify(pair) ?? String(pair)
-  } catch {
-    // A BigInt within an object, or a cycle: its kind has to do.
-    return Object.prototype.toString.call(pair)
-  }
+  throw new PetalError('BadValue', `A pair is [key, scalar], got ${shown(pair)}`)
 }

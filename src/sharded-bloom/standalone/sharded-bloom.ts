@@ -18,7 +18,7 @@ import type { Expression, Pair } from './expression.ts'
 import { expectedFalsePositives } from './false-positives.ts'
 import { decode, encode } from './format.ts'
 import { createIdCodec, type IdCodec } from './ids/id-codec.ts'
-import { type Id, type Parameters, parametersOf, type ShardedBloomOptions } from './options.ts'
+import { assertOptions, type Id, type Parameters, parametersOf, type ShardedBloomOptions, shown } from './options.ts'
 import { PairHashes } from './pair-hashes.ts'
 import { absentPair, observeFalsePositives } from './probes.ts'
 import { QueryResult } from './query-result.ts'
@@ -118,7 +118,7 @@ export class ShardedBloom {
 
   /**
    * Bounds of the ids that match.
-   * @throws PetalError BadValue for what is no expression
+   * @throws PetalError BadValue for what is no expression, or one that nests deeper than 1,000 levels
    */
   query(expression: Expression): QueryResult {
     const bounds = evaluate(expression, {
@@ -146,7 +146,9 @@ export class ShardedBloom {
    * @param options.probes made-up pairs to ask for, default 256; 0 asks for none
    * @param options.ids what `rehash` is to count among: all ids that were added
    */
-  stats({ probes = 256, ids }: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
+  stats(options: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
+    assertOptions('stats', options)
+    const { probes = 256, ids } = options
     const { rowsPerPair, bitsPerId } = this.parameters
     let idCount = 0
     let pairs = 0
@@ -219,5 +221,5 @@ export class ShardedBloom {
 }
 
 function notAdded(id: Id): PetalError {
-  return new PetalError('BadValue', `${JSON.stringify(id)} was not added with these pairs`, { details: { id } })
+  return new PetalError('BadValue', `${shown(id)} was not added with these pairs`, { details: { id } })
 }

@@ -1,0 +1,105 @@
+/** What the standalone structure is given that it does not take: typed errors, and nothing changed. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { PetalError } from '../../src/model/errors.ts'
+import {
+  and,
+  type Expression,
+  not,
+  or,
+  ShardedBloom,
+  type ShardedBloomOptions
+} from '../../src/sharded-bloom/standalone/index.ts'
+
+const refuses = (call: () => unknown, codeName: string, message: RegExp): void =>
+  assert.throws(call, (error: unknown) => {
+    assert.instance(error, PetalError)
+    assert.is((error as PetalError).codeName, codeName)
+    assert.match((error as PetalError).message, message)
+    return true
+  })
+
+const cycle: unknown[] = []
+cycle.push(cycle)
+
+test('options are an object', () => {
+  for (const options of [null, undefined, 5, 'text', true, [], () => 1, 5n]) {
+    refuses(
+      () => new ShardedBloom(options as never),
+      'InvalidOptions',
+      /^ShardedBloom takes options as an object, got /
+    )
+    if (options === undefined) continue
+    const structure = new ShardedBloom({ shards: 8, bits: 64 })
+    refuses(() => structure.stats(options as never), 'InvalidOptions', /^stats takes options as an object, got /)
+  }
+})
+
+test('an option of another type is named, whatever it is', () => {
+  for (const value of [null, 5n, cycle, 'text', {}, Symbol('s')]) {
+    for (const option of [
+      'shards',
+      'bits',
+      'counting',
+      'tail',
+      'hash',
+      'seed'
+    ] satisfies (keyof ShardedBloomOptions)[]) {
+      const options = { shards: 8, bits: 64, [option]: value } as never
+      refuses(() => new ShardedBloom(options), 'InvalidOptions', new RegExp(`^${option}: expected `))
+    }
+  }
+})
+
+test('what is no expression is refused', () => {
+  const structure = new ShardedBloom({ shards: 8, bits: 64 })
+  structure.add('id', [['a', 1]])
+  for (const wrong of [
+    null,
+    undefined,
+    5,
+    5n,
+    'text',
+    {},
+    cycle,
+    { kind: 'xor' },
+    { kind: 'and' },
+    { kind: 'or', children: 5 }
+  ]) {
+    const expressions = [
+      wrong,
+      { kind: 'not', child: wrong },
+      and(wrong as Expression),
+      or(['a', 1], wrong as Expression)
+    ]
+    for (const expression of expressions) {
+      refuses(
+        () => structure.query(expression as Expression),
+        'BadValue',
+        /^(Expected|A pair is|and\(\) has|or\(\) has)/
+      )
+    }
+  }
+  assert.equal(structure.query(['a', 1]).candidates(), ['id'])
+})
+
+test('as many terms as anybody likes are answered, and as many levels as there is stack for', () => {
+  const structure = new ShardedBloom({ shards: 64, bits: 64 })
+  structure.add('id', [['a', 1]])
+  const many = Array.from({ length: 70_000 }, (): Expression => ['a', 1])
+  assert.equal(structure.query({ kind: 'and', children: many }).candidates(), ['id'])
+  assert.equal(structure.query({ kind: 'or', children: many }).candidates(), ['id'])
+  const nested = (depth: number, nest: (inner: Expression) => Expression): Expression => {
+    let expression: Expression = ['a', 1]
+    for (let level = 0; level < depth; level++) expression = nest(expression)
+    return expression
+  }
+  for (const nest of [not, (inner: Expression) => and(inner, ['a', 1]), (inner: Expression) => or(['a', 1], inner)]) {
+    assert.equal(structure.query(nested(1000, nest)).candidates(), ['id'])
+    for (const depth of [1001, 10_000, 100_000]) {
+      refuses(() => structure.query(nested(depth, nest)), 'BadValue', /nested deeper than 1000 levels/)
+    }
+  }
+})
+
+test.run()
