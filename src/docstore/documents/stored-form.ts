@@ -15,7 +15,7 @@ export function assertDocument(value: unknown, what = 'a document'): asserts val
 
 /** Gives the document an `_id` if it has none, as MongoDB's driver does: the one change ever made to a caller's object. */
 export function ensureId(document: Document): void {
-  if (document._id !== undefined && document._id !== null) return
+  if (hasId(document)) return
   try {
     document._id = new ObjectId()
   } catch {
@@ -25,13 +25,18 @@ export function ensureId(document: Document): void {
 
 /** As ensureId(), with an integer: no document has it, and none ever had. @throws PetalError BadValue for a frozen one */
 export function countId(document: Document, id: number): void {
-  if (document._id !== undefined && document._id !== null) return
+  if (hasId(document)) return
   try {
     document._id = id
   } catch (cause) {
     const why = 'A document that is frozen needs an _id of its own in a collection that counts them'
     throw new PetalError('BadValue', why, { cause, details: { path: '_id' } })
   }
+}
+
+/** Documents have many shapes: each look at a key costs a search. */
+function hasId({ _id }: Document): boolean {
+  return _id !== undefined && _id !== null
 }
 
 /** The document with `_id` as its first key; itself when it already is. */

@@ -34,8 +34,9 @@ export function prepareEntry(
   try {
     if (document instanceof JsonLine) return entryOf(document, document.id, ids, counter)
     const stored = withId(document, ids, counter)
-    checkId(stored._id)
-    return entryOf(stored, stored._id, ids, counter)
+    const { _id } = stored
+    checkId(_id)
+    return entryOf(stored, _id, ids, counter)
   } catch (error) {
     if (error instanceof PetalError) return error
     throw error

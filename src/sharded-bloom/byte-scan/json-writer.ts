@@ -17,6 +17,8 @@ import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const { maxDepth } = defaultFlattenLimits
 const maxKeys = 16_384
+/** Bytes of the longest document that a view is kept for: to make one takes as long as to copy a kilobyte. */
+const maxKeptView = 4096
 
 /** Stands in front of a document whose `_id` is an ObjectId, written as its digits. */
 export const objectIdMarkByte = 2
@@ -42,6 +44,8 @@ export class JsonWriter {
   readonly #numbers: Float64Array<ArrayBuffer>
   readonly #units: Buffer
   readonly #encoder = new TextEncoder()
+  /** Of the first bytes written, by how many they are. */
+  readonly #views: (Uint8Array | undefined)[] = new Array(maxKeptView + 1).fill(undefined)
   #root = createNode('', 0)
   #keyCount = 0
   #pieceEnd: number
@@ -87,9 +91,16 @@ export class JsonWriter {
     const start = isObjectId ? 1 : 0
     const end = functions.write(start, count, isObjectId ? flags | constants.OBJECT_ID : flags)
     if (end < 0) return 'noRoom'
-    const from = constants.INPUT
-    if (isObjectId) this.#u8[from] = objectIdMarkByte
-    return this.#u8.subarray(from, from + end)
+    if (isObjectId) this.#u8[constants.INPUT] = objectIdMarkByte
+    return this.#viewOf(end)
+  }
+
+  #viewOf(length: number): Uint8Array {
+    const from = this.#module.constants.INPUT
+    if (length > maxKeptView) return this.#u8.subarray(from, from + length)
+    const view = this.#views[length] ?? this.#u8.subarray(from, from + length)
+    this.#views[length] = view
+    return view
   }
 
   /** Keys are numbered anew: required when the module's nodes begin anew, which the old numbers lead to. */
