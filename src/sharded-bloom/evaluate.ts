@@ -14,11 +14,11 @@
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
-import { type Evaluation, noDocuments } from './evaluation.ts'
+import { type Evaluation, evaluationOf } from './evaluation.ts'
+import { FrameStack } from './frame-stack.ts'
 import type { Side } from './ranges/interval.ts'
 import type { Selection } from './ranges/range-column.ts'
 import { partOf, type RowPart } from './segment/and-groups.ts'
-import { frameBytes } from './segment/row-cache.ts'
 import type { Segment } from './segment/segment.ts'
 
 /** Bits of a bound: nothing, everything, or an address in row memory. */
@@ -53,11 +53,7 @@ class SegmentEvaluation {
   readonly #part: RowPart
   readonly #from: number
   readonly #length: number
-  readonly #scratch: number
-  /** Frames taken from the pool when an expression nests deeper than scratch is large: a stack, as scratch is. */
-  #borrowed: number[] | undefined
-  /** How many of them are in use. */
-  #lent = 0
+  readonly #frames: FrameStack
   #rowsRead = 0
   /** Whether every leaf that was asked until now is the same in upper and lower. */
   #isExact = true
@@ -69,31 +65,34 @@ class SegmentEvaluation {
     this.#part = partOf(segment, groups)
     this.#from = this.#part.from
     this.#length = this.#part.length
-    this.#scratch = memory.scratch
+    this.#frames = new FrameStack(memory)
   }
 
   run(root: BoundsNode, live: Uint32Array | undefined, documents: number): Evaluation {
     try {
       const upperBits = this.#bound(root, 'upper')
       // Lower is part of upper.
-      if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#none()
+      if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#result(0, 0)
       const upper = this.#settleUpper(upperBits, live, documents)
       if (this.#isExact && this.#segment.alwaysCandidates.length === 0) return this.#result(upper, upper)
       const lowerBits = this.#bound(root, 'lower')
-      if (lowerBits === NOTHING) return this.#result(upper, NOTHING)
+      if (lowerBits === NOTHING) return this.#result(upper, 0)
       return this.#result(upper, this.#settleLower(lowerBits, upper))
     } finally {
-      this.#memory.pop(this.#scratch)
-      if (this.#borrowed !== undefined) for (const address of this.#borrowed) this.#memory.free(address)
+      this.#frames.close()
     }
+  }
+
+  /** @param lower and upper addresses, 0 for no document */
+  #result(upper: number, lower: number): Evaluation {
+    return evaluationOf(this.#memory, this.#part, upper, lower, this.#rowsRead)
   }
 
   /** Holds frames only where it is neither nothing nor everything. */
   #bound(node: BoundsNode, side: Side): Bits {
-    const { scratch } = this.#memory
-    const lent = this.#lent
+    const { height } = this.#frames
     const bits = this.#boundOf(node, side)
-    if (bits === NOTHING || bits === EVERYTHING) this.#giveBackFrom(scratch, lent)
+    if (bits === NOTHING || bits === EVERYTHING) this.#frames.giveBackTo(height)
     return bits
   }
 
@@ -132,7 +131,7 @@ class SegmentEvaluation {
         return this.#privateRow(location.slot) ?? EVERYTHING
       case 'hashed': {
         this.#isExact = false
-        const out = this.#frame()
+        const out = this.#frames.take()
         this.#rowsRead += this.#segment.rowsPerPair
         const isAnySet = this.#segment.andHashed(location, out, this.#part)
         if (isAnySet === undefined) return EVERYTHING
@@ -154,7 +153,7 @@ class SegmentEvaluation {
     this.#isExact = false
     const exceptions = irregular.kind === 'private' ? this.#privateRow(irregular.slot) : undefined
     if (exceptions === undefined) return NOTHING
-    const out = this.#frame()
+    const out = this.#frames.take()
     const from = this.#from
     this.#memory.kernels.andNot(row + from, exceptions + from, out + from, this.#length)
     return out
@@ -176,29 +175,28 @@ class SegmentEvaluation {
   }
 
   #selected(side: Side, select: (out: number) => Selection): Bits {
-    const out = this.#frame()
+    const out = this.#frames.take()
     const selection = select(out)
     if (selection === 'bits') return out
-    this.#giveBack(out)
+    this.#frames.giveBack(out)
     if (selection === 'unknown') return side === 'upper' ? EVERYTHING : NOTHING
     return selection === 'all' ? EVERYTHING : NOTHING
   }
 
   #privateRow(slot: number): number | undefined {
     this.#rowsRead++
-    const scratch = this.#frame()
+    const scratch = this.#frames.take()
     const row = this.#segment.privateRow(slot, scratch)
     if (row === undefined) this.#isExact = false
-    if (row !== scratch) this.#giveBack(scratch)
+    if (row !== scratch) this.#frames.giveBack(scratch)
     return row
   }
 
   #and(children: readonly BoundsNode[], side: Side): Bits {
     if (this.#isKnownEmpty(children, side)) return NOTHING
     const rows: number[] = []
-    const out = this.#frame()
-    const { scratch } = this.#memory
-    const lent = this.#lent
+    const out = this.#frames.take()
+    const { height } = this.#frames
     for (const child of children) {
       const bits = this.#bound(child, side)
       if (bits === NOTHING) return NOTHING
@@ -206,13 +204,13 @@ class SegmentEvaluation {
       rows.push(bits)
       if (rows.length < maxAndRows) continue
       if (!this.#andTo(rows, out)) return NOTHING
-      this.#giveBackFrom(scratch, lent)
+      this.#frames.giveBackTo(height)
       rows.length = 0
       rows.push(out)
     }
     if (rows.length < 2) return rows[0] ?? EVERYTHING
     const isAnySet = this.#andTo(rows, out)
-    this.#giveBackFrom(scratch, lent)
+    this.#frames.giveBackTo(height)
     return isAnySet ? out : NOTHING
   }
 
@@ -232,9 +230,8 @@ class SegmentEvaluation {
 
   #or(children: readonly BoundsNode[], side: Side): Bits {
     let sum: Bits = NOTHING
-    const out = this.#frame()
-    const { scratch } = this.#memory
-    const lent = this.#lent
+    const out = this.#frames.take()
+    const { height } = this.#frames
     for (const child of children) {
       const bits = this.#bound(child, side)
       if (bits === EVERYTHING) return EVERYTHING
@@ -244,7 +241,7 @@ class SegmentEvaluation {
         continue
       }
       this.#orTo(sum, bits, out)
-      this.#giveBackFrom(scratch, lent)
+      this.#frames.giveBackTo(height)
       sum = out
     }
     return sum
@@ -267,14 +264,13 @@ class SegmentEvaluation {
   }
 
   #complement(child: BoundsNode, side: Side): Bits {
-    const out = this.#frame()
-    const { scratch } = this.#memory
-    const lent = this.#lent
+    const out = this.#frames.take()
+    const { height } = this.#frames
     const bits = this.#bound(child, side)
     if (bits === NOTHING) return EVERYTHING
     if (bits === EVERYTHING) return NOTHING
     this.#memory.kernels.not(bits + this.#from, out + this.#from, this.#length)
-    this.#giveBackFrom(scratch, lent)
+    this.#frames.giveBackTo(height)
     return out
   }
 
@@ -302,7 +298,7 @@ class SegmentEvaluation {
 
   #copy(bits: Bits): number {
     const { kernels } = this.#memory
-    const out = this.#frame()
+    const out = this.#frames.take()
     const from = this.#from
     if (bits === NOTHING) kernels.fill(out + from, 0, this.#length)
     else if (bits === EVERYTHING) kernels.fill(out + from, 0xff, this.#length)
@@ -313,83 +309,12 @@ class SegmentEvaluation {
   /** Positions beyond the words are live. */
   #liveRow(live: Uint32Array): number {
     const { kernels, u32 } = this.#memory
-    const out = this.#frame()
+    const out = this.#frames.take()
     const from = this.#from
     const end = from + this.#length
     const known = Math.max(from, Math.min(end, live.length * 4))
     u32.set(live.subarray(from / 4, known / 4), (out + from) >>> 2)
     kernels.fill(out + known, 0xff, end - known)
     return out
-  }
-
-  #result(upper: number, lower: number): Evaluation {
-    const positions = this.#positionsOf(upper)
-    const lowerCount =
-      lower === upper
-        ? positions.length
-        : lower === NOTHING
-          ? 0
-          : this.#memory.kernels.popcount(lower + this.#from, this.#length)
-    const isLowerUpper = lowerCount === positions.length
-    return {
-      upper: positions,
-      lowerCount,
-      isLowerUpper,
-      certain: lowerCount === 0 || isLowerUpper ? undefined : this.#membersOf(lower, positions),
-      rowsRead: this.#rowsRead,
-      bytesTouched: this.#rowsRead * this.#length
-    }
-  }
-
-  #none(): Evaluation {
-    const { upper, lowerCount, isLowerUpper, certain } = noDocuments
-    const rowsRead = this.#rowsRead
-    return { upper, lowerCount, isLowerUpper, certain, rowsRead, bytesTouched: rowsRead * this.#length }
-  }
-
-  #positionsOf(row: number): Uint16Array {
-    const { kernels, u32 } = this.#memory
-    const count = kernels.popcount(row + this.#from, this.#length)
-    const list = this.#memory.push(count * 4)
-    kernels.enumerate(row + this.#from, this.#length, list, count)
-    const positions = new Uint16Array(count)
-    for (let i = 0; i < count; i++) positions[i] = u32[(list >>> 2) + i]! + this.#from * 8
-    return positions
-  }
-
-  /** Bit i: positions[i] is set in the row. */
-  #membersOf(row: number, positions: Uint16Array): Uint8Array {
-    const { u8 } = this.#memory
-    const members = new Uint8Array((positions.length + 7) >>> 3)
-    for (let i = 0; i < positions.length; i++) {
-      const position = positions[i]!
-      members[i >>> 3]! |= ((u8[row + (position >>> 3)]! >>> (position & 7)) & 1) << (i & 7)
-    }
-    return members
-  }
-
-  /** 8 KiB that belong to this evaluation. */
-  #frame(): number {
-    const { scratch, scratchEnd } = this.#memory
-    // The last 320 KiB stay free for lists: positions of a whole segment, pointers, a decoded row.
-    if (scratch + frameBytes <= scratchEnd - 320 * 1024) return this.#memory.push(frameBytes)
-    this.#borrowed ??= []
-    const vacant = this.#borrowed[this.#lent++]
-    if (vacant !== undefined) return vacant
-    const address = this.#memory.allocate()
-    this.#borrowed.push(address)
-    return address
-  }
-
-  /** Returns the frame taken last. */
-  #giveBack(address: number): void {
-    if (address < this.#memory.scratchEnd) this.#memory.pop(address)
-    else this.#lent--
-  }
-
-  /** Returns all frames taken since scratch and the borrowed ones in use were these. */
-  #giveBackFrom(scratch: number, lent: number): void {
-    this.#memory.pop(scratch)
-    this.#lent = lent
   }
 }

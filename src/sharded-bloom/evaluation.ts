@@ -1,4 +1,6 @@
-/** What the evaluation of bounds over one segment gives. */
+/** What the evaluation of bounds over one segment gives, and how it is read off the bits. */
+import type { RowMemory } from '../bloom/kernels/index.ts'
+import type { RowPart } from './segment/and-groups.ts'
 
 export interface Evaluation {
   /** Positions in upper, live and below the limit, ascending. */
@@ -19,4 +21,58 @@ export const noDocuments: Evaluation = {
   certain: undefined,
   rowsRead: 0,
   bytesTouched: 0
+}
+
+/**
+ * @param part of the rows that has bits, and was read
+ * @param upper and lower addresses of rows, 0 for no document; lower is part of upper, or the same row
+ */
+export function evaluationOf(
+  memory: RowMemory,
+  part: RowPart,
+  upper: number,
+  lower: number,
+  rowsRead: number
+): Evaluation {
+  const bytesTouched = rowsRead * part.length
+  if (upper === 0) {
+    const { upper: positions, lowerCount, isLowerUpper, certain } = noDocuments
+    return { upper: positions, lowerCount, isLowerUpper, certain, rowsRead, bytesTouched }
+  }
+  const positions = positionsOf(upper, part, memory)
+  const lowerCount = countOf(upper, lower, positions.length, part, memory)
+  const isLowerUpper = lowerCount === positions.length
+  return {
+    upper: positions,
+    lowerCount,
+    isLowerUpper,
+    certain: lowerCount === 0 || isLowerUpper ? undefined : membersOf(lower, positions, memory),
+    rowsRead,
+    bytesTouched
+  }
+}
+
+function countOf(upper: number, lower: number, upperCount: number, part: RowPart, { kernels }: RowMemory): number {
+  if (lower === upper) return upperCount
+  return lower === 0 ? 0 : kernels.popcount(lower + part.from, part.length)
+}
+
+function positionsOf(row: number, { from, length }: RowPart, memory: RowMemory): Uint16Array {
+  const { kernels, u32 } = memory
+  const count = kernels.popcount(row + from, length)
+  const list = memory.push(count * 4)
+  kernels.enumerate(row + from, length, list, count)
+  const positions = new Uint16Array(count)
+  for (let i = 0; i < count; i++) positions[i] = u32[(list >>> 2) + i]! + from * 8
+  return positions
+}
+
+/** Bit i: positions[i] is set in the row. */
+function membersOf(row: number, positions: Uint16Array, { u8 }: RowMemory): Uint8Array {
+  const members = new Uint8Array((positions.length + 7) >>> 3)
+  for (let i = 0; i < positions.length; i++) {
+    const position = positions[i]!
+    members[i >>> 3]! |= ((u8[row + (position >>> 3)]! >>> (position & 7)) & 1) << (i & 7)
+  }
+  return members
 }

@@ -86,6 +86,27 @@ export const bounds = [
     'sharded-bloom/soundness'
   ),
   mutant(
+    'a zone that reaches into a range is taken for one within it',
+    edit('sharded-bloom/ranges/sealed-column', "side === 'upper' ? 8 : 0", "side === 'upper' ? 8 : 8"),
+    'sharded-bloom/range-soundness'
+  ),
+  mutant(
+    'documents of a zone are taken for documents of the column',
+    edit('sharded-bloom/ranges/sealed-column', '      kernels.and(out, members, out, rowBytes)\n', ''),
+    'sharded-bloom/range-soundness'
+  ),
+  mutant(
+    'zones are taken whatever the order of keys',
+    edit('sharded-bloom/ranges/seal-column', 'return held <= limit * sample.length', 'return true'),
+    'sharded-bloom/zones'
+  ),
+  mutant(
+    'texts lose their column when they no longer grow',
+    edit('sharded-bloom/ranges/choose-columns', ' || this.#earlierTexts.has(path)', ''),
+    'sharded-bloom/choose-columns',
+    'sharded-bloom/zones'
+  ),
+  mutant(
     'a segment is passed over where one of the alternatives is not',
     edit(
       'sharded-bloom/segment/groups',
