@@ -42,7 +42,10 @@ export type IndexKind = 'sharded' | 'embedded' | 'none'
  */
 export interface IndexOptions {
   readonly kind?: IndexKind
-  /** Documents per segment (M), a power of two. Default 65,536. */
+  /**
+   * Documents per segment (M), a power of two from 512 to 65,536. Default: as the collection has it, 65,536 for a new one.
+   * Another than before builds the index again when the collection is opened.
+   */
   readonly segmentBits?: number
   /** Rows per segment (P). Default `'auto'`: from the statistics of the documents. */
   readonly shards?: number | 'auto'
@@ -50,7 +53,10 @@ export interface IndexOptions {
   readonly rowsPerPair?: number | 'auto'
   /** Row bits spent on each (pair, document). Default 24. */
   readonly bitsPerPosting?: number
-  /** Default `'murmur'`. */
+  /**
+   * Default: as the collection has it, `'murmur'` for a new one. Another than before builds the index again when the
+   * collection is opened.
+   */
   readonly hash?: 'murmur' | 'farmhash'
   /**
    * Which paths get range codes: those of numbers and dates (`'numbers'`), of strings too (`'all'`), none, or by what

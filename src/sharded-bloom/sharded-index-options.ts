@@ -7,7 +7,10 @@ import type { IndexSeed } from './records/index-header.ts'
 export interface ShardedIndexOptions {
   readonly store: IndexStore
   readonly documents: DocumentSource
-  /** M, ordinals per segment: a power of two from 512 to 65,536, which is the default. */
+  /**
+   * M, ordinals per segment: a power of two from 512 to 65,536. Default: that of the stored index, 65,536 for a new one.
+   * Another one builds the index again.
+   */
   readonly segmentDocuments?: number | undefined
   readonly shards?: number | 'auto' | undefined
   readonly rowsPerPair?: number | 'auto' | undefined
@@ -15,6 +18,7 @@ export interface ShardedIndexOptions {
   readonly bitsPerPosting?: number | undefined
   /** Which values get range codes; default 'auto'. */
   readonly rangeCodes?: RangeCodes | undefined
+  /** Default: that of the stored index, murmur for a new one. Another one builds the index again. */
   readonly hash?: HashName | undefined
   /** Seed of an index that is created now: random unless given, so that nobody can craft documents that collide. */
   readonly seed?: IndexSeed | undefined

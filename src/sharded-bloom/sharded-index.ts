@@ -5,7 +5,7 @@
  * one starts with general parameters and is built again, from the stored documents, when 1,024 and 4,096 of them have
  * shown what they are like; every other one takes its parameters from a sample of the one before.
  */
-import type { HashName, PairHasher } from '../bloom/hash.ts'
+import type { PairHasher } from '../bloom/hash.ts'
 import { loadHasher } from '../bloom/hash.ts'
 import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
@@ -26,7 +26,7 @@ import { storedDocuments } from './rebuild/stored-documents.ts'
 import { CheckedStore } from './records/checked-store.ts'
 import { createHeader, decodeHeader, encodeHeader, type IndexHeader, indexFormat } from './records/index-header.ts'
 import { IndexArea, indexKey, indexRange } from './records/index-keys.ts'
-import { type Geometry, geometryOf } from './segment/geometry.ts'
+import { defaultSegmentDocuments, type Geometry, geometryOf } from './segment/geometry.ts'
 import { LiveBitmap } from './segment/live.ts'
 import { OpenSegment } from './segment/open-segment.ts'
 import { RowCache } from './segment/row-cache.ts'
@@ -48,7 +48,8 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
 export class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
   readonly #store: IndexStore
-  readonly #geometry: Geometry
+  /** Until open() has read the header, of what the caller chose. */
+  #geometry: Geometry
   #tuning: TuningOptions
   readonly #memory: RowMemory
   readonly #cache: RowCache
@@ -67,7 +68,7 @@ export class ShardedIndex implements DocumentIndex {
     this.#options = options
     this.#store = new CheckedStore(options.store)
     this.#rebuilds = new Rebuilds(this.#store, this.#handles)
-    this.#geometry = geometryOf(options.segmentDocuments ?? 65_536)
+    this.#geometry = geometryOf(options.segmentDocuments ?? defaultSegmentDocuments)
     this.#tuning = checkTuning(options)
     this.#memory = rowMemory()
     this.#cache = new RowCache(this.#memory, options.cacheBytes ?? defaultCacheBytes)
@@ -78,20 +79,25 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   async open(nextOrdinal: number, documents: number): Promise<void> {
-    const hash = this.#options.hash ?? 'murmur'
-    const hasher = await loadHasher(hash)
     // The first index of a process has just made its memory.
     await nextTurn()
+    const stored = await this.#store.get(indexKey(IndexArea.header))
+    const { shape, header } = decodeHeader(stored, this.#options)
+    this.#geometry = geometryOf(shape.segmentDocuments)
+    const hasher = await loadHasher(shape.hash)
     this.#tuning = checkTuning(withChoice(this.#options, await readChoice(this.#store)))
     try {
-      await this.#load(hasher, hash)
+      if (stored === undefined && (await hasSegments(this.#options.store))) {
+        this.#noteDamage('The header of the index is missing or not readable')
+      }
+      if (header === undefined || !(await this.#load(hasher, header))) await this.#startAgain(hasher)
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)
       if (live === documents) return
       // A lost dead mark, say. Whatever it was, it would be counted.
       this.#noteDamage(`The index holds ${live} documents live, the store has ${documents}`)
       this.#freeSegments()
-      await this.#startAgain(hasher, hash)
+      await this.#startAgain(hasher)
       await this.#recover(nextOrdinal)
     } catch (error) {
       this.#freeSegments()
@@ -169,7 +175,8 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   get tuning(): IndexTuning {
-    return { ...this.#tuning, segmentDocuments: this.#geometry.segmentDocuments, hash: this.#options.hash ?? 'murmur' }
+    const { segmentDocuments } = this.#geometry
+    return { ...this.#tuning, segmentDocuments, hash: this.#header?.hash ?? this.#options.hash ?? 'murmur' }
   }
 
   async retune(choice: StoredChoice): Promise<void> {
@@ -255,40 +262,34 @@ export class ShardedIndex implements DocumentIndex {
     return new OpenSegment(this.#memory, this.#geometry, this.#tools!.pairHash, firstOrdinal, parameters)
   }
 
-  async #startAgain(hasher: PairHasher, hash: HashName): Promise<void> {
+  async #startAgain(hasher: PairHasher): Promise<void> {
     const store = this.#store
     for (const area of Object.values(IndexArea)) {
       await store.clear(...indexRange(area))
       await turnIfLong()
     }
-    this.#header = createHeader(hash, this.#geometry.segmentDocuments, this.#options.seed)
+    const { segmentDocuments } = this.#geometry
+    this.#header = createHeader({ hash: hasher.name, segmentDocuments }, this.#options.seed)
     this.#createTools(hasher, this.#header)
     await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])
   }
 
-  /** The stored index; a new, empty one where none is stored, or where it does not fit or is damaged. */
-  async #load(hasher: PairHasher, hash: HashName): Promise<void> {
-    const stored = await this.#store.get(indexKey(IndexArea.header))
-    const header = stored && decodeHeader(stored, hash, this.#geometry.segmentDocuments)
-    if (stored === undefined && (await hasSegments(this.#options.store))) {
-      this.#noteDamage('The header of the index is missing or not readable')
+  /** The stored index. @returns false where it is damaged: it has to be built again */
+  async #load(hasher: PairHasher, header: IndexHeader): Promise<boolean> {
+    this.#header = { ...header, format: indexFormat }
+    this.#createTools(hasher, header)
+    try {
+      if (header.format !== indexFormat) await this.#raiseFormat()
+      await this.#loadSegments()
+      this.#maintenance!.resume()
+      await this.#rebuilds.clearLeftovers()
+      return true
+    } catch (error) {
+      if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
+      this.#noteDamage(error.message)
+      this.#freeSegments()
+      return false
     }
-    if (header !== undefined) {
-      this.#header = { ...header, format: indexFormat }
-      this.#createTools(hasher, header)
-      try {
-        if (header.format !== indexFormat) await this.#raiseFormat()
-        await this.#loadSegments()
-        this.#maintenance!.resume()
-        await this.#rebuilds.clearLeftovers()
-        return
-      } catch (error) {
-        if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
-        this.#noteDamage(error.message)
-        this.#freeSegments()
-      }
-    }
-    await this.#startAgain(hasher, hash)
   }
 
   /** Before the first record of this format is written. A read-only store stays as it is: nothing will be written. */

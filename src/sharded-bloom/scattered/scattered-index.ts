@@ -226,9 +226,8 @@ export class ScatteredIndex implements DocumentIndex {
 
   /** With the parameters that tune() chose, where it did. */
   #openRecent(firstVersion: number): Promise<Recent> {
-    const { documentsAt, hash } = this.#options
-    const options = { ...this.#built.tuning, hash, cacheBytes: cacheBytesOfRecent }
-    return Recent.open(options, firstVersion, documentsAt)
+    const options = { ...this.#built.tuning, cacheBytes: cacheBytesOfRecent }
+    return Recent.open(options, firstVersion, this.#options.documentsAt)
   }
 
   /** Indexes the marked documents again, as versions from `version` on. */

@@ -9,6 +9,7 @@ import { frameBytes } from './row-cache.ts'
 
 export const maxSegmentDocuments = 65_536
 export const minSegmentDocuments = 512
+export const defaultSegmentDocuments = maxSegmentDocuments
 /** Half of what may have to be indexed again after a crash: a checkpoint writes whole chunks, batches come in between. */
 const maxChunkDocuments = 4096
 
@@ -21,9 +22,14 @@ export interface Geometry {
   readonly rowsPerFrame: number
 }
 
+export function isSegmentSize(documents: unknown): documents is number {
+  if (typeof documents !== 'number' || (documents & (documents - 1)) !== 0) return false
+  return documents >= minSegmentDocuments && documents <= maxSegmentDocuments
+}
+
+/** @throws PetalError InvalidOptions */
 export function geometryOf(segmentDocuments: number): Geometry {
-  const isPowerOfTwo = (segmentDocuments & (segmentDocuments - 1)) === 0
-  if (!isPowerOfTwo || segmentDocuments < minSegmentDocuments || segmentDocuments > maxSegmentDocuments) {
+  if (!isSegmentSize(segmentDocuments)) {
     throw new PetalError(
       'InvalidOptions',
       `segmentBits must be a power of two from ${minSegmentDocuments} to ${maxSegmentDocuments}, not ${segmentDocuments}`,

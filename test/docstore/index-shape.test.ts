@@ -1,0 +1,140 @@
+/** Segment size and hash are the stored index's own: opening without them takes them, and only others build it again. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type IndexOptions, type OpenOptions, open } from '../../src/index.ts'
+import { inTemporaryDirectory, runCli } from '../cli/run-cli.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const made = { segmentBits: 512, hash: 'farmhash' } as const
+const documents = Array.from({ length: 1800 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
+
+/** Of 1,800 documents, 36 of them deleted, in segments of 512. */
+async function make(location: string, options: OpenOptions = {}): Promise<void> {
+  await using db = await open(location, { ...options, index: made })
+  await db.insertMany(documents)
+  await db.deleteMany({ n: 7 })
+}
+
+async function assertAnswers(db: Database, count = 1764): Promise<void> {
+  for (const filter of [
+    { n: 3 },
+    { text: 'number 103' },
+    { n: { $ne: 4 } },
+    { n: { $gt: 40 }, text: { $exists: true } }
+  ]) {
+    const scanned = await db.find(filter, { hint: 'scan' }).toArray()
+    assert.ok(scanned.length > 0)
+    assert.equal(await db.find(filter, { hint: 'index' }).toArray(), scanned)
+  }
+  assert.is(await db.countDocuments(), count)
+}
+
+/** What opening did. */
+async function opened(db: Database) {
+  const { recovered, damage, segments } = await db.index.stats()
+  return { recovered, damage, segments }
+}
+
+const asMade = { recovered: 0, damage: [], segments: 4 }
+
+for (const store of ['lsm', 'level'] as const) {
+  test(`an index is opened as it was made where nothing else is asked for, and goes on so (${store})`, async () => {
+    const location = scratchPath()
+    await make(location, { store })
+    const choices = [undefined, 'sharded', {}, { segmentBits: 512 }, { hash: 'farmhash' }, { shards: 128 }] as const
+    for (const index of choices) {
+      await using db = await open(location, index === undefined ? {} : { index })
+      assert.equal(await opened(db), asMade, JSON.stringify(index))
+      await assertAnswers(db)
+    }
+    {
+      await using db = await open(location)
+      await db.insertMany(documents.map(({ _id, ...rest }) => ({ ...rest, _id: 10_000 + _id })))
+    }
+    await using db = await open(location, { index: made })
+    assert.equal(await opened(db), { ...asMade, segments: 8 })
+    await assertAnswers(db, 3564)
+  })
+
+  test(`a database that is opened to be read needs no options of its index either (${store})`, async () => {
+    const location = scratchPath()
+    await make(location, { store })
+    await using db = await open(location, { readOnly: true })
+    assert.equal(await opened(db), asMade)
+    await assertAnswers(db)
+  })
+}
+
+for (const [index, segments] of [
+  [{ segmentBits: 1024 }, 2],
+  [{ hash: 'murmur' }, 4],
+  [{ segmentBits: 2048, hash: 'murmur' }, 1]
+] as const satisfies readonly (readonly [IndexOptions, number])[]) {
+  test(`${JSON.stringify(index)} builds the index again, once, and keeps what it does not name`, async () => {
+    const location = scratchPath()
+    await make(location)
+    {
+      await using db = await open(location, { index })
+      assert.equal(await opened(db), { recovered: 1764, damage: [], segments })
+      await assertAnswers(db)
+    }
+    for (const options of [{}, { index }, { index: { ...made, ...index } }]) {
+      await using db = await open(location, options)
+      assert.equal(await opened(db), { recovered: 0, damage: [], segments })
+      await assertAnswers(db)
+    }
+  })
+}
+
+test('a store that nothing may be written to is not opened with another segment size', async () => {
+  const location = scratchPath()
+  await make(location, { store: 'level' })
+  await rejects(open(location, { readOnly: true, index: { segmentBits: 1024 } }), 'IllegalOperation')
+  await using db = await open(location, { readOnly: true })
+  assert.equal(await opened(db), asMade)
+})
+
+test('a collection may have been made otherwise than the others', async () => {
+  const location = scratchPath()
+  {
+    await using db = await open(location)
+    await db.insertMany(documents)
+    await db.collection('other', { index: made }).insertMany(documents)
+  }
+  await using db = await open(location)
+  assert.equal(await opened(db), { ...asMade, segments: 1 })
+  assert.is((await db.collection('other').index.stats()).recovered, 0)
+  assert.is((await db.collection('other').index.stats()).segments, 4)
+})
+
+test('the index of computed ids is opened as it was made, and merges into segments of that size', async () => {
+  const location = scratchPath()
+  const ids = { codec: 'reversible', from: 0, to: 100_000 } as const
+  await make(location, { ids })
+  const figures = async (options: OpenOptions, more = 0) => {
+    await using db = await open(location, { ids, ...options })
+    const before = await opened(db)
+    await assertAnswers(db)
+    if (more > 0) await db.replaceOne({ _id: 3 }, { n: 3, text: 'replaced' })
+    return before
+  }
+  const first = await figures({ index: made })
+  assert.equal(first.damage, [])
+  assert.ok(first.segments >= 4)
+  assert.equal(await figures({}, 1), first)
+  // The replaced document is read again, into a segment of recent ones.
+  assert.equal(await figures({}), { ...first, recovered: 1, segments: first.segments + 1 })
+})
+
+test('no command of the command line builds the index of such a database again', () =>
+  inTemporaryDirectory(async (path) => {
+    await make(path('db'))
+    assert.is((await runCli(['count', path('db'), '{"n": 3}'])).stdout.trim(), '36')
+    assert.match((await runCli(['stats', path('db')])).stdout, /1,764 documents, 4 segments.* 0 indexed again at open/s)
+    assert.is((await runCli(['get', path('db'), '9999'])).code, 1)
+    assert.match((await runCli(['verify', path('db')])).stdout, /^no problem/)
+    await using db = await open(path('db'), { index: made })
+    assert.equal(await opened(db), asMade)
+  }))
+
+test.run()

@@ -1,0 +1,64 @@
+/** What is not chosen comes from the stored header, or is the default; what is chosen and differs builds the index again. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compileFilter } from '../../src/query/filter.ts'
+import { CheckedStore } from '../../src/sharded-bloom/records/checked-store.ts'
+import { createHeader, decodeHeader, encodeHeader } from '../../src/sharded-bloom/records/index-header.ts'
+import { IndexArea, indexKey } from '../../src/sharded-bloom/records/index-keys.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+const shape = { hash: 'farmhash', segmentDocuments: 1024 } as const
+const defaults = { hash: 'murmur', segmentDocuments: 65_536 } as const
+const header = createHeader(shape, { lo: 1, hi: 2 })
+
+test('a header that fits what is chosen is taken, and nothing need be chosen', () => {
+  const bytes = encodeHeader(header)
+  for (const choices of [{}, shape, { hash: shape.hash }, { segmentDocuments: 1024, hash: undefined }]) {
+    assert.equal(decodeHeader(bytes, choices), { shape, header })
+  }
+})
+
+test('another choice builds the index again; what is not chosen stays', () => {
+  const bytes = encodeHeader(header)
+  assert.equal(decodeHeader(bytes, { hash: 'murmur' }), { shape: { ...shape, hash: 'murmur' }, header: undefined })
+  const larger = { ...shape, segmentDocuments: 2048 }
+  assert.equal(decodeHeader(bytes, { segmentDocuments: 2048 }), { shape: larger, header: undefined })
+})
+
+test('a damaged index is built again as it was; where no header says how, by default', () => {
+  const damaged = encodeHeader({ ...header, isDamaged: true })
+  assert.equal(decodeHeader(damaged, {}), { shape, header: undefined })
+  const nonsense = { ...header, hash: 'other', segmentDocuments: 1000 }
+  for (const text of ['', '{', 'null', '7', '[]', '{}', JSON.stringify(nonsense)]) {
+    assert.equal(decodeHeader(new TextEncoder().encode(text), {}), { shape: defaults, header: undefined }, text)
+  }
+  assert.equal(decodeHeader(undefined, {}), { shape: defaults, header: undefined })
+  assert.equal(decodeHeader(undefined, shape), { shape, header: undefined })
+})
+
+for (const isDamaged of [false, true]) {
+  test(`an index that ${isDamaged ? 'is damaged' : 'fits'} keeps segment size and hash without being told`, async () => {
+    const made = await IndexHarness.open(shape)
+    await made.insert(Array.from({ length: 3000 }, (_, i) => ({ n: i % 60, v: `${i}` })))
+    const { tuning } = made.index
+    await made.close()
+    const records = new CheckedStore(made.records)
+    if (isDamaged) {
+      const damaged = encodeHeader({ ...header, isDamaged })
+      await records.write([{ key: indexKey(IndexArea.header), value: damaged }])
+    }
+    const harness = new IndexHarness({}, made.records, made.source, made.limit)
+    await harness.open()
+    assert.equal(harness.index.tuning, tuning)
+    assert.is(harness.index.stats().recovered, isDamaged ? 3000 : 0)
+    assert.is(harness.index.stats().segments, 3)
+    await harness.check([compileFilter({ n: 7 }), compileFilter({ v: '2999' }), compileFilter({ n: { $gt: 50 } })])
+    await harness.insert([{ n: 7, v: 'new' }])
+    await harness.reopen()
+    assert.is(harness.index.stats().recovered, 0)
+    await harness.check([compileFilter({ n: 7 })])
+    await harness.close()
+  })
+}
+
+test.run()
