@@ -12,7 +12,7 @@ import {
 } from '../../src/sharded-bloom/standalone/index.ts'
 import { seededRandom } from '../bloom/random.ts'
 
-const bits = 60
+const bits = 32
 const setups: readonly ShardedBloomOptions[] = (['bloom', 'fingerprint'] as const).flatMap((tail) =>
   (['rehash', { codec: 'table', positions: 'hash' }] as const).map((ids) => ({
     ...(tail === 'bloom' ? { shards: 64, rowsPerPair: 2 } : { shards: 4, fingerprintBits: 8 }),
