@@ -154,13 +154,13 @@ export const kernels = [
   ),
   mutant(
     'a bit behind the last document is left',
-    edit(`${rows}/index`, '(<u32>1 << (bits & 7)) - 1', '(<u32>2 << (bits & 7)) - 1'),
+    edit(`${rows}/rows`, '(<u32>1 << (bits & 7)) - 1', '(<u32>2 << (bits & 7)) - 1'),
     'bloom/kernels'
   ),
   mutant(
     'bits are counted until a byte overflows',
     edit(
-      `${rows}/index`,
+      `${rows}/rows`,
       'lane.\n    const end = min<usize>(offset + 31 * 16, bytes)',
       'lane.\n    const end = min<usize>(offset + 32 * 16, bytes)'
     ),

@@ -1,0 +1,51 @@
+/** The AND and the OR of many rows: the contract of every function stands in ../kernels.ts, the invariants in ./index.ts. */
+const ZERO: v128 = i64x2.splat(0)
+const ONES: v128 = i64x2.splat(-1)
+
+export function andRows(pointers: usize, count: u32, out: usize, bytes: u32): u32 {
+  return combineRows(true, pointers, count, out, bytes)
+}
+
+export function orRows(pointers: usize, count: u32, out: usize, bytes: u32): u32 {
+  return combineRows(false, pointers, count, out, bytes)
+}
+
+/** Once for each value of `isAnd`, which is a constant wherever it is called. */
+// @ts-ignore: decorator
+@inline
+function combineRows(isAnd: bool, pointers: usize, count: u32, out: usize, bytes: u32): u32 {
+  const end = pointers + (<usize>count << 2)
+  const start = isAnd ? ONES : ZERO
+  let any = ZERO
+  let offset: usize = 0
+  for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
+    let a = start, b = start, c = start, d = start
+    for (let pointer = pointers; pointer < end; pointer += 4) {
+      const row = <usize>load<u32>(pointer) + offset
+      a = combine(isAnd, a, v128.load(row))
+      b = combine(isAnd, b, v128.load(row, 16))
+      c = combine(isAnd, c, v128.load(row, 32))
+      d = combine(isAnd, d, v128.load(row, 48))
+    }
+    v128.store(out + offset, a)
+    v128.store(out + offset, b, 16)
+    v128.store(out + offset, c, 32)
+    v128.store(out + offset, d, 48)
+    any = v128.or(v128.or(any, v128.or(a, b)), v128.or(c, d))
+  }
+  for (; offset < <usize>bytes; offset += 16) {
+    let a = start
+    for (let pointer = pointers; pointer < end; pointer += 4) {
+      a = combine(isAnd, a, v128.load(<usize>load<u32>(pointer) + offset))
+    }
+    v128.store(out + offset, a)
+    any = v128.or(any, a)
+  }
+  return <u32>v128.any_true(any)
+}
+
+// @ts-ignore: decorator
+@inline
+function combine(isAnd: bool, a: v128, b: v128): v128 {
+  return isAnd ? v128.and(a, b) : v128.or(a, b)
+}
