@@ -93,10 +93,11 @@ function decodeColumn(
   if (!isInteger(count, 0, documents) || min === undefined || max === undefined) return undefined
   if (!Array.isArray(rows) || rows.length > 8 || !rows.every(isRow) || !isRow(outside)) return undefined
   const zones = Math.ceil(documents / 32)
-  if (!isInteger(keys, 0, kind === 'codes' ? 510 : kind === 'zones' ? 2 * zones : zones)) return undefined
+  if (!isInteger(keys, 0, kind === 'codes' ? 510 : 2 * zones)) return undefined
   if (!isInteger(firstKeys, 0, maxStoredRows)) return undefined
   if (kind === 'codes' ? rows.length === 0 : rows.length !== 1) return undefined
-  if (kind !== 'growing' && keys % 2 !== 0) return undefined
+  if (kind === 'codes' && keys % 2 !== 0) return undefined
+  if (kind !== 'codes' && keys !== (kind === 'zones' ? 2 * zones : zones)) return undefined
   return { path, type, prefix, kind, count, min, max, rows, outside, keys, firstKeys }
 }
 
