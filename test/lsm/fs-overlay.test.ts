@@ -6,7 +6,7 @@ import { OverlayFileSystem } from '../../src/lsm/fs/overlay-file-system.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { smallOptions } from './tools-content.ts'
-import { fillLevel, location, openLevel, rejection } from './tools-stores.ts'
+import { fillLevel, leftStore, location, openLevel, rejection } from './tools-stores.ts'
 
 /** As a mount that is read-only; only what is elsewhere can be changed. */
 function readOnly(inner: FileSystem): FaultyFileSystem {
@@ -16,16 +16,6 @@ function readOnly(inner: FileSystem): FaultyFileSystem {
       if (isChange && `${path}${to}`.includes(location)) throw systemError('EROFS', operation, path)
     }
   })
-}
-
-/** A store as kill -9 leaves it, with much in its log. */
-async function leftStore() {
-  const fileSystem = new MemoryFileSystem()
-  const db = await openLevel(fileSystem)
-  const content = await fillLevel(db)
-  const left = fileSystem.snapshot()
-  await db.close()
-  return { left, content }
 }
 
 const options = { ...smallOptions, autoCompaction: false }

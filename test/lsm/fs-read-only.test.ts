@@ -6,9 +6,8 @@ import type { FileSystem } from '../../src/lsm/fs/file-system.ts'
 import { acquireLock } from '../../src/lsm/fs/lock.ts'
 import { noRoomCode, openReadOnly } from '../../src/lsm/fs/read-only.ts'
 import { type SystemErrorCode, systemError } from '../../src/lsm/fs/system-error.ts'
-import { MemoryFileSystem } from '../../src/lsm/index.ts'
 import { smallOptions } from './tools-content.ts'
-import { fillLevel, location, openLevel, rejection } from './tools-stores.ts'
+import { leftStore, location, openLevel, rejection } from './tools-stores.ts'
 
 const options = { ...smallOptions, autoCompaction: false }
 
@@ -27,16 +26,6 @@ class Watched extends FaultyFileSystem {
       }
     })
   }
-}
-
-/** A store as kill -9 leaves it, with much in its log. */
-async function leftStore() {
-  const fileSystem = new MemoryFileSystem()
-  const db = await openLevel(fileSystem)
-  const content = await fillLevel(db)
-  const left = fileSystem.snapshot()
-  await db.close()
-  return { left, content }
 }
 
 /** Every file with its bytes. */

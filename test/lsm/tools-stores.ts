@@ -48,6 +48,16 @@ export async function filledStore(options: StoreOptions = smallOptions) {
   return { fileSystem, content }
 }
 
+/** A store as kill -9 leaves it, with much in its log, and what is in it. */
+export async function leftStore() {
+  const fileSystem = new MemoryFileSystem()
+  const db = await openLevel(fileSystem)
+  const content = await fillLevel(db)
+  const left = fileSystem.snapshot()
+  await db.close()
+  return { left, content }
+}
+
 /** Tables 1, 2, … of the versions given, and no manifest. */
 export function tablesAlone(...tables: readonly (readonly Version[])[]) {
   const fileSystem = new MemoryFileSystem()
