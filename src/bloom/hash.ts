@@ -10,7 +10,9 @@ import { MurmurHasher } from './murmur-hasher.ts'
 
 export { rowNumbers } from './row-numbers.ts'
 
-export type HashName = 'murmur' | 'farmhash'
+export const hashNames = ['murmur', 'farmhash'] as const
+
+export type HashName = (typeof hashNames)[number]
 
 /**
  * Leaves its result in `lo` and `hi` instead of returning it: hashing allocates nothing.

@@ -62,8 +62,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   /**
    * A collection by name; it is created by the first write.
    * @param options for the whole database's life: those of open() where they are left out
-   * @throws PetalError InvalidNamespace, BadValue; InvalidOptions when the collection is open with other options, or was made with
-   *   other ids
+   * @throws PetalError InvalidNamespace, BadValue; InvalidOptions when the collection is open with other options, or was
+   *   made with other ids
    * @example
    * db.collection('log', { index: 'none' })
    * db.collection('orders', { ids: 'reversible' })
@@ -83,7 +83,11 @@ export class Database<T extends object = Document> extends Collection<T> impleme
     return Object.assign([...list], { toArray: async () => list })
   }
 
-  /** Deletes a collection and all of it; cursors over it end with an error. @returns false when there was none @throws PetalError InvalidNamespace */
+  /**
+   * Deletes a collection and all of it; cursors over it end with an error.
+   * @returns false when there was none
+   * @throws PetalError InvalidNamespace
+   */
   async dropCollection(name: string): Promise<boolean> {
     checkCollectionName(name)
     return this.#collections.drop(name)

@@ -239,7 +239,7 @@ function badOption(option: string, wanted: string, value: unknown): PetalError {
   return new PetalError('BadValue', `${option} must be ${wanted}, got ${describe(value)}`, { details: { option } })
 }
 
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return `'${value}'`
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value

@@ -17,7 +17,7 @@ import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const { maxDepth } = defaultFlattenLimits
 const maxKeys = 16_384
-/** Bytes of the longest document that a view is kept for: to make one takes as long as to copy a kilobyte. */
+/** Bytes of the longest document that a view is kept for. */
 const maxKeptView = 4096
 
 /** Stands in front of a document whose `_id` is an ObjectId, written as its digits. */

@@ -48,9 +48,14 @@ export function chooseEdges(sample: Float64Array): number[] {
   return edges
 }
 
-/** Whether there are more values than bins. @param sample keys, ascending */
-export function hasSharedBins(sample: Float64Array): boolean {
-  return runsOf(sample).keys.length > maxBins - 1
+/** Whether there are more values than bins: some key is no edge. @param edges of chooseEdges() for the sample */
+export function hasSharedBins(edges: readonly number[], sample: Float64Array): boolean {
+  let edge = 0
+  for (let i = 0; i < sample.length; i++) {
+    if (edges[edge] !== sample[i]) edge++
+    if (edges[edge] !== sample[i]) return true
+  }
+  return false
 }
 
 /** Bits that tell the codes of `bins` bins, and 0, apart. */

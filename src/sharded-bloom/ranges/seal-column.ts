@@ -40,14 +40,13 @@ export function* sealColumn(column: OpenColumn, documents: number, memory: RowMe
   if (column.isGrowing) return growing(column, documents, memory)
   const sample = sampleOf(column, documents, memory)
   yield
-  sample.sort()
+  const edges = chooseEdges(sample.sort())
   // Where a bin is a value, codes are exact.
-  if (hasSharedBins(sample)) {
-    const zones = zonesOf(column, documents, memory)
-    if (areNarrow(zones.keys, sample)) return zones
+  if (hasSharedBins(edges, sample)) {
     yield
+    const zones = zonesOf(column, documents, memory, sample)
+    if (zones !== undefined) return zones
   }
-  const edges = chooseEdges(sample)
   // Keys beyond the sample's greatest one have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
   yield
@@ -66,15 +65,25 @@ function growing(column: OpenColumn, documents: number, memory: RowMemory): Colu
   return { kind: 'growing', rows: [members], keys }
 }
 
-function zonesOf(column: OpenColumn, documents: number, memory: RowMemory): ColumnContents {
+/** undefined where too many zones hold the same keys. @param sample of the column's keys, ascending */
+function zonesOf(
+  column: OpenColumn,
+  documents: number,
+  memory: RowMemory,
+  sample: Float64Array
+): ColumnContents | undefined {
   const zones = Math.ceil(documents / groupPositions)
   const zonesAt = memory.push(16 * zones)
-  const membersAt = memory.push(4 * zones)
-  column.zones(documents, zonesAt, membersAt)
-  const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + zones)
-  const keys = memory.f64.slice(zonesAt >>> 3, (zonesAt >>> 3) + 2 * zones)
-  memory.pop(zonesAt)
-  return { kind: 'zones', rows: [members], keys }
+  try {
+    const membersAt = memory.push(4 * zones)
+    column.zones(documents, zonesAt, membersAt)
+    const keys = memory.f64.subarray(zonesAt >>> 3, (zonesAt >>> 3) + 2 * zones)
+    if (!areNarrow(keys, sample)) return undefined
+    const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + zones)
+    return { kind: 'zones', rows: [members], keys: keys.slice() }
+  } finally {
+    memory.pop(zonesAt)
+  }
 }
 
 /** Whether few zones hold a document's key, on average. @param sample of the keys, ascending */

@@ -2,7 +2,7 @@
  * The index says what it is: format, hash, seed and segment size. What of it the caller does not choose stays as it is;
  * one that does not fit what he does choose is built again.
  */
-import type { HashName } from '../../bloom/hash.ts'
+import { type HashName, hashNames } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 import { defaultSegmentDocuments, isSegmentSize } from '../segment/geometry.ts'
 
@@ -54,8 +54,6 @@ export interface StoredHeader {
   readonly header: IndexHeader | undefined
 }
 
-const hashes: readonly unknown[] = ['murmur', 'farmhash'] satisfies HashName[]
-
 /**
  * @param bytes undefined where none are stored
  * @throws PetalError UnsupportedFormat for an index of a later version, which is left as it is
@@ -68,7 +66,7 @@ export function decodeHeader(bytes: Uint8Array | undefined, choices: ShapeChoice
       `The index has format ${stored.format}; this version of petaldb knows formats up to ${indexFormat}`
     )
   }
-  const storedHash = hashes.includes(stored.hash) ? stored.hash : undefined
+  const storedHash = hashNames.find((name) => name === stored.hash)
   const storedSize = isSegmentSize(stored.segmentDocuments) ? stored.segmentDocuments : undefined
   const hash = choices.hash ?? storedHash ?? 'murmur'
   const segmentDocuments = choices.segmentDocuments ?? storedSize ?? defaultSegmentDocuments

@@ -1,4 +1,7 @@
-/** What scanning and writing a document have in common: flags, results, types of texts and containers, and the containers around one. */
+/**
+ * What scanning and writing a document have in common: flags, results, types of texts and containers, and the containers
+ * around one.
+ */
 
 /** What cannot be told of a document's pairs: it takes the way of objects. */
 export const NOT_HANDLED: i32 = -1
