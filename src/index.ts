@@ -1,13 +1,6 @@
 /** PetalDB's public names. */
 
-export type {
-  Collection,
-  Filter,
-  FindOneAndDeleteOptions,
-  FindOneAndUpdateOptions,
-  UpdateOptions,
-  UpdateSpec
-} from './docstore/collection.ts'
+export type { Collection, Filter, UpdateSpec } from './docstore/collection.ts'
 export type { CollectionIndex } from './docstore/collection-index.ts'
 export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from './docstore/database.ts'
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
@@ -34,6 +27,8 @@ export type {
   AutoRebuildOptions,
   CollectionOptions,
   CountOptions,
+  FindOneAndDeleteOptions,
+  FindOneAndUpdateOptions,
   FindOptions,
   IndexKind,
   IndexOptions,
@@ -41,7 +36,8 @@ export type {
   OpenOptions,
   ReadOptions,
   SortSpec,
-  StoreName
+  StoreName,
+  UpdateOptions
 } from './docstore/options.ts'
 export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'

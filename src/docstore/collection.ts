@@ -4,9 +4,7 @@
 import { PetalError } from '../model/errors.ts'
 import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
-import { compileProjection } from '../query/projection.ts'
-import { compileReplacement, compileUpdate, type Update } from '../query/update/update.ts'
-import { documentFromFilter } from '../query/update/upsert.ts'
+import { compileReplacement, type Update } from '../query/update/update.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
@@ -18,11 +16,12 @@ import type { OpenCollection } from './open-collection.ts'
 import {
   assertBoolean,
   assertOptions,
-  assertReturnDocument,
   type CountOptions,
+  type FindOneAndDeleteOptions,
+  type FindOneAndUpdateOptions,
   type FindOptions,
   type ReadOptions,
-  type SortSpec
+  type UpdateOptions
 } from './options.ts'
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
@@ -32,29 +31,18 @@ import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, 
 import { type BulkWriteOperation, bulkWrite } from './write/bulk-write.ts'
 import { type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
+import {
+  compileOperators,
+  deleteRequest,
+  findOneAndDeleteRequest,
+  findOneAndUpdateRequest,
+  updateRequest
+} from './write/mutation-request.ts'
 
 /** A filter in MongoDB's query language. */
 export type Filter = Readonly<Record<string, unknown>>
 /** Update operators; see compileUpdate for those understood. */
 export type UpdateSpec = Readonly<Record<string, unknown>>
-
-export interface UpdateOptions extends ReadOptions {
-  /** Insert a document when none matches. Default false. */
-  readonly upsert?: boolean
-  readonly arrayFilters?: readonly Document[]
-}
-
-export interface FindOneAndDeleteOptions extends ReadOptions {
-  readonly sort?: SortSpec
-  readonly projection?: Readonly<Record<string, unknown>>
-}
-
-export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
-  readonly upsert?: boolean
-  readonly arrayFilters?: readonly Document[]
-  /** Which version to return. Default `'before'`. */
-  readonly returnDocument?: 'before' | 'after'
-}
 
 /**
  * @example
@@ -185,12 +173,12 @@ export class Collection<T extends object = Document> {
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    */
   updateOne(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
-    return this.#updateUpTo('updateOne', 1, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+    return this.#updateUpTo('updateOne', 1, filter, () => compileOperators(spec, filter, options), options)
   }
 
   /** Changes every document that matches when the update starts, each once. @throws as updateOne() */
   updateMany(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
-    return this.#updateUpTo('updateMany', 0, filter, () => compileUpdate(spec, updateOptions(filter, options)), options)
+    return this.#updateUpTo('updateMany', 0, filter, () => compileOperators(spec, filter, options), options)
   }
 
   /** Puts another document in the place of the first match; its `_id` stays. @throws as updateOne() */
@@ -233,7 +221,7 @@ export class Collection<T extends object = Document> {
    * @throws as updateOne()
    */
   findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
-    const compile = (): Update => compileUpdate(spec, updateOptions(filter, options))
+    const compile = (): Update => compileOperators(spec, filter, options)
     return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
 
@@ -248,11 +236,9 @@ export class Collection<T extends object = Document> {
 
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
   async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
-    assertOptions('findOneAndDelete', options)
-    const find = compileFind(required(filter), oneOf(options))
-    const project = compileProjection(options.projection)
-    const { first } = await this.#write((collection) => remove(collection, find, options))
-    return first === undefined ? null : (project(first) as T)
+    const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
+    const { first } = await this.#write((collection) => remove(collection, request))
+    return first === undefined ? null : (request.project(first) as T)
   }
 
   /**
@@ -305,10 +291,7 @@ export class Collection<T extends object = Document> {
     compile: () => Update,
     options: UpdateOptions
   ): Promise<UpdateResult> {
-    assertOptions(call, options)
-    assertBoolean('upsert', options.upsert)
-    const find = compileFind(required(filter), { ...options, limit })
-    const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
+    const request = updateRequest(call, limit, filter, compile, options)
     const updated = await this.#write((collection) => update(collection, request))
     return {
       acknowledged: true,
@@ -320,9 +303,8 @@ export class Collection<T extends object = Document> {
   }
 
   async #deleteUpTo(call: string, limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
-    assertOptions(call, options)
-    const find = compileFind(required(filter), { ...options, limit })
-    const { deleted } = await this.#write((collection) => remove(collection, find, options))
+    const request = deleteRequest(call, limit, filter, options)
+    const { deleted } = await this.#write((collection) => remove(collection, request))
     return { acknowledged: true, deletedCount: deleted }
   }
 
@@ -332,47 +314,9 @@ export class Collection<T extends object = Document> {
     compile: () => Update,
     options: FindOneAndUpdateOptions
   ): Promise<T | null> {
-    assertOptions(call, options)
-    assertBoolean('upsert', options.upsert)
-    assertReturnDocument(options.returnDocument)
-    const find = compileFind(required(filter), oneOf(options))
-    const project = compileProjection(options.projection)
-    const request = { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
+    const request = findOneAndUpdateRequest(call, filter, compile, options)
     const updated = await this.#write((collection) => update(collection, request))
     const document = options.returnDocument === 'after' ? updated.after : updated.before
-    return document === undefined ? null : (project(document) as T)
-  }
-}
-
-/** A write says what it is for: a variable that happens to be undefined must not change every document. */
-function required(filter: Filter | null | undefined): Filter {
-  if (filter !== undefined && filter !== null) return filter
-  throw new PetalError('BadValue', `A write needs a filter, got ${filter}; {} stands for every document`)
-}
-
-function oneOf({ sort, signal, maxTimeMS, hint }: FindOneAndDeleteOptions): FindOptions {
-  return {
-    limit: 1,
-    ...(sort !== undefined && { sort }),
-    ...(signal && { signal }),
-    ...(maxTimeMS !== undefined && { maxTimeMS }),
-    ...(hint && { hint })
-  }
-}
-
-function updateOptions(filter: Filter, { arrayFilters }: UpdateOptions) {
-  return arrayFilters === undefined ? { filter } : { filter, arrayFilters }
-}
-
-/** Made now, while the filter is as it was given; what is wrong with it matters only when nothing matches. */
-function upsertSeed(filter: Filter, { upsert }: UpdateOptions): (() => Document) | undefined {
-  if (upsert !== true) return undefined
-  try {
-    const seed = documentFromFilter(filter)
-    return () => seed
-  } catch (error) {
-    return () => {
-      throw error
-    }
+    return document === undefined ? null : (request.project(document) as T)
   }
 }

@@ -2,6 +2,7 @@
 import type { AbstractLevel } from 'abstract-level'
 import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
 import { PetalError } from '../model/errors.ts'
+import type { Document } from '../model/types.ts'
 import type { IdsOption } from './ids/ids-option.ts'
 
 /** Any abstract-level database whose keys and values may be bytes or text. */
@@ -151,6 +152,27 @@ export interface FindOptions extends ReadOptions {
 export interface CountOptions extends ReadOptions {
   readonly skip?: number
   readonly limit?: number
+}
+
+/** How matches are changed. */
+export interface UpdateOptions extends ReadOptions {
+  /** Insert a document when none matches. Default false. */
+  readonly upsert?: boolean
+  readonly arrayFilters?: readonly Document[]
+}
+
+/** Which one of the matches is deleted, and what is returned of it. */
+export interface FindOneAndDeleteOptions extends ReadOptions {
+  readonly sort?: SortSpec
+  readonly projection?: Readonly<Record<string, unknown>>
+}
+
+/** Which one of the matches is changed, and what is returned of it. */
+export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
+  readonly upsert?: boolean
+  readonly arrayFilters?: readonly Document[]
+  /** Which version to return. Default `'before'`. */
+  readonly returnDocument?: 'before' | 'after'
 }
 
 /** A whole number ≥ 0, or the default when absent. */

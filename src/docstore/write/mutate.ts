@@ -8,7 +8,6 @@
  */
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
-import type { Update } from '../../query/update/update.ts'
 import { storedForm } from '../documents/stored-form.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
@@ -19,14 +18,7 @@ import { beginFind, type CompiledFind, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import { advance, end } from '../read/steps.ts'
 import { type Commit, isFull } from './committer.ts'
-
-export interface UpdateRequest {
-  readonly find: CompiledFind
-  readonly change: Update
-  /** What to insert when nothing matches: the change applied to this. */
-  readonly upsertSeed: (() => Document) | undefined
-  readonly options: ReadOptions
-}
+import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
 
 export interface Updated {
   readonly matched: number
@@ -70,8 +62,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
 /** Deletes up to `find.limit` matches. */
 export function remove(
   collection: OpenCollection,
-  find: CompiledFind,
-  options: ReadOptions
+  { find, options }: DeleteRequest
 ): Promise<{ readonly deleted: number; readonly first: Document | undefined }> {
   return collection.writer.exclusive(async () => {
     let deleted = 0
