@@ -80,6 +80,16 @@ export function jsonStart(record: Uint8Array): 0 | 1 | undefined {
   return record[0] === objectIdMark.charCodeAt(0) ? 1 : undefined
 }
 
+/**
+ * Whether a record that was just encoded holds what a stored one does. An imported line is stored as it was written: with
+ * white space, escapes and digits of its own.
+ */
+export function isSameDocument(encoded: string, stored: string): boolean {
+  if (encoded === stored) return true
+  if (encoded[0] !== '{' || stored[0] !== '{') return false
+  return encoded === JSON.stringify(JSON.parse(stored))
+}
+
 /** How the JSON in a record has to be read. */
 export function formOf(text: string): JsonForm {
   return text[0] === objectIdMark ? 'objectId' : 'json'

@@ -10,19 +10,11 @@
  *    that is computed from the _id.
  */
 import type { Document } from '../../model/types.ts'
-import {
-  type JsonWriter,
-  jsonWriter,
-  type NotWritten,
-  objectIdMarkByte
-} from '../../sharded-bloom/byte-scan/json-writer.ts'
-import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
-import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
-import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
-import { decodeRecord, encodeRecord } from '../documents/record.ts'
+import { decodeRecord, isSameDocument } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
-import { assertStorable, checkedSize, lookInto, utf8Bytes } from '../documents/stored-form.ts'
+import { type FlatRecord, RecordEncoder } from '../documents/record-encoder.ts'
+import { assertStorable, utf8Bytes } from '../documents/stored-form.ts'
 import { commitFailed } from '../errors.ts'
 import type { JsonLine } from '../import/json-line.ts'
 import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
@@ -33,7 +25,6 @@ import type { Snapshots } from '../store/snapshots.ts'
 import type { CollectionState, WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
-const openingBrace = 0x7b
 const maxBatchCharacters = 4 * 1024 * 1024
 /** A record begins with a character that is no byte order mark. */
 const decoder = new TextDecoder()
@@ -57,20 +48,6 @@ export interface Commit {
   done: Promise<void>
 }
 
-/** A document taken apart. */
-interface ReadDocument {
-  readonly flat: FlatDocument
-  readonly record: string
-  readonly bytes: number
-}
-
-interface PlainRecord {
-  readonly form: JsonForm
-  /** As the index may know it; of use until the next document. */
-  readonly written: Uint8Array
-  readonly record: Uint8Array
-}
-
 export function isFull({ batch, added, removed }: Commit): boolean {
   return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
 }
@@ -80,9 +57,9 @@ export class Committer {
   readonly #index: DocumentIndex
   readonly #snapshots: Snapshots
   readonly #declared: DeclaredIndexes
+  readonly #encoder: RecordEncoder
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
-  #writer: JsonWriter | undefined
   #state: CollectionState
   #nextVersion: number
   /** Above every `_id` that was ever there, where they are counted. */
@@ -101,6 +78,7 @@ export class Committer {
   ) {
     this.#store = store
     this.#index = index
+    this.#encoder = new RecordEncoder(index)
     this.#declared = declared
     this.#snapshots = snapshots
     this.#state = state
@@ -144,8 +122,8 @@ export class Committer {
    */
   add(commit: Commit, document: Document, id: Uint8Array): void {
     if (!this.#addPlain(commit, document, id)) {
-      const read = this.#read(document)
-      this.#putRead(commit, read, id, commit.entries?.admit(decodeRecord(read.record)))
+      const encoded = this.#encoder.flat(document)
+      this.#putFlat(commit, encoded, id, commit.entries?.admit(decodeRecord(encoded.record)))
     }
     commit.documents++
   }
@@ -178,12 +156,12 @@ export class Committer {
    * @returns false when nothing would change, and nothing is then written
    */
   replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
-    const read = this.#read(document)
-    const { record } = read
-    if (record === old.record || isSameDocument(record, old)) return false
+    const encoded = this.#encoder.flat(document)
+    const { record } = encoded
+    if (isSameDocument(record, old.record)) return false
     const admitted = commit.entries?.admit(decodeRecord(record), old.ordinal)
     this.#end(commit, old)
-    this.#putRead(commit, read, id, admitted)
+    this.#putFlat(commit, encoded, id, admitted)
     return true
   }
 
@@ -241,7 +219,7 @@ export class Committer {
   /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
   #addPlain(commit: Commit, document: Document, id: Uint8Array): boolean {
     if (this.#index.addBytes === undefined) return false
-    const plain = lookInto(() => this.#plainRecord(commit, document))
+    const plain = this.#encoder.plain(this.#nextVersion, document, commit.arena)
     if (plain === undefined) return false
     const { form, written, record } = plain
     assertStorable(record.length)
@@ -252,27 +230,6 @@ export class Committer {
     }
     this.#put(commit, record, record.length, id, admitted)
     return true
-  }
-
-  /** The record of a document that JSON holds exactly; undefined for any other. */
-  #plainRecord(commit: Commit, document: Document): PlainRecord | undefined {
-    const written = this.#index.write?.(this.#nextVersion, document) ?? this.#written(document)
-    if (typeof written !== 'string') {
-      const form = written[0] === objectIdMarkByte ? 'objectId' : 'json'
-      return { form, written, record: commit.arena.keep(written) }
-    }
-    const form = written === 'noRoom' ? jsonFormOf(document) : undefined
-    if (form === undefined) return undefined
-    const text = encodeRecord(document, true)
-    // No text has fewer bytes than characters: one that is much too long is not encoded at all.
-    assertStorable(text.length)
-    const record = commit.arena.encode(text)
-    return { form, written: record, record }
-  }
-
-  #written(document: Document): Uint8Array | NotWritten {
-    this.#writer ??= jsonWriter()
-    return this.#writer?.write(document) ?? 'noRoom'
   }
 
   /** Of the version that comes next. REQUIRES: the `_id` was checked. */
@@ -300,17 +257,9 @@ export class Committer {
     commit.documentBytes += bytes
   }
 
-  #read(document: Document): ReadDocument {
-    return lookInto(() => {
-      const flat = this.#index.flatten(document)
-      const record = encodeRecord(document, flat.isPlain)
-      return { flat, record, bytes: checkedSize(record) }
-    })
-  }
-
-  #putRead(
+  #putFlat(
     commit: Commit,
-    { flat, record, bytes }: ReadDocument,
+    { flat, record, bytes }: FlatRecord,
     id: Uint8Array,
     admitted: AdmittedEntries | undefined
   ): void {
@@ -342,12 +291,6 @@ export class Committer {
       this.#snapshots.unpin()
     }
   }
-}
-
-/** An imported line is stored as it was written: with white space, escapes and digits of its own. */
-function isSameDocument(record: string, old: Match): boolean {
-  if (record.charCodeAt(0) !== openingBrace || old.record.charCodeAt(0) !== openingBrace) return false
-  return record === JSON.stringify(JSON.parse(old.record))
 }
 
 /** Whoever started the commit has its error from `done`. */

@@ -1,0 +1,80 @@
+/**
+ * From a document to its record, by the shortest way that holds it exactly: bytes where JSON does, as the index reads and
+ * the store keeps them; else a text, of a document taken apart.
+ */
+
+import type { Document } from '../../model/types.ts'
+import {
+  type JsonWriter,
+  jsonWriter,
+  type NotWritten,
+  objectIdMarkByte
+} from '../../sharded-bloom/byte-scan/json-writer.ts'
+import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
+import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
+import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
+import { encodeRecord } from './record.ts'
+import type { RecordArena } from './record-arena.ts'
+import { assertStorable, checkedSize, lookInto } from './stored-form.ts'
+
+export interface PlainRecord {
+  readonly form: JsonForm
+  /** As the index may know it; of use until the next document. */
+  readonly written: Uint8Array
+  readonly record: Uint8Array
+}
+
+/** A document taken apart. */
+export interface FlatRecord {
+  /** Valid until the index flattens the next document. */
+  readonly flat: FlatDocument
+  readonly record: string
+  /** Of the record as UTF-8. */
+  readonly bytes: number
+}
+
+export class RecordEncoder {
+  readonly #index: Pick<DocumentIndex, 'write' | 'flatten'>
+  #writer: JsonWriter | undefined
+
+  constructor(index: Pick<DocumentIndex, 'write' | 'flatten'>) {
+    this.#index = index
+  }
+
+  /**
+   * @param version that the document will be
+   * @returns undefined for a document that JSON does not hold exactly
+   * @throws PetalError DocumentTooLarge, as early as it is known; BadValue where the document cannot be read
+   */
+  plain(version: number, document: Document, arena: RecordArena): PlainRecord | undefined {
+    return lookInto(() => {
+      const written = this.#index.write?.(version, document) ?? this.#write(document)
+      if (typeof written !== 'string') {
+        const form = written[0] === objectIdMarkByte ? 'objectId' : 'json'
+        return { form, written, record: arena.keep(written) }
+      }
+      const form = written === 'noRoom' ? jsonFormOf(document) : undefined
+      if (form === undefined) return undefined
+      const text = encodeRecord(document, true)
+      // No text has fewer bytes than characters: one that is much too long is not encoded at all.
+      assertStorable(text.length)
+      const record = arena.encode(text)
+      return { form, written: record, record }
+    })
+  }
+
+  /** @throws PetalError for a document that cannot be stored */
+  flat(document: Document): FlatRecord {
+    return lookInto(() => {
+      const flat = this.#index.flatten(document)
+      const record = encodeRecord(document, flat.isPlain)
+      return { flat, record, bytes: checkedSize(record) }
+    })
+  }
+
+  #write(document: Document): Uint8Array | NotWritten {
+    this.#writer ??= jsonWriter()
+    return this.#writer?.write(document) ?? 'noRoom'
+  }
+}
