@@ -11,7 +11,6 @@
  */
 import type { BlockCache } from '../cache/block-cache.ts'
 import type { JobRunner } from '../compaction/job.ts'
-import { deepestPartition } from '../compaction/level0-runs.ts'
 import type { PutHashes } from '../encoded-batch.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
@@ -22,16 +21,8 @@ import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
 import type { VersionSet } from '../version/version-set.ts'
 import { applyBatches } from './apply-batches.ts'
-import {
-  mayRotate,
-  nextFlushRate,
-  type PressureLimits,
-  type WriteLoad,
-  WritePacer,
-  writeRate
-} from './back-pressure.ts'
 import { Background, type DroppedTables } from './background.ts'
-import { EngineCounters, type WaitCounts } from './counters.ts'
+import { EngineCounters } from './counters.ts'
 import { EngineReadView } from './engine-read-view.ts'
 import type { FrozenBuffer } from './flushes.ts'
 import { Garbage } from './garbage.ts'
@@ -39,6 +30,7 @@ import type { Logs } from './logs.ts'
 import { mergeOfRange } from './range-merge.ts'
 import { type Moment, Snapshots } from './snapshots.ts'
 import { WriteBuffer } from './write-buffer.ts'
+import { WriteController } from './write-controller.ts'
 import type { WriteGroup, WriteOperation } from './write-group.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -57,8 +49,6 @@ export interface EngineParts {
   readonly runner: JobRunner
 }
 
-/** Frozen memtables that may wait to be written out. */
-const maxPendingMemtables = 3
 /** At close, a memtable with more than this is written out: the next open need not replay it. */
 const closeFlushBytes = 256 * 1024
 
@@ -76,15 +66,12 @@ export class Engine implements Moment {
   readonly #queue: WriteQueue
   readonly #background: Background
   readonly #garbage: Garbage
-  readonly #pacer = new WritePacer()
-  readonly #limits: PressureLimits
+  readonly #writeController: WriteController
   /** Newest first; the first is the active one. */
   #buffers: readonly WriteBuffer[]
   /** Oldest first. */
   #frozen: readonly FrozenBuffer[] = []
   #sequence: number
-  /** The partition with most runs in level 0. */
-  #deepest: ReturnType<typeof deepestPartition>
   /** Read views that are not released. */
   #views = 0
   #onLastView: (() => void) | undefined
@@ -92,7 +79,6 @@ export class Engine implements Moment {
     this.#views--
     if (this.#views === 0) this.#onLastView?.()
   }
-  #flushRate = Number.POSITIVE_INFINITY
 
   constructor(parts: EngineParts) {
     const { directory, options, versions, tables, blocks, logs, fileSystem, pool } = parts
@@ -106,8 +92,7 @@ export class Engine implements Moment {
     this.blocks = blocks
     this.#logs = logs
     this.#sequence = parts.lastSequence
-    this.#limits = { maxPendingMemtables, ...options }
-    this.#deepest = deepestPartition(versions.current.tables(0), options.partitionDepth)
+    this.#writeController = new WriteController(options, this.counters, versions.current.tables(0))
     this.#garbage = new Garbage(fileSystem, directory, tables, versions)
     const active = new WriteBuffer(pool)
     this.#buffers = [active]
@@ -251,7 +236,7 @@ export class Engine implements Moment {
       newBuffer: () => new WriteBuffer(pool),
       activate: (buffer: WriteBuffer) => this.#activate(buffer),
       mayActivate: () => this.#mayActivate(),
-      delay: (bytes: number) => this.#delay(bytes),
+      delay: (bytes: number) => this.#writeController.delay(bytes, this.#frozen.length),
       append: (record: Uint8Array) => {
         this.#logs.current.append(record)
         this.counters.loggedBytes += record.length
@@ -304,7 +289,7 @@ export class Engine implements Moment {
 
   #flushed(flushed: readonly FrozenBuffer[], milliseconds: number): void {
     const bytes = flushed.reduce((sum, { buffer }) => sum + buffer.memtable.arena.usedBytes, 0)
-    this.#flushRate = nextFlushRate(this.#flushRate, bytes, milliseconds)
+    this.#writeController.flushed(bytes, milliseconds)
     const gone = new Set(flushed.map(({ buffer }) => buffer))
     this.#frozen = this.#frozen.filter(({ buffer }) => !gone.has(buffer))
     this.#buffers = this.#buffers.filter((buffer) => !gone.has(buffer))
@@ -313,36 +298,13 @@ export class Engine implements Moment {
   }
 
   #installed(edit: VersionEdit): void {
-    this.#deepest = deepestPartition(this.version.tables(0), this.options.partitionDepth)
+    this.#writeController.installed(this.version.tables(0))
     this.#garbage.installed(edit)
   }
 
-  get #load(): WriteLoad {
-    return { pendingMemtables: this.#frozen.length, level0Tables: this.#deepest.runs, flushRate: this.#flushRate }
-  }
-
   #mayActivate(): boolean {
-    if (mayRotate(this.#load, this.#limits)) return true
-    this.#waits(this.#limits.level0StopTrigger).stalls++
+    if (this.#writeController.mayActivate(this.#frozen.length)) return true
     this.#background.writersWait()
     return false
-  }
-
-  #delay(bytes: number): number {
-    const rate = writeRate(this.#load, this.#limits)
-    if (rate === Number.POSITIVE_INFINITY) return 0
-    const milliseconds = this.#pacer.delay(bytes, rate, performance.now())
-    if (milliseconds > 0) {
-      const waits = this.#waits(this.#limits.level0SlowdownTrigger)
-      waits.slowdowns++
-      waits.slowdownMilliseconds += milliseconds
-    }
-    return milliseconds
-  }
-
-  /** Counts of what writers wait for: the deepest partition of level 0 from the trigger on, or else memtables. */
-  #waits(level0Trigger: number): WaitCounts {
-    const { name, runs } = this.#deepest
-    return runs >= level0Trigger ? this.counters.waitsFor(name) : this.counters.memtableWaits
   }
 }

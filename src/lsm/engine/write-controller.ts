@@ -1,0 +1,77 @@
+/**
+ * Slows writers down, and stops them, by what back-pressure.ts makes of how far flushes and merges are behind; counts what
+ * they waited for.
+ */
+import { deepestPartition } from '../compaction/level0-runs.ts'
+import type { ResolvedOptions } from '../options.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import {
+  mayRotate,
+  nextFlushRate,
+  type PressureLimits,
+  type WriteLoad,
+  WritePacer,
+  writeRate
+} from './back-pressure.ts'
+import type { EngineCounters, WaitCounts } from './counters.ts'
+
+/** Frozen memtables that may wait to be written out. */
+const maxPendingMemtables = 3
+
+export class WriteController {
+  readonly #limits: PressureLimits
+  readonly #partitionDepth: number
+  readonly #counters: EngineCounters
+  readonly #pacer = new WritePacer()
+  /** The partition with most runs in level 0. */
+  #deepest: ReturnType<typeof deepestPartition>
+  #flushRate = Number.POSITIVE_INFINITY
+
+  /** @param level0 its tables */
+  constructor(options: ResolvedOptions, counters: EngineCounters, level0: readonly TableMeta[]) {
+    this.#limits = { maxPendingMemtables, ...options }
+    this.#partitionDepth = options.partitionDepth
+    this.#counters = counters
+    this.#deepest = deepestPartition(level0, options.partitionDepth)
+  }
+
+  /** Tables have come or gone. */
+  installed(level0: readonly TableMeta[]): void {
+    this.#deepest = deepestPartition(level0, this.#partitionDepth)
+  }
+
+  /** So many bytes of memtables were written out, for which nothing else was done so long. */
+  flushed(bytes: number, milliseconds: number): void {
+    this.#flushRate = nextFlushRate(this.#flushRate, bytes, milliseconds)
+  }
+
+  /** Whether the active memtable may be set aside now; counts a stall when not. */
+  mayActivate(pendingMemtables: number): boolean {
+    if (mayRotate(this.#load(pendingMemtables), this.#limits)) return true
+    this.#waits(this.#limits.level0StopTrigger).stalls++
+    return false
+  }
+
+  /** Milliseconds that a write of so many bytes has to wait first. */
+  delay(bytes: number, pendingMemtables: number): number {
+    const rate = writeRate(this.#load(pendingMemtables), this.#limits)
+    if (rate === Number.POSITIVE_INFINITY) return 0
+    const milliseconds = this.#pacer.delay(bytes, rate, performance.now())
+    if (milliseconds > 0) {
+      const waits = this.#waits(this.#limits.level0SlowdownTrigger)
+      waits.slowdowns++
+      waits.slowdownMilliseconds += milliseconds
+    }
+    return milliseconds
+  }
+
+  #load(pendingMemtables: number): WriteLoad {
+    return { pendingMemtables, level0Tables: this.#deepest.runs, flushRate: this.#flushRate }
+  }
+
+  /** Counts of what writers wait for: the deepest partition of level 0 from the trigger on, or else memtables. */
+  #waits(level0Trigger: number): WaitCounts {
+    const { name, runs } = this.#deepest
+    return runs >= level0Trigger ? this.#counters.waitsFor(name) : this.#counters.memtableWaits
+  }
+}
