@@ -11,27 +11,22 @@ import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
 import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
-import { ByteIngest } from './byte-scan/byte-ingest.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
-import { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentIndex, IndexRebuild, IndexStats, IndexStore, IndexTuning, IndexWrite } from './document-index.ts'
+import { IndexParts } from './index-parts.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
-import { Maintenance } from './maintenance.ts'
-import { type FlatDocument, Flattener } from './pairs/flatten.ts'
-import { PairHash } from './pairs/pair-hash.ts'
+import type { FlatDocument } from './pairs/flatten.ts'
 import type { RebuildRange } from './rebuild/rebuild.ts'
 import { Rebuilds } from './rebuild/rebuilds.ts'
-import { storedDocuments } from './rebuild/stored-documents.ts'
 import { CheckedStore } from './records/checked-store.ts'
-import { createHeader, decodeHeader, encodeHeader, type IndexHeader, indexFormat } from './records/index-header.ts'
+import { HeaderRecord } from './records/header-record.ts'
+import { decodeHeader, type IndexHeader } from './records/index-header.ts'
 import { IndexArea, indexKey, indexRange } from './records/index-keys.ts'
 import { defaultSegmentDocuments, type Geometry, geometryOf } from './segment/geometry.ts'
 import { LiveBitmap } from './segment/live.ts'
-import { OpenSegment } from './segment/open-segment.ts'
+import type { OpenSegment } from './segment/open-segment.ts'
 import { RowCache } from './segment/row-cache.ts'
-import type { SealedContext } from './segment/sealed-segment.ts'
-import type { SegmentParameters } from './segment/segment.ts'
 import { SegmentHandle } from './segment/segment-handle.ts'
 import type { ShardedIndexOptions } from './sharded-index-options.ts'
 import { indexStats } from './stats.ts'
@@ -54,19 +49,16 @@ export class ShardedIndex implements DocumentIndex {
   readonly #memory: RowMemory
   readonly #cache: RowCache
   readonly #handles: SegmentHandle[] = []
-  #header: IndexHeader | undefined
-  #tools: { readonly flattener: Flattener; readonly pairHash: PairHash } | undefined
-  #maintenance: Maintenance | undefined
-  #byteIngest: ByteIngest | undefined
+  readonly #header: HeaderRecord
+  /** undefined until open() has read the header. */
+  #parts: IndexParts | undefined
   #recovered = 0
-  /** The header says that the next open has to build the index again. */
-  #isDamaged = false
-  readonly #damage: string[] = []
   readonly #rebuilds: Rebuilds
 
   constructor(options: ShardedIndexOptions) {
     this.#options = options
     this.#store = new CheckedStore(options.store)
+    this.#header = new HeaderRecord(this.#store, options.onDamage)
     this.#rebuilds = new Rebuilds(this.#store, this.#handles)
     this.#geometry = geometryOf(options.segmentDocuments ?? defaultSegmentDocuments)
     this.#tuning = checkTuning(options)
@@ -75,7 +67,7 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   get isMaintenanceDue(): boolean {
-    return this.#maintenance?.isDue ?? false
+    return this.#parts?.maintenance.isDue ?? false
   }
 
   async open(nextOrdinal: number, documents: number): Promise<void> {
@@ -88,14 +80,14 @@ export class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(withChoice(this.#options, await readChoice(this.#store)))
     try {
       if (stored === undefined && (await hasSegments(this.#options.store))) {
-        this.#noteDamage('The header of the index is missing or not readable')
+        this.#header.note('The header of the index is missing or not readable')
       }
       if (header === undefined || !(await this.#load(hasher, header))) await this.#startAgain(hasher)
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)
       if (live === documents) return
       // A lost dead mark, say. Whatever it was, it would be counted.
-      this.#noteDamage(`The index holds ${live} documents live, the store has ${documents}`)
+      this.#header.note(`The index holds ${live} documents live, the store has ${documents}`)
       this.#freeSegments()
       await this.#startAgain(hasher)
       await this.#recover(nextOrdinal)
@@ -106,27 +98,31 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   flatten(document: Document): FlatDocument {
-    return this.#flattener.flatten(document)
+    return this.#openParts.flattener.flatten(document)
   }
 
   add(ordinal: number, flat: FlatDocument): void {
     this.#fillGap(ordinal)
     this.#openSegment(ordinal).add(flat)
-    this.#maintenance!.observeFlat(flat)
-    this.#byteIngest?.learn(flat)
+    const { maintenance, byteIngest } = this.#parts!
+    maintenance.observeFlat(flat)
+    byteIngest?.learn(flat)
   }
 
   write(ordinal: number, document: Document): Uint8Array | NotWritten | undefined {
     const open = this.#openAt(ordinal)
-    return open && this.#byteIngest?.write(open, document, this.#maintenance!.wantsSample)
+    if (open === undefined) return undefined
+    const { maintenance, byteIngest } = this.#parts!
+    return byteIngest?.write(open, document, maintenance.wantsSample)
   }
 
   addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
     const open = this.#openAt(ordinal)
-    if (open === undefined || this.#byteIngest === undefined) return false
-    const maintenance = this.#maintenance!
+    if (open === undefined) return false
+    const { maintenance, byteIngest } = this.#parts!
+    if (byteIngest === undefined) return false
     const onPairs = maintenance.wantsSample ? maintenance.observe : undefined
-    const isAdded = this.#byteIngest.add(open, bytes, offset, length, form, onPairs)
+    const isAdded = byteIngest.add(open, bytes, offset, length, form, onPairs)
     if (isAdded && onPairs === undefined) maintenance.noteUnobserved()
     return isAdded
   }
@@ -134,8 +130,8 @@ export class ShardedIndex implements DocumentIndex {
   /** The segment whose next document is at `ordinal`. Segments begin, and gaps are filled, with add(). */
   #openAt(ordinal: number): OpenSegment | undefined {
     const last = this.#handles.at(-1)
-    if (last?.open === undefined || last.endOrdinal !== ordinal || this.#maintenance!.isComplete(last)) return undefined
-    return last.open
+    if (last?.open === undefined || last.endOrdinal !== ordinal) return undefined
+    return this.#parts!.maintenance.isComplete(last) ? undefined : last.open
   }
 
   removal(ordinal: number): IndexWrite {
@@ -144,27 +140,26 @@ export class ShardedIndex implements DocumentIndex {
 
   remove(ordinal: number): void {
     this.#handleOf(ordinal)?.remove(ordinal)
-    this.#maintenance!.noteDead(ordinal)
+    this.#parts!.maintenance.noteDead(ordinal)
     this.#rebuilds.noteRemoved(ordinal)
   }
 
   maintain(limit: number): Promise<void> {
-    return this.#maintenance!.run(limit)
+    return this.#parts!.maintenance.run(limit)
   }
 
   async close(limit: number): Promise<void> {
     try {
       await this.#rebuilds.settle()
-      if (this.#maintenance !== undefined) await this.#maintenance.finish(limit)
+      await this.#parts?.maintenance.finish(limit)
     } finally {
-      this.#maintenance?.close()
-      this.#byteIngest?.close()
+      this.#parts?.close()
       this.#freeSegments()
     }
   }
 
   capture(limit: number): ShardedView {
-    const { pairHash } = this.#openTools
+    const { pairHash } = this.#openParts
     return new ShardedView({ memory: this.#memory, cache: this.#cache, pairHash }, this.#handles, limit)
   }
 
@@ -176,7 +171,7 @@ export class ShardedIndex implements DocumentIndex {
 
   get tuning(): IndexTuning {
     const { segmentDocuments } = this.#geometry
-    return { ...this.#tuning, segmentDocuments, hash: this.#header?.hash ?? this.#options.hash ?? 'murmur' }
+    return { ...this.#tuning, segmentDocuments, hash: this.#header.hash ?? this.#options.hash ?? 'murmur' }
   }
 
   async retune(choice: StoredChoice): Promise<void> {
@@ -187,142 +182,72 @@ export class ShardedIndex implements DocumentIndex {
   /** @param range of ordinals to be built; all that there are, unless told otherwise */
   async beginRebuild(limit: number, range?: RebuildRange): Promise<IndexRebuild> {
     this.#rebuilds.assertNone()
-    await this.#maintenance!.prepare()
+    const { maintenance, building } = this.#parts!
+    await maintenance.prepare()
     const last = this.#handles.at(-1)
     if (last?.open !== undefined) {
       last.isClosed = true
-      await this.#maintenance!.run(limit)
+      await maintenance.run(limit)
     }
-    const { documents } = this.#options
-    const { flattener, pairHash } = this.#tools!
-    const context = {
-      readStored: (from: number, to: number) => storedDocuments(documents, from, to),
-      sealed: this.#sealedContext(pairHash),
-      geometry: this.#geometry,
-      tuning: () => this.#tuning,
-      flatten: (document: Document) => flattener.flatten(document),
-      scannerSeed: this.#byteIngest && ((path: string) => flattener.seedOf(path)),
-      createOpen: (firstOrdinal: number, parameters: SegmentParameters) => this.#createOpen(firstOrdinal, parameters)
-    }
-    return this.#rebuilds.begin(context, range)
+    return this.#rebuilds.begin(building, range)
   }
 
   stats(): IndexStats {
-    return indexStats(this.#handles, this.#cache, this.#recovered, this.#damage)
+    return indexStats(this.#handles, this.#cache, this.#recovered, this.#header.damage)
   }
 
-  get #openTools(): { readonly flattener: Flattener; readonly pairHash: PairHash } {
-    if (this.#tools === undefined) throw new PetalError('InternalError', 'The index is used before it is open')
-    return this.#tools
+  get #openParts(): IndexParts {
+    if (this.#parts === undefined) throw new PetalError('InternalError', 'The index is used before it is open')
+    return this.#parts
   }
 
-  get #flattener(): Flattener {
-    return this.#openTools.flattener
-  }
-
-  #createTools(hasher: PairHasher, header: IndexHeader): void {
-    const flattener = new Flattener(hasher, { lo: header.seedLo, hi: header.seedHi })
-    const pairHash = new PairHash(hasher, (path) => flattener.seedOf(path))
-    this.#tools = { flattener, pairHash }
-    this.#byteIngest?.close()
-    // The scanner knows one hash.
-    this.#byteIngest = hasher.name === 'murmur' ? new ByteIngest((path) => flattener.seedOf(path)) : undefined
-    this.#maintenance = new Maintenance({
+  #assemble(hasher: PairHasher, header: IndexHeader): void {
+    this.#parts?.close()
+    const context = {
       store: this.#store,
       documents: this.#options.documents,
       memory: this.#memory,
+      cache: this.#cache,
       geometry: this.#geometry,
       tuning: () => this.#tuning,
       handles: this.#handles,
-      ingest: new StoredIngest((document) => flattener.flatten(document), this.#byteIngest),
-      createOpen: (firstOrdinal, parameters) => this.#createOpen(firstOrdinal, parameters),
-      sealed: this.#sealedContext(pairHash)
-    })
-  }
-
-  #sealedContext(pairHash: PairHash): SealedContext {
-    const store = this.#store
-    return {
-      memory: this.#memory,
-      cache: this.#cache,
-      store,
-      pairHash,
-      onDamage: (message) => {
-        if (this.#isDamaged) return
-        this.#isDamaged = true
-        this.#noteDamage(message)
-        const header = encodeHeader({ ...this.#header!, isDamaged: true })
-        // A failure to write it down changes nothing: the damage will be met again.
-        store.write([{ key: indexKey(IndexArea.header), value: header }]).catch(() => undefined)
-      }
+      onDamage: (message: string) => this.#header.markDamaged(message)
     }
-  }
-
-  #createOpen(firstOrdinal: number, parameters: SegmentParameters): OpenSegment {
-    return new OpenSegment(this.#memory, this.#geometry, this.#tools!.pairHash, firstOrdinal, parameters)
+    this.#parts = new IndexParts(context, hasher, header)
   }
 
   async #startAgain(hasher: PairHasher): Promise<void> {
-    const store = this.#store
     for (const area of Object.values(IndexArea)) {
-      await store.clear(...indexRange(area))
+      await this.#store.clear(...indexRange(area))
       await turnIfLong()
     }
     const { segmentDocuments } = this.#geometry
-    this.#header = createHeader({ hash: hasher.name, segmentDocuments }, this.#options.seed)
-    this.#createTools(hasher, this.#header)
-    await store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header) }])
+    this.#assemble(hasher, this.#header.create({ hash: hasher.name, segmentDocuments }, this.#options.seed))
+    await this.#header.write()
   }
 
   /** The stored index. @returns false where it is damaged: it has to be built again */
   async #load(hasher: PairHasher, header: IndexHeader): Promise<boolean> {
-    this.#header = { ...header, format: indexFormat }
-    this.#createTools(hasher, header)
+    this.#assemble(hasher, header)
     try {
-      if (header.format !== indexFormat) await this.#raiseFormat()
-      await this.#loadSegments()
-      this.#maintenance!.resume()
+      await this.#header.load(header)
+      for await (const handle of loadSegments(this.#parts!.stored)) this.#handles.push(handle)
+      for await (const ordinal of markedDead(this.#store)) this.remove(ordinal)
+      this.#parts!.maintenance.resume()
       await this.#rebuilds.clearLeftovers()
       return true
     } catch (error) {
       if (!(error instanceof PetalError) || error.codeName !== 'IndexDamaged') throw error
-      this.#noteDamage(error.message)
+      this.#header.note(error.message)
       this.#freeSegments()
       return false
     }
   }
 
-  /** Before the first record of this format is written. A read-only store stays as it is: nothing will be written. */
-  async #raiseFormat(): Promise<void> {
-    try {
-      await this.#store.write([{ key: indexKey(IndexArea.header), value: encodeHeader(this.#header!) }])
-    } catch (error) {
-      if (!(error instanceof PetalError) || error.codeName !== 'IllegalOperation') throw error
-    }
-  }
-
-  #noteDamage(message: string): void {
-    this.#damage.push(message)
-    this.#options.onDamage?.(message)
-  }
-
-  async #loadSegments(): Promise<void> {
-    const { documents } = this.#options
-    const { flattener, pairHash } = this.#tools!
-    const loading = loadSegments({
-      documents,
-      geometry: this.#geometry,
-      sealed: this.#sealedContext(pairHash),
-      flatten: (document) => flattener.flatten(document)
-    })
-    for await (const handle of loading) this.#handles.push(handle)
-    for await (const ordinal of markedDead(this.#store)) this.remove(ordinal)
-  }
-
   /** Indexes what is stored but not indexed: everything since the last checkpoint. */
   async #recover(nextOrdinal: number): Promise<void> {
     const from = this.#handles.at(-1)?.endOrdinal ?? 0
-    const maintenance = this.#maintenance!
+    const maintenance = this.#parts!.maintenance
     let sliceStart = performance.now()
     for await (const [ordinal, document] of this.#options.documents.read(from, nextOrdinal)) {
       if (maintenance.isDue) await maintenance.prepare()
@@ -351,9 +276,10 @@ export class ShardedIndex implements DocumentIndex {
   #openSegment(ordinal: number): OpenSegment {
     const last = this.#handles.at(-1)
     if (last?.isReady === false) throw new PetalError('InternalError', 'Documents are added before maintain()')
-    if (last?.open !== undefined && !this.#maintenance!.isComplete(last)) return last.open
-    const parameters = last === undefined ? initialParameters(this.#tuning) : this.#maintenance!.nextParameters(last)
-    const segment = this.#createOpen(ordinal, parameters)
+    if (last?.open !== undefined && !this.#parts!.maintenance.isComplete(last)) return last.open
+    const parameters =
+      last === undefined ? initialParameters(this.#tuning) : this.#parts!.maintenance.nextParameters(last)
+    const segment = this.#parts!.createOpen(ordinal, parameters)
     this.#handles.push(new SegmentHandle(segment, new LiveBitmap(this.#geometry.segmentDocuments)))
     return segment
   }

@@ -1,0 +1,100 @@
+/**
+ * What works on the segments of an index and depends on its hash and its seed: made when its header is known, and again when
+ * the index starts again under another one.
+ */
+import type { PairHasher } from '../bloom/hash.ts'
+import type { RowMemory } from '../bloom/kernels/index.ts'
+import type { Document } from '../model/types.ts'
+import { ByteIngest } from './byte-scan/byte-ingest.ts'
+import { StoredIngest } from './byte-scan/stored-ingest.ts'
+import type { DocumentSource, IndexStore } from './document-index.ts'
+import { Maintenance } from './maintenance.ts'
+import { type FlatDocument, Flattener } from './pairs/flatten.ts'
+import { PairHash } from './pairs/pair-hash.ts'
+import type { SegmentBuilding } from './rebuild/segment-builder.ts'
+import { storedDocuments } from './rebuild/stored-documents.ts'
+import type { IndexHeader } from './records/index-header.ts'
+import type { Geometry } from './segment/geometry.ts'
+import { OpenSegment } from './segment/open-segment.ts'
+import type { RowCache } from './segment/row-cache.ts'
+import type { SealedContext } from './segment/sealed-segment.ts'
+import type { SegmentParameters } from './segment/segment.ts'
+import type { SegmentHandle } from './segment/segment-handle.ts'
+import type { StoredContext } from './segment/stored-segment.ts'
+import type { TuningOptions } from './tune/tuning.ts'
+
+/** What they share, whatever the header says. */
+export interface PartsContext {
+  readonly store: IndexStore
+  readonly documents: DocumentSource
+  readonly memory: RowMemory
+  readonly cache: RowCache
+  readonly geometry: Geometry
+  /** Asked anew for each segment: it may be chosen again at any time. */
+  readonly tuning: () => TuningOptions
+  /** Of the index, in ordinal order. */
+  readonly handles: readonly SegmentHandle[]
+  readonly onDamage: (message: string) => void
+}
+
+export class IndexParts {
+  readonly flattener: Flattener
+  readonly pairHash: PairHash
+  /** undefined where the index's hash is not the scanner's. */
+  readonly byteIngest: ByteIngest | undefined
+  readonly maintenance: Maintenance
+  readonly #context: PartsContext
+  readonly #sealed: SealedContext
+  readonly #flatten = (document: Document): FlatDocument => this.flattener.flatten(document)
+  readonly #seedOf = (path: string) => this.flattener.seedOf(path)
+
+  constructor(context: PartsContext, hasher: PairHasher, { seedLo, seedHi }: IndexHeader) {
+    const { store, documents, memory, cache, geometry, tuning, handles, onDamage } = context
+    this.#context = context
+    this.flattener = new Flattener(hasher, { lo: seedLo, hi: seedHi })
+    this.pairHash = new PairHash(hasher, this.#seedOf)
+    this.byteIngest = hasher.name === 'murmur' ? new ByteIngest(this.#seedOf) : undefined
+    this.#sealed = { memory, cache, store, pairHash: this.pairHash, onDamage }
+    this.maintenance = new Maintenance({
+      store,
+      documents,
+      memory,
+      geometry,
+      tuning,
+      handles,
+      ingest: new StoredIngest(this.#flatten, this.byteIngest),
+      createOpen: this.createOpen,
+      sealed: this.#sealed
+    })
+  }
+
+  /** A segment without documents. */
+  readonly createOpen = (firstOrdinal: number, parameters: SegmentParameters): OpenSegment =>
+    new OpenSegment(this.#context.memory, this.#context.geometry, this.pairHash, firstOrdinal, parameters)
+
+  /** For segments as they are stored. */
+  get stored(): StoredContext {
+    const { documents, geometry } = this.#context
+    return { documents, geometry, sealed: this.#sealed, flatten: this.#flatten }
+  }
+
+  /** For segments that are built again. */
+  get building(): SegmentBuilding {
+    const { documents, geometry, tuning } = this.#context
+    return {
+      readStored: (from, to) => storedDocuments(documents, from, to),
+      sealed: this.#sealed,
+      geometry,
+      tuning,
+      flatten: this.#flatten,
+      scannerSeed: this.byteIngest && this.#seedOf,
+      createOpen: this.createOpen
+    }
+  }
+
+  /** Gives back what was taken of others' memory. */
+  close(): void {
+    this.maintenance.close()
+    this.byteIngest?.close()
+  }
+}
