@@ -12,13 +12,18 @@
 import type { Filter, Predicate } from './ast.ts'
 import type { Pattern } from './pattern.ts'
 
-/**
- * Says of a record in bytes[start, end) whether it may match.
- * @param block what the record stands in, when its neighbours are of interest, too
- */
-export type ByteTest = (bytes: Uint8Array, start: number, end: number, block?: ByteBlock) => boolean
+/** For one read. */
+export interface ByteTest {
+  /**
+   * Whether the record in bytes[start, end) may match.
+   * @param block what the record stands in, when its neighbours are of interest, too
+   */
+  mayMatch(bytes: Uint8Array, start: number, end: number, block?: ByteBlock): boolean
+  /** Whether one of the block's records may match. Its bytes may change afterwards. */
+  mayHold(block: ByteBlock): boolean
+}
 
-/** Records side by side in bytes[start, entriesEnd), which stay as they are as long as somebody has the object. */
+/** Records side by side in bytes[start, entriesEnd), with their keys between them. */
 export interface ByteBlock {
   readonly bytes: Uint8Array
   readonly start: number
@@ -37,25 +42,39 @@ const printable = /^[ !#-[\]-~]+$/
 /**
  * @returns a maker of tests, each for one read; undefined when no literal must occur
  * @example
- * const mayMatch = compileByteTest(parsed)?.() // of { text: /thor/ }
- * mayMatch?.(Buffer.from('{"text":"odin"}'), 0, 15) // false
+ * const test = compileByteTest(parsed)?.() // of { text: /thor/ }
+ * test?.mayMatch(Buffer.from('{"text":"odin"}'), 0, 15) // false
  */
 export function compileByteTest(filter: Filter): (() => ByteTest) | undefined {
   const literals = literalsOf(filter)
-  return literals && (() => newTest(literals))
+  return literals && (() => new LiteralTest(literals))
 }
 
-/** A block is searched as a whole first: what it does not hold, none of its records holds. */
-function newTest(literals: readonly string[]): ByteTest {
-  const searches = [...literals.map(rareTail), '\\'].map((text) => new Search(text))
-  let searched: ByteBlock | undefined
-  let open: readonly Search[] = searches
-  return (bytes, start, end, block) => {
-    if (block !== searched) {
-      searched = block
-      open = block === undefined ? searches : searches.filter((search) => search.occursInBlock(block))
+class LiteralTest implements ByteTest {
+  readonly #searches: readonly Search[]
+  /** How records begin whose text is not their JSON: see docstore/documents/record.ts. */
+  readonly #wrapped = new Search('\u0001{')
+  /** The block searched last, and what occurs in it: what does not, does in none of its records. */
+  #block: ByteBlock | undefined
+  #open: readonly Search[]
+
+  constructor(literals: readonly string[]) {
+    this.#searches = [...literals.map(rareTail), '\\'].map((text) => new Search(text))
+    this.#open = this.#searches
+  }
+
+  mayMatch(bytes: Uint8Array, start: number, end: number, block?: ByteBlock): boolean {
+    if (block !== this.#block) {
+      this.#block = block
+      this.#open = block === undefined ? this.#searches : this.#searches.filter((search) => search.occursInBlock(block))
     }
-    return !isPlainRecord(bytes, start, end) || open.some((search) => search.occurs(bytes, start, end))
+    return !isPlainRecord(bytes, start, end) || this.#open.some((search) => search.occurs(bytes, start, end))
+  }
+
+  mayHold(block: ByteBlock): boolean {
+    const isOpen =
+      block === this.#block ? this.#open.length > 0 : this.#searches.some((search) => search.occursInBlock(block))
+    return isOpen || this.#wrapped.occursInBlock(block)
   }
 }
 

@@ -44,6 +44,9 @@ test('a scan over the bytes of many tables finds what is there, in either direct
         expected,
         `${round}: ${fragment}`
       )
+      // What was passed by the block counts like what was looked at.
+      const { executionStats } = await db.find({ text: { $regex: pattern } }, { hint: 'scan' }).explain()
+      assert.is(executionStats.totalDocsExamined, stored.length, `${round}: ${fragment}`)
       const newest = await db
         .find({ text: { $regex: pattern } })
         .sort({ $natural: -1 })

@@ -77,19 +77,19 @@ function check(filter: object, records: readonly string[]): void {
   const memory = new Uint8Array(2 * own.length + 7)
   const [front, back] = [memory.subarray(0, own.length), memory.subarray(own.length + 7)]
   back.set(own)
-  const ask = (mayMatch: ByteTest, bytes: Uint8Array, { start, end, isMatch }: (typeof places)[number]): void => {
-    const may = mayMatch(bytes, start, end)
+  const ask = (test: ByteTest, bytes: Uint8Array, { start, end, isMatch }: (typeof places)[number]): void => {
+    const may = test.mayMatch(bytes, start, end)
     assert.ok(may || !isMatch, `ruled out, but matches: ${own.toString('utf8', start, end)}`)
     if (!may) ruledOut++
   }
   for (const order of [places, [...places].reverse(), [...places, ...places]]) {
-    const mayMatch = byteTest()
+    const test = byteTest()
     for (const bytes of [own, shared, front, back]) {
       if (bytes === back) front.fill(0)
       for (const place of order) {
         // The records of a block come when it is decompressed: after those before it were looked at.
         if (bytes === front) front.set(own.subarray(place.start, place.end), place.start)
-        ask(mayMatch, bytes, place)
+        ask(test, bytes, place)
       }
     }
   }
@@ -100,11 +100,17 @@ function check(filter: object, records: readonly string[]): void {
       const inBlock = places.slice(first, first + perBlock)
       const block = { bytes: own, start: inBlock[0]!.start, entriesEnd: inBlock.at(-1)!.end }
       for (const { start, end } of [...inBlock, ...inBlock.reverse()]) {
-        assert.is(inBlocks(own, start, end, block), alone(own, start, end))
+        assert.is(inBlocks.mayMatch(own, start, end, block), alone.mayMatch(own, start, end))
+      }
+      const isMatchInside = inBlock.some(({ isMatch }) => isMatch)
+      for (const test of [inBlocks, alone]) {
+        assert.ok(test.mayHold(block) || !isMatchInside, 'a block with a match may hold one')
+        // Of another object with the same bytes it knows nothing yet.
+        assert.is(test.mayHold({ ...block }), test.mayHold(block))
       }
       // A record of a memtable comes in between.
       const { start, end } = places[0]!
-      assert.is(inBlocks(own, start, end), alone(own, start, end))
+      assert.is(inBlocks.mayMatch(own, start, end), alone.mayMatch(own, start, end))
     }
   }
 }

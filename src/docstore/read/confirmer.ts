@@ -34,7 +34,7 @@ const firstSliceDocuments = 32
 const maxSliceDocuments = 1000
 const maxSliceCharacters = 4 * 1024 * 1024
 
-const passesAll: ByteTest = () => true
+const passesAll: ByteTest = { mayMatch: () => true, mayHold: () => true }
 
 export class Confirmer {
   readonly #filter: Test
@@ -117,11 +117,21 @@ export class Confirmer {
 
   /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */
   mayMatch({ bytes, start, end, block }: RecordPlace, isCertain: boolean): boolean {
-    this.#byteTest ??= this.#filter.byteTest?.() ?? passesAll
-    if (isCertain || this.#byteTest(bytes, start, end, block)) return true
-    this.#meter.documentsFetched++
-    this.#meter.tested++
+    if (isCertain || this.byteTest.mayMatch(bytes, start, end, block)) return true
+    this.noteRuledOut(1)
     return false
+  }
+
+  /** Of this read: it remembers which block it searched last. */
+  get byteTest(): ByteTest {
+    this.#byteTest ??= this.#filter.byteTest?.() ?? passesAll
+    return this.#byteTest
+  }
+
+  /** So many candidates do not match, as the bytes of their records tell. */
+  noteRuledOut(count: number): void {
+    this.#meter.documentsFetched += count
+    this.#meter.tested += count
   }
 
   take(): Match[] {

@@ -16,6 +16,8 @@ export class DocumentScan implements RecordPlace {
   readonly #scan: ByteScan
   readonly #ordinalOf: (bytes: Uint8Array, start: number, end: number) => number
   readonly #next: () => boolean
+  #mayHold: (block: ByteSpan) => boolean = () => true
+  readonly #skip: () => boolean
 
   ordinal = 0
   bytes: Uint8Array = new Uint8Array(0)
@@ -27,6 +29,7 @@ export class DocumentScan implements RecordPlace {
     this.#scan = scan
     this.#ordinalOf = ordinalOf
     this.#next = () => scan.next()
+    this.#skip = () => scan.skipBlocks(this.#mayHold)
   }
 
   /** Does a slice of what the first next() takes; false when it takes no time any more. */
@@ -36,7 +39,17 @@ export class DocumentScan implements RecordPlace {
 
   /** To the next record; false at the end. */
   next(): boolean {
-    if (!orFail(this.#next)) return false
+    return this.#show(orFail(this.#next))
+  }
+
+  /** As next(), past blocks that `mayHold` says no of: see ByteScan. REQUIRES: it says no of this record's. */
+  skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
+    this.#mayHold = mayHold
+    return this.#show(orFail(this.#skip))
+  }
+
+  #show(isThere: boolean): boolean {
+    if (!isThere) return false
     const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, block } = this.#scan.entry
     this.ordinal = this.#ordinalOf(keyBytes, keyStart, keyEnd)
     this.bytes = valueBytes

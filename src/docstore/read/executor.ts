@@ -8,6 +8,7 @@
  * 4. The event loop gets its turn every few milliseconds, and the reader can be stopped as often.
  */
 import { encodeKey } from '../../model/key.ts'
+import type { ByteBlock } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import type { IndexRead } from '../indexes/read-by-index.ts'
 import { type Candidates, inOrder, ofOrdinals, uncertain } from './candidates.ts'
@@ -197,17 +198,26 @@ function* confirmByScan(
     let at = 0
     while (scan.prepareSome()) yield* pauseIfDue(execution)
     view.cache.beginLooks()
-    for (let seen = 1; !confirmer.isDone && scan.next(); seen++) {
+    const mayHold = (block: ByteBlock): boolean => confirmer.byteTest.mayHold(block)
+    let isRuledOut = false
+    for (let seen = 1; !confirmer.isDone; seen++) {
+      // A block without a match is left at its first candidate.
+      const isPassing = isRuledOut && scan.block !== undefined && !mayHold(scan.block)
+      const isThere = isPassing ? scan.skipBlocks(mayHold) : scan.next()
+      const last = at
       const { ordinal } = scan
-      while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
-      if (at === candidates.count) return
+      while (at < candidates.count && (!isThere || (candidates.ordinal(at) - ordinal) * direction < 0)) at++
+      if (isPassing) confirmer.noteRuledOut(at - last - 1)
+      if (at === candidates.count || !isThere) return
+      isRuledOut = false
       if (candidates.ordinal(at) === ordinal) {
         const isCertain = candidates.isCertain(at)
-        if (confirmer.mayMatch(scan, isCertain) && !offerKept(view, confirmer, ordinal, isCertain)) {
+        isRuledOut = !confirmer.mayMatch(scan, isCertain)
+        if (!isRuledOut && !offerKept(view, confirmer, ordinal, isCertain)) {
           confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
         }
       }
-      if (seen % documentsPerClockLook !== 0) continue
+      if (seen % documentsPerClockLook !== 0 && !isPassing) continue
       if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
       view.cache.beginLooks()
     }

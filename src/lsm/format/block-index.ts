@@ -108,6 +108,12 @@ export class BlockIndex {
     return compareRanges(this.#bytes, keys[block]!, keys[block + 1]!, key, 0, key.length)
   }
 
+  /** Whether the separator of a block is the key in bytes[start, end). */
+  isSeparator(block: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const keys = this.#keys
+    return compareRanges(this.#bytes, keys[block]!, keys[block + 1]!, bytes, start, end) === 0
+  }
+
   /** Offset of a block in the file; for `count` where the last one ends. */
   offset(block: number): number {
     return this.#offsets[block]!

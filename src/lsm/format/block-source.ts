@@ -72,6 +72,26 @@ export class BlockSource {
     return this.#fromWindow(index)
   }
 
+  /**
+   * The block where it lies, for those who may not want it: valid until anything is read, by anyone.
+   * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   */
+  look(index: number): Block {
+    if (!this.#isAtHand(index)) this.#readWindow(index, 1)
+    this.#last = index
+    const cached = this.#cached.get(index)
+    if (cached !== undefined) return cached
+    const start = this.#file.index.offset(index) - this.#offset
+    const block = this.#file.decodeBlock(this.#window, start, index, undefined)
+    if (this.#options.fillCache) this.#cached.add(index, block)
+    return block
+  }
+
+  /** The block that look() gave just now, in bytes of the cursor's own. */
+  keep(block: Block): Block {
+    return block.bytes === this.#window ? block : this.#copyOf(block)
+  }
+
   close(): void {
     this.#window = Buffer.alloc(0)
     this.#first = 0
@@ -85,6 +105,10 @@ export class BlockSource {
     const block = cached.copyInto(space.bytes, space.start)
     space.start += block.payloadBytes
     return block
+  }
+
+  #isAtHand(index: number): boolean {
+    return (index >= this.#first && index < this.#end) || this.#cached.has(index)
   }
 
   #single(index: number): Block {

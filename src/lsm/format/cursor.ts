@@ -8,6 +8,9 @@
 import type { Block } from './block.ts'
 import type { EntryRanges } from './entry.ts'
 
+/** Whether a block, whose bytes are valid until this returns, holds anything that is wanted. */
+export type BlockTest = (block: Block) => boolean
+
 export interface Cursor extends EntryRanges {
   /** False before the first seek, and past either end. The entry is meaningless then. */
   readonly isValid: boolean
@@ -24,6 +27,14 @@ export interface Cursor extends EntryRanges {
   next(): void
   /** REQUIRES: isValid. */
   previous(): void
+  /**
+   * As next(), for those who want nothing of the rest of this block: past it, and past blocks behind it that `mayHold` says
+   * no of. Never past a block with a version of a key that comes later, too, and not for ever: whoever calls looks at the
+   * clock in between. Where it is missing, next() does.
+   * REQUIRES: isValid, and nothing but seek() and forward moves since the cursor was opened.
+   * @param limit blocks that may have keys from here on are not passed
+   */
+  skipBlocks?(mayHold: BlockTest, limit: Uint8Array | undefined): void
   /** Gives back what the cursor holds (blocks, files). Fine when called twice. */
   close(): void
 }

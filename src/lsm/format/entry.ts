@@ -69,6 +69,12 @@ export function compareRanges(
   return Buffer.compare(a.subarray(aStart + shortKey, aEnd), b.subarray(bStart + shortKey, bEnd))
 }
 
+/** The smaller one of two keys; undefined stands for one above all others. */
+export function smaller(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return compareKeys(b, a) < 0 ? b : a
+}
+
 /** Bytewise order of whole keys. */
 export function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return compareRanges(a, 0, a.length, b, 0, b.length)

@@ -1,13 +1,20 @@
 /** A cursor over a whole table: one over a block that goes on into the next one. */
+import type { Block } from './block.ts'
 import { BlockCursor } from './block-cursor.ts'
 import type { BlockIndex } from './block-index.ts'
 import type { BlockSource } from './block-source.ts'
+import type { BlockTest } from './cursor.ts'
+
+/** Payload bytes that are skipped at once, about. */
+const maxSkippedBytes = 128 * 1024
 
 export class TableCursor extends BlockCursor {
   readonly #index: BlockIndex
   readonly #source: BlockSource
   /** The block that is loaded, −1 before the first one. */
   #current = -1
+  /** For a look at the first key of a block that may be passed. */
+  #ahead: BlockCursor | undefined
 
   constructor(index: BlockIndex, source: BlockSource) {
     super()
@@ -57,10 +64,46 @@ export class TableCursor extends BlockCursor {
     if (!this.isValid) this.#goBack(this.#current - 1)
   }
 
+  /** See Cursor. A block may be passed when its last key is before the limit, and no version of it is in the next one. */
+  skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
+    const blocks = this.#index
+    let left = maxSkippedBytes
+    let passed = this.#current
+    while (limit === undefined || blocks.compareSeparator(passed, limit) < 0) {
+      const next = passed + 1
+      if (next === blocks.count) {
+        this.isValid = false
+        return
+      }
+      const block = this.#source.look(next)
+      if (this.#beginsWithSeparator(block, passed)) break
+      left -= block.payloadBytes
+      if (left <= 0 || mayHold(block)) {
+        this.#current = -1
+        this.load(this.#source.keep(block))
+        this.#current = next
+        super.seekToFirst()
+        return
+      }
+      passed = next
+    }
+    if (passed === this.#current) this.next()
+    else this.#goForward(passed)
+  }
+
   override close(): void {
     super.close()
     this.#source.close()
+    this.#ahead = undefined
     this.#current = -1
+  }
+
+  #beginsWithSeparator(block: Block, before: number): boolean {
+    this.#ahead ??= new BlockCursor()
+    this.#ahead.load(block)
+    this.#ahead.seekToFirst()
+    const { keyBytes, keyStart, keyEnd } = this.#ahead
+    return this.#index.isSeparator(before, keyBytes, keyStart, keyEnd)
   }
 
   #goForward(block: number): void {

@@ -72,6 +72,16 @@ export class ByteScan {
     return this.#scan.advance()
   }
 
+  /**
+   * As next(), for those who want nothing of the rest of the entry's block, nor of blocks behind it that `mayHold` says no
+   * of: some of those are passed. Without a block, or backwards, it is next().
+   * @param mayHold the block's bytes are valid until it returns
+   */
+  skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
+    if (!this.#isOpen) throw notOpen()
+    return this.#scan.skipBlocks(mayHold)
+  }
+
   get entry(): EntryPlace {
     return this.#scan.entry
   }

@@ -4,7 +4,7 @@
  * REQUIRES: tables do not overlap and ascend.
  */
 import type { Block } from '../format/block.ts'
-import type { Cursor } from '../format/cursor.ts'
+import type { BlockTest, Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
@@ -96,6 +96,13 @@ export class LevelCursor implements Cursor {
   previous(): void {
     this.#table?.previous()
     this.#skipBackwards()
+  }
+
+  skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
+    const table = this.#table
+    if (table?.skipBlocks === undefined) table?.next()
+    else table.skipBlocks(mayHold, limit)
+    this.#skipForwards()
   }
 
   close(): void {

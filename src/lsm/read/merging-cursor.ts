@@ -6,8 +6,8 @@
  * them to the other side.
  */
 import type { Block } from '../format/block.ts'
-import type { Cursor } from '../format/cursor.ts'
-import { compareRanges, EntryKind } from '../format/entry.ts'
+import type { BlockTest, Cursor } from '../format/cursor.ts'
+import { compareRanges, EntryKind, smaller } from '../format/entry.ts'
 
 const nothing: Uint8Array = Buffer.alloc(0)
 
@@ -108,6 +108,18 @@ export class MergingCursor implements Cursor {
     if (this.#isForward) this.#turn(false)
     const top = this.#heap[0]!
     top.previous()
+    this.#settleTop(top)
+  }
+
+  /** See Cursor. Where another run has a key, nothing is passed: its version may be older than one that would be. */
+  skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
+    const top = this.#heap[0]!
+    if (top.skipBlocks === undefined || !this.#isForward) {
+      this.next()
+      return
+    }
+    const rival = this.#size > 1 ? this.#rivalBytes.subarray(this.#rivalStart, this.#rivalEnd) : undefined
+    top.skipBlocks(mayHold, smaller(limit, rival))
     this.#settleTop(top)
   }
 

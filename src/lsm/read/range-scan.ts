@@ -7,7 +7,7 @@
  *    blocks are views, for those blocks are the cursor's own. Values in an arena, whose memory is used again, are
  *    copies, and so are keys, which the cursor still needs to make the next ones.
  */
-import type { Cursor } from '../format/cursor.ts'
+import type { BlockTest, Cursor } from '../format/cursor.ts'
 import { compareRanges } from '../format/entry.ts'
 import { textOf } from '../format/text.ts'
 import { MergingCursor } from './merging-cursor.ts'
@@ -71,6 +71,17 @@ export class RangeScan {
     if (this.#state !== onEntry) this.#position()
     else if (this.#isReverse) this.#cursor.previous()
     else this.#cursor.next()
+    return this.#settle()
+  }
+
+  /** As advance(); from an entry of a block of which nothing is wanted, see Cursor.skipBlocks(). */
+  skipBlocks(mayHold: BlockTest): boolean {
+    if (this.#state !== onEntry || this.#isReverse) return this.advance()
+    this.#cursor.skipBlocks(mayHold, undefined)
+    return this.#settle()
+  }
+
+  #settle(): boolean {
     const isWithin = this.#cursor.isValid && (this.#isReverse ? !this.#isBeforeStart() : !this.#isBehindEnd())
     this.#state = isWithin ? onEntry : ended
     return isWithin

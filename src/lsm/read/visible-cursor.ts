@@ -8,7 +8,7 @@
  * another, and the values they hide.
  */
 import type { Block } from '../format/block.ts'
-import type { Cursor } from '../format/cursor.ts'
+import type { BlockTest, Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
 import type { Range } from './range.ts'
 
@@ -67,6 +67,18 @@ export class VisibleCursor implements Cursor {
     const entries = this.#entries
     if (this.#isForward) entries.next()
     else entries.seek(this.keyBytes.subarray(this.keyStart, this.keyEnd))
+    this.#skipKey()
+    this.#findForwards()
+  }
+
+  /** See Cursor: what is seen of what is passed, nobody wants, and nothing of it is in what comes. */
+  skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
+    const entries = this.#entries
+    if (!this.#isForward || entries.skipBlocks === undefined) {
+      this.next()
+      return
+    }
+    entries.skipBlocks(mayHold, limit)
     this.#skipKey()
     this.#findForwards()
   }

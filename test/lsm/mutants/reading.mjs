@@ -107,5 +107,24 @@ export const reading = [
       '    const hasValue = versions.kind === EntryKind.put\n    do {\n'
     ),
     'lsm/model-histories'
+  ),
+  mutant(
+    'a block is passed though another table has versions of its keys',
+    edit('lsm/read/merging-cursor', 'top.skipBlocks(mayHold, smaller(limit, rival))', 'top.skipBlocks(mayHold, limit)'),
+    'lsm/skip-blocks'
+  ),
+  mutant(
+    'a block is passed though the next one has older versions of its last key',
+    edit('lsm/format/table-cursor', 'if (this.#beginsWithSeparator(block, passed)) break', ''),
+    'lsm/skip-blocks'
+  ),
+  mutant(
+    'what is passed is not seen as passed by older versions behind it',
+    edit(
+      'lsm/read/visible-cursor',
+      '    entries.skipBlocks(mayHold, limit)\n    this.#skipKey()\n',
+      '    entries.skipBlocks(mayHold, limit)\n'
+    ),
+    'lsm/skip-blocks'
   )
 ]

@@ -1,0 +1,130 @@
+/**
+ * A scan that passes blocks shows what it would show without, but for entries of blocks that are not wanted: nothing that is
+ * hidden by what it passes, whatever lies in which table.
+ */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { LsmLevel } from '../../src/lsm/lsm-level.ts'
+import type { ByteScan, ByteSpan } from '../../src/lsm/read/byte-scan.ts'
+import { testSeed } from '../support/arbitraries.ts'
+
+const seed = testSeed()
+
+const settings = [
+  { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, level0CompactionTrigger: 2, level1Bytes: 2000 },
+  { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, autoCompaction: false, cacheSize: 1 },
+  { writeBufferSize: 400, blockSize: 300, compression: false, level0CompactionTrigger: 1, level1Bytes: 1 }
+]
+/** Much the same, and wanted when there is an X in them. */
+const operation = fc.record({
+  key: fc.nat(40).map((number) => `k${String(number).padStart(3, '0')}`),
+  value: fc.oneof(
+    { weight: 9, arbitrary: fc.nat(99).map((number) => `value ${number} ${'-'.repeat(number)}`) },
+    { weight: 1, arbitrary: fc.nat(99).map((number) => `value X ${number}`) },
+    { weight: 1, arbitrary: fc.constant(undefined) }
+  )
+})
+const histories = fc.record({
+  options: fc.constantFrom(...settings),
+  before: fc.array(operation, { minLength: 60, maxLength: 150 }),
+  after: fc.array(operation, { minLength: 10, maxLength: 120 }),
+  settles: fc.record({ between: fc.boolean(), last: fc.boolean(), merges: fc.boolean() }),
+  range: fc.record({ from: fc.nat(45), to: fc.nat(45) })
+})
+
+const wanted = Buffer.from('X')
+
+function holdsWanted({ bytes, start, entriesEnd }: ByteSpan): boolean {
+  return Buffer.from(bytes.subarray(start, entriesEnd)).includes(wanted)
+}
+
+function here({ entry }: ByteScan): string {
+  const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entry
+  const [key, value] = [keyBytes.subarray(keyStart, keyEnd), valueBytes.subarray(valueStart, valueEnd)]
+  return `${Buffer.from(key).toString()}=${Buffer.from(value).toString()}`
+}
+
+let passed = 0
+
+/** Of every scan, without and with passing. */
+function compare(db: LsmLevel, options: Parameters<LsmLevel['scanBytes']>[0], mayHold: typeof holdsWanted): void {
+  const all: string[] = []
+  const plain = db.scanBytes(options)
+  while (plain.next()) all.push(here(plain))
+  const shown: string[] = []
+  const scan = db.scanBytes(options)
+  for (let isThere = scan.next(); isThere; ) {
+    shown.push(here(scan))
+    const { block } = scan.entry
+    isThere = block !== undefined && !mayHold(block) ? scan.skipBlocks(mayHold) : scan.next()
+  }
+  assert.not(scan.next(), 'the end is the end')
+  const rest = new Set(all)
+  for (const entry of shown) assert.ok(rest.delete(entry), `${entry} is shown once, and is there`)
+  for (const entry of rest) assert.not(entry.includes('X'), `${entry} is wanted, and was passed`)
+  assert.equal(shown, [...shown].sort(), 'in order')
+  passed += rest.size
+  void plain.close()
+  void scan.close()
+}
+
+test('a scan that passes blocks misses nothing that is wanted, and shows nothing that is hidden', async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, async ({ options, before, after, settles, range }) => {
+      const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem(), ...options })
+      await db.open()
+      const write = ({ key, value }: { key: string; value: string | undefined }): Promise<void> =>
+        value === undefined ? db.del(key) : db.put(key, value)
+      for (const each of before) await write(each)
+      if (settles.between) await db.flush()
+      const snapshot = db.snapshot()
+      for (const each of after) await write(each)
+      if (settles.last) await db.flush()
+      if (settles.merges) await db.compactRange('', 'l')
+      const [from, to] = [range.from, range.to].map((number) => Buffer.from(`k${String(number).padStart(3, '0')}`))
+      for (const options of [{}, { snapshot }, { gte: from!, lt: to! }, { snapshot, gte: from! }, { reverse: true }]) {
+        if ('reverse' in options) {
+          const scan = db.scanBytes(options)
+          const all = await db.iterator({ reverse: true }).all()
+          for (let i = 0; i < all.length; i++)
+            assert.ok(
+              scan.skipBlocks(() => false),
+              'backwards nothing is passed'
+            )
+          assert.not(scan.skipBlocks(() => false))
+          await scan.close()
+        } else {
+          compare(db, options, holdsWanted)
+          compare(db, { ...options, fillCache: true }, holdsWanted)
+        }
+      }
+      await snapshot.close()
+      await db.close()
+    }),
+    { seed, numRuns: 250, includeErrorInReport: true }
+  )
+  console.log(`seed ${seed}: ${passed} entries passed`)
+  assert.ok(passed > 5000)
+})
+
+test('a long way is gone in steps, and the last block of all is the end', async () => {
+  const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem() })
+  for (let i = 0; i < 2000; i++) await db.put(`k${String(i).padStart(4, '0')}`, 'x'.repeat(500))
+  await db.compactRange('', 'l')
+  const scan = db.scanBytes({})
+  let steps = 0
+  for (let isThere = scan.next(); isThere; isThere = scan.skipBlocks(() => false)) steps++
+  assert.ok(steps >= 4 && steps < 40, `${steps} steps for a megabyte`)
+  await scan.close()
+  const closed = db.scanBytes({})
+  closed.next()
+  await db.close()
+  assert.throws(
+    () => closed.skipBlocks(() => false),
+    (error: { code?: string }) => error.code === 'LEVEL_DATABASE_NOT_OPEN'
+  )
+})
+
+test.run()
