@@ -3,17 +3,24 @@ import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { nextTurn, sliceMilliseconds } from '../../model/time-slice.ts'
 import { type ReadOptions, wholeNumber } from '../options.ts'
 
+/** Documents between two looks at the clock, where each takes little. */
+const maxDocumentsPerLook = 16
+
 export class Control {
   readonly #signal: AbortSignal | undefined
   readonly #maxTimeMS: number
   readonly #started: number
   #sliceStarted: number
+  #lookedAt: number
+  #documentsPerLook = 1
+  #documentsToLook = 1
 
   constructor(options: ReadOptions = {}) {
     this.#signal = options.signal
     this.#maxTimeMS = wholeNumber('maxTimeMS', options.maxTimeMS, 0)
     this.#started = performance.now()
     this.#sliceStarted = this.#started
+    this.#lookedAt = this.#started
     throwIfAborted(this.#signal)
   }
 
@@ -26,9 +33,34 @@ export class Control {
     return performance.now() - this.#sliceStarted > sliceMilliseconds
   }
 
+  /** Counts a document that was read; true when it is time for look(). */
+  countDocument(): boolean {
+    return --this.#documentsToLook <= 0
+  }
+
+  /**
+   * Looks at the clock, and decides how many documents pass until the next time: one at first and where they take long, so that a
+   * read ends soon after its time is over, and more for as long as they take little.
+   * @returns isPauseDue
+   * @throws AbortedError, PetalError MaxTimeMSExpired
+   */
+  look(): boolean {
+    this.check()
+    const now = performance.now()
+    const took = now - this.#lookedAt
+    this.#lookedAt = now
+    if (took > sliceMilliseconds) this.#documentsPerLook = 1
+    else if (this.#documentsToLook <= 0 && took < sliceMilliseconds / 4) {
+      this.#documentsPerLook = Math.min(maxDocumentsPerLook, this.#documentsPerLook * 2)
+    }
+    this.#documentsToLook = this.#documentsPerLook
+    return now - this.#sliceStarted > sliceMilliseconds
+  }
+
   async pause(): Promise<void> {
     await nextTurn()
     this.#sliceStarted = performance.now()
+    this.#lookedAt = this.#sliceStarted
   }
 
   /** @throws AbortedError, PetalError MaxTimeMSExpired */

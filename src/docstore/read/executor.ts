@@ -40,7 +40,6 @@ export interface Execution {
  */
 const denseFraction = { scanned: 1 / 3, iterated: 1 / 2 }
 const minDenseCandidates = 128
-const documentsPerClockLook = 16
 const keysPerAsyncRead = 100
 
 /** Every match, in slices. */
@@ -130,25 +129,31 @@ export function confirm(
 export function* confirmByKey(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
   const { view } = execution
   const { count } = candidates
-  for (let i = 0; i < count && !confirmer.isDone; ) {
-    const end = Math.min(count, i + (view.canReadSync ? documentsPerClockLook : keysPerAsyncRead))
-    if (view.canReadSync) {
-      view.cache.beginLooks()
-      for (; i < end && !confirmer.isDone; i++) {
-        const ordinal = candidates.ordinal(i)
-        const isCertain = candidates.isCertain(i)
-        if (!offerKept(view, confirmer, ordinal, isCertain)) {
-          confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
-        }
-      }
-    } else {
-      const ordinals = Array.from({ length: end - i }, (_, k) => candidates.ordinal(i + k))
-      const records = yield* wait(view.records(ordinals))
-      for (let k = 0; i < end && !confirmer.isDone; i++, k++) {
-        confirmer.offer(ordinals[k]!, records[k], candidates.isCertain(i))
-      }
+  if (!view.canReadSync) return yield* confirmInRuns(execution, confirmer, candidates)
+  view.cache.beginLooks()
+  for (let i = 0; i < count && !confirmer.isDone; i++) {
+    const ordinal = candidates.ordinal(i)
+    const isCertain = candidates.isCertain(i)
+    if (!offerKept(view, confirmer, ordinal, isCertain)) {
+      confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
     }
+    if (!isLookDue(execution, confirmer)) continue
     if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+    view.cache.beginLooks()
+  }
+}
+
+/** As confirmByKey(), of a store that is waited for. */
+function* confirmInRuns(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
+  const { count } = candidates
+  for (let i = 0; i < count && !confirmer.isDone; ) {
+    const end = Math.min(count, i + keysPerAsyncRead)
+    const ordinals = Array.from({ length: end - i }, (_, k) => candidates.ordinal(i + k))
+    const records = yield* wait(execution.view.records(ordinals))
+    for (let k = 0; i < end && !confirmer.isDone; i++, k++) {
+      confirmer.offer(ordinals[k]!, records[k], candidates.isCertain(i))
+      if (isLookDue(execution, confirmer) && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+    }
   }
 }
 
@@ -177,7 +182,7 @@ function* confirmByRange(
         while (at < candidates.count && (candidates.ordinal(at) - ordinal) * direction < 0) at++
         if (at === candidates.count || confirmer.isDone) return
         if (candidates.ordinal(at) === ordinal) confirmer.offer(ordinal, record, candidates.isCertain(at))
-        if (e % documentsPerClockLook === 0 && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+        if (isLookDue(execution, confirmer) && isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
       }
     }
   } finally {
@@ -200,7 +205,7 @@ function* confirmByScan(
     view.cache.beginLooks()
     const mayHold = (block: ByteBlock): boolean => confirmer.byteTest.mayHold(block)
     let isRuledOut = false
-    for (let seen = 1; !confirmer.isDone; seen++) {
+    while (!confirmer.isDone) {
       // A block without a match is left at its first candidate.
       const isPassing = isRuledOut && scan.block !== undefined && !mayHold(scan.block)
       const isThere = isPassing ? scan.skipBlocks(mayHold) : scan.next()
@@ -217,7 +222,7 @@ function* confirmByScan(
           confirmer.offer(ordinal, scan.text(), isCertain, view.cache)
         }
       }
-      if (seen % documentsPerClockLook !== 0 && !isPassing) continue
+      if (!isLookDue(execution, confirmer) && !isPassing) continue
       if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
       view.cache.beginLooks()
     }
@@ -234,11 +239,16 @@ function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCert
   return true
 }
 
+/** Asked after each document: whether it is time for isBreathDue(). */
+function isLookDue({ control }: Execution, confirmer: Confirmer): boolean {
+  return control.countDocument() || confirmer.isSliceFull
+}
+
 /** Whether it is time for breathe(): seldom, and to ask takes no generator. Ends the read when it was told to end. */
 function isBreathDue({ control, view }: Execution, confirmer: Confirmer): boolean {
-  control.check()
+  const isPauseDue = control.look()
   view.assertOpen()
-  return confirmer.isSliceFull || control.isPauseDue
+  return isPauseDue || confirmer.isSliceFull
 }
 
 /** Hands out what there is, and lets the event loop run when it is time. */
