@@ -56,9 +56,7 @@ export class IndexParts {
     this.byteIngest = hasher.name === 'murmur' ? new ByteIngest(this.#seedOf) : undefined
     this.#sealed = { memory, cache, store, pairHash: this.pairHash, onDamage }
     this.maintenance = new Maintenance({
-      store,
       documents,
-      memory,
       geometry,
       tuning,
       handles,

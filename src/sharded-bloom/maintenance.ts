@@ -1,28 +1,22 @@
 /**
- * What an index does between batches: checkpoint, seal, choose parameters again, fold dead marks.
+ * What an index does between batches, and when: checkpoint, seal, choose parameters again, fold dead marks.
  *
  * Invariants:
  * 1. Nothing stored is ahead of the documents: only ordinals below the caller's limit, which are committed, are written.
  * 2. At any time fewer than two chunks (8,192 documents) and what is in flight are not in a checkpoint.
- * 3. A crash at any point leaves a state that opening understands: records that nothing refers to are ignored or
- *    overwritten, and a segment record is replaced or removed in one batch.
  */
-import type { RowMemory } from '../bloom/kernels/index.ts'
 import { breathe, turnIfLong } from '../model/time-slice.ts'
 import type { StoredIngest } from './byte-scan/stored-ingest.ts'
-import type { DocumentSource, IndexStore, IndexWrite } from './document-index.ts'
+import type { DocumentSource, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import { storedDocuments } from './rebuild/stored-documents.ts'
 import { firstRebuilt, IndexArea, indexKey } from './records/index-keys.ts'
-import { chunkKeys, chunkWrites, openSegmentRecord } from './segment/checkpoint.ts'
-import { framesPerChunk, type Geometry } from './segment/geometry.ts'
+import type { Geometry } from './segment/geometry.ts'
 import type { OpenSegment } from './segment/open-segment.ts'
-import { frameBytes } from './segment/row-cache.ts'
-import { sealSegment } from './segment/seal.ts'
 import { type SealedContext, SealedSegment } from './segment/sealed-segment.ts'
 import type { SegmentParameters } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
-import { encodeSegmentRecord, noBytes } from './segment/segment-record.ts'
+import { SegmentStore } from './segment/segment-store.ts'
 import { NextParameters } from './tune/next-parameters.ts'
 import type { PairList } from './tune/pair-list.ts'
 import { isOverfull, type TuningOptions } from './tune/tuning.ts'
@@ -36,9 +30,7 @@ const minChunksForEarlyChoice = 8
 const densityWindow = 1024
 
 export interface MaintenanceContext {
-  readonly store: IndexStore
   readonly documents: DocumentSource
-  readonly memory: RowMemory
   readonly geometry: Geometry
   /** Asked anew for each segment: it may be chosen again at any time. */
   readonly tuning: () => TuningOptions
@@ -53,11 +45,13 @@ export class Maintenance {
   readonly #context: MaintenanceContext
   readonly #deadMarks: number[] = []
   readonly #next: NextParameters
+  readonly #segments: SegmentStore
   #windowStart = { documents: 0, hashedPairs: 0 }
 
   constructor(context: MaintenanceContext) {
     this.#context = context
     this.#next = new NextParameters(context.tuning, context.geometry.segmentDocuments)
+    this.#segments = new SegmentStore(context.sealed, context.geometry)
   }
 
   /** Cheap: asked after every batch. */
@@ -141,14 +135,15 @@ export class Maintenance {
 
   async #run(limit: number): Promise<void> {
     for (const handle of this.#context.handles) {
-      if (handle.open !== undefined && this.isComplete(handle) && handle.endOrdinal <= limit) await this.#seal(handle)
+      const isSealable = handle.open !== undefined && this.isComplete(handle) && handle.endOrdinal <= limit
+      if (isSealable) await this.#segments.seal(handle)
     }
     const last = this.#context.handles.at(-1)
     if (last?.open !== undefined) {
       if (this.#isTuningDue(last) && last.endOrdinal <= limit) await this.#tune(last)
       const { chunkDocuments } = this.#context.geometry
       const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
-      await this.#checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
+      await this.#segments.checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
       if (this.#isAlmostFull(last)) await this.#next.chooseAhead(last.open)
     }
     if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
@@ -159,7 +154,7 @@ export class Maintenance {
     await this.#run(limit)
     const last = this.#context.handles.at(-1)
     if (last?.open !== undefined) {
-      await this.#checkpoint(last, Math.min(limit - last.firstOrdinal, last.open.documents))
+      await this.#segments.checkpoint(last, Math.min(limit - last.firstOrdinal, last.open.documents))
     }
     await this.#foldDead()
   }
@@ -202,70 +197,9 @@ export class Maintenance {
     return documents < tuningSizes.at(-1)!
   }
 
-  async #checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
-    const open = handle.open
-    if (open === undefined || handle.isDamaged || documents <= handle.checkpointed) return
-    const { geometry, memory, store } = this.#context
-    const { chunkDocuments } = geometry
-    const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
-    const writes: IndexWrite[] = []
-    let { hashedRows, privateRows, rangeCodes, upperLevel } = handle.bytes
-    if (from < handle.checkpointed) {
-      // The chunk that was incomplete when the index was closed is written anew.
-      const replaced = async (area: IndexArea): Promise<number> =>
-        (await store.get(indexKey(area, handle.firstOrdinal, from / chunkDocuments)))?.length ?? 0
-      hashedRows -= framesPerChunk(open.shards, geometry) * frameBytes
-      privateRows -= await replaced(IndexArea.chunkPrivate)
-      rangeCodes -= await replaced(IndexArea.chunkColumns)
-      upperLevel -= await replaced(IndexArea.chunkUpper)
-    }
-    let sliceStart = performance.now()
-    for (const write of chunkWrites(open, geometry, memory, from, documents)) {
-      const slice = breathe(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
-      if (write === undefined) continue
-      if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
-      else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
-      else if (write.key[0] === IndexArea.chunkUpper) upperLevel += write.value.length
-      else rangeCodes += write.value.length
-      writes.push(write)
-    }
-    const record = openSegmentRecord(open, documents, handle.tunings, {
-      ...handle.bytes,
-      hashedRows,
-      privateRows,
-      rangeCodes,
-      upperLevel
-    })
-    const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
-    writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
-    await this.#writeWithLive(writes, [handle])
-    handle.bytes = record.bytes
-    handle.directoryBytes = value.length
-    handle.checkpointed = documents
-  }
-
-  async #seal(handle: SegmentHandle): Promise<void> {
-    const { store, memory, sealed } = this.#context
-    const open = handle.open!
-    const record = await sealSegment(open, store, memory, handle.tunings)
-    await turnIfLong()
-    const value = encodeSegmentRecord(record)
-    await this.#writeWithLive([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
-    const deletions = this.#chunkDeletions(handle, open)
-    handle.segment = new SealedSegment(sealed, record)
-    handle.bytes = record.bytes
-    handle.directoryBytes = value.length
-    handle.checkpointed = record.documents
-    open.free()
-    await turnIfLong()
-    await store.write(deletions)
-    await turnIfLong()
-  }
-
   /** Builds the segment again from its documents, with parameters chosen from the sample. */
   async #tune(handle: SegmentHandle): Promise<void> {
-    const { documents, createOpen, ingest, store } = this.#context
+    const { documents, createOpen, ingest } = this.#context
     const open = handle.open!
     const end = handle.endOrdinal
     const parameters = await this.#next.choose(open)
@@ -284,11 +218,7 @@ export class Maintenance {
       }
       while (tuned.documents < open.documents) tuned.addUnknown()
       // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.
-      const record = indexKey(IndexArea.segment, handle.firstOrdinal)
-      await store.write([{ key: record, value: undefined }, ...this.#chunkDeletions(handle, open)])
-      handle.checkpointed = 0
-      handle.bytes = noBytes
-      handle.directoryBytes = 0
+      await this.#segments.clear(handle)
     } catch (error) {
       tuned.free()
       throw error
@@ -302,34 +232,15 @@ export class Maintenance {
     open.free()
   }
 
-  /** By their keys: to look for them in the store would take longer than all the rest of sealing. */
-  #chunkDeletions(handle: SegmentHandle, open: OpenSegment): IndexWrite[] {
-    const { geometry } = this.#context
-    return [...chunkKeys(open, geometry, handle.checkpointed)].map((key) => ({ key, value: undefined }))
-  }
-
   /** Live bitmaps in place of the marks that deletions left. */
   async #foldDead(): Promise<void> {
     if (this.#deadMarks.length === 0) return
     const marks = this.#deadMarks.splice(0)
     const writes: IndexWrite[] = marks.map((ordinal) => ({ key: indexKey(IndexArea.dead, ordinal), value: undefined }))
     try {
-      await this.#writeWithLive(writes, this.#context.handles)
+      await this.#segments.write(writes, this.#context.handles)
     } catch (error) {
       this.#deadMarks.push(...marks)
-      throw error
-    }
-  }
-
-  /** One batch, with those live bitmaps of the segments that are not stored as they are. */
-  async #writeWithLive(writes: readonly IndexWrite[], handles: readonly SegmentHandle[]): Promise<void> {
-    const changed = handles.filter((handle) => !handle.isLiveStored)
-    const batch = [...writes, ...changed.map((handle) => handle.liveWrite())]
-    for (const handle of changed) handle.isLiveStored = true
-    try {
-      await this.#context.store.write(batch)
-    } catch (error) {
-      for (const handle of changed) handle.isLiveStored = false
       throw error
     }
   }

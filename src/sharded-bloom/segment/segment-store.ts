@@ -1,0 +1,118 @@
+/**
+ * What is written of the open segment: chunks while it grows, whole rows when it is full, nothing once it begins again.
+ *
+ * Invariant: a crash at any point leaves a state that opening understands: records that nothing refers to are ignored or
+ * overwritten, and a segment record is replaced or removed in one batch.
+ */
+import { breathe, turnIfLong } from '../../model/time-slice.ts'
+import type { IndexWrite } from '../document-index.ts'
+import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { chunkKeys, chunkWrites, openSegmentRecord } from './checkpoint.ts'
+import { framesPerChunk, type Geometry } from './geometry.ts'
+import type { OpenSegment } from './open-segment.ts'
+import { frameBytes } from './row-cache.ts'
+import { sealSegment } from './seal.ts'
+import { type SealedContext, SealedSegment } from './sealed-segment.ts'
+import type { SegmentHandle } from './segment-handle.ts'
+import { encodeSegmentRecord, noBytes } from './segment-record.ts'
+
+export class SegmentStore {
+  readonly #sealed: SealedContext
+  readonly #geometry: Geometry
+
+  constructor(sealed: SealedContext, geometry: Geometry) {
+    this.#sealed = sealed
+    this.#geometry = geometry
+  }
+
+  /** Writes the chunks of the first `documents` that are not stored yet; of an open segment that is not damaged. */
+  async checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
+    const open = handle.open
+    if (open === undefined || handle.isDamaged || documents <= handle.checkpointed) return
+    const geometry = this.#geometry
+    const { memory, store } = this.#sealed
+    const { chunkDocuments } = geometry
+    const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
+    const writes: IndexWrite[] = []
+    let { hashedRows, privateRows, rangeCodes, upperLevel } = handle.bytes
+    if (from < handle.checkpointed) {
+      // The chunk that was incomplete when the index was closed is written anew.
+      const replaced = async (area: IndexArea): Promise<number> =>
+        (await store.get(indexKey(area, handle.firstOrdinal, from / chunkDocuments)))?.length ?? 0
+      hashedRows -= framesPerChunk(open.shards, geometry) * frameBytes
+      privateRows -= await replaced(IndexArea.chunkPrivate)
+      rangeCodes -= await replaced(IndexArea.chunkColumns)
+      upperLevel -= await replaced(IndexArea.chunkUpper)
+    }
+    let sliceStart = performance.now()
+    for (const write of chunkWrites(open, geometry, memory, from, documents)) {
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+      if (write === undefined) continue
+      if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
+      else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
+      else if (write.key[0] === IndexArea.chunkUpper) upperLevel += write.value.length
+      else rangeCodes += write.value.length
+      writes.push(write)
+    }
+    const record = openSegmentRecord(open, documents, handle.tunings, {
+      ...handle.bytes,
+      hashedRows,
+      privateRows,
+      rangeCodes,
+      upperLevel
+    })
+    const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
+    writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
+    await this.write(writes, [handle])
+    handle.bytes = record.bytes
+    handle.directoryBytes = value.length
+    handle.checkpointed = documents
+  }
+
+  /** A sealed segment takes the place of the open one. REQUIRES: nothing is added to it meanwhile. */
+  async seal(handle: SegmentHandle): Promise<void> {
+    const { store, memory } = this.#sealed
+    const open = handle.open!
+    const record = await sealSegment(open, store, memory, handle.tunings)
+    await turnIfLong()
+    const value = encodeSegmentRecord(record)
+    await this.write([{ key: indexKey(IndexArea.segment, handle.firstOrdinal), value }], [handle])
+    const deletions = this.#chunkDeletions(handle, open)
+    handle.segment = new SealedSegment(this.#sealed, record)
+    handle.bytes = record.bytes
+    handle.directoryBytes = value.length
+    handle.checkpointed = record.documents
+    open.free()
+    await turnIfLong()
+    await store.write(deletions)
+    await turnIfLong()
+  }
+
+  /** Deletes what is stored of an open segment. */
+  async clear(handle: SegmentHandle): Promise<void> {
+    const record = indexKey(IndexArea.segment, handle.firstOrdinal)
+    await this.#sealed.store.write([{ key: record, value: undefined }, ...this.#chunkDeletions(handle, handle.open!)])
+    handle.checkpointed = 0
+    handle.bytes = noBytes
+    handle.directoryBytes = 0
+  }
+
+  /** One batch, with those live bitmaps of the segments that are not stored as they are. */
+  async write(writes: readonly IndexWrite[], handles: readonly SegmentHandle[]): Promise<void> {
+    const changed = handles.filter((handle) => !handle.isLiveStored)
+    const batch = [...writes, ...changed.map((handle) => handle.liveWrite())]
+    for (const handle of changed) handle.isLiveStored = true
+    try {
+      await this.#sealed.store.write(batch)
+    } catch (error) {
+      for (const handle of changed) handle.isLiveStored = false
+      throw error
+    }
+  }
+
+  /** By their keys: to look for them in the store would take longer than all the rest of sealing. */
+  #chunkDeletions(handle: SegmentHandle, open: OpenSegment): IndexWrite[] {
+    return [...chunkKeys(open, this.#geometry, handle.checkpointed)].map((key) => ({ key, value: undefined }))
+  }
+}
