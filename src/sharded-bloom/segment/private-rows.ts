@@ -1,7 +1,7 @@
 /**
  * The private rows of an open segment. The chunk of documents being filled is bits; a complete one is the record that a
- * checkpoint writes of it: every slot's row, in order, as a length (u16, little-endian) and the row's stored form
- * (row-codec.ts). Sealing joins the parts of a row, and a segment that is opened again keeps its records as they are.
+ * checkpoint writes of it (private-chunk.ts). Sealing joins the parts of a row, and a segment that is opened again keeps its
+ * records as they are.
  *
  * Invariants:
  * 1. Words of one range of 32 positions stand together, in slot order: what a document sets is in the first-level cache.
@@ -12,28 +12,17 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import type { Geometry } from './geometry.ts'
+import { type ChunkReading, PrivateChunk, rowsAtOnce } from './private-chunk.ts'
 import { frameBytes } from './row-cache.ts'
 
 /** Slots that share a frame. */
 const lanes = 16
-/** Rows that are encoded, or decoded, by one use of the scratch area. */
-const rowsAtOnce = 512
 /** Rows of a segment that encode() makes at once, at most. */
 export const sealedRowsAtOnce = 64
-/** A row without a document, as a record has it. */
-const noRow = Uint8Array.of(1, 0, 0)
-
-interface ChunkPart {
-  readonly bytes: Uint8Array
-  /** Where each slot's row ends; slots that were added after the chunk was complete have none. */
-  readonly ends: Uint32Array
-  readonly documents: number
-}
-
 export class PrivateRows {
   readonly #memory: RowMemory
   readonly #geometry: Geometry
-  readonly #parts: ChunkPart[] = []
+  readonly #parts: PrivateChunk[] = []
   #count: number
   #documents = 0
   /** By slot: bits of the 32 positions being filled. */
@@ -100,7 +89,7 @@ export class PrivateRows {
     const { chunkRowBytes } = this.#geometry
     const parts = this.#parts
     const cursors = this.#memory.push(8 * parts.length)
-    for (let i = 0; i < parts.length; i++) this.#place(parts[i]!, slot, slot + 1, cursors + 8 * i)
+    for (let i = 0; i < parts.length; i++) parts[i]!.place(this.#memory, slot, slot + 1, cursors + 8 * i)
     const isSound = kernels.joinParts(cursors, parts.length, this.#partDocuments, chunkRowBytes, out)
     this.#memory.pop(cursors)
     if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
@@ -115,14 +104,7 @@ export class PrivateRows {
   /** The record of a chunk's first `documents`. */
   encodeChunk(chunk: number, documents: number): Uint8Array {
     if (chunk === this.#parts.length) this.#storeChunk()
-    const part = this.#parts[chunk]!
-    const bytes = part.documents === documents ? part.bytes : this.#encodeFewer(part, documents)
-    const missing = this.#count - part.ends.length
-    if (missing === 0) return bytes
-    const padded = new Uint8Array(bytes.length + noRow.length * missing)
-    padded.set(bytes)
-    for (let at = bytes.length; at < padded.length; at += noRow.length) padded.set(noRow, at)
-    return padded
+    return this.#parts[chunk]!.encode(documents, this.#count, this.#reading)
   }
 
   /** The stored forms over all documents of the rows of slots [from, to), at most `sealedRowsAtOnce` of them. */
@@ -133,7 +115,7 @@ export class PrivateRows {
     const parts = this.#parts
     const cursors = this.#memory.push(8 * parts.length)
     try {
-      for (let i = 0; i < parts.length; i++) this.#place(parts[i]!, from, to, cursors + 8 * i)
+      for (let i = 0; i < parts.length; i++) parts[i]!.place(this.#memory, from, to, cursors + 8 * i)
       const row = this.#memory.push(frameBytes)
       const out = this.#memory.push(1 + rowBytes)
       const rows: Uint8Array[] = []
@@ -153,16 +135,9 @@ export class PrivateRows {
    * @param damaged makes the error of a record that is not readable, which may be thrown whenever rows are read
    */
   restoreChunk(bytes: Uint8Array, documents: number, damaged: (what: string) => Error): void {
-    const ends = new Uint32Array(this.#count)
-    let count = 0
-    let end = 0
-    while (count < ends.length && end < bytes.length) {
-      end += 2 + (bytes[end]! | (bytes[end + 1]! << 8))
-      if (!(end <= bytes.length)) throw damaged(`private row ${count} of a chunk is cut off`)
-      ends[count++] = end
-    }
+    const part = PrivateChunk.parse(bytes, this.#count, documents, damaged)
     this.#damaged = damaged
-    this.#parts.push({ bytes, ends: ends.subarray(0, count), documents })
+    this.#parts.push(part)
     this.#documents += documents
     this.#isInFrames = false
   }
@@ -171,6 +146,10 @@ export class PrivateRows {
   free(): void {
     for (const address of this.#frames) this.#memory.free(address)
     this.#frames = new Uint32Array(0)
+  }
+
+  get #reading(): ChunkReading {
+    return { memory: this.#memory, rowBytes: this.#geometry.chunkRowBytes, damaged: this.#damaged }
   }
 
   /** Documents that are in parts. */
@@ -228,7 +207,7 @@ export class PrivateRows {
       this.#memory.pop(endsAt)
     }
     this.#memory.pop(framesAt)
-    this.#parts.push({ bytes: concatenated(pieces, length), ends, documents })
+    this.#parts.push(PrivateChunk.join(pieces, ends, documents))
     this.#isInFrames = true
   }
 
@@ -238,7 +217,7 @@ export class PrivateRows {
     if (this.#isInFrames) return
     this.#allocateFrames()
     const { kernels, u32 } = this.#memory
-    this.#eachRow(part, (slot, row) => {
+    part.eachRow(this.#reading, (slot, row) => {
       kernels.depositRow(row, this.#geometry.chunkRowBytes, this.#frames[Math.floor(slot / lanes)]!, slot % lanes)
     })
     const line = (part.documents >>> 5) * lanes
@@ -250,76 +229,4 @@ export class PrivateRows {
     }
     this.#isInFrames = true
   }
-
-  #encodeFewer(part: ChunkPart, documents: number): Uint8Array {
-    const { kernels, u8 } = this.#memory
-    const { chunkRowBytes } = this.#geometry
-    const pieces: Uint8Array[] = []
-    let length = 0
-    this.#eachRow(part, (_, row) => {
-      const out = this.#memory.push(3 + chunkRowBytes)
-      const bytes = kernels.encodeRow(row, documents, chunkRowBytes, out + 2)
-      u8[out] = bytes
-      u8[out + 1] = bytes >>> 8
-      pieces.push(u8.slice(out, out + 2 + bytes))
-      length += 2 + bytes
-      this.#memory.pop(out)
-    })
-    return concatenated(pieces, length)
-  }
-
-  /**
-   * Pushes the part's records of slots [from, to) for a kernel to read.
-   * @param cursor gets where they begin and end
-   * @returns where they begin
-   */
-  #place(part: ChunkPart, from: number, to: number, cursor: number): number {
-    const { u8, u32 } = this.#memory
-    const bytes = part.bytes.subarray(beginOf(part, from), beginOf(part, to))
-    const at = this.#memory.push(bytes.length)
-    u8.set(bytes, at)
-    u32[cursor >>> 2] = at
-    u32[(cursor >>> 2) + 1] = at + bytes.length
-    return at
-  }
-
-  /** @param use is given the address of the row's bits */
-  #eachRow(part: ChunkPart, use: (slot: number, row: number) => void): void {
-    const { kernels } = this.#memory
-    const { chunkRowBytes } = this.#geometry
-    const cursor = this.#memory.push(8)
-    const row = this.#memory.push(chunkRowBytes)
-    try {
-      for (let from = 0; from < part.ends.length; from += rowsAtOnce) {
-        const to = Math.min(from + rowsAtOnce, part.ends.length)
-        const at = this.#place(part, from, to, cursor)
-        for (let slot = from; slot < to; slot++) {
-          if (kernels.joinParts(cursor, 1, part.documents, chunkRowBytes, row) === 0) {
-            throw this.#damaged(`private row ${slot} of a chunk is not readable`)
-          }
-          use(slot, row)
-        }
-        this.#memory.pop(at)
-      }
-    } finally {
-      this.#memory.pop(cursor)
-    }
-  }
-}
-
-/** Where the slot's row begins in the part; slots that are not in it begin at its end. */
-function beginOf({ ends }: ChunkPart, slot: number): number {
-  const before = Math.min(slot, ends.length)
-  return before === 0 ? 0 : ends[before - 1]!
-}
-
-function concatenated(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
 }

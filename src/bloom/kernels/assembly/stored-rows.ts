@@ -1,6 +1,6 @@
 /**
  * Private rows: gathered from words, in their stored form, and as bits again (see sharded-bloom/segment/row-codec.ts and
- * private-rows.ts). The contract of every function stands in ../kernels.ts.
+ * private-chunk.ts). The contract of every function stands in ../kernels.ts.
  */
 import { readGaps, writeGaps } from './gaps'
 import { clearFrom, popcount } from './index'
