@@ -2,8 +2,8 @@
  * The index of a collection whose ordinals come in any order, and are used again when a document is written again.
  *
  * Segments are built of the documents in the order of their ordinals, whatever lies between them. What is written afterwards is
- * indexed in memory, as it comes (recent.ts); when that has become as much as a segment, or a share of the collection, the
- * segments whose ordinals it touches are built again with it.
+ * indexed in memory, as it comes (recent.ts); when that has become much (policy.ts), the segments whose ordinals it touches are
+ * built again with it.
  *
  * Invariants:
  * 1. A document is live in one place: its built segment, or the recent versions.
@@ -24,6 +24,7 @@ import type {
   IndexTuning,
   IndexView,
   IndexWrite,
+  OrdinalRange,
   Placement
 } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
@@ -31,6 +32,7 @@ import { IndexArea, indexKey, indexRange, ordinalOf } from '../records/index-key
 import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
 import type { StoredChoice } from '../tune/stored-choice.ts'
+import { isMergeDue, isWorthMergingOnClose, spanOf } from './policy.ts'
 import { type DocumentsAt, Recent } from './recent.ts'
 import { ScatteredView } from './scattered-view.ts'
 
@@ -42,14 +44,6 @@ export interface ScatteredIndexOptions extends ShardedIndexOptions {
   readonly isReadOnly: boolean
 }
 
-/** Recent versions in memory, at most, in segments; a little more while a segment is being built. */
-const maxRecentSegments = 4
-/** A share of the documents: with ids in no order at all, merging them builds every segment again. */
-const recentShare = 1 / 8
-/** Fewer recent versions than these are left to the next open, which reads them again. */
-const minMergedOnClose = 4096
-/** So are those for each of which more documents than these would be built again. */
-const maxBuiltOnClose = 4
 const marksPerBatch = 4096
 const cacheBytesOfRecent = 32 << 20
 
@@ -144,9 +138,8 @@ export class ScatteredIndex implements DocumentIndex {
   async close(limit: number): Promise<void> {
     try {
       const span = spanOf(this.#recent)
-      const isWorthMerging =
-        this.#recentSize >= Math.min(minMergedOnClose, this.#segmentDocuments) &&
-        this.#builtWithin(span) <= maxBuiltOnClose * this.#recentSize
+      const { parameters } = this.#built.stats()
+      const isWorthMerging = isWorthMergingOnClose(this.#recentSize, this.#segmentDocuments, span, parameters)
       if (isWorthMerging && !this.#options.isReadOnly) await this.#rebuildNow(limit, span)
     } finally {
       for (const recent of this.#recent) recent.retire()
@@ -208,20 +201,7 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   get #isMergeDue(): boolean {
-    if (this.#isRebuilding) return false
-    const size = this.#recentSize
-    const segment = this.#segmentDocuments
-    if (size < segment) return false
-    return size >= maxRecentSegments * segment || size >= recentShare * this.liveCount()
-  }
-
-  /** Documents of the segments that a span touches. */
-  #builtWithin({ from, to }: Span): number {
-    const { parameters } = this.#built.stats()
-    return parameters.reduce((sum, { firstOrdinal, documents }, i) => {
-      const next = parameters[i + 1]?.firstOrdinal ?? Number.POSITIVE_INFINITY
-      return firstOrdinal < to && next > from ? sum + documents : sum
-    }, 0)
+    return !this.#isRebuilding && isMergeDue(this.#recentSize, this.#segmentDocuments, this)
   }
 
   /** With the parameters that tune() chose, where it did. */
@@ -252,7 +232,7 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   /** REQUIRES: nobody writes until it resolves. @param span of ordinals; undefined for all, whatever was counted */
-  async #rebuildNow(limit: number, span: Span | undefined): Promise<void> {
+  async #rebuildNow(limit: number, span: OrdinalRange | undefined): Promise<void> {
     const rebuild = await this.#begin(limit, span)
     try {
       await rebuild.build()
@@ -262,7 +242,7 @@ export class ScatteredIndex implements DocumentIndex {
     }
   }
 
-  async #begin(limit: number, span: Span | undefined): Promise<IndexRebuild> {
+  async #begin(limit: number, span: OrdinalRange | undefined): Promise<IndexRebuild> {
     const { size } = this.#options
     const replaced = this.#recent
     const marked = this.#marked
@@ -298,24 +278,6 @@ export class ScatteredIndex implements DocumentIndex {
       )
     }
   }
-}
-
-/** Ordinals from ≤ o < to. */
-interface Span {
-  readonly from: number
-  readonly to: number
-}
-
-function spanOf(recent: readonly Recent[]): Span {
-  let from = Number.POSITIVE_INFINITY
-  let to = 0
-  for (const { ordinals } of recent) {
-    for (const ordinal of ordinals) {
-      if (ordinal < from) from = ordinal
-      if (ordinal >= to) to = ordinal + 1
-    }
-  }
-  return to === 0 ? { from: 0, to: 0 } : { from, to }
 }
 
 async function* nothing(): AsyncGenerator<never> {}
