@@ -3,28 +3,22 @@
  *
  * Invariants:
  * 1. Negation swaps the bounds: upper(¬x) = ¬lower(x) and lower(¬x) = ¬upper(x). Nothing else negates, so a hashed
- *    row's "maybe" is never read as "no".
- * 2. Only private rows and columns feed lower: rows less the irregular documents of their top-level key, columns hold none.
- * 3. Documents of which the segment does not know every pair are in upper and not in lower, whatever the expression.
- * 4. While all that was asked knows exactly which documents it holds, lower is upper: what was left out could not have
+ *    row's "maybe" is never read as "no". Which rows feed which bound: leaf-bounds.ts.
+ * 2. Documents of which the segment does not know every pair are in upper and not in lower, whatever the expression.
+ * 3. While all that was asked knows exactly which documents it holds, lower is upper: what was left out could not have
  *    changed an AND that is nothing or an OR that is everything already.
- * 5. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
- * 6. What an evaluation holds of row memory follows from how deep the expression nests, not from how many terms it has: an
+ * 4. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
+ * 5. What an evaluation holds of row memory follows from how deep the expression nests, not from how many terms it has: an
  *    AND and an OR take their own frame first, and give back all that their children took whenever it is summed up there.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
-import type { BoundsLeaf, BoundsNode, LeafLocation, PreparedBounds, RangeLeaf } from './bounds.ts'
+import type { BoundsNode, LeafLocation, PreparedBounds } from './bounds.ts'
 import { type Evaluation, evaluationOf } from './evaluation.ts'
 import { FrameStack } from './frame-stack.ts'
+import { type Bits, EVERYTHING, LeafBounds, NOTHING } from './leaf-bounds.ts'
 import type { Side } from './ranges/interval.ts'
-import type { Selection } from './ranges/range-column.ts'
 import { partOf, type RowPart } from './segment/and-groups.ts'
 import type { Segment } from './segment/segment.ts'
-
-/** Bits of a bound: nothing, everything, or an address in row memory. */
-type Bits = typeof NOTHING | typeof EVERYTHING | number
-const NOTHING = 0
-const EVERYTHING = -1
 
 /** Rows of an AND that are taken together. */
 const maxAndRows = 32
@@ -54,8 +48,8 @@ class SegmentEvaluation {
   readonly #from: number
   readonly #length: number
   readonly #frames: FrameStack
-  #rowsRead = 0
-  /** Whether every leaf that was asked until now is the same in upper and lower. */
+  readonly #leaves: LeafBounds
+  /** False once anything but a leaf makes upper and lower differ. */
   #isExact = true
 
   constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number) {
@@ -66,6 +60,7 @@ class SegmentEvaluation {
     this.#from = this.#part.from
     this.#length = this.#part.length
     this.#frames = new FrameStack(memory)
+    this.#leaves = new LeafBounds(memory, segment, locations, this.#part, this.#frames)
   }
 
   run(root: BoundsNode, live: Uint32Array | undefined, documents: number): Evaluation {
@@ -74,7 +69,8 @@ class SegmentEvaluation {
       // Lower is part of upper.
       if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#result(0, 0)
       const upper = this.#settleUpper(upperBits, live, documents)
-      if (this.#isExact && this.#segment.alwaysCandidates.length === 0) return this.#result(upper, upper)
+      const isExact = this.#isExact && this.#leaves.isExact && this.#segment.alwaysCandidates.length === 0
+      if (isExact) return this.#result(upper, upper)
       const lowerBits = this.#bound(root, 'lower')
       if (lowerBits === NOTHING) return this.#result(upper, 0)
       return this.#result(upper, this.#settleLower(lowerBits, upper))
@@ -85,7 +81,7 @@ class SegmentEvaluation {
 
   /** @param lower and upper addresses, 0 for no document */
   #result(upper: number, lower: number): Evaluation {
-    return evaluationOf(this.#memory, this.#part, upper, lower, this.#rowsRead)
+    return evaluationOf(this.#memory, this.#part, upper, lower, this.#leaves.rowsRead)
   }
 
   /** Holds frames only where it is neither nothing nor everything. */
@@ -103,9 +99,9 @@ class SegmentEvaluation {
       case 'none':
         return NOTHING
       case 'pair':
-        return side === 'upper' ? this.#upperOfPair(node) : this.#lowerOfPair(node)
+        return side === 'upper' ? this.#leaves.upperOfPair(node) : this.#leaves.lowerOfPair(node)
       case 'range':
-        return this.#boundOfRange(node, side)
+        return this.#leaves.ofRange(node, side)
       case 'and':
         return this.#and(node.children, side)
       case 'or':
@@ -116,80 +112,6 @@ class SegmentEvaluation {
         this.#isExact = false
         return this.#bound(node[side], side)
     }
-  }
-
-  #upperOfPair(leaf: BoundsLeaf): Bits {
-    const { pair: location, irregular } = this.#locations[leaf.index]!
-    switch (location.kind) {
-      case 'absent':
-        return NOTHING
-      case 'unknown':
-        this.#isExact = false
-        return EVERYTHING
-      case 'private':
-        if (irregular.kind !== 'absent') this.#isExact = false
-        return this.#privateRow(location.slot) ?? EVERYTHING
-      case 'hashed': {
-        this.#isExact = false
-        const out = this.#frames.take()
-        this.#rowsRead += this.#segment.rowsPerPair
-        const isAnySet = this.#segment.andHashed(location, out, this.#part)
-        if (isAnySet === undefined) return EVERYTHING
-        return isAnySet ? out : NOTHING
-      }
-    }
-  }
-
-  #lowerOfPair(leaf: BoundsLeaf): Bits {
-    const { pair, irregular } = this.#locations[leaf.index]!
-    if (pair.kind === 'absent') return NOTHING
-    if (pair.kind !== 'private') {
-      this.#isExact = false
-      return NOTHING
-    }
-    const row = this.#privateRow(pair.slot)
-    if (row === undefined) return NOTHING
-    if (irregular.kind === 'absent') return row
-    this.#isExact = false
-    const exceptions = irregular.kind === 'private' ? this.#privateRow(irregular.slot) : undefined
-    if (exceptions === undefined) return NOTHING
-    const out = this.#frames.take()
-    const from = this.#from
-    this.#memory.kernels.andNot(row + from, exceptions + from, out + from, this.#length)
-    return out
-  }
-
-  #boundOfRange({ range, type }: RangeLeaf, side: Side): Bits {
-    const column = this.#segment.rangeColumn(range.path, range.type)
-    if (column?.isExact(range) !== true) this.#isExact = false
-    if (column === undefined) return side === 'upper' ? this.#upperOfPair(type) : NOTHING
-    const inside = this.#selected(side, (out) => column.select(range, side, out, this.#segment.rowBytes))
-    this.#rowsRead += column.rowsRead
-    if (side === 'lower' || inside === EVERYTHING) return inside
-    const outside = this.#selected(side, (out) => column.outsiders(out, this.#segment.rowBytes))
-    if (outside === NOTHING || outside === EVERYTHING) return outside === NOTHING ? inside : outside
-    this.#rowsRead++
-    if (inside === NOTHING) return outside
-    this.#orTo(inside, outside, outside)
-    return outside
-  }
-
-  #selected(side: Side, select: (out: number) => Selection): Bits {
-    const out = this.#frames.take()
-    const selection = select(out)
-    if (selection === 'bits') return out
-    this.#frames.giveBack(out)
-    if (selection === 'unknown') return side === 'upper' ? EVERYTHING : NOTHING
-    return selection === 'all' ? EVERYTHING : NOTHING
-  }
-
-  #privateRow(slot: number): number | undefined {
-    this.#rowsRead++
-    const scratch = this.#frames.take()
-    const row = this.#segment.privateRow(slot, scratch)
-    if (row === undefined) this.#isExact = false
-    if (row !== scratch) this.#frames.giveBack(scratch)
-    return row
   }
 
   #and(children: readonly BoundsNode[], side: Side): Bits {

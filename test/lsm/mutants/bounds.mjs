@@ -21,28 +21,28 @@ export const bounds = [
   mutant(
     'a hashed row is taken for a proof',
     edit(
-      'sharded-bloom/evaluate',
+      'sharded-bloom/leaf-bounds',
       "if (pair.kind !== 'private') {\n      this.#isExact = false\n      return NOTHING",
-      "if (pair.kind !== 'private') {\n      return this.#upperOfPair(leaf)"
+      "if (pair.kind !== 'private') {\n      return this.upperOfPair(leaf)"
     ),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
   mutant(
     'a hashed row makes a segment exact, in which lower is upper',
-    edit('sharded-bloom/evaluate', "case 'hashed': {\n        this.#isExact = false\n", "case 'hashed': {\n"),
+    edit('sharded-bloom/leaf-bounds', "case 'hashed': {\n        this.#isExact = false\n", "case 'hashed': {\n"),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
   mutant(
     'irregular documents leave a segment exact, in which lower is upper',
-    edit('sharded-bloom/evaluate', "        if (irregular.kind !== 'absent') this.#isExact = false\n", ''),
+    edit('sharded-bloom/leaf-bounds', "        if (irregular.kind !== 'absent') this.#isExact = false\n", ''),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
   mutant(
     'an irregular document is taken for proved',
-    edit('sharded-bloom/evaluate', "if (irregular.kind === 'absent') return row", 'return row'),
+    edit('sharded-bloom/leaf-bounds', "if (irregular.kind === 'absent') return row", 'return row'),
     'sharded-bloom/soundness',
     'docstore/answers'
   ),
