@@ -143,6 +143,26 @@ test('bits of groups are packed, the first word lowest', () => {
   memory.pop(frame)
 })
 
+test('bits of groups are unpacked to where they were, and others stay', () => {
+  const frame = memory.push(8192)
+  const out = memory.push(8192)
+  const other = memory.push(8192)
+  for (const groups of [1, 2, 4, 8, 16, 32]) {
+    for (let shift = 0; shift < 32; shift += groups) {
+      for (let i = 0; i < 2048; i++) u32[(frame >>> 2) + i] = random.next()
+      const before = Uint32Array.from({ length: 2048 }, () => random.next() & random.next())
+      u32.set(before, other >>> 2)
+      kernels.packGroups(frame, 2048, shift, groups, out)
+      kernels.unpackGroups(out, 2048, shift, groups, other)
+      const mask = groups === 32 ? -1 : (2 ** groups - 1) << shift
+      for (let i = 0; i < 2048; i++) {
+        assert.is(u32[(other >>> 2) + i], (before[i]! | (u32[(frame >>> 2) + i]! & mask)) >>> 0)
+      }
+    }
+  }
+  memory.pop(frame)
+})
+
 test('parts of rows are copied one behind the other', () => {
   const from = memory.push(4096)
   const pointers = memory.push(16)

@@ -1,9 +1,12 @@
 /** The upper level leaves few groups of an absent or rare value, and never leaves out one that has it. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { runSteps } from '../../src/model/time-slice.ts'
 import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { IndexArea, indexKey } from '../../src/sharded-bloom/records/index-keys.ts'
+import { UpperLevelBuilder } from '../../src/sharded-bloom/segment/upper-level.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const count = 13_000
@@ -197,6 +200,47 @@ test('who passes over segments finds the same candidates, whether rows are in me
     }
   }
   await harness.close()
+})
+
+const memory = rowMemory()
+
+test('of chunks taken back, what is asked for is there, asked between or after what is added', () => {
+  const segmentDocuments = 4096
+  const chunkDocuments = 1024
+  const frames = 12
+  const builder = (): UpperLevelBuilder => new UpperLevelBuilder(memory, segmentDocuments, frames)
+  const hashesOf = (position: number): readonly (readonly [number, number])[] =>
+    Array.from({ length: 9 }, (_, i) => [Math.imul(position * 9 + i, 0x9e3779b1), Math.imul(i + 77, position)] as const)
+  const add = (upper: UpperLevelBuilder, from: number, to: number): void => {
+    for (let position = from; position < to; position++) {
+      for (const [lo, hi] of hashesOf(position)) upper.add(position, lo, hi)
+      upper.endDocument(position)
+    }
+  }
+  const before = builder()
+  add(before, 0, 2 * chunkDocuments)
+  const chunks = [0, 1].map((chunk) => runSteps(before.chunk(chunk * chunkDocuments, chunkDocuments)))
+  const after = builder()
+  chunks.forEach((bytes, chunk) => {
+    after.restoreChunk(chunk * chunkDocuments, chunkDocuments, bytes)
+  })
+  for (const position of [5, 1500, 2047]) {
+    for (const [lo, hi] of hashesOf(position)) assert.is(after.groups(lo, hi), before.groups(lo, hi))
+  }
+  add(before, 2 * chunkDocuments, 3 * chunkDocuments)
+  add(after, 2 * chunkDocuments, 3 * chunkDocuments)
+  for (let position = 0; position < 4 * chunkDocuments; position++) {
+    for (const [lo, hi] of hashesOf(position)) assert.is(after.groups(lo, hi), before.groups(lo, hi))
+  }
+  assert.equal([...after.contents(3 * chunkDocuments)], [...before.contents(3 * chunkDocuments)])
+  // Taken back again, and stored without a question.
+  const again = builder()
+  for (const chunk of [0, 1, 2]) {
+    const first = chunk * chunkDocuments
+    again.restoreChunk(first, chunkDocuments, runSteps(after.chunk(first, chunkDocuments)))
+  }
+  assert.equal([...again.contents(3 * chunkDocuments)], [...before.contents(3 * chunkDocuments)])
+  for (const upper of [before, after, again]) upper.free()
 })
 
 test.run()

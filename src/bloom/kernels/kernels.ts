@@ -213,6 +213,8 @@ export interface Kernels {
    * @param groups a power of two up to 32; @param words a multiple of 32 / groups
    */
   packGroups(frame: number, words: number, shift: number, groups: number, out: number): void
+  /** Sets in `frame` what packGroups() packed; other bits stay. @param packed 4-aligned */
+  unpackGroups(packed: number, words: number, shift: number, groups: number, frame: number): void
 
   /** As checksum() of sharded-bloom/records/checksum.ts, but int32; any address and length. */
   checksum(address: number, length: number, seed: number): number

@@ -84,8 +84,10 @@ export class UpperLevelBuilder {
   /** Of the pair that was added last. */
   #lastPosition = 0
   #unknownGroups = 0
-  /** Of chunks that were added before the segment was opened again. */
+  /** Chunks that were added before the segment was opened again, packed; what is theirs of a frame is added when that is read. */
   readonly #restored: { readonly first: number; readonly chunkDocuments: number; readonly bytes: Uint8Array }[] = []
+  /** Frames that have no restored chunks yet, when there are any: 1 for each. */
+  readonly #unsettled: Uint8Array
 
   constructor(memory: RowMemory, segmentDocuments: number, frames: number) {
     this.#memory = memory
@@ -93,6 +95,7 @@ export class UpperLevelBuilder {
     this.#groupDocuments = groupDocumentsOf(segmentDocuments)
     this.#buckets = new Int32Array(frames * 2 * bucketPairs)
     this.#counts = new Uint16Array(frames)
+    this.#unsettled = new Uint8Array(frames).fill(1)
     this.#addresses = new Uint32Array(frames)
     for (let i = 0; i < frames; i++) {
       this.#addresses[i] = memory.allocate()
@@ -128,8 +131,8 @@ export class UpperLevelBuilder {
   /** Groups that may have the pair. */
   groups(lo: number, hi: number): number {
     if (this.frames === 0) return allGroups
-    this.#settle()
     const frame = frameOfPair(lo, hi, this.frames)
+    this.#settleFrame(frame)
     if (this.#counts[frame]! > 0) this.#flushFrame(frame, this.#lastPosition)
     return groupsOfPair(this.#memory.u32, this.#addresses[frame]!, lo, hi) | this.#unknownGroups
   }
@@ -179,20 +182,23 @@ export class UpperLevelBuilder {
   }
 
   #settle(): void {
-    if (this.#restored.length === 0) return
-    for (const { first, chunkDocuments, bytes } of this.#restored.splice(0)) {
-      const { groups, shift, perWord, mask } = this.#packing(first, chunkDocuments)
-      const { u32 } = this.#memory
-      const packed = new Uint32Array(bytes.slice().buffer)
-      let at = 0
-      for (const address of this.#addresses) {
-        const end = (address + frameBytes) >>> 2
-        for (let word = address >>> 2; word < end; at++) {
-          const bits = packed[at]!
-          for (let i = 0; i < perWord; i++) u32[word++]! |= ((bits >>> (i * groups)) & mask) << shift
-        }
-      }
+    for (let frame = 0; frame < this.frames; frame++) this.#settleFrame(frame)
+    this.#restored.length = 0
+  }
+
+  /** A question asks for one frame of many. */
+  #settleFrame(frame: number): void {
+    if (this.#restored.length === 0 || this.#unsettled[frame] === 0) return
+    this.#unsettled[frame] = 0
+    const { kernels, u8 } = this.#memory
+    const packed = this.#memory.push(frameBytes)
+    for (const { first, chunkDocuments, bytes } of this.#restored) {
+      const { groups, shift, perWord } = this.#packing(first, chunkDocuments)
+      const length = frameBytes / perWord
+      u8.set(bytes.subarray(frame * length, (frame + 1) * length), packed)
+      kernels.unpackGroups(packed, frameWords, shift, groups, this.#addresses[frame]!)
     }
+    this.#memory.pop(packed)
   }
 
   /** How the bits of a chunk's groups stand in words of 32. */

@@ -21,3 +21,13 @@ export function packGroups(frame: usize, words: u32, shift: u32, groups: u32, ou
     store<u32>(out, bits)
   }
 }
+
+export function unpackGroups(packed: usize, words: u32, shift: u32, groups: u32, frame: usize): void {
+  const mask = groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1
+  for (const end = frame + (<usize>words << 2); frame < end; packed += 4) {
+    const bits = load<u32>(packed)
+    for (let at: u32 = 0; at < 32; at += groups, frame += 4) {
+      store<u32>(frame, load<u32>(frame) | (((bits >>> at) & mask) << shift))
+    }
+  }
+}
