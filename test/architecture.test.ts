@@ -25,6 +25,8 @@ const mayUseFiles = [join('lsm', 'fs'), 'cli']
 interface Import {
   readonly file: string
   readonly specifier: string
+  /** Nothing of it is there when the program runs, or it is loaded only when it is called for. */
+  readonly isForTypes: boolean
 }
 
 function imports(): Import[] {
@@ -33,8 +35,11 @@ function imports(): Import[] {
     .filter((file) => file.endsWith('.ts') && !file.includes('assembly'))
     .flatMap((file) => {
       const text = readFileSync(join(source, file), 'utf8')
-      const found = text.matchAll(/(?:from|import\()\s*'([^']+)'/g)
-      return [...found].map((match) => ({ file, specifier: match[1] ?? '' }))
+      const found = text.matchAll(/(?:(?:import|export)\b(?<names>[^'"(;]*?)\bfrom|import\()\s*'(?<specifier>[^']+)'/g)
+      return [...found].map(({ groups = {} }) => {
+        const { names, specifier = '' } = groups
+        return { file, specifier, isForTypes: names === undefined || /^\s*type\b/.test(names) }
+      })
     })
 }
 
@@ -52,6 +57,27 @@ test('layers import downwards only', () => {
     const to = layerOf(target)
     assert.ok(from === to || allowed[from]?.includes(to), `${file} (${from}) imports ${target} (${to})`)
   }
+})
+
+/** A filter stands in operators that stand in a filter. */
+const recursive = ['query/parse.ts', 'query/parse-operators.ts']
+
+test('no file needs itself by way of others when it is loaded', () => {
+  const needs = new Map<string, string[]>()
+  for (const { file, specifier, isForTypes } of imports()) {
+    if (isForTypes || !specifier.startsWith('.')) continue
+    const target = relative(source, resolve(source, dirname(file), specifier))
+    if (recursive.includes(file) && recursive.includes(target)) continue
+    needs.set(file, [...(needs.get(file) ?? []), target])
+  }
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    assert.not(path.includes(file), [...path, file].join(' → '))
+    if (done.has(file)) return
+    for (const target of needs.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of needs.keys()) visit(file, [])
 })
 
 test("only lsm/fs and cli import Node's file system", () => {

@@ -5,9 +5,8 @@
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
-import { deepestFreeLevel, garbageBytes, isReserved, isTombstoneHeavy } from './moves.ts'
-import type { Merge, Move, Pick } from './pick.ts'
-import { isFree, type PartitionView } from './picker.ts'
+import { deepestFreeLevel, garbageBytes, isFree, isReserved, isTombstoneHeavy } from './moves.ts'
+import type { Merge, Move, PartitionView, Pick } from './pick.ts'
 
 /** Tables full of tombstones go down when they free this share of what has to be rewritten. */
 const garbageShare = 0.25

@@ -9,9 +9,8 @@
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import type { Run } from './level0-runs.ts'
-import { deepestFreeLevel, garbageBytes, isTombstoneHeavy } from './moves.ts'
-import type { Merge, MergeInput, Move, Pick } from './pick.ts'
-import { isFree, type PartitionView } from './picker.ts'
+import { deepestFreeLevel, garbageBytes, isFree, isTombstoneHeavy } from './moves.ts'
+import type { Merge, MergeInput, Move, PartitionView, Pick } from './pick.ts'
 
 /** What goes down has at least this share of the bytes it is merged with. */
 const baseShare = 1

@@ -1,7 +1,7 @@
-/** What both policies ask about a table: where it could go without being rewritten, and what its tombstones free. */
+/** What both policies ask: where a table could go without being rewritten, what its tombstones free, and which merges can run. */
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, overlaps, spanOf } from './key-span.ts'
-import type { PartitionView } from './picker.ts'
+import type { CompactionState, Merge, PartitionView } from './pick.ts'
 
 /** A table that overlaps more than this many target tables two levels on is rewritten in pieces instead of moved. */
 export const maxGrandparentTables = 10
@@ -39,4 +39,28 @@ export function garbageBytes(tables: readonly TableMeta[], below: readonly Table
   if (tombstones === 0) return 0
   const entries = below.reduce((sum, table) => sum + table.entries, 0)
   return entries === 0 ? 0 : Math.min(1, tombstones / entries) * bytesOf(below)
+}
+
+/** Whether no running merge reads its tables, or writes a range of a level that it writes. */
+export function isFree(merge: Merge, state: CompactionState): boolean {
+  if (state.running.length === 0) return merge.inputs.some(({ tables }) => tables.length > 0)
+  const span = spanOf(merge.inputs.flatMap((input) => input.tables))
+  if (span === undefined) return false
+  const mine = new Set(merge.inputs.flatMap((input) => input.tables.map((table) => table.number)))
+  return state.running.every((other) => {
+    const theirs = other.inputs.flatMap((input) => input.tables)
+    if (theirs.some((table) => mine.has(table.number))) return false
+    const reserved = spanOf(theirs)
+    // Tables of level 0 may overlap.
+    return other.outputLevel === 0 || reserved === undefined || !reserves(other, merge) || !overlaps(reserved, span)
+  })
+}
+
+/** A merge changes its output level, and what it brings there passes the levels between. */
+function reserves(other: Merge, merge: Merge): boolean {
+  return merge.outputLevel !== 0 && top(merge) <= other.outputLevel && top(other) <= merge.outputLevel
+}
+
+function top(merge: Merge): number {
+  return merge.inputs[0]?.level ?? 0
 }

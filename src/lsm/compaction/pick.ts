@@ -1,5 +1,7 @@
 /** What the picker decides, and what it decides by. Data only. */
 import type { TableMeta } from '../version/table-meta.ts'
+import type { LevelTargets } from './level-targets.ts'
+import type { Run } from './level0-runs.ts'
 
 /** A version, as far as compaction needs to know it. */
 export interface Levels {
@@ -26,6 +28,18 @@ export interface CompactionState {
   readonly movesOnly?: boolean
   /** Where the last merge out of this level ended; breaks ties, so that all keys get their turn. */
   pointer(level: number, partition: string): Uint8Array | undefined
+}
+
+/** A partition's share of a version, with what the policies decide by. */
+export interface PartitionView {
+  readonly name: string
+  readonly version: Levels
+  /** This partition's tables per level; level 0 newest first. */
+  readonly levels: readonly (readonly TableMeta[])[]
+  readonly runs: readonly Run[]
+  readonly targets: LevelTargets
+  readonly limits: CompactionLimits
+  readonly state: CompactionState
 }
 
 export type Pick = Move | Merge
