@@ -9,6 +9,7 @@ import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
 import { type Constraints, constraintsOf } from './constraints.ts'
 import { idsOf } from './ids.ts'
 import { compileMatcher } from './matcher.ts'
+import { mergeEqualities } from './merge-equalities.ts'
 import { type ParseOptions, parseFilter } from './parse.ts'
 import { compilePrefilter, type TextTest } from './prefilter.ts'
 import { sanitizeFilter } from './sanitize.ts'
@@ -44,7 +45,8 @@ export interface CompiledFilter {
  * filter.matches({ lang: 'en', user: { followers: 2500 } }) // true
  */
 export function compileFilter(filter: unknown, options: FilterOptions = {}): CompiledFilter {
-  return new ParsedFilter(parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' }))
+  const parsed = parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
+  return new ParsedFilter(mergeEqualities(parsed))
 }
 
 /** Compiles each part when it is asked for: a read that finds no candidate never tests one. */

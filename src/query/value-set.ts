@@ -5,13 +5,14 @@ import { equalValues } from '../model/compare.ts'
 import { isExactDouble, toDouble } from '../model/numbers.ts'
 import { toScalar } from '../model/scalar.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
+import { ContainerSet } from './container-set.ts'
 
 export class ValueSet {
   /** Strings, booleans, null, and numbers that are exact doubles. A Set holds one NaN and one zero, as MongoDB does. */
   readonly #primitives = new Set<unknown>()
   /** Values of the other scalar types by type and key; a bucket may hold values that only share their key. */
   readonly #buckets = new Map<string, unknown[]>()
-  readonly #containers: unknown[] = []
+  readonly #containers = new ContainerSet()
 
   constructor(values: Iterable<unknown> = []) {
     for (const value of values) this.add(value)
@@ -23,7 +24,7 @@ export class ValueSet {
     const primitive = primitiveOf(value)
     const key = primitive === undefined ? bucketKey(value) : undefined
     if (primitive !== undefined) this.#primitives.add(primitive)
-    else if (key === undefined) this.#containers.push(value)
+    else if (key === undefined) this.#containers.add(value)
     else this.#buckets.set(key, [...(this.#buckets.get(key) ?? []), value])
     return true
   }
@@ -34,8 +35,8 @@ export class ValueSet {
     const primitive = primitiveOf(value)
     if (primitive !== undefined) return this.#primitives.has(primitive)
     const key = bucketKey(value)
-    const candidates = key === undefined ? this.#containers : this.#buckets.get(key)
-    return candidates?.some((candidate) => equalValues(candidate, value)) ?? false
+    if (key === undefined) return this.#containers.has(value)
+    return this.#buckets.get(key)?.some((candidate) => equalValues(candidate, value)) ?? false
   }
 }
 

@@ -34,6 +34,8 @@ const terms: Readonly<Record<string, Term>> = {
   'ranges of numbers': (i) => ({ n: { $gte: i % 100 } }),
   'ranges that nothing is in': (i) => ({ n: { $not: { $gt: 1000 + i } } }),
   'tags, some of many documents': (i) => ({ tags: i % 2 === 0 ? `t${i % 95}` : { $ne: `t${i % 11}` } }),
+  'conditions on two paths': (i) => ({ text: `text ${i}`, n: { $gte: i % 9 } }),
+  'conditions on two paths to be left out': (i) => ({ $nor: [{ text: `text ${2 * i}`, n: { $gte: i % 9 } }] }),
   alternatives: (i) => ({ $or: [{ n: { $gte: 5 } }, { text: `text ${i}` }, { 'a.b': i % 60 }] }),
   conjunctions: (i) => ({ $and: [{ n: { $gte: i % 9 } }, { $nor: [{ lang: 'fr' }, { text: `text ${i}` }] }] })
 }
@@ -51,6 +53,10 @@ test('as many terms as row memory has no frames for are answered, and give back 
   assert.is(await db.countDocuments({ $and: different }), count)
   assert.is(await db.countDocuments({ $nor: different }), 0)
   assert.is(await db.countDocuments({ $and: [...different, { lang: 'de' }] }), Math.floor((count + 1) / 3))
+  // As many that are not taken together.
+  const absent = list((i) => ({ text: `other ${i}`, n: { $gte: 0 } }))
+  assert.is(await db.countDocuments({ $or: absent }), 0)
+  assert.is(await db.countDocuments({ $and: absent.map((filter) => ({ $nor: [filter] })) }), count)
   // One is left for the matcher, which asks every term of it.
   const one = { text: 'text 120' }
   assert.is(await db.countDocuments({ $and: [...list((i) => ({ n: { $gte: i % 100 } })), one] }), 1)
