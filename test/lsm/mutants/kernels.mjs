@@ -198,8 +198,14 @@ export const kernels = [
     'sharded-bloom/format-columns'
   ),
   mutant(
-    'of 32 groups none is packed',
+    'of 32 groups none is packed, or unpacked',
     edit(`${rows}/groups`, 'groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1', '(<u32>1 << groups) - 1'),
     'bloom/record-kernels'
+  ),
+  mutant(
+    'what is unpacked takes the place of what was there',
+    edit(`${rows}/groups`, 'load<u32>(frame) | (((bits >>> at) & mask) << shift)', '((bits >>> at) & mask) << shift'),
+    'bloom/record-kernels',
+    'sharded-bloom/upper-level'
   )
 ]

@@ -14,7 +14,7 @@ export function addToGroup(hashes: usize, count: u32, frame: usize, probes: u32,
 }
 
 export function packGroups(frame: usize, words: u32, shift: u32, groups: u32, out: usize): void {
-  const mask = groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1
+  const mask = lowest(groups)
   for (const end = frame + (<usize>words << 2); frame < end; out += 4) {
     let bits: u32 = 0
     for (let at: u32 = 0; at < 32; at += groups, frame += 4) bits |= ((load<u32>(frame) >>> shift) & mask) << at
@@ -23,11 +23,17 @@ export function packGroups(frame: usize, words: u32, shift: u32, groups: u32, ou
 }
 
 export function unpackGroups(packed: usize, words: u32, shift: u32, groups: u32, frame: usize): void {
-  const mask = groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1
+  const mask = lowest(groups)
   for (const end = frame + (<usize>words << 2); frame < end; packed += 4) {
     const bits = load<u32>(packed)
     for (let at: u32 = 0; at < 32; at += groups, frame += 4) {
       store<u32>(frame, load<u32>(frame) | (((bits >>> at) & mask) << shift))
     }
   }
+}
+
+// @ts-ignore: decorator
+@inline
+function lowest(groups: u32): u32 {
+  return groups == 32 ? ~(<u32>0) : (<u32>1 << groups) - 1
 }
