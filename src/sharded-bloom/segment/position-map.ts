@@ -136,16 +136,30 @@ class BitmapPositions implements PositionMap {
     return this.#ranks[offset >>> 5]! + popcount32(below)
   }
 
-  /** The word that holds the position's bit. */
+  /** The word that holds the position's bit: looked for around the one before, in steps that double. */
   #wordOf(position: number): number {
     const ranks = this.#ranks
-    let word = this.#recent
-    if (position < ranks[word]! || position >= ranks[word + 1]!) {
-      word =
-        position >= ranks[word + 1]! && position < ranks[word + 2]! ? word + 1 : lowerBound(ranks, position + 1) - 1
-      this.#recent = word
+    let low = this.#recent
+    let high = low + 1
+    if (position < ranks[low]!) {
+      for (let step = 1; position < ranks[low]!; step *= 2) {
+        high = low
+        low = Math.max(0, low - step)
+      }
+    } else {
+      for (let step = 1; position >= ranks[high]!; step *= 2) {
+        low = high
+        high = Math.min(ranks.length - 1, high + step)
+      }
     }
-    return word
+    // ranks[low] ≤ position < ranks[high]
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (position < ranks[middle]!) high = middle
+      else low = middle
+    }
+    this.#recent = low
+    return low
   }
 }
 

@@ -24,12 +24,33 @@ function between(keys: usize, lows: v128, highs: v128): u8 {
 }
 
 export function zonesBetween(zones: usize, count: u32, low: f64, high: f64, first: u32, out: usize): void {
-  const lows = zones + <usize>first
-  const highs = zones + 8 - <usize>first
-  for (let i: usize = 0; i < <usize>count; i++) {
-    const isWithin = <u32>(load<f64>(lows + (i << 4)) >= low) & <u32>(load<f64>(highs + (i << 4)) <= high)
+  const lows = f64x2.splat(low)
+  const highs = f64x2.splat(high)
+  const reaches = first == 0 ? ZERO : ONES
+  for (const end = zones + (<usize>(count & ~3) << 4); zones < end; zones += 64, out += 16) {
+    const left = zonesWithin(zones, lows, highs, reaches)
+    const right = zonesWithin(zones + 32, lows, highs, reaches)
+    v128.store(out, v128.shuffle<u32>(left, right, 0, 2, 4, 6))
+  }
+  for (let i: usize = 0; i < <usize>(count & 3); i++) {
+    const zone = zones + (i << 4)
+    const isWithin = <u32>(load<f64>(zone + first) >= low) & <u32>(load<f64>(zone + 8 - first) <= high)
     store<u32>(out + (i << 2), 0 - isWithin)
   }
+}
+
+/** Of two zones. @param reaches all ones where the greatest key has a lower bound, and the least an upper one */
+// @ts-ignore: decorator
+@inline
+function zonesWithin(zones: usize, lows: v128, highs: v128, reaches: v128): v128 {
+  const a = v128.load(zones)
+  const b = v128.load(zones, 16)
+  const least = v128.shuffle<u64>(a, b, 0, 2)
+  const greatest = v128.shuffle<u64>(a, b, 1, 3)
+  return v128.and(
+    f64x2.ge(v128.bitselect(greatest, least, reaches), lows),
+    f64x2.le(v128.bitselect(least, greatest, reaches), highs)
+  )
 }
 
 export function codeKeys(keys: usize, count: u32, edges: usize, codes: usize, bins: usize): void {
