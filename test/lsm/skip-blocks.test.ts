@@ -127,4 +127,40 @@ test('a long way is gone in steps, and the last block of all is the end', async 
   )
 })
 
+test('damage in a block that is passed is met, and damage behind the range is not', async () => {
+  const fileSystem = new MemoryFileSystem()
+  const options = { fileSystem, compression: false, keyFilterBits: 0 }
+  const keyOf = (i: number): Buffer => Buffer.from(`k${String(i).padStart(4, '0')}`)
+  const db = new LsmLevel<Buffer, string>('db', { ...options, keyEncoding: 'buffer' })
+  for (let i = 0; i < 400; i++) await db.put(keyOf(i), `value ${i} ${'x'.repeat(500)}`)
+  await db.compactRange(keyOf(0), keyOf(9999))
+  await db.close()
+  const table = fileSystem.list('db').find((name) => name.endsWith('.sst'))
+  const file = fileSystem.open(`db/${table}`, 'update')
+  const bytes = Buffer.alloc(file.size())
+  file.read(bytes, 0)
+  file.write(Buffer.from('y'), bytes.indexOf('value 200 ') + 20)
+  file.close()
+
+  const pass = (lt: Buffer): number => {
+    const scan = damaged.scanBytes({ gte: keyOf(10), lt })
+    let steps = 0
+    try {
+      for (let isThere = scan.next(); isThere; isThere = scan.skipBlocks(() => false)) steps++
+    } finally {
+      void scan.close()
+    }
+    return steps
+  }
+  const damaged = new LsmLevel<Buffer, string>('db', { ...options, keyEncoding: 'buffer' })
+  await damaged.open()
+  const blockEntries = 20
+  assert.ok(pass(keyOf(200 - blockEntries)) < 30)
+  assert.throws(
+    () => pass(keyOf(200 + blockEntries)),
+    (error: { code?: string }) => error.code === 'LEVEL_CORRUPTION'
+  )
+  await damaged.close()
+})
+
 test.run()

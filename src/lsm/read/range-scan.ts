@@ -77,7 +77,8 @@ export class RangeScan {
   /** As advance(); from an entry of a block of which nothing is wanted, see Cursor.skipBlocks(). */
   skipBlocks(mayHold: BlockTest): boolean {
     if (this.#state !== onEntry || this.#isReverse) return this.advance()
-    this.#cursor.skipBlocks(mayHold, undefined)
+    // What lies behind the range is neither searched nor read: it may be much, or damaged.
+    this.#cursor.skipBlocks(mayHold, this.#range.end)
     return this.#settle()
   }
 

@@ -126,5 +126,10 @@ export const reading = [
       '    entries.skipBlocks(mayHold, limit)\n'
     ),
     'lsm/skip-blocks'
+  ),
+  mutant(
+    'a scan that passes blocks goes on behind its range',
+    edit('lsm/read/range-scan', 'skipBlocks(mayHold, this.#range.end)', 'skipBlocks(mayHold, undefined)'),
+    'lsm/skip-blocks'
   )
 ]
