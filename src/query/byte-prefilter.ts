@@ -57,6 +57,8 @@ class LiteralTest implements ByteTest {
   /** The block searched last, and what occurs in it: what does not, does in none of its records. */
   #block: ByteBlock | undefined
   #open: readonly Search[]
+  /** Whether it has wrapped records; undefined before that was asked. */
+  #hasWrapped: boolean | undefined
 
   constructor(literals: readonly string[]) {
     this.#searches = [...literals.map(rareTail), '\\'].map((text) => new Search(text))
@@ -66,15 +68,19 @@ class LiteralTest implements ByteTest {
   mayMatch(bytes: Uint8Array, start: number, end: number, block?: ByteBlock): boolean {
     if (block !== this.#block) {
       this.#block = block
+      this.#hasWrapped = undefined
       this.#open = block === undefined ? this.#searches : this.#searches.filter((search) => search.occursInBlock(block))
     }
     return !isPlainRecord(bytes, start, end) || this.#open.some((search) => search.occurs(bytes, start, end))
   }
 
   mayHold(block: ByteBlock): boolean {
-    const isOpen =
-      block === this.#block ? this.#open.length > 0 : this.#searches.some((search) => search.occursInBlock(block))
-    return isOpen || this.#wrapped.occursInBlock(block)
+    if (block !== this.#block) {
+      return this.#searches.some((search) => search.occursInBlock(block)) || this.#wrapped.occursInBlock(block)
+    }
+    if (this.#open.length > 0) return true
+    this.#hasWrapped ??= this.#wrapped.occursInBlock(block)
+    return this.#hasWrapped
   }
 }
 

@@ -153,4 +153,27 @@ test('conditions that no literal follows from have no test of bytes', () => {
   }
 })
 
+test('a block is searched once for each of what is looked for, however many records it has and often it is asked about', () => {
+  const record = '{"_id":1,"s":"odin"}'
+  const count = 50
+  const bytes = Buffer.from(record.repeat(count))
+  let searches = 0
+  const block = {
+    get bytes() {
+      searches++
+      return bytes
+    },
+    start: 0,
+    entriesEnd: bytes.length
+  }
+  const byteTest = compileFilter({ s: /thor/ }).byteTest?.()
+  assert.ok(byteTest)
+  for (let i = 0; i < count; i++) {
+    assert.not(byteTest.mayMatch(bytes, i * record.length, (i + 1) * record.length, block))
+    assert.not(byteTest.mayHold(block))
+  }
+  // The word, an escape, and a record that is not plain JSON.
+  assert.is(searches, 3)
+})
+
 test.run()

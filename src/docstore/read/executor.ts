@@ -204,10 +204,12 @@ function* confirmByScan(
     while (scan.prepareSome()) yield* pauseIfDue(execution)
     view.cache.beginLooks()
     const mayHold = (block: ByteBlock): boolean => confirmer.byteTest.mayHold(block)
+    // Backwards nothing is passed.
+    const mayPass = direction === 1
     let isRuledOut = false
     while (!confirmer.isDone) {
       // A block without a match is left at its first candidate.
-      const isPassing = isRuledOut && scan.block !== undefined && !mayHold(scan.block)
+      const isPassing = mayPass && isRuledOut && scan.block !== undefined && !mayHold(scan.block)
       const isThere = isPassing ? scan.skipBlocks(mayHold) : scan.next()
       const last = at
       const { ordinal } = scan
