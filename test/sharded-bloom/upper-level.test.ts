@@ -243,4 +243,27 @@ test('of chunks taken back, what is asked for is there, asked between or after w
   for (const upper of [before, after, again]) upper.free()
 })
 
+test('a chunk is taken back after questions, and after the chunks before it were stored again, as well as before', () => {
+  const segmentDocuments = 4096
+  const chunkDocuments = 1024
+  const builder = (): UpperLevelBuilder => new UpperLevelBuilder(memory, segmentDocuments, 4)
+  const pairs = Array.from({ length: 500 }, (_, i) => [Math.imul(i, 0x9e3779b1), i] as const)
+  const chunkWith = (first: number): Uint8Array => {
+    const upper = builder()
+    for (const [lo, hi] of pairs) upper.add(first, lo, hi)
+    const bytes = runSteps(upper.chunk(first, chunkDocuments))
+    upper.free()
+    return bytes
+  }
+  const after = builder()
+  const groupsOfChunk = chunkDocuments / (segmentDocuments / 32)
+  for (const chunk of [0, 1, 2]) {
+    const first = chunk * chunkDocuments
+    after.restoreChunk(first, chunkDocuments, chunkWith(first))
+    for (const [lo, hi] of pairs) assert.ok((after.groups(lo, hi) >>> (chunk * groupsOfChunk)) & 1, `chunk ${chunk}`)
+    if (chunk === 1) runSteps(after.chunk(0, chunkDocuments))
+  }
+  after.free()
+})
+
 test.run()

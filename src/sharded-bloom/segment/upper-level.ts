@@ -86,7 +86,7 @@ export class UpperLevelBuilder {
   #unknownGroups = 0
   /** Chunks that were added before the segment was opened again, packed; what is theirs of a frame is added when that is read. */
   readonly #restored: { readonly first: number; readonly chunkDocuments: number; readonly bytes: Uint8Array }[] = []
-  /** Frames that have no restored chunks yet, when there are any: 1 for each. */
+  /** 1 for each frame that has not all of them yet. */
   readonly #unsettled: Uint8Array
 
   constructor(memory: RowMemory, segmentDocuments: number, frames: number) {
@@ -95,7 +95,7 @@ export class UpperLevelBuilder {
     this.#groupDocuments = groupDocumentsOf(segmentDocuments)
     this.#buckets = new Int32Array(frames * 2 * bucketPairs)
     this.#counts = new Uint16Array(frames)
-    this.#unsettled = new Uint8Array(frames).fill(1)
+    this.#unsettled = new Uint8Array(frames)
     this.#addresses = new Uint32Array(frames)
     for (let i = 0; i < frames; i++) {
       this.#addresses[i] = memory.allocate()
@@ -166,8 +166,13 @@ export class UpperLevelBuilder {
    */
   restoreChunk(first: number, chunkDocuments: number, bytes: Uint8Array | undefined): void {
     const { shift, perWord, mask } = this.#packing(first, chunkDocuments)
-    if (bytes?.length !== (4 * this.frames * frameWords) / perWord) this.forget(mask << shift)
-    else this.#restored.push({ first, chunkDocuments, bytes })
+    if (bytes?.length !== (4 * this.frames * frameWords) / perWord) {
+      this.forget(mask << shift)
+      return
+    }
+    this.#restored.push({ first, chunkDocuments, bytes })
+    // Frames that were read meanwhile have bits set that are set already.
+    this.#unsettled.fill(1)
   }
 
   #pack(from: number, to: number, shift: number, groups: number, packed: Uint8Array): void {
@@ -188,8 +193,7 @@ export class UpperLevelBuilder {
 
   /** A question asks for one frame of many. */
   #settleFrame(frame: number): void {
-    if (this.#restored.length === 0 || this.#unsettled[frame] === 0) return
-    this.#unsettled[frame] = 0
+    if (this.#unsettled[frame] === 0) return
     const { kernels, u8 } = this.#memory
     const packed = this.#memory.push(frameBytes)
     for (const { first, chunkDocuments, bytes } of this.#restored) {
@@ -199,6 +203,7 @@ export class UpperLevelBuilder {
       kernels.unpackGroups(packed, frameWords, shift, groups, this.#addresses[frame]!)
     }
     this.#memory.pop(packed)
+    this.#unsettled[frame] = 0
   }
 
   /** How the bits of a chunk's groups stand in words of 32. */
