@@ -50,10 +50,19 @@ export function createHasher(name: HashName): PairHasher {
       if (createFarmHasher !== undefined) return createFarmHasher()
       throw new PetalError('InvalidOptions', "hash: 'farmhash' is a native module and has to be loaded first")
     default:
-      throw new PetalError('InvalidOptions', `hash: expected 'murmur' or 'farmhash', got ${JSON.stringify(name)}`, {
-        details: { option: 'hash', value: name }
-      })
+      throw unknownHash(name)
   }
+}
+
+/** @throws PetalError InvalidOptions for a name that no hash has */
+export function checkHashName(name: unknown): asserts name is HashName {
+  if (!hashNames.some((known) => known === name)) throw unknownHash(name)
+}
+
+function unknownHash(name: unknown): PetalError {
+  return new PetalError('InvalidOptions', `hash: expected 'murmur' or 'farmhash', got ${JSON.stringify(name)}`, {
+    details: { option: 'hash', value: name }
+  })
 }
 
 /** As createHasher, and loads what the hasher needs. */

@@ -1,17 +1,17 @@
 /** Opening the database that a command names. */
-import { type Collection, type Database, open } from '../index.ts'
+import { type Collection, type CollectionOptions, type Database, type OpenOptions, open } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 
 /**
  * For commands that only make sense on a database that is there. Where nothing can be written it is opened to be read:
  * a command that writes then says so.
  */
-export async function openExisting(location: string): Promise<Database> {
+export async function openExisting(location: string, options: Pick<OpenOptions, 'index'> = {}): Promise<Database> {
   try {
-    return await open(location, { createIfMissing: false })
+    return await open(location, { ...options, createIfMissing: false })
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
-    if (error.details.systemCode !== undefined) return await open(location, { readOnly: true })
+    if (error.details.systemCode !== undefined) return await open(location, { ...options, readOnly: true })
     if (error.codeName !== 'DatabaseNotFound') throw error
     throw new PetalError('DatabaseNotFound', `There is no database at ${location}`, { cause: error })
   }
@@ -21,10 +21,14 @@ export async function openExisting(location: string): Promise<Database> {
  * @param name undefined for the default collection
  * @throws PetalError NamespaceNotFound for a name that the database does not know: more likely mistyped than meant
  */
-export async function existingCollection(db: Database, name: string | undefined): Promise<Collection> {
+export async function existingCollection(
+  db: Database,
+  name: string | undefined,
+  options: CollectionOptions = {}
+): Promise<Collection> {
   if (name === undefined) return db
   const names = db.listCollections().map((collection) => collection.name)
-  if (names.includes(name)) return db.collection(name)
+  if (names.includes(name)) return db.collection(name, options)
   const others = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`
   throw new PetalError('NamespaceNotFound', `The database has no collection '${name}'; ${others}`)
 }

@@ -8,6 +8,7 @@
  * | 2      | called wrongly                                                       |
  * | 130    | ended by Ctrl-C, 143 by SIGTERM                                      |
  */
+import { defaultCollectionName } from '../docstore/database.ts'
 import { PetalError } from '../model/errors.ts'
 
 /** The command was called wrongly: its usage line is shown and the exit status is 2. */
@@ -47,6 +48,15 @@ export function describeError(error: unknown): string {
   if (error instanceof PetalError) return `${oneLine(error.message)} (${error.codeName})`
   if (isSystemError(error)) return `${error.path === undefined ? '' : `${error.path}: `}${systemReason(error)}`
   return `unexpected error: ${oneLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error))}`
+}
+
+/** What can be done about it from here, a line of its own; undefined where the message says all there is to say. */
+export function adviceOn(error: unknown): string | undefined {
+  if (!(error instanceof PetalError)) return undefined
+  const { option, stored, collection } = error.details
+  if (option !== 'hash' || stored === undefined) return undefined
+  const which = collection === defaultCollectionName ? '' : ` --collection ${String(collection)}`
+  return `petaldb reindex <db> --hash murmur${which} builds it again`
 }
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {

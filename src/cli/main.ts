@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from './command.ts'
 import { commandNamed, commands } from './commands.ts'
-import { ClosedPipe, describeError, firstError, UsageError } from './errors.ts'
+import { adviceOn, ClosedPipe, describeError, firstError, UsageError } from './errors.ts'
 import { printLine } from './line-writer.ts'
 
 process.exitCode = await main(process.argv.slice(2))
@@ -29,6 +29,8 @@ async function main(args: readonly string[]): Promise<number> {
 function report(error: unknown, command: Command | undefined): number {
   if (error instanceof ClosedPipe) return 0
   process.stderr.write(`petaldb${command === undefined ? '' : ` ${command.name}`}: ${describeError(error)}\n`)
+  const advice = adviceOn(error)
+  if (advice !== undefined) process.stderr.write(`${advice}\n`)
   if (!(error instanceof UsageError)) return 1
   process.stderr.write(`usage: ${command?.usage ?? 'petaldb <command> [arguments]; petaldb help lists the commands'}\n`)
   return 2

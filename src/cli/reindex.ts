@@ -5,6 +5,7 @@ import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { UsageError } from './errors.ts'
 import { formatCount } from './format.ts'
+import { hashName, hashNames } from './hash-name.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
@@ -19,22 +20,25 @@ export const reindexCommand = command({
   positionals: '<db>',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to reindex (default 'default')" },
+    hash: { type: 'string', value: hashNames.join('|'), help: 'hash of the index (default: the one it has)' },
     every: { type: 'string', value: '1h', help: 'go on, and build it again as often as it pays: 30s, 10m, 1h, 1d' },
     json: { type: 'boolean', help: 'print the outcome as JSON, a line each time' }
   },
   details: [
-    'Ctrl-C is harmless: the index stays what it was.',
+    'Ctrl-C is harmless: the index stays what it was. With another hash than it has, an index is built from the start while it is',
+    'opened, which a later start goes on with.',
     '',
     '  petaldb reindex tweets.db',
     '  petaldb reindex tweets.db --every 1h'
   ],
   async run([location = ''], options) {
     const interval = options.every === undefined ? undefined : duration('--every', options.every)
+    const index = options.hash === undefined ? {} : { index: { hash: hashName(options.hash) } }
     using interrupt = new Interrupt()
     const { signal } = interrupt
     try {
-      await using db = await openExisting(location)
-      const collection = await existingCollection(db, options.collection)
+      await using db = await openExisting(location, options.collection === undefined ? index : {})
+      const collection = await existingCollection(db, options.collection, index)
       const report = options.json === true ? resultJson : resultText
       await reindex(collection, signal, report)
       while (interval !== undefined) {

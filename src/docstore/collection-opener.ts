@@ -5,6 +5,7 @@
  * Invariant: the kind of index in the catalog is the one whose records follow the documents.
  */
 import { PetalError } from '../model/errors.ts'
+import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
 import type { ReversibleIds } from './ids/reversible-ids.ts'
 import { DeclaredIndexes } from './indexes/declared-indexes.ts'
@@ -87,6 +88,7 @@ export class CollectionOpener {
   /** A collection that is not in the catalog. @throws PetalError InvalidNamespace, InvalidOptions */
   async create(name: string): Promise<OpenCollection> {
     checkCollectionName(name)
+    await loadHashChoice(this.#indexOptions(name).hash)
     const kind = indexKind(this.#indexOptions(name), undefined)
     const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
     assertIndexFor(ids, kind)
@@ -98,6 +100,7 @@ export class CollectionOpener {
     const store = this.store(entry.number, idsOf(name, entry.ids))
     // Another kind would have to be written.
     const options = this.#indexOptions(name)
+    await loadHashChoice(options.hash)
     const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
     assertIndexFor(entry.ids, kind)
     if (kind !== entry.index) {
@@ -110,7 +113,12 @@ export class CollectionOpener {
     const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
     const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
     const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
-    return OpenCollection.open(name, store, index, declared, await this.#catalog.state(entry.number), rebuilding)
+    const state = await this.#catalog.state(entry.number)
+    try {
+      return await OpenCollection.open(name, store, index, declared, state, rebuilding)
+    } catch (error) {
+      throw withoutStoredHash(name, error) ?? error
+    }
   }
 
   /** Where the records of a collection are. */
@@ -140,4 +148,18 @@ function openOtherwise(name: string, option: string): PetalError {
   return new PetalError('InvalidOptions', `The collection '${name}' is open with another ${option}`, {
     details: { option }
   })
+}
+
+/** The hash of a stored index cannot be loaded: a hash that is asked for was loaded before. undefined for any other error. */
+function withoutStoredHash(collection: string, error: unknown): PetalError | undefined {
+  if (!(error instanceof PetalError) || error.details.option !== 'hash') return undefined
+  const { value: stored } = error.details
+  const { cause } = error
+  const reason = cause instanceof Error ? cause.message : error.message
+  return new PetalError(
+    'CommandNotSupported',
+    `The index of the collection '${collection}' was made with hash: '${String(stored)}', and npm ${String(stored)} cannot be ` +
+      `loaded here: ${reason}; install it, or open with index: { hash: 'murmur' }, which builds the index again`,
+    { cause, details: { option: 'hash', stored, collection } }
+  )
 }

@@ -6,6 +6,7 @@
  * 2. Reading never creates one.
  */
 import { PetalError } from '../model/errors.ts'
+import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { CollectionOpener, checkOptions } from './collection-opener.ts'
 import { commitFailed, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
@@ -36,6 +37,7 @@ export class Collections {
 
   static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
     const index = checkOptions(options)
+    await loadHashChoice(index.hash)
     const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
     try {
       const opener = new CollectionOpener(opened, catalog, options, index)

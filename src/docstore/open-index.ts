@@ -1,6 +1,7 @@
 /** Chooses the index of a collection: the one place that knows which kinds there are. */
 import { PetalError } from '../model/errors.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
+import { checkHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
@@ -16,6 +17,7 @@ export function indexOptions(option: OpenOptions['index']): IndexOptions {
   const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
   if (!isOptions(options)) throw invalidOption('index', 'a kind or an object', options)
   const { kind } = options
+  checkHashChoice(options.hash)
   if (kind === undefined || kinds.includes(kind)) return options
   throw new PetalError('InvalidOptions', `index must be 'sharded', 'embedded' or 'none', got '${String(kind)}'`, {
     details: { option: 'index' }

@@ -8,7 +8,8 @@ import { type AnyLevel, assertOptions, type OpenOptions, type Store } from './op
  * Opens a database, creating it if need be.
  * @param location path of a directory, or an abstract-level database that stays the caller's: it is opened here if it
  *   is not, and not closed
- * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat
+ * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat,
+ *   CommandNotSupported for an index whose hash cannot be loaded here
  * @example
  * const db = await open('./tweets.db')
  * await db.insertMany(tweets)

@@ -56,7 +56,8 @@ export interface IndexOptions {
   readonly bitsPerPosting?: number
   /**
    * Default: as the collection has it, `'murmur'` for a new one. Another than before builds the index again when the
-   * collection is opened.
+   * collection is opened. `'farmhash'` is a native module: where it cannot be loaded, it is refused, and a collection that
+   * has it is not opened with it.
    */
   readonly hash?: 'murmur' | 'farmhash'
   /**

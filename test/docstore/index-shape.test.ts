@@ -86,6 +86,29 @@ for (const [index, segments] of [
   })
 }
 
+for (const index of [{ segmentBits: 1024 }, { hash: 'murmur' }] as const satisfies readonly IndexOptions[]) {
+  test(`the index of computed ids is built again for ${JSON.stringify(index)}, too, which is no damage`, async () => {
+    const location = scratchPath()
+    const ids = { codec: 'reversible', from: 0, to: 100_000 } as const
+    await make(location, { ids })
+    for (const [options, recovered] of [
+      [{ index }, 1764],
+      [{ index }, 0],
+      [{}, 0],
+      [{ index: made }, 1764],
+      [{ readOnly: true }, 0],
+      [{ readOnly: true, index }, 1764],
+      [{}, 0]
+    ] as const) {
+      await using db = await open(location, options)
+      const stats = await opened(db)
+      assert.equal([stats.recovered, stats.damage], [recovered, []], JSON.stringify(options))
+      await assertAnswers(db)
+      assert.equal((await db.verify()).problems, [])
+    }
+  })
+}
+
 test('a store that nothing may be written to is not opened with another segment size', async () => {
   const location = scratchPath()
   await make(location, { store: 'level' })

@@ -28,6 +28,8 @@ import type {
   Placement
 } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
+import { CheckedStore } from '../records/checked-store.ts'
+import { decodeHeader } from '../records/index-header.ts'
 import { IndexArea, indexKey, indexRange, ordinalOf } from '../records/index-keys.ts'
 import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
@@ -71,6 +73,7 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   async open(nextVersion: number, documents: number): Promise<void> {
+    const isOtherwise = await this.#isAskedForOtherwise()
     await this.#built.open(0, 0)
     this.#isOpen = true
     for await (const [key] of this.#options.store.scan(...indexRange(IndexArea.written))) {
@@ -82,7 +85,8 @@ export class ScatteredIndex implements DocumentIndex {
     this.#recent = [recent]
     await this.#recover(recent, nextVersion - this.#marked.size)
     if (this.liveCount() === documents) return
-    this.#damage.push(`The index holds ${this.liveCount()} documents live, the store has ${documents}`)
+    if (isOtherwise) this.#recovered = documents
+    else this.#damage.push(`The index holds ${this.liveCount()} documents live, the store has ${documents}`)
     await this.#rebuildNow(nextVersion, undefined)
   }
 
@@ -202,6 +206,12 @@ export class ScatteredIndex implements DocumentIndex {
 
   get #isMergeDue(): boolean {
     return !this.#isRebuilding && isMergeDue(this.#recentSize, this.#segmentDocuments, this)
+  }
+
+  /** Whether the stored index is sound, and is built again because another segment size or hash is chosen. */
+  async #isAskedForOtherwise(): Promise<boolean> {
+    const stored = await new CheckedStore(this.#options.store).get(indexKey(IndexArea.header))
+    return decodeHeader(stored, this.#options).header === undefined && decodeHeader(stored, {}).header !== undefined
   }
 
   /** With the parameters that tune() chose, where it did. */

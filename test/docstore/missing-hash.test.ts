@@ -1,0 +1,165 @@
+/** Where npm farmhash cannot be loaded, an index made with it is neither thrown away nor built again unless somebody says so. */
+import '../support/without-farmhash.mjs'
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type IndexOptions, type OpenOptions, open, PetalError } from '../../src/index.ts'
+import { inTemporaryDirectory, type Outcome, startCli } from '../cli/run-cli.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const maker = fileURLToPath(new URL('make-with-farmhash.ts', import.meta.url))
+const withoutFarmhash = fileURLToPath(new URL('../support/without-farmhash.mjs', import.meta.url))
+
+/** Of 1,800 documents in each collection, 36 of them with n = 3. */
+function make(location: string, options: OpenOptions = {}, ...collections: readonly string[]): string {
+  const names = collections.length === 0 ? ['default'] : collections
+  execFileSync(process.execPath, ['--import', 'tsx', maker, location, JSON.stringify(options), ...names])
+  return location
+}
+
+function assertSaysWhat(error: PetalError, collection: string): void {
+  assert.match(error.message, `The index of the collection '${collection}' was made with hash: 'farmhash'`)
+  assert.match(error.message, "npm farmhash cannot be loaded here: Cannot find package 'farmhash'")
+  assert.match(error.message, "install it, or open with index: { hash: 'murmur' }, which builds the index again")
+  assert.equal(error.details, { option: 'hash', stored: 'farmhash', collection })
+  assert.ok(error.cause instanceof Error)
+}
+
+/** In a process that has farmhash: documents that opening indexed again. */
+function recoveredWithFarmhash(location: string): number {
+  const script = `
+    import { open } from './src/index.ts'
+    const db = await open(${JSON.stringify(location)}, { index: { hash: 'farmhash' } })
+    console.log((await db.index.stats()).recovered)
+    await db.close()`
+  return Number(execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]))
+}
+
+for (const options of [{}, { store: 'level' }, { ids: 'reversible' }] as const satisfies readonly OpenOptions[]) {
+  test(`opening says what is missing and what can be done, and leaves the index as it is: ${JSON.stringify(options)}`, async () => {
+    const location = make(scratchPath(), options)
+    for (const given of [{}, { readOnly: true }, { index: 'sharded' }, { index: { segmentBits: 1024 } }] as const) {
+      assertSaysWhat(await rejects(open(location, given), 'CommandNotSupported'), 'default')
+    }
+    assert.is(recoveredWithFarmhash(location), 0)
+    await using db = await open(location, { index: { hash: 'murmur' } })
+    const { recovered, damage } = await db.index.stats()
+    assert.equal([recovered, damage], [1800, []])
+    assert.is(await db.countDocuments({ n: 3 }, { hint: 'index' }), 36)
+  })
+}
+
+test('another collection fails where it is used, and the rest of the database works', async () => {
+  const location = make(scratchPath(), {}, 'other')
+  {
+    await using db = await open(location)
+    await db.insertOne({ _id: 1 })
+    for (const refused of [
+      () => db.collection('other').countDocuments({ n: 3 }),
+      () => db.collection('other').insertOne({ n: 3 }),
+      () => db.collection('other').find().toArray()
+    ]) {
+      assertSaysWhat(await rejects(refused(), 'CommandNotSupported'), 'other')
+    }
+    assert.is(await db.countDocuments(), 1)
+    assert.is(await db.collection('other', { index: { hash: 'murmur' } }).countDocuments({ n: 3 }), 36)
+  }
+  await using db = await open(location)
+  assert.is(await db.collection('other').countDocuments({ n: 3 }), 36)
+})
+
+test('a hash that is asked for and cannot be had is refused before anything is made or changed', async () => {
+  const index: IndexOptions = { hash: 'farmhash' }
+  const location = scratchPath()
+  const check = async (promise: Promise<unknown>): Promise<void> => {
+    const error = await rejects(promise, 'InvalidOptions')
+    assert.match(error.message, "hash: 'farmhash' needs npm farmhash")
+    assert.equal(error.details, { option: 'hash', value: 'farmhash' })
+  }
+  await check(open(location, { index }))
+  await rejects(open(location, { createIfMissing: false }), 'DatabaseNotFound')
+  {
+    await using db = await open(location, { index: { segmentBits: 512 } })
+    await db.insertMany(Array.from({ length: 900 }, (_, i) => ({ n: i })))
+    await db.collection('none', { index: 'none' }).insertOne({ _id: 1 })
+  }
+  await check(open(location, { index }))
+  await check(open(location, { index: { ...index, kind: 'sharded' } }))
+  {
+    await using db = await open(location)
+    await check(db.collection('none', { index: { ...index, kind: 'sharded' } }).countDocuments())
+    await check(db.collection('new', { index }).insertOne({ _id: 1 }))
+  }
+  await using db = await open(location)
+  assert.equal(
+    db.listCollections().map(({ name }) => name),
+    ['default', 'none']
+  )
+  const stats = await db.stats()
+  assert.equal(
+    stats.collections.map(({ index: { kind, recovered } }) => [kind, recovered]),
+    [
+      ['sharded', 0],
+      ['none', 1]
+    ]
+  )
+})
+
+test('a hash that there is none of is refused before anything is made', async () => {
+  const location = scratchPath()
+  for (const hash of ['sha1', '', 5]) {
+    const index = { hash } as unknown as IndexOptions
+    const error = await rejects(open(location, { index }), 'InvalidOptions')
+    assert.match(error.message, /^hash: expected 'murmur' or 'farmhash', got/)
+    assert.equal(error.details, { option: 'hash', value: hash })
+  }
+  await rejects(open(location, { createIfMissing: false }), 'DatabaseNotFound')
+  const db: Database = await open('unused', { store: 'memory' })
+  assert.throws(
+    () => db.collection('c', { index: { hash: 'sha1' } as unknown as IndexOptions }),
+    (error: unknown) => error instanceof PetalError && error.codeName === 'InvalidOptions'
+  )
+  await db.close()
+})
+
+function runWithoutFarmhash(args: readonly string[]): Promise<Outcome> {
+  const child = startCli(args, ['--import', withoutFarmhash])
+  child.process.stdin.end()
+  return child.outcome
+}
+
+test('the command line says what is missing and which command helps; reindex --hash builds the index again', () =>
+  inTemporaryDirectory(async (path) => {
+    const location = make(path('db'), {}, 'default', 'other')
+    for (const args of [
+      ['count', location],
+      ['reindex', location],
+      ['count', location, '--collection', 'other']
+    ]) {
+      const { code, stdout, stderr } = await runWithoutFarmhash(args)
+      assert.is(code, 1)
+      assert.is(stdout, '')
+      assert.match(stderr, "The index of the collection 'default' was made with hash: 'farmhash'")
+      assert.match(stderr, '\npetaldb reindex <db> --hash murmur builds it again\n')
+    }
+    assert.is(recoveredWithFarmhash(location), 0)
+    const reindexed = await runWithoutFarmhash(['reindex', location, '--hash', 'murmur'])
+    assert.is(reindexed.code, 0, reindexed.stderr)
+    assert.match(reindexed.stdout, /^1,800 documents in 4 segments,/)
+    assert.is((await runWithoutFarmhash(['count', location, '{"n": 3}'])).stdout, '36\n')
+    const other = await runWithoutFarmhash(['count', location, '--collection', 'other'])
+    assert.match(other.stderr, '\npetaldb reindex <db> --hash murmur --collection other builds it again\n')
+    assert.is((await runWithoutFarmhash(['reindex', location, '--hash', 'murmur', '--collection', 'other'])).code, 0)
+    assert.is((await runWithoutFarmhash(['count', location, '{"n": 3}', '--collection', 'other'])).stdout, '36\n')
+  }))
+
+test('reindex --hash takes the names of hashes', () =>
+  inTemporaryDirectory(async (path) => {
+    const { code, stderr } = await runWithoutFarmhash(['reindex', path('db'), '--hash', 'sha1'])
+    assert.is(code, 2)
+    assert.match(stderr, "--hash takes murmur or farmhash, got 'sha1'")
+    assert.match((await runWithoutFarmhash(['reindex', '--help'])).stdout, '--hash murmur|farmhash')
+  }))
+
+test.run()
