@@ -92,7 +92,9 @@ export interface OpenOptions {
   /**
    * Refuses every write. The LSM store changes nothing in the directory then, and keeps in memory what the logs of a
    * database that was not closed hold. The directory is locked all the same; where nothing can be written, or the disk is
-   * full, it is opened without a lock, and must not be written from elsewhere meanwhile. Default false.
+   * full, it is opened without a lock, and must not be written from elsewhere meanwhile. LevelDB cannot be opened to be
+   * read: with `store: 'level'` no record changes, but files do, as in every opening of it. It makes a table of its log,
+   * begins a new log and a new manifest, and may compact tables. Default false.
    */
   readonly readOnly?: boolean
   /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */

@@ -1,6 +1,7 @@
 /** A database that is opened to be read stays as it is, byte by byte, however it was left. */
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Level } from 'level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
@@ -95,5 +96,34 @@ test('a database that was closed well stays as it is, too', async () => {
   await db.close()
   assert.equal(contents(location), before)
 })
+
+test('of a LevelDB database no record changes, though LevelDB rewrites its files', async () => {
+  const location = scratchPath()
+  let expected: readonly unknown[]
+  {
+    await using db = await open(location, { ...options, store: 'level' })
+    await db.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: i, n: i % 7 })))
+    await db.deleteMany({ n: 5 })
+    expected = await db.find().toArray()
+  }
+  const before = await recordsOf(location)
+  for (let round = 0; round < 2; round++) {
+    await using db = await open(location, { readOnly: true })
+    assert.equal(await db.find().toArray(), expected)
+    assert.is(await db.countDocuments({ n: 1 }, { hint: 'index' }), 215)
+    await rejects(db.insertOne({}), 'IllegalOperation')
+    await rejects(db.index.rebuild(), 'IllegalOperation')
+    await rejects(db.createIndex('n'), 'IllegalOperation')
+  }
+  assert.equal(await recordsOf(location), before)
+})
+
+/** Of the store below, in hexadecimal. */
+async function recordsOf(location: string): Promise<readonly (readonly [string, string])[]> {
+  const level = new Level<string, string>(location, { keyEncoding: 'hex', valueEncoding: 'hex' })
+  const records = await level.iterator().all()
+  await level.close()
+  return records
+}
 
 test.run()

@@ -1,8 +1,12 @@
 /** Options of the store's own methods that are no object: an error that names the method, and nothing left behind. */
+import type { AbstractLevel } from 'abstract-level'
+import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { openLevel, rejection, type TestLevel } from './tools-stores.ts'
+
+type AnyDatabase = AbstractLevel<string | Buffer | Uint8Array, string, string>
 
 const calls: Readonly<Record<string, (db: TestLevel, options: never) => unknown>> = {
   destroy: (_db, options) => LsmLevel.destroy('/none', options),
@@ -32,6 +36,41 @@ for (const [name, call] of Object.entries(calls)) {
     assert.is(await db.get('a'), 'x')
     await db.close()
     assert.equal(fileSystem.list('/'), ['db'])
+  })
+}
+
+const noOptions: readonly unknown[] = [null, 5, 'text', true, () => 1]
+
+const inherited: Readonly<Record<string, (db: AnyDatabase, options: never) => Promise<unknown>>> = {
+  open: (db, options) => db.open(options),
+  get: (db, options) => db.get('a', options),
+  getMany: (db, options) => db.getMany(['a', 'b'], options),
+  has: (db, options) => db.has('a', options),
+  put: (db, options) => db.put('b', 'y', options),
+  del: (db, options) => db.del('b', options),
+  batch: (db, options) => db.batch([{ type: 'put', key: 'b', value: 'z' }], options),
+  iterator: (db, options) => db.iterator(options).all(),
+  clear: (db, options) => db.clear(options)
+}
+
+/** What each call gives, of a database that is made with options that are none. */
+async function outcomes(made: AnyDatabase, options: unknown): Promise<unknown[]> {
+  await made.open()
+  await made.put('a', 'x')
+  const given: unknown[] = []
+  for (const call of Object.values(inherited)) given.push(await call(made, options as never))
+  await made.close()
+  return given
+}
+
+for (const options of noOptions) {
+  test(`${String(options)} is no options to the constructor and to what abstract-level defines, as in its other stores`, async () => {
+    // Closed before it is opened: there is no directory for it.
+    await new LsmLevel('/db', options as never).close()
+    const level = new LsmLevel<string, string>('/db', { fileSystem: new MemoryFileSystem() })
+    const expected = await outcomes(new MemoryLevel<string, string>(options as never), options)
+    assert.equal(await outcomes(level as unknown as AnyDatabase, options), expected)
+    assert.is(expected[1], 'x')
   })
 }
 
