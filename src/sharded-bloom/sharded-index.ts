@@ -92,9 +92,15 @@ export class ShardedIndex implements DocumentIndex {
       await this.#startAgain(hasher)
       await this.#recover(nextOrdinal)
     } catch (error) {
-      this.#freeSegments()
+      this.discard()
       throw error
     }
+  }
+
+  /** Gives back all that it has, and writes nothing: what close() ends with, and all that is due where opening failed. */
+  discard(): void {
+    this.#parts?.close()
+    this.#freeSegments()
   }
 
   flatten(document: Document): FlatDocument {
@@ -153,8 +159,7 @@ export class ShardedIndex implements DocumentIndex {
       await this.#rebuilds.settle()
       await this.#parts?.maintenance.finish(limit)
     } finally {
-      this.#parts?.close()
-      this.#freeSegments()
+      this.discard()
     }
   }
 

@@ -75,6 +75,17 @@ export class ScatteredIndex implements DocumentIndex {
   async open(nextVersion: number, documents: number): Promise<void> {
     const isOtherwise = await this.#isAskedForOtherwise()
     await this.#built.open(0, 0)
+    try {
+      await this.#openMarked(nextVersion, documents)
+    } catch (error) {
+      for (const recent of this.#recent) recent.retire()
+      this.#built.discard()
+      throw error
+    }
+  }
+
+  /** Brings what was written since segments were built. */
+  async #openMarked(nextVersion: number, documents: number): Promise<void> {
     this.#isOpen = true
     for await (const [key] of this.#options.store.scan(...indexRange(IndexArea.written))) {
       const ordinal = ordinalOf(key)
