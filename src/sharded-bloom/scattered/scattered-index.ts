@@ -76,7 +76,7 @@ export class ScatteredIndex implements DocumentIndex {
     const isOtherwise = await this.#isAskedForOtherwise()
     await this.#built.open(0, 0)
     try {
-      await this.#openMarked(nextVersion, documents)
+      await this.#openMarked(nextVersion, documents, isOtherwise)
     } catch (error) {
       for (const recent of this.#recent) recent.retire()
       this.#built.discard()
@@ -84,8 +84,11 @@ export class ScatteredIndex implements DocumentIndex {
     }
   }
 
-  /** Brings what was written since segments were built. */
-  async #openMarked(nextVersion: number, documents: number): Promise<void> {
+  /**
+   * Brings what was written since segments were built.
+   * @param isOtherwise the index begins again, because it is asked for otherwise than it is stored
+   */
+  async #openMarked(nextVersion: number, documents: number, isOtherwise: boolean): Promise<void> {
     this.#isOpen = true
     for await (const [key] of this.#options.store.scan(...indexRange(IndexArea.written))) {
       const ordinal = ordinalOf(key)
