@@ -25,11 +25,12 @@ export const reindexCommand = command({
     json: { type: 'boolean', help: 'print the outcome as JSON, a line each time' }
   },
   details: [
-    'Ctrl-C is harmless: the index stays what it was. With another hash than it has, an index is built from the start while it is',
-    'opened, which a later start goes on with.',
+    'Ctrl-C is harmless: the index stays what it was. An index that has another hash than the one of --hash is built',
+    'with it first, while it is opened; Ctrl-C ends what comes after.',
     '',
     '  petaldb reindex tweets.db',
-    '  petaldb reindex tweets.db --every 1h'
+    '  petaldb reindex tweets.db --every 1h',
+    '  petaldb reindex tweets.db --hash murmur'
   ],
   async run([location = ''], options) {
     const interval = options.every === undefined ? undefined : duration('--every', options.every)

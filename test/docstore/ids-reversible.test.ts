@@ -133,7 +133,13 @@ test('ids are decided when a collection is made', async () => {
   for (const ids of ['table', { codec: 'reversible', from: -50, to: 51 }] as const) {
     const error = await rejects(open(path, { ids }), 'InvalidOptions')
     assert.match(error.message, /was made with ids: 'reversible' in \[-50, 50\)/)
-    assert.is(error.details.option, 'ids')
+    const { option, stored, asked } = error.details as {
+      readonly option: unknown
+      readonly stored: { readonly from: number; readonly to: number }
+      readonly asked: unknown
+    }
+    assert.equal([option, stored.from, stored.to], ['ids', -50, 50])
+    assert.equal(asked, ids === 'table' ? ids : { from: ids.from, to: ids.to })
   }
   for (const ids of [undefined, 'reversible', below0] as const) {
     await using db = await open(path, { ...(ids && { ids }) })
