@@ -66,9 +66,15 @@ test('closing the database ends it', async () => {
   await scan.close()
 })
 
-test('blocks of the cache are shown as others are, and what was shown stays while the cache fills with other blocks', async () => {
-  for (const cacheSize of [0, 24 * 1024, 1 << 20]) {
-    const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem(), cacheSize, blockSize: 1024 })
+test('blocks of the cache are shown as others are, and what is shown stays until the next step, whatever is read meanwhile', async () => {
+  for (const [cacheSize, compression] of [
+    [0, true],
+    [0, false],
+    [24 * 1024, true],
+    [24 * 1024, false],
+    [1 << 20, true]
+  ] as const) {
+    const db = new LsmLevel('db', { fileSystem: new MemoryFileSystem(), cacheSize, compression, blockSize: 1024 })
     const key = (i: number): string => `k${String(i).padStart(4, '0')}`
     for (let i = 0; i < 1_500; i++) await db.put(key(i), `${i} ${'é'.repeat(i % 97)}`)
     await db.flush()
@@ -76,19 +82,20 @@ test('blocks of the cache are shown as others are, and what was shown stays whil
     for (const reverse of [false, true]) {
       const expected = await db.iterator({ reverse }).all()
       const scan = db.scanBytes({ reverse, expectedBytes: 100 * 1024 })
-      const shown: { readonly bytes: Uint8Array; readonly text: string }[] = []
-      for (let step = 0; scan.next(); step++) {
+      const other = db.scanBytes({ gt: Buffer.from(key(700)), expectedBytes: 100 * 1024 })
+      let step = 0
+      for (; scan.next(); step++) {
         const { valueBytes, valueStart, valueEnd, block } = scan.entry
-        const bytes = valueBytes.subarray(valueStart, valueEnd)
+        if (step % 3 === 0) db.getSync(key((step * 37) % 1_500))
+        if (step % 2 === 0) other.next()
         assert.is(scan.valueText(), expected[step]?.[1])
-        shown.push({ bytes, text: scan.valueText() })
+        assert.is(Buffer.from(valueBytes.subarray(valueStart, valueEnd)).toString(), expected[step]?.[1])
         assert.is(block?.bytes, valueBytes)
         assert.ok(block !== undefined && block.start <= valueStart && valueEnd <= block.entriesEnd)
-        if (step % 3 === 0) db.getSync(key((step * 37) % 1_500))
       }
-      assert.is(shown.length, expected.length)
-      for (const { bytes, text } of shown) assert.is(Buffer.from(bytes).toString(), text)
+      assert.is(step, expected.length)
       await scan.close()
+      await other.close()
     }
     await db.close()
   }

@@ -15,6 +15,7 @@ const seed = testSeed()
 const settings = [
   { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, level0CompactionTrigger: 2, level1Bytes: 2000 },
   { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, autoCompaction: false, cacheSize: 1 },
+  { writeBufferSize: 1200, blockSize: 100, maxFileSize: 600, autoCompaction: false, compression: false, cacheSize: 1 },
   { writeBufferSize: 400, blockSize: 300, compression: false, level0CompactionTrigger: 1, level1Bytes: 1 }
 ]
 /** Much the same, and wanted when there is an X in them. */

@@ -19,7 +19,7 @@ import type { TableMeta } from '../version/table-meta.ts'
 
 const noCache = new BlockCache(0)
 
-/** Memory of readers that were closed, kept by the thread for those to come: about 100 KiB each. */
+/** Memory of readers that were closed, kept by the thread for those to come: some 160 KiB each at most. */
 const idleSpaces: ReadSpace[] = []
 const maxIdleSpaces = 24
 

@@ -48,7 +48,7 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
         findVersion(engine, key, engine.sequence, scratch) && scratch.sequence <= began.sequence
       const { view, tables } = rest
       try {
-        const versions = view.cursor({ fillCache: false, readahead: true })
+        const versions = view.cursor({ fillCache: false, readahead: true, reusesMemory: false })
         await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { isWanted: isOld })
       } finally {
         view.release()

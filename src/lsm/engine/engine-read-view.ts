@@ -4,6 +4,7 @@
  * Invariant: until release() the memtables' arenas are not used again and the version's files are not removed.
  */
 import { level0Runs } from '../compaction/level0-runs.ts'
+import { ReadSpace } from '../format/block-source.ts'
 import type { Cursor } from '../format/cursor.ts'
 import type { Found } from '../format/found.ts'
 import { LevelCursor } from '../read/level-cursor.ts'
@@ -38,11 +39,11 @@ export class EngineReadView implements ReadView, Places {
     return this.buffers.some(({ memtable }) => memtable.sortSome())
   }
 
-  cursor({ fillCache }: CursorOptions): Cursor {
+  cursor(options: CursorOptions): Cursor {
     const cursors: Cursor[] = []
     for (const { memtable } of this.buffers) if (!memtable.isEmpty) cursors.push(memtable.cursor())
     const runs = [...level0Runs(this.version.tables(0)), ...this.version.levels.slice(1)]
-    for (const run of runs) if (run.length > 0) cursors.push(this.#runCursor(run, fillCache))
+    for (const run of runs) if (run.length > 0) cursors.push(this.#runCursor(run, options))
     return mergeCursors(cursors)
   }
 
@@ -61,7 +62,8 @@ export class EngineReadView implements ReadView, Places {
   }
 
   /** Opens the tables of a sorted run one after another; the one it is at is pinned. */
-  #runCursor(run: readonly TableMeta[], fillCache: boolean): Cursor {
+  #runCursor(run: readonly TableMeta[], { fillCache, reusesMemory }: CursorOptions): Cursor {
+    const space = reusesMemory ? new ReadSpace() : undefined
     let pinned: number | undefined
     const unpin = (): void => {
       if (pinned !== undefined) this.tables.unpin(pinned)
@@ -73,7 +75,7 @@ export class EngineReadView implements ReadView, Places {
       const opened = this.tables.pin(table)
       pinned = table.number
       // Reading ahead gives bytes that are the reader's own: what users get must not be the cache's.
-      return opened.cursor({ fillCache, readahead: true })
+      return opened.cursor({ fillCache, readahead: true, space })
     })
   }
 }

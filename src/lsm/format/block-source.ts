@@ -32,8 +32,17 @@ export interface ReadOptions {
  * mark the whole heap some ten times a second, on all processors.
  */
 export class ReadSpace {
-  readonly window = new Scratch()
+  /** In turn: a cursor may still be in a block of the one while it looks at a block of the other. */
+  readonly #windows = [new Scratch(), new Scratch()] as const
+  #next: 0 | 1 = 0
   readonly blocks = new DecompressionSpace(firstWindowBytes)
+
+  /** So many bytes; what was read before the last call may be gone. */
+  window(bytes: number): Buffer {
+    const scratch = this.#windows[this.#next]
+    this.#next = this.#next === 0 ? 1 : 0
+    return scratch.take(bytes)
+  }
 }
 
 export class BlockSource {
@@ -89,7 +98,9 @@ export class BlockSource {
 
   /** The block that look() gave just now, in bytes of the cursor's own. */
   keep(block: Block): Block {
-    return block.bytes === this.#window ? block : this.#copyOf(block)
+    if (block.bytes === this.#window) return block
+    if (this.#options.space !== undefined) this.#space.restart()
+    return this.#copyOf(block)
   }
 
   close(): void {
@@ -139,7 +150,7 @@ export class BlockSource {
     }
     const offset = blocks.offset(first)
     const bytes = blocks.offset(end) - offset
-    const window = this.#options.space?.window.take(bytes) ?? Buffer.allocUnsafeSlow(bytes)
+    const window = this.#options.space?.window(bytes) ?? Buffer.allocUnsafeSlow(bytes)
     this.#first = 0
     this.#end = 0
     this.#file.read(window, offset)

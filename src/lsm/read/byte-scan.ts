@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. It sees one read view, and releases it when it is closed, or the database is.
- * 2. The bytes it shows are not written to while it is open, but may be shared memory that grows behind them.
+ * 2. The bytes it shows are as they are until the next step; they may be shared memory that grows behind them.
  * 3. It runs on this thread: whoever calls next() looks at the clock.
  */
 import { notOpen } from '../errors.ts'
@@ -23,7 +23,7 @@ export interface EntryPlace {
   readonly block?: ByteSpan | undefined
 }
 
-/** Bytes that stay as they are as long as somebody has the object. */
+/** Bytes that stay as they are until the next step. Another object for every block. */
 export interface ByteSpan {
   readonly bytes: Uint8Array
   readonly start: number
@@ -54,7 +54,7 @@ export class ByteScan {
   /** @param view released by close() */
   constructor(owner: ResourceOwner, view: ReadView, options: ScanOptions) {
     this.#owner = owner
-    this.#scan = new RangeScan(view, options)
+    this.#scan = new RangeScan(view, options, true)
     owner.attachResource(this)
   }
 

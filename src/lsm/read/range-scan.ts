@@ -48,13 +48,21 @@ export class RangeScan {
   #lastBytes: Uint8Array | undefined
   #isArena = false
 
-  /** @param view released by close() */
-  constructor(view: ReadView, options: ScanOptions) {
+  /**
+   * @param view released by close()
+   * @param reusesMemory what it shows, forwards, is gone when it moves on
+   */
+  constructor(view: ReadView, options: ScanOptions, reusesMemory = false) {
     const { reverse = false, limit = -1, fillCache = false } = options
     this.#view = view
     this.#range = rangeOf(options)
     this.#isReverse = reverse
-    this.#cursorOptions = { fillCache, readahead: limit < 0 || limit > shortScan }
+    this.#cursorOptions = {
+      fillCache,
+      readahead: limit < 0 || limit > shortScan,
+      // Backwards, the newest version of a key comes last: the one remembered may be in a block before.
+      reusesMemory: reusesMemory && !reverse
+    }
   }
 
   /**

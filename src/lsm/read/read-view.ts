@@ -6,6 +6,8 @@ export interface CursorOptions {
   readonly fillCache: boolean
   /** Reads several blocks at once: for scans. */
   readonly readahead: boolean
+  /** For those who go forwards and keep nothing: what the cursor shows is gone when it moves on. */
+  readonly reusesMemory: boolean
 }
 
 /** Captured synchronously. Until it is released, the memtables, arenas and tables that it was captured with stay. */
