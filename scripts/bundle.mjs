@@ -6,7 +6,7 @@
 // What `import 'petaldb'` and opening a database need is in three chunks; what few need is in chunks of its own. All files lie
 // in one directory, so that those that are named by URL (the worker, the extractors: see src/lsm/sibling-module.ts) are
 // beside whoever names them, whichever chunk that is in.
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { rollup } from 'rollup'
@@ -53,7 +53,7 @@ for (const [name, input] of Object.entries(threads)) await write({ [name]: input
 async function write(input, manualChunks) {
   const bundle = await rollup({
     input,
-    external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id),
     plugins: [typescript],
     onwarn(warning) {
       if (warning.code !== 'CIRCULAR_DEPENDENCY') throw new Error(warning.message)

@@ -9,6 +9,7 @@ import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { LsmLevel } from '../../src/lsm/lsm-level.ts'
 import type { ByteScan, ByteSpan } from '../../src/lsm/read/byte-scan.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
 
 const seed = testSeed()
 
@@ -49,17 +50,18 @@ function here({ entry }: ByteScan): string {
 
 let passed = 0
 
-/** Of every scan, without and with passing. */
-function compare(db: LsmLevel, options: Parameters<LsmLevel['scanBytes']>[0], mayHold: typeof holdsWanted): void {
+/** Scans without and with passing. @param between is called between steps */
+function compare(db: LsmLevel, options: Parameters<LsmLevel['scanBytes']>[0], between = (): void => {}): void {
   const all: string[] = []
   const plain = db.scanBytes(options)
   while (plain.next()) all.push(here(plain))
   const shown: string[] = []
   const scan = db.scanBytes(options)
   for (let isThere = scan.next(); isThere; ) {
+    between()
     shown.push(here(scan))
     const { block } = scan.entry
-    isThere = block !== undefined && !mayHold(block) ? scan.skipBlocks(mayHold) : scan.next()
+    isThere = block !== undefined && !holdsWanted(block) ? scan.skipBlocks(holdsWanted) : scan.next()
   }
   assert.not(scan.next(), 'the end is the end')
   const rest = new Set(all)
@@ -97,8 +99,8 @@ test('a scan that passes blocks misses nothing that is wanted, and shows nothing
           assert.not(scan.skipBlocks(() => false))
           await scan.close()
         } else {
-          compare(db, options, holdsWanted)
-          compare(db, { ...options, fillCache: true }, holdsWanted)
+          compare(db, options)
+          compare(db, { ...options, fillCache: true })
         }
       }
       await snapshot.close()
@@ -128,6 +130,36 @@ test('a long way is gone in steps, and the last block of all is the end', async 
   )
 })
 
+test('tables of many read windows, passed and walked through in turn, beside other reads', async () => {
+  const random = randomFrom(seed)
+  for (const compression of [true, false]) {
+    for (const cacheSize of [1, 1 << 20]) {
+      const fileSystem = new MemoryFileSystem()
+      const db = new LsmLevel('db', { fileSystem, compression, cacheSize, blockSize: 700, writeBufferSize: 1 << 18 })
+      const keyOf = (i: number): string => `k${String(i).padStart(5, '0')}`
+      // Of each key some versions stay, which two blocks may have.
+      const snapshots = []
+      await db.open()
+      for (let i = 0; i < 6000; i++) {
+        if (i % 1000 === 999) snapshots.push(db.snapshot())
+        // Runs without one, and runs of them.
+        const isWanted = random() < (i % 500 < 60 ? 0.5 : 0.002)
+        const filler = random() < 0.002 ? 70_000 : Math.floor(random() * 150)
+        await db.put(keyOf(Math.floor(random() * 2000)), `${isWanted ? 'X' : 'value'} ${i} ${'-'.repeat(filler)}`)
+      }
+      await db.flush()
+      const other = db.scanBytes({})
+      const between = (): void => {
+        if (random() < 0.2) other.next()
+      }
+      for (const snapshot of [undefined, ...snapshots]) compare(db, { snapshot }, between)
+      for (const snapshot of snapshots) await snapshot.close()
+      await other.close()
+      await db.close()
+    }
+  }
+})
+
 test('damage in a block that is passed is met, and damage behind the range is not', async () => {
   const fileSystem = new MemoryFileSystem()
   const options = { fileSystem, compression: false, keyFilterBits: 0 }
@@ -148,6 +180,9 @@ test('damage in a block that is passed is met, and damage behind the range is no
     let steps = 0
     try {
       for (let isThere = scan.next(); isThere; isThere = scan.skipBlocks(() => false)) steps++
+    } catch (error) {
+      assert.not(scan.next(), 'a scan that failed has ended')
+      throw error
     } finally {
       void scan.close()
     }

@@ -50,6 +50,8 @@ export class ByteScan {
   readonly #owner: ResourceOwner
   readonly #scan: RangeScan
   #isOpen = true
+  /** A step threw, or is under way: where the scan stands, nobody knows. */
+  #hasFailed = false
 
   /** @param view released by close() */
   constructor(owner: ResourceOwner, view: ReadView, options: ScanOptions) {
@@ -64,12 +66,16 @@ export class ByteScan {
   }
 
   /**
-   * To the next entry; false at the end.
+   * To the next entry; false at the end, which an error is, too.
    * @throws LEVEL_DATABASE_NOT_OPEN when it was closed, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   next(): boolean {
     if (!this.#isOpen) throw notOpen()
-    return this.#scan.advance()
+    if (this.#hasFailed) return false
+    this.#hasFailed = true
+    const isThere = this.#scan.advance()
+    this.#hasFailed = false
+    return isThere
   }
 
   /**
@@ -79,7 +85,11 @@ export class ByteScan {
    */
   skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
     if (!this.#isOpen) throw notOpen()
-    return this.#scan.skipBlocks(mayHold)
+    if (this.#hasFailed) return false
+    this.#hasFailed = true
+    const isThere = this.#scan.skipBlocks(mayHold)
+    this.#hasFailed = false
+    return isThere
   }
 
   get entry(): EntryPlace {

@@ -147,7 +147,7 @@ class BitmapPositions implements PositionMap {
         low = Math.max(0, low - step)
       }
     } else {
-      for (let step = 1; position >= ranks[high]!; step *= 2) {
+      for (let step = 1; high < ranks.length - 1 && position >= ranks[high]!; step *= 2) {
         low = high
         high = Math.min(ranks.length - 1, high + step)
       }

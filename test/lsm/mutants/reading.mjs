@@ -131,5 +131,10 @@ export const reading = [
     'a scan that passes blocks goes on behind its range',
     edit('lsm/read/range-scan', 'skipBlocks(mayHold, this.#range.end)', 'skipBlocks(mayHold, undefined)'),
     'lsm/skip-blocks'
+  ),
+  mutant(
+    'a block that is looked at takes the room of the one that a cursor is in',
+    edit('lsm/format/block-source', 'this.#next = this.#next === 0 ? 1 : 0', 'this.#next = 0'),
+    'lsm/skip-blocks'
   )
 ]
