@@ -116,16 +116,16 @@ test('an iterator reads no further than asked for', async () => {
   await iterator.close()
 })
 
-test('long scans read ahead; only those that ask for it fill the cache', async () => {
+test('long scans read ahead, only those that ask for it fill the cache, and what is handed out stays', async () => {
   const level = await levelWith([['a', '']])
   for (const options of [{}, { reverse: true }, { limit: 10 }, { limit: 1000, fillCache: true }]) {
     await level.iterator(options).all()
   }
   assert.equal(level.cursorOptions, [
-    { fillCache: false, readahead: true },
-    { fillCache: false, readahead: true },
-    { fillCache: false, readahead: false },
-    { fillCache: true, readahead: true }
+    { fillCache: false, readahead: true, reusesMemory: false },
+    { fillCache: false, readahead: true, reusesMemory: false },
+    { fillCache: false, readahead: false, reusesMemory: false },
+    { fillCache: true, readahead: true, reusesMemory: false }
   ])
 })
 
