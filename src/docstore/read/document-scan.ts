@@ -16,8 +16,6 @@ export class DocumentScan implements RecordPlace {
   readonly #scan: ByteScan
   readonly #ordinalOf: (bytes: Uint8Array, start: number, end: number) => number
   readonly #next: () => boolean
-  #mayHold: (block: ByteSpan) => boolean = () => true
-  readonly #skip: () => boolean
 
   ordinal = 0
   bytes: Uint8Array = new Uint8Array(0)
@@ -29,7 +27,6 @@ export class DocumentScan implements RecordPlace {
     this.#scan = scan
     this.#ordinalOf = ordinalOf
     this.#next = () => scan.next()
-    this.#skip = () => scan.skipBlocks(this.#mayHold)
   }
 
   /** Does a slice of what the first next() takes; false when it takes no time any more. */
@@ -44,8 +41,7 @@ export class DocumentScan implements RecordPlace {
 
   /** As next(), past blocks that `mayHold` says no of: see ByteScan. REQUIRES: it says no of this record's. */
   skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
-    this.#mayHold = mayHold
-    return this.#show(orFail(this.#skip))
+    return this.#show(orFail(() => this.#scan.skipBlocks(mayHold)))
   }
 
   #show(isThere: boolean): boolean {

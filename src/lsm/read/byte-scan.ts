@@ -70,12 +70,7 @@ export class ByteScan {
    * @throws LEVEL_DATABASE_NOT_OPEN when it was closed, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   next(): boolean {
-    if (!this.#isOpen) throw notOpen()
-    if (this.#hasFailed) return false
-    this.#hasFailed = true
-    const isThere = this.#scan.advance()
-    this.#hasFailed = false
-    return isThere
+    return this.#step(undefined)
   }
 
   /**
@@ -84,10 +79,14 @@ export class ByteScan {
    * @param mayHold the block's bytes are valid until it returns
    */
   skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
+    return this.#step(mayHold)
+  }
+
+  #step(mayHold: ((block: ByteSpan) => boolean) | undefined): boolean {
     if (!this.#isOpen) throw notOpen()
     if (this.#hasFailed) return false
     this.#hasFailed = true
-    const isThere = this.#scan.skipBlocks(mayHold)
+    const isThere = mayHold === undefined ? this.#scan.advance() : this.#scan.skipBlocks(mayHold)
     this.#hasFailed = false
     return isThere
   }
