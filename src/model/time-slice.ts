@@ -24,6 +24,9 @@ export const workMilliseconds = 1
 const later: (callback: () => void) => void =
   typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0)
 
+/** The global is a getter in Node. */
+const clock: { now(): number } = performance
+
 let turnStart = 0
 let isMarked = false
 
@@ -36,7 +39,7 @@ function endTurn(): void {
  * @param milliseconds that a turn may take
  * @param now performance.now(), which takes its time
  */
-export function isTurnLong(milliseconds = sliceMilliseconds, now = performance.now()): boolean {
+export function isTurnLong(milliseconds = sliceMilliseconds, now = clock.now()): boolean {
   if (isMarked) return now - turnStart > milliseconds
   isMarked = true
   turnStart = now
@@ -69,9 +72,9 @@ export function nextTurn(): Promise<void> {
  * @returns the start of the slice that goes on
  */
 export function breathe(sliceStart: number): number | Promise<number> {
-  const now = performance.now()
+  const now = clock.now()
   if (!isTurnLong(workMilliseconds, now) && now - sliceStart < workMilliseconds) return sliceStart
-  return nextTurn().then(() => performance.now())
+  return nextTurn().then(() => clock.now())
 }
 
 /** Call before a step of a millisecond or more; waits where others have used up the turn. */
@@ -89,7 +92,7 @@ export function runSteps<T>(steps: Iterator<void, T>): T {
 
 /** Runs a computation that pauses between its steps in slices. */
 export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
-  let sliceStart = performance.now()
+  let sliceStart = clock.now()
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value

@@ -114,6 +114,26 @@ test('chunks of one slab are apart, and a slab goes when none of its chunks is i
   assert.is(pool.idleBytes, 0)
 })
 
+test('a slab that went is taken again before there is a new one', () => {
+  const slabs: Buffer[] = []
+  const pool = new ArenaPool(0, (bytes) => {
+    slabs.push(Buffer.alloc(bytes))
+    return slabs.at(-1)!
+  })
+  for (let i = 0; i < 3; i++) {
+    const arena = new Arena(pool)
+    arena.reserve(1)
+    arena.commit(1)
+    assert.is(arena.chunk(0).buffer, slabs[0]!.buffer)
+    arena.release()
+    assert.is(pool.idleBytes, 0)
+  }
+  const [first, second] = [new Arena(pool), new Arena(pool)]
+  for (const arena of [first, second]) arena.reserve(1)
+  assert.is(first.chunk(0).buffer, slabs[0]!.buffer)
+  assert.is(second.chunk(0).buffer, slabs[1]!.buffer)
+})
+
 test('a snapshot says where in the shared memory its chunks are', () => {
   const pool = new ArenaPool(16 * chunkBytes)
   const arena = new Arena(pool)

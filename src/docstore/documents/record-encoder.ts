@@ -16,7 +16,7 @@ import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
 import { encodeRecord } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
-import { assertStorable, checkedSize, lookInto } from './stored-form.ts'
+import { assertStorable, checkedSize, lookInto, unreadable } from './stored-form.ts'
 
 export interface PlainRecord {
   readonly form: JsonForm
@@ -48,7 +48,7 @@ export class RecordEncoder {
    * @throws PetalError DocumentTooLarge, as early as it is known; BadValue where the document cannot be read
    */
   plain(version: number, document: Document, arena: RecordArena): PlainRecord | undefined {
-    return lookInto(() => {
+    try {
       const written = this.#index.write?.(version, document) ?? this.#write(document)
       if (typeof written !== 'string') {
         const form = written[0] === objectIdMarkByte ? 'objectId' : 'json'
@@ -61,7 +61,9 @@ export class RecordEncoder {
       assertStorable(text.length)
       const record = arena.encode(text)
       return { form, written: record, record }
-    })
+    } catch (cause) {
+      throw unreadable(cause)
+    }
   }
 
   /** @throws PetalError for a document that cannot be stored */

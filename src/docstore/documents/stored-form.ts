@@ -57,10 +57,15 @@ export function lookInto<T>(look: () => T): T {
   try {
     return look()
   } catch (cause) {
-    if (cause instanceof PetalError) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new PetalError('BadValue', `The document cannot be read: ${why}`, { cause })
+    throw unreadable(cause)
   }
+}
+
+/** What lookInto() throws for an error, where a function for every document would cost too much. */
+export function unreadable(cause: unknown): PetalError {
+  if (cause instanceof PetalError) return cause
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new PetalError('BadValue', `The document cannot be read: ${why}`, { cause })
 }
 
 /** @throws PetalError DocumentTooLarge; returns the record's UTF-8 bytes */

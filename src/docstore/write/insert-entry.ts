@@ -2,7 +2,7 @@
 import { PetalError } from '../../model/errors.ts'
 import { checkId, encodeKey } from '../../model/key.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
-import { countId, ensureId, lookInto, storedForm } from '../documents/stored-form.ts'
+import { countId, ensureId, storedForm, unreadable } from '../documents/stored-form.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
 import { JsonLine } from '../import/json-line.ts'
 import { compareBytes } from '../store/layout.ts'
@@ -53,11 +53,13 @@ function entryOf(document: Entry['document'], id: unknown, ids: ReversibleIds | 
 }
 
 function withId(document: Document, ids: ReversibleIds | undefined, { nextId }: IdCounter): Document {
-  return lookInto(() => {
+  try {
     if (ids === undefined) ensureId(document)
     else countId(document, nextId ?? ids.header.from)
     return storedForm(document)
-  })
+  } catch (cause) {
+    throw unreadable(cause)
+  }
 }
 
 /**

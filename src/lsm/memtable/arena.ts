@@ -39,13 +39,18 @@ interface Slab {
   readonly idle: Buffer[]
 }
 
-/** Keeps chunks of past arenas: fresh memory costs zero-filling and a page fault every 4 KiB. */
+/**
+ * Keeps chunks of past arenas: fresh memory costs zero-filling and a page fault every 4 KiB. The slab that went last is taken
+ * again while the garbage collector has not: where stores are opened one after the other, a slab for each would make V8
+ * mark its whole heap for the memory beside it.
+ */
 export class ArenaPool {
   readonly #maxIdleBytes: number
   readonly #slabBytes: number
   readonly #allocate: (bytes: number) => Buffer
   /** In the order they were made: the last ones become idle first. */
   #slabs: Slab[] = []
+  #gone: WeakRef<Buffer> | undefined
 
   /** @param maxIdleBytes kept while no arena uses them; a pool that keeps few has a slab for each chunk */
   constructor(maxIdleBytes: number, allocate = allocateShared) {
@@ -65,7 +70,8 @@ export class ArenaPool {
       const chunk = slab.idle.pop() ?? this.#cut(slab)
       if (chunk !== undefined) return chunk
     }
-    const slab: Slab = { memory: this.#allocate(this.#slabBytes), cut: 0, idle: [] }
+    const slab: Slab = { memory: this.#gone?.deref() ?? this.#allocate(this.#slabBytes), cut: 0, idle: [] }
+    this.#gone = undefined
     this.#slabs.push(slab)
     // It has room for one.
     return this.#cut(slab)!
@@ -76,9 +82,10 @@ export class ArenaPool {
     for (const chunk of chunks) this.#slabs.find(({ memory }) => memory.buffer === chunk.buffer)?.idle.push(chunk)
     let idleBytes = this.idleBytes
     for (let i = this.#slabs.length - 1; i >= 0 && idleBytes > this.#maxIdleBytes; i--) {
-      const { cut, idle } = this.#slabs[i]!
+      const { memory, cut, idle } = this.#slabs[i]!
       if (idle.length < cut) continue
       this.#slabs.splice(i, 1)
+      this.#gone = new WeakRef(memory)
       idleBytes -= idle.length * chunkBytes
     }
   }

@@ -55,6 +55,7 @@ export class JsonWriter {
   #numberCount = 0
   #texts = ''
   #hasRoom = true
+  #hasObjectId = false
 
   constructor(module: ScannerModule) {
     const { constants, u8 } = module
@@ -78,9 +79,8 @@ export class JsonWriter {
     this.#numberCount = 0
     this.#texts = ''
     this.#hasRoom = true
-    const id = document._id
-    const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
-    if (!this.#object(document, this.#root, 0, isObjectId)) return this.#hasRoom ? 'notPlain' : 'noRoom'
+    this.#hasObjectId = false
+    if (!this.#object(document, this.#root, 0)) return this.#hasRoom ? 'notPlain' : 'noRoom'
     const { functions, constants } = this.#module
     const units = this.#texts.length
     const count = this.#count
@@ -88,10 +88,10 @@ export class JsonWriter {
     if (isFull || units > constants.MAX_TEXT_UNITS || run !== this.#run) return 'noRoom'
     if (units > 0) this.#units.write(this.#texts, 0, 'utf16le')
     this.#texts = ''
-    const start = isObjectId ? 1 : 0
-    const end = functions.write(start, count, isObjectId ? flags | constants.OBJECT_ID : flags)
+    const hasObjectId = this.#hasObjectId
+    const end = functions.write(hasObjectId ? 1 : 0, count, hasObjectId ? flags | constants.OBJECT_ID : flags)
     if (end < 0) return 'noRoom'
-    if (isObjectId) this.#u8[constants.INPUT] = objectIdMarkByte
+    if (hasObjectId) this.#u8[constants.INPUT] = objectIdMarkByte
     return this.#viewOf(end)
   }
 
@@ -111,7 +111,7 @@ export class JsonWriter {
   }
 
   /** What stands between the braces, and the closing one. */
-  #object(object: Document, node: KeyNode, depth: number, hasObjectId: boolean): boolean {
+  #object(object: Document, node: KeyNode, depth: number): boolean {
     const prototype: unknown = Object.getPrototypeOf(object)
     if ((prototype !== Object.prototype && prototype !== null) || depth >= maxDepth) return false
     let last: KeyNode | undefined
@@ -126,7 +126,10 @@ export class JsonWriter {
         if (last === undefined) node.first = child
         else last.next = child
       }
-      if (hasObjectId && key === '_id') value = (value as { toJSON?(): unknown }).toJSON?.()
+      if (depth === 0 && typeof value === 'object' && key === '_id' && typeOf(value) === Type.objectId) {
+        this.#hasObjectId = true
+        value = (value as { toJSON?(): unknown }).toJSON?.()
+      }
       if (!this.#value(value, child, child.piece, depth)) return false
       last = child
       child = child.next
@@ -162,7 +165,7 @@ export class JsonWriter {
       return this.#array(value, node, depth + 1)
     } else {
       this.#operations[this.#count++] = piece | constants.BEGIN_OBJECT
-      return this.#object(value as Document, node, depth + 1, false)
+      return this.#object(value as Document, node, depth + 1)
     }
     return true
   }

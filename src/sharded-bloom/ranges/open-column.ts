@@ -42,7 +42,9 @@ export class OpenColumn implements RangeColumn {
   count = 0
   isGrowing = true
   readonly #memory: RowMemory
+  /** A power of two. */
   readonly #positionsPerFrame: number
+  readonly #frameShift: number
   readonly #frames: (KeyFrame | undefined)[]
 
   constructor(memory: RowMemory, segmentDocuments: number, spec: ColumnSpec) {
@@ -50,14 +52,15 @@ export class OpenColumn implements RangeColumn {
     this.spec = spec
     this.outside = new GrowingRow(segmentDocuments)
     this.#positionsPerFrame = Math.min(maxPositionsPerFrame, segmentDocuments)
+    this.#frameShift = Math.log2(this.#positionsPerFrame)
     this.#frames = new Array(segmentDocuments / this.#positionsPerFrame).fill(undefined)
   }
 
   /** Positions ascend; `key` is not NaN. */
   set(position: number, key: number): void {
-    const number = Math.floor(position / this.#positionsPerFrame)
+    const number = position >>> this.#frameShift
     const frame = this.#frames[number] ?? this.#allocate(number)
-    this.#memory.f64[(frame.address >>> 3) + (position % this.#positionsPerFrame)] = key
+    this.#memory.f64[(frame.address >>> 3) + (position & (this.#positionsPerFrame - 1))] = key
     if (key < frame.min) frame.min = key
     if (key > frame.max) frame.max = key
     // The greatest key is the one before as long as keys grow.
