@@ -1,4 +1,5 @@
 /** Keys sort as MongoDB sorts, whether they are made of objects or of bytes, and survive a checkpoint. */
+
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,6 +12,7 @@ import { decodeColumnChunk, encodeColumnChunk } from '../../src/sharded-bloom/ra
 import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
 import { OpenColumn } from '../../src/sharded-bloom/ranges/open-column.ts'
 import { nextAbove, nextBelow, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
+import { Room } from '../../src/sharded-bloom/records/room.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 
@@ -137,7 +139,7 @@ for (const [name, keyAt] of [
       if (i % 5 === 4 || Number.isNaN(key)) column.outside.add(place.first + i)
       else column.set(place.first + i, key)
     }
-    const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory()))
+    const record = runSteps(encodeColumnChunk([column, empty], place, rowMemory(), new Room()))
     assert.ok(decodeColumnChunk(record, [restored, other], place, rowMemory()))
     const [from, to] = [new Float64Array(8192), new Float64Array(8192)]
     column.read(0, from)

@@ -71,9 +71,10 @@ export class WriteBatch {
     if (this.#ids !== undefined) this.del(this.#ids, id)
   }
 
+  /** The value may be written over at once. */
   putIndexRecord({ key, value }: IndexWrite): void {
     if (value === undefined) this.del(this.#index, key)
-    else this.put(this.#index, key, value)
+    else this.put(this.#index, key, this.copies ? value : value.slice())
   }
 
   putState(state: CollectionState): void {

@@ -13,10 +13,17 @@ const seed = randomWord()
 const firstFactor = randomWord() | 1
 const secondFactor = randomWord() | 1
 
+const firstSlots = 1024
+/** Memory of tables that were released, kept by the thread for those to come. */
+const idleSlots: Int32Array[] = []
+const maxIdle = 2
+const maxIdleSlots = 1 << 18
+const noSlots = new Int32Array(1)
+
 export class KeyTable {
   readonly #entries: EntryList
   /** Number of the key's first entry plus one; 0 is free. A power of two in length, at most half full. */
-  #slots = new Int32Array(1024)
+  #slots = idleSlots.pop()?.fill(0) ?? new Int32Array(firstSlots)
   #size = 0
 
   constructor(entries: EntryList) {
@@ -40,6 +47,15 @@ export class KeyTable {
       if (key < 0) return -1
       if (this.#entries.hash(key) === hash && this.#entries.keyEquals(key, bytes, start, end)) return key
     }
+  }
+
+  /** Gives its memory to a table to come; there is no key in it any more. */
+  release(): void {
+    const slots = this.#slots
+    const isWorthKeeping = slots.length > firstSlots && slots.length <= maxIdleSlots
+    if (isWorthKeeping && idleSlots.length < maxIdle) idleSlots.push(slots)
+    this.#slots = noSlots
+    this.#size = 0
   }
 
   /** REQUIRES: the key is not in the table. */

@@ -143,6 +143,7 @@ export class Memtable {
 
   /** Gives the memory of entries and arena to memtables to come. Nobody reads this one any more. */
   release(): void {
+    this.#keys.release()
     this.#entries.release()
     this.arena.release()
   }

@@ -13,6 +13,7 @@ import { breathe } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { checksum } from './checksum.ts'
 import { IndexArea } from './index-keys.ts'
+import { Room } from './room.ts'
 
 const checksumBytes = 4
 /** Of more bytes than these the checksums are made in slices. */
@@ -34,18 +35,29 @@ export class CheckedStore implements IndexStore {
   write(operations: readonly IndexWrite[]): Promise<void> {
     let bytes = 0
     for (const { value } of operations) bytes += value?.length ?? 0
-    return bytes > bytesAtOnce ? this.#writeInSlices(operations) : this.#store.write(operations.map(checked))
+    if (bytes > bytesAtOnce) return this.#writeInSlices(operations)
+    const room = new Room()
+    try {
+      return this.#store.write(operations.map((operation) => checked(operation, room)))
+    } finally {
+      room.close()
+    }
   }
 
   async #writeInSlices(operations: readonly IndexWrite[]): Promise<void> {
-    const writes: IndexWrite[] = []
-    let sliceStart = performance.now()
-    for (const operation of operations) {
-      writes.push(checked(operation))
-      const slice = breathe(sliceStart)
-      sliceStart = slice instanceof Promise ? await slice : slice
+    const room = new Room()
+    try {
+      const writes: IndexWrite[] = []
+      let sliceStart = performance.now()
+      for (const operation of operations) {
+        writes.push(checked(operation, room))
+        const slice = breathe(sliceStart)
+        sliceStart = slice instanceof Promise ? await slice : slice
+      }
+      await this.#store.write(writes)
+    } finally {
+      room.close()
     }
-    await this.#store.write(writes)
   }
 
   clear(from: Uint8Array, to: Uint8Array): Promise<void> {
@@ -64,13 +76,13 @@ export class CheckedStore implements IndexStore {
   }
 }
 
-function checked({ key, value }: IndexWrite): IndexWrite {
-  return { key, value: value === undefined ? undefined : withChecksum(key, value) }
+function checked({ key, value }: IndexWrite, room: Room): IndexWrite {
+  return { key, value: value === undefined ? undefined : withChecksum(key, value, room) }
 }
 
-function withChecksum(key: Uint8Array, content: Uint8Array): Uint8Array {
+function withChecksum(key: Uint8Array, content: Uint8Array, room: Room): Uint8Array {
   const { length } = content
-  const stored = new Uint8Array(length + checksumBytes)
+  const stored = room.take(length + checksumBytes)
   stored.set(content)
   const sum = recordChecksum(key, content)
   stored[length] = sum

@@ -11,6 +11,7 @@ import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../records/index-keys.ts'
+import type { Room } from '../records/room.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import { OpenSegment } from './open-segment.ts'
 import { frameBytes } from './row-cache.ts'
@@ -18,14 +19,15 @@ import type { SegmentRecord } from './segment-record.ts'
 
 /**
  * Records of the documents [from, to) of the segment; `from` is the start of a chunk. Between the steps of a record that
- * takes longer comes undefined.
+ * takes longer comes undefined. Values are views: of row memory, of what the segment keeps, of the room.
  */
 export function* chunkWrites(
   segment: OpenSegment,
   geometry: Geometry,
   memory: RowMemory,
   from: number,
-  to: number
+  to: number,
+  room: Room
 ): Generator<(IndexWrite & { readonly value: Uint8Array }) | undefined> {
   const first = segment.firstOrdinal
   // For the record that comes behind them.
@@ -43,7 +45,7 @@ export function* chunkWrites(
     if (segment.columnSpecs.length > 0) {
       yield {
         key: indexKey(IndexArea.chunkColumns, first, chunk),
-        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents), memory)
+        value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents), memory, room)
       }
     }
     if (segment.upperFrames > 0) {

@@ -98,10 +98,10 @@ export class HashedRows {
     this.#memory.pop(pointers)
   }
 
-  /** The frames of a chunk, in order: what a checkpoint writes. Copies. */
+  /** The frames of a chunk, in order: what a checkpoint writes. As they lie in row memory: REQUIRES that nothing is added meanwhile. */
   *chunkFrames(chunk: number): Generator<Uint8Array> {
     this.#flush()
-    for (const address of this.#chunks[chunk]!) yield this.#memory.u8.slice(address, address + frameBytes)
+    for (const address of this.#chunks[chunk]!) yield this.#memory.u8.subarray(address, address + frameBytes)
   }
 
   /**

@@ -30,7 +30,7 @@ export class PrivateChunk {
     this.#ends = ends
   }
 
-  /** @param pieces of the record, one after another */
+  /** @param pieces of the record, one after another; copied */
   static join(pieces: readonly Uint8Array[], ends: Uint32Array, documents: number): PrivateChunk {
     return new PrivateChunk(concatenated(pieces), ends, documents)
   }
@@ -122,7 +122,6 @@ export class PrivateChunk {
 }
 
 function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const piece of pieces) {

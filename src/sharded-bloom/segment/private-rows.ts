@@ -11,6 +11,7 @@
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
+import { Room } from '../records/room.ts'
 import type { Geometry } from './geometry.ts'
 import { type ChunkReading, PrivateChunk, rowsAtOnce } from './private-chunk.ts'
 import { frameBytes } from './row-cache.ts'
@@ -191,6 +192,7 @@ export class PrivateRows {
     const { chunkRowBytes } = this.#geometry
     const documents = this.#documents - this.#partDocuments
     const pieces: Uint8Array[] = []
+    const room = new Room()
     const ends = new Uint32Array(this.#count)
     const framesAt = this.#memory.push(this.#frames.byteLength)
     u32.set(this.#frames, framesAt >>> 2)
@@ -201,13 +203,14 @@ export class PrivateRows {
       const out = this.#memory.push(slots * (3 + chunkRowBytes))
       const frames = framesAt + 4 * (from / lanes)
       const written = kernels.encodeLanes(frames, slots, documents, chunkRowBytes, out, endsAt, length)
-      pieces.push(u8.slice(out, out + written))
+      pieces.push(room.copyOf(u8.subarray(out, out + written)))
       ends.set(u32.subarray(endsAt >>> 2, (endsAt >>> 2) + slots), from)
       length += written
       this.#memory.pop(endsAt)
     }
     this.#memory.pop(framesAt)
     this.#parts.push(PrivateChunk.join(pieces, ends, documents))
+    room.close()
     this.#isInFrames = true
   }
 

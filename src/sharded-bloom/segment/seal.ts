@@ -13,6 +13,7 @@ import type { IndexStore, IndexWrite } from '../document-index.ts'
 import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { Room } from '../records/room.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { pairTableSteps } from './pair-table.ts'
@@ -76,10 +77,11 @@ async function writeHashedRows(
   let sliceStart = performance.now()
   for (let begin = 0; begin < frames; begin += framesPerBatch) {
     const writes: IndexWrite[] = []
+    const room = new Room()
     for (let frame = begin; frame < Math.min(frames, begin + framesPerBatch); frame++) {
       sliceStart = await breathe(sliceStart)
       const rows = Math.min(rowsPerFrame, segment.shards - frame * rowsPerFrame)
-      const value = new Uint8Array(rows * rowBytes)
+      const value = room.take(rows * rowBytes)
       const scratch = memory.push(frameBytes)
       for (let i = 0; i < rows; i++) {
         segment.rows.copyRow(frame * rowsPerFrame + i, scratch)
@@ -90,6 +92,7 @@ async function writeHashedRows(
       writes.push({ key: indexKey(IndexArea.hashedRows, storedAt, frame), value })
     }
     await store.write(writes)
+    room.close()
   }
   return bytes
 }

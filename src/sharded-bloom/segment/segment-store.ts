@@ -7,6 +7,7 @@
 import { breathe, turnIfLong } from '../../model/time-slice.ts'
 import type { IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { Room } from '../records/room.ts'
 import { chunkKeys, chunkWrites, openSegmentRecord } from './checkpoint.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
@@ -44,8 +45,9 @@ export class SegmentStore {
       rangeCodes -= await replaced(IndexArea.chunkColumns)
       upperLevel -= await replaced(IndexArea.chunkUpper)
     }
+    const room = new Room()
     let sliceStart = performance.now()
-    for (const write of chunkWrites(open, geometry, memory, from, documents)) {
+    for (const write of chunkWrites(open, geometry, memory, from, documents, room)) {
       const slice = breathe(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
       if (write === undefined) continue
@@ -65,6 +67,7 @@ export class SegmentStore {
     const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.write(writes, [handle])
+    room.close()
     handle.bytes = record.bytes
     handle.directoryBytes = value.length
     handle.checkpointed = documents

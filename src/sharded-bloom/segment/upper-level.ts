@@ -216,11 +216,11 @@ export class UpperLevelBuilder {
     return { groups, shift: first / this.#groupDocuments, perWord: groupsPerSegment / groups, mask }
   }
 
-  /** What is stored: every frame. Copies. @param documents of the segment */
+  /** What is stored: every frame, as it lies in row memory. REQUIRES: nothing is added meanwhile. @param documents of the segment */
   *contents(documents: number): Generator<Uint8Array> {
     this.#settle()
     if (documents > 0) this.#flush(documents - 1)
-    for (const address of this.#addresses) yield this.#memory.u8.slice(address, address + frameBytes)
+    for (const address of this.#addresses) yield this.#memory.u8.subarray(address, address + frameBytes)
   }
 
   free(): void {

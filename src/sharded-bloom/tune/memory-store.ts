@@ -12,7 +12,7 @@ export class MemoryStore implements IndexStore {
   async write(operations: readonly IndexWrite[]): Promise<void> {
     for (const { key, value } of operations) {
       if (value === undefined) this.#records.delete(nameOf(key))
-      else this.#records.set(nameOf(key), value)
+      else this.#records.set(nameOf(key), value.slice())
     }
     // Whoever writes to a disk waits here, and lets others run: sealing counts on it.
     await nextTurn()

@@ -21,13 +21,17 @@ const maxPairsPerDocument = 1024
 const maxPairs = 1 << 18
 const minDocuments = 512
 const documentsPerStep = 512
+/** Members of a sampler that was closed, for the next one. */
+let idleMembers: Int32Array | undefined
+const maxIdleMembers = 1 << 19
+const noMembers = new Int32Array(0)
 
 export class Sampler implements ColumnSample {
   readonly #maxDocuments: number
   readonly #pairs = new SampledPairs()
   readonly #flatPairs = new FlatPairs()
   /** Of the sampled documents one after the other: the numbers of their pairs. */
-  members = new Int32Array(1024)
+  members = idleMembers ?? new Int32Array(1024)
   /** Where each document's numbers end. */
   #ends: number[] = []
   /** Pairs of each document that are not counted: too long, or too many. */
@@ -37,6 +41,7 @@ export class Sampler implements ColumnSample {
 
   /** @param stride to begin with; 1 where a decision has to be taken after few documents */
   constructor(stride = 1, maxDocuments = 4096) {
+    idleMembers = undefined
     this.#stride = stride
     this.#maxDocuments = maxDocuments
   }
@@ -55,9 +60,11 @@ export class Sampler implements ColumnSample {
     this.#seen++
   }
 
-  /** Gives memory of others back. REQUIRES: nothing is asked any more. */
+  /** Gives its memory to a sampler to come. REQUIRES: nothing is asked any more. */
   close(): void {
     this.#pairs.close()
+    if (this.members.length <= maxIdleMembers) idleMembers = this.members
+    this.members = noMembers
   }
 
   observe(flat: FlatDocument): void {
