@@ -19,7 +19,7 @@ import type { SegmentRecord } from './segment-record.ts'
 
 /**
  * Records of the documents [from, to) of the segment; `from` is the start of a chunk. Between the steps of a record that
- * takes longer comes undefined. Values are views: of row memory, of what the segment keeps, of the room.
+ * takes longer comes undefined. Values are in the room, or what the segment keeps.
  */
 export function* chunkWrites(
   segment: OpenSegment,
@@ -34,8 +34,8 @@ export function* chunkWrites(
   yield* segment.pairTexts.addSteps(segment.table.pairs)
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     let frame = 0
-    for (const value of segment.rows.chunkFrames(chunk)) {
-      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value }
+    for (const bytes of segment.rows.chunkFrames(chunk)) {
+      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value: room.copyOf(bytes) }
     }
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
     yield {

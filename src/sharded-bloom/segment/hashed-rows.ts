@@ -98,7 +98,7 @@ export class HashedRows {
     this.#memory.pop(pointers)
   }
 
-  /** The frames of a chunk, in order: what a checkpoint writes. As they lie in row memory: REQUIRES that nothing is added meanwhile. */
+  /** The frames of a chunk, in order, as they lie in row memory: what a checkpoint writes. */
   *chunkFrames(chunk: number): Generator<Uint8Array> {
     this.#flush()
     for (const address of this.#chunks[chunk]!) yield this.#memory.u8.subarray(address, address + frameBytes)

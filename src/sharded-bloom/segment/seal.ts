@@ -99,16 +99,20 @@ async function writeHashedRows(
 
 async function writeUpperLevel(segment: OpenSegment, store: IndexStore, storedAt: number): Promise<number> {
   let writes: IndexWrite[] = []
+  let room = new Room()
   let frame = 0
   let sliceStart = performance.now()
-  for (const value of segment.upper.contents(segment.documents)) {
+  for (const bytes of segment.upper.contents(segment.documents)) {
     sliceStart = await breathe(sliceStart)
-    writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value })
+    writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value: room.copyOf(bytes) })
     if (writes.length < framesPerBatch) continue
     await store.write(writes)
     writes = []
+    room.close()
+    room = new Room()
   }
   if (writes.length > 0) await store.write(writes)
+  room.close()
   return frame * frameBytes
 }
 

@@ -216,7 +216,7 @@ export class UpperLevelBuilder {
     return { groups, shift: first / this.#groupDocuments, perWord: groupsPerSegment / groups, mask }
   }
 
-  /** What is stored: every frame, as it lies in row memory. REQUIRES: nothing is added meanwhile. @param documents of the segment */
+  /** What is stored: every frame, as it lies in row memory. @param documents of the segment */
   *contents(documents: number): Generator<Uint8Array> {
     this.#settle()
     if (documents > 0) this.#flush(documents - 1)
