@@ -1,0 +1,115 @@
+/**
+ * Which arrays does an import leave to the garbage collector? Those of 2 KiB and more that are made while tweets are imported
+ * into a process that has done so before, by where they are made.
+ *
+ *     node --import tsx bench/array-bytes.ts [--count n] [--places n]
+ *
+ * Arrays lie beside V8's heap. The longer they live the later they are given back, and those that grow old are only when V8 marks
+ * all of its heap, which it does the sooner the more of them there are.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { generateTweets } from '../src/workload/tweets.ts'
+import { openDatabase } from './contenders/petaldb-api.ts'
+import { machine } from './machine.ts'
+import { header, table } from './query-report.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    count: { type: 'string', default: '100000' },
+    places: { type: 'string', default: '12' }
+  }
+})
+const count = Number(options.count)
+const smallest = 2048
+
+interface Place {
+  arrays: number
+  bytes: number
+}
+
+const places = new Map<string, Place>()
+let isCounting = false
+
+function note(bytes: number): void {
+  if (!isCounting || bytes < smallest) return
+  const name = callerOf(new Error().stack ?? '')
+  const place = places.get(name) ?? { arrays: 0, bytes: 0 }
+  place.arrays++
+  place.bytes += bytes
+  places.set(name, place)
+}
+
+/** The function of the package that made the array, and its file. */
+function callerOf(stack: string): string {
+  const frame = stack.split('\n').find((line) => /\/(src|dist)\//.test(line)) ?? stack.split('\n')[3] ?? ''
+  return frame
+    .trim()
+    .replace(/^at /, '')
+    .replace(/\(.*\/(src|dist)\//, '(')
+    .replace(/:\d+\)$/, ')')
+}
+
+type Makes = new (...given: never[]) => { readonly byteLength: number }
+
+/** Notes what `new` makes of its own memory, and what slice() copies. */
+function watchArrays(): void {
+  for (const name of ['Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'] as const) {
+    const original = globalThis[name] as unknown as Makes & { readonly prototype: Uint8Array }
+    const { slice } = original.prototype
+    original.prototype.slice = function (this: Uint8Array<ArrayBuffer>, ...range: number[]) {
+      const copy = slice.apply(this, range) as Uint8Array<ArrayBuffer>
+      note(copy.byteLength)
+      return copy
+    }
+    const watched: unknown = new Proxy(original, {
+      construct(target, given: unknown[], newTarget) {
+        const made = Reflect.construct(target, given, newTarget === watched ? target : newTarget)
+        const isView = given[0] instanceof ArrayBuffer || given[0] instanceof SharedArrayBuffer
+        if (!isView) note((made as Uint8Array).byteLength)
+        return made
+      }
+    })
+    Object.assign(globalThis, { [name]: watched })
+  }
+  for (const name of ['alloc', 'allocUnsafe', 'allocUnsafeSlow'] as const) {
+    const original = Buffer[name]
+    Buffer[name] = (bytes: number) => {
+      note(bytes)
+      return original(bytes)
+    }
+  }
+}
+
+const tweets = [...generateTweets({ count, seed: 1 })]
+
+async function importTweets(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'petaldb-arrays-'))
+  try {
+    const db = await openDatabase(join(directory, 'tweets.db'))
+    for (let i = 0; i < tweets.length; i += 1000) await db.insertMany(tweets.slice(i, i + 1000))
+    await db.close()
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+// Before the package is loaded: it takes what is global then.
+watchArrays()
+await importTweets()
+isCounting = true
+await importTweets()
+isCounting = false
+
+const all = [...places].sort(([, a], [, b]) => b.bytes - a.bytes)
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
+console.log(header(machine(), `node --import tsx bench/array-bytes.ts --count ${count}`))
+console.log(`\n${megabytes(all.reduce((sum, [, { bytes }]) => sum + bytes, 0))} MB of arrays\n`)
+console.log(
+  table(
+    ['made by', 'MB', 'arrays'],
+    all.slice(0, Number(options.places)).map(([name, { arrays, bytes }]) => [name, megabytes(bytes), String(arrays)])
+  )
+)
