@@ -59,7 +59,7 @@ function watchArrays(): void {
   for (const name of ['Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'] as const) {
     const original = globalThis[name] as unknown as Makes & { readonly prototype: Uint8Array }
     const { slice } = original.prototype
-    original.prototype.slice = function (this: Uint8Array<ArrayBuffer>, ...range: number[]) {
+    original.prototype.slice = function (this: Uint8Array<ArrayBuffer>, ...range: [start?: number, end?: number]) {
       const copy = slice.apply(this, range) as Uint8Array<ArrayBuffer>
       note(copy.byteLength)
       return copy
