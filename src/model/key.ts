@@ -24,6 +24,7 @@ import { normaliseDecimal, toDecimal } from './decimal.ts'
 import { PetalError } from './errors.ts'
 import { KeyWriter } from './key-writer.ts'
 import { compareNumbers, unwrapNumber } from './numbers.ts'
+import { objectIdDigits } from './object-id.ts'
 import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from './types.ts'
 
@@ -99,7 +100,12 @@ function numberKey(value: number): Uint8Array {
 function objectIdKey(value: ObjectId): Uint8Array {
   const key = new Uint8Array(objectIdBytes)
   key[0] = objectIdTag
-  key.set(value.id, 1)
+  const { id } = value
+  if (id instanceof Uint8Array && id.length === objectIdBytes - 1) key.set(id, 1)
+  else {
+    const digits = objectIdDigits(value)
+    for (let i = 1; i < objectIdBytes; i++) key[i] = Number.parseInt(digits.slice(2 * i - 2, 2 * i), 16)
+  }
   return key
 }
 

@@ -11,9 +11,10 @@
  * 2. wrap never changes its argument and shares what needs no wrapper; unwrap works in place.
  * 3. Neither makes an object with a foreign prototype.
  */
-import { type Binary, type BSONRegExp, type Code, Decimal128, type ObjectId, type Timestamp } from 'bson'
+import { type Binary, type BSONRegExp, type Code, Decimal128, type Timestamp } from 'bson'
 import { PetalError } from './errors.ts'
 import { unwrapNumber } from './numbers.ts'
+import { objectIdDigits } from './object-id.ts'
 import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, typeNames, typeOf } from './types.ts'
 import { base64Of, readWrapper } from './wrapper-reader.ts'
@@ -132,7 +133,7 @@ function wrapObject(value: object, style: WrapStyle, depth: number): unknown {
     case Type.string:
       return String(value)
     case Type.objectId:
-      return { $oid: (value as ObjectId).toHexString() }
+      return { $oid: objectIdDigits(value) }
     case Type.date:
       return wrapDate(value as Date, style)
     case Type.binData:

@@ -23,7 +23,7 @@ import type { TuningOptions } from './tune/tuning.ts'
 export interface IndexStore {
   /** undefined when absent. Synchronous when the store can. */
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
-  /** One atomic batch. A value of undefined deletes the key. Nothing of the values is kept when the promise is returned. */
+  /** One atomic batch. A value of undefined deletes the key. The store has read the values when it returns the promise. */
   write(operations: readonly IndexWrite[]): Promise<void>
   /** Deletes every record with `from` ≤ key < `to`. */
   clear(from: Uint8Array, to: Uint8Array): Promise<void>

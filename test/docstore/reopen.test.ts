@@ -28,6 +28,24 @@ test('documents, ids, counters and index are there after a reopen, and nothing i
   await again.close()
 })
 
+test('a store that keeps what it is given for a while has sound records', async () => {
+  const store = new SlowLevel()
+  const options = { index: { segmentBits: 512 } }
+  const db = await open(store, options)
+  const names = ['a', 'b', 'c']
+  const some = Array.from({ length: 2600 }, (_, i) => ({ _id: i, n: i % 50, text: `number ${i}` }))
+  await Promise.all(names.map((name) => db.collection(name).insertMany(some)))
+  await db.close()
+  await store.open()
+  const again = await open(store, options)
+  for (const name of names) {
+    const collection = again.collection(name)
+    assert.is((await collection.index.stats()).recovered, 0)
+    assert.is(await collection.countDocuments({ n: 3 }), 52)
+  }
+  await again.close()
+})
+
 test('ordinals are not used again after the newest documents were deleted', async () => {
   const location = scratchPath()
   let db = await open(location)

@@ -138,7 +138,7 @@ test('marks a document whose _id is an ObjectId', () => {
   class Foreign {
     readonly _bsontype = 'ObjectId'
   }
-  assert.is(writer.write({ _id: new Foreign() }), 'notPlain')
+  assert.throws(() => writer.write({ _id: new Foreign() }), /24 hexadecimal digits/)
 })
 
 test('nests as deep as documents may', () => {
@@ -213,6 +213,14 @@ test('reads a property once', () => {
     }
   }
   assert.is(Buffer.from(writer.write(document)).toString(), '{"a":1}')
+  const ids = {
+    get _id(): ObjectId {
+      reads++
+      return new ObjectId('00112233445566778899aabb')
+    }
+  }
+  assert.is(Buffer.from(writer.write(ids)).toString('latin1'), '\u0002{"_id":"00112233445566778899aabb"}')
+  assert.is(reads, 2)
 })
 
 test.run()

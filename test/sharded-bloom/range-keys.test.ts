@@ -1,5 +1,4 @@
 /** Keys sort as MongoDB sorts, whether they are made of objects or of bytes, and survive a checkpoint. */
-
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -84,4 +84,19 @@ test('documents of very many pairs are counted in full, and sampled in bounded m
   assert.ok(sampler.hashedPairsPerDocument([]).every((count) => count === 3002))
 })
 
+test('what a closed sampler leaves behind is used by one other, and changes nothing', () => {
+  const documents = [...many(3000, (i) => ({ n: i, tags: [`t${i % 7}`, `t${i % 11}`] }))]
+  const told = (sampler: Sampler): unknown => [sampler.documents(), sampler.frequent(2)]
+  const fresh = new Sampler()
+  observe(fresh, documents)
+  const expected = told(fresh)
+  fresh.close()
+  fresh.close()
+  const [first, second] = [new Sampler(), new Sampler()]
+  assert.is.not(first.members.buffer, second.members.buffer)
+  for (const document of documents) for (const sampler of [first, second]) observe(sampler, [document])
+  assert.equal(told(first), expected)
+  assert.equal(told(second), expected)
+})
+
 test.run()

@@ -15,6 +15,7 @@
  */
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
+import { objectIdDigits } from '../../model/object-id.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 import { unwrap, wrap } from '../../model/wrappers.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
@@ -33,7 +34,8 @@ export function encodeRecord(document: Document, isPlain: boolean): string {
   if (!isPlain) return wrappedMark + JSON.stringify(wrap(document, 'stored'))
   const id = document._id
   const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
-  return isObjectId ? objectIdMark + JSON.stringify(document) : JSON.stringify(document)
+  if (!isObjectId) return JSON.stringify(document)
+  return objectIdMark + JSON.stringify({ ...document, _id: objectIdDigits(id) })
 }
 
 /** @throws PetalError DataCorruption for a text that encodeRecord never wrote */

@@ -44,9 +44,12 @@ interface WaitingInsert {
 const maxGroup = 1000
 /** What is prepared between two looks at the clock: nothing but the `_id` is looked into, whatever the document's size. */
 const entriesPerLook = 16
-/** Characters of records between two looks at the clock, some 0.1 ms; as many as an `_id` and an empty record count for. */
+/**
+ * Characters of records between two looks at the clock, some 0.1 ms, and what each record counts for beside its own: much of a
+ * document may not be in its record.
+ */
 const charactersPerLook = 4096
-const charactersBeside = 128
+const charactersBeside = 512
 /** Documents of a collection that are looked at one by one: with code that is new they take a hundred times as long. */
 const coldDocuments = 512
 /** Every `_id` is above it. */

@@ -10,6 +10,7 @@
  * 2. It is written exactly when jsonFormOf() knows a form, the document is not too large, and its keys not too long.
  * 3. Memory is bounded: past `maxKeys`, or when there is no room for another, keys begin again from nothing.
  */
+import { objectIdDigits } from '../../model/object-id.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
 import { inheritsNothing, isPlainNumber } from './plain.ts'
@@ -128,7 +129,7 @@ export class JsonWriter {
       }
       if (depth === 0 && typeof value === 'object' && key === '_id' && typeOf(value) === Type.objectId) {
         this.#hasObjectId = true
-        value = (value as { toJSON?(): unknown }).toJSON?.()
+        value = objectIdDigits(value)
       }
       if (!this.#value(value, child, child.piece, depth)) return false
       last = child

@@ -32,32 +32,29 @@ export class CheckedStore implements IndexStore {
     return stored instanceof Promise ? stored.then((bytes) => contentOf(key, bytes)) : contentOf(key, stored)
   }
 
+  /** Values are read until the promise settles, unlike those that the store below is given. */
   write(operations: readonly IndexWrite[]): Promise<void> {
     let bytes = 0
     for (const { value } of operations) bytes += value?.length ?? 0
     if (bytes > bytesAtOnce) return this.#writeInSlices(operations)
     const room = new Room()
-    try {
-      return this.#store.write(operations.map((operation) => checked(operation, room)))
-    } finally {
-      room.close()
-    }
+    const written = this.#store.write(operations.map((operation) => checked(operation, room)))
+    room.close()
+    return written
   }
 
   async #writeInSlices(operations: readonly IndexWrite[]): Promise<void> {
     const room = new Room()
-    try {
-      const writes: IndexWrite[] = []
-      let sliceStart = performance.now()
-      for (const operation of operations) {
-        writes.push(checked(operation, room))
-        const slice = breathe(sliceStart)
-        sliceStart = slice instanceof Promise ? await slice : slice
-      }
-      await this.#store.write(writes)
-    } finally {
-      room.close()
+    const writes: IndexWrite[] = []
+    let sliceStart = performance.now()
+    for (const operation of operations) {
+      writes.push(checked(operation, room))
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
     }
+    const written = this.#store.write(writes)
+    room.close()
+    await written
   }
 
   clear(from: Uint8Array, to: Uint8Array): Promise<void> {

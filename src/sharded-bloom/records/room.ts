@@ -10,8 +10,9 @@
 /** Larger than most batches. */
 const roomBytes = 1024 * 1024
 /** Kept for batches to come, of all indexes. */
-const maxIdle = 2
+const maxIdle = 4
 const idle: Uint8Array[] = []
+const noMemory = new Uint8Array(0)
 
 /**
  * @example
@@ -21,7 +22,7 @@ const idle: Uint8Array[] = []
  * room.close()
  */
 export class Room {
-  readonly #memory = idle.pop() ?? new Uint8Array(roomBytes)
+  #memory = idle.pop() ?? new Uint8Array(roomBytes)
   #used = 0
 
   /** Bytes of any contents; outside the room when they do not fit. */
@@ -38,8 +39,13 @@ export class Room {
     return copy
   }
 
-  /** Call once. Nobody reads any more what was taken. */
+  /**
+   * Nobody reads any more what was taken. Not for a `finally`, where a store that failed may still be reading: a room that is
+   * never closed is garbage.
+   */
   close(): void {
-    if (idle.length < maxIdle) idle.push(this.#memory)
+    if (this.#memory !== noMemory && idle.length < maxIdle) idle.push(this.#memory)
+    this.#memory = noMemory
+    this.#used = 0
   }
 }

@@ -19,7 +19,7 @@ import type { SegmentRecord } from './segment-record.ts'
 
 /**
  * Records of the documents [from, to) of the segment; `from` is the start of a chunk. Between the steps of a record that
- * takes longer comes undefined. Values are in the room, or what the segment keeps.
+ * takes longer comes undefined. Some values are in the room.
  */
 export function* chunkWrites(
   segment: OpenSegment,

@@ -103,8 +103,8 @@ async function writeUpperLevel(segment: OpenSegment, store: IndexStore, storedAt
   let frame = 0
   let sliceStart = performance.now()
   for (const bytes of segment.upper.contents(segment.documents)) {
-    sliceStart = await breathe(sliceStart)
     writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value: room.copyOf(bytes) })
+    sliceStart = await breathe(sliceStart)
     if (writes.length < framesPerBatch) continue
     await store.write(writes)
     writes = []

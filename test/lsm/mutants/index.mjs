@@ -4,6 +4,7 @@ import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
 import { flushKernel } from './flush-kernel.mjs'
 import { kernels } from './kernels.mjs'
+import { memory } from './memory.mjs'
 import { reading } from './reading.mjs'
 import { recovery } from './recovery.mjs'
 import { values } from './values.mjs'
@@ -16,5 +17,6 @@ export const mutants = {
   'Lookups are full scans': values,
   'Bounds are sound': bounds,
   'A flush in WebAssembly is one in JavaScript': flushKernel,
-  'Kernels do what JavaScript would': kernels
+  'Kernels do what JavaScript would': kernels,
+  "Memory that is used again is nobody's any more": memory
 }

@@ -1,0 +1,56 @@
+/** Inserts let the event loop turn however small, large or bad the documents are. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { BulkWriteError, type Document, open } from '../../src/index.ts'
+
+/** How often the loop turns while documents are inserted, were every look at the clock 3 ms after the one before. */
+async function turnsOf(documents: readonly Document[]): Promise<number> {
+  const db = await open('unused', { store: 'memory' })
+  // The first ones are looked at one by one.
+  await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: `first ${i}` })))
+  const { now } = performance
+  let time = now.call(performance)
+  let turns = 0
+  let isOver = false
+  const turn = (): void => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  performance.now = () => {
+    time += 3
+    return time
+  }
+  try {
+    setImmediate(turn)
+    await db.insertMany(documents, { ordered: false }).catch((error: unknown) => {
+      assert.instance(error, BulkWriteError)
+    })
+  } finally {
+    isOver = true
+    performance.now = now
+  }
+  await db.close()
+  return turns
+}
+
+test('documents of a hundred characters: a turn is due for every eight', async () => {
+  const turns = await turnsOf(Array.from({ length: 2000 }, (_, i) => ({ _id: i, text: 'x'.repeat(80) })))
+  assert.ok(turns >= 250, `${turns} turns`)
+})
+
+test('documents of thousands: a turn is due for each', async () => {
+  const turns = await turnsOf(Array.from({ length: 200 }, (_, i) => ({ _id: i, text: 'x'.repeat(5000) })))
+  assert.ok(turns >= 200, `${turns} turns`)
+})
+
+test('documents that are refused: a turn is due for each', async () => {
+  const cyclic = (): Document => {
+    const document: Document = {}
+    document.self = document
+    return document
+  }
+  const turns = await turnsOf(Array.from({ length: 200 }, cyclic))
+  assert.ok(turns >= 200, `${turns} turns`)
+})
+
+test.run()

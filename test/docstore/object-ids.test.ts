@@ -1,0 +1,52 @@
+/** ObjectIds of other makes: old ones, those with a toJSON of their own, and what only says that it is one. */
+import { ObjectId } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Document, open } from '../../src/index.ts'
+import { rejects } from './scratch.ts'
+
+const digits = '00112233445566778899aabb'
+
+/** As bson before 4.0 has them: twelve characters for the bytes. */
+class Old {
+  readonly _bsontype = 'ObjectId'
+  readonly id = Buffer.from(digits, 'hex').toString('latin1')
+  toHexString(): string {
+    return digits
+  }
+}
+
+class Claimed {
+  readonly _bsontype = 'ObjectId'
+}
+
+const forms: Readonly<Record<string, (id: unknown) => Document>> = {
+  'JSON holds': (_id) => ({ _id, a: 1 }),
+  'JSON does not hold': (_id) => ({ _id, at: new Date(0) }),
+  'has it inside': (id) => ({ _id: new ObjectId(digits), id })
+}
+
+for (const [name, make] of Object.entries(forms)) {
+  test(`a document that ${name}: an ObjectId is stored by its digits, whatever its toJSON() says`, async () => {
+    for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old()]) {
+      const db = await open('unused', { store: 'memory' })
+      await db.insertOne(make(id))
+      const expected = make(new ObjectId(digits))
+      assert.equal(await db.find({}).toArray(), [expected])
+      assert.equal(await db.get(new ObjectId(digits)), expected)
+      await rejects(db.insertOne({ _id: new ObjectId(digits) }), 'DuplicateKey')
+      await db.close()
+    }
+  })
+
+  test(`a document that ${name}: what has no digits is refused`, async () => {
+    const db = await open('unused', { store: 'memory' })
+    for (const toHexString of [undefined, () => 'zz', () => 5, () => digits.slice(1)]) {
+      await rejects(db.insertOne(make(Object.assign(new Claimed(), { toHexString }))), 'BadValue')
+    }
+    assert.is(await db.countDocuments(), 0)
+    await db.close()
+  })
+}
+
+test.run()

@@ -1,0 +1,61 @@
+/** Memory that is used again is nobody's any more. */
+import { edit, mutant } from './mutant.mjs'
+
+export const memory = [
+  mutant(
+    'stores that keep values are given memory of rooms',
+    edit('docstore/write/write-batch', 'this.copies ? value : value.slice()', 'value'),
+    'docstore/reopen'
+  ),
+  mutant(
+    'a room is closed when the first of its records is made',
+    edit(
+      'sharded-bloom/records/checked-store',
+      'writes.push(checked(operation, room))',
+      'writes.push(checked(operation, room))\n      room.close()'
+    ),
+    'sharded-bloom/room'
+  ),
+  mutant(
+    'a seal closes the room of its rows before they are written',
+    edit(
+      'sharded-bloom/segment/seal',
+      'await store.write(writes)\n    room.close()\n  }\n  return bytes',
+      'const written = store.write(writes)\n    room.close()\n    await written\n  }\n  return bytes'
+    ),
+    'sharded-bloom/room'
+  ),
+  mutant(
+    'a seal closes the room of its upper level before it is written',
+    edit(
+      'sharded-bloom/segment/seal',
+      'await store.write(writes)\n    writes = []\n    room.close()',
+      'const written = store.write(writes)\n    room.close()\n    await written\n    writes = []'
+    ),
+    'sharded-bloom/room'
+  ),
+  mutant(
+    'a checkpoint closes its room before it is written',
+    edit(
+      'sharded-bloom/segment/segment-store',
+      'await this.write(writes, [handle])\n    room.close()',
+      'const written = this.write(writes, [handle])\n    room.close()\n    await written'
+    ),
+    'sharded-bloom/room'
+  ),
+  mutant(
+    'a room that is closed twice is given to two',
+    edit('sharded-bloom/records/room', 'this.#memory = noMemory\n    this.#used = 0', ''),
+    'sharded-bloom/room'
+  ),
+  mutant(
+    'two samplers have the members of one that was closed',
+    edit('sharded-bloom/tune/sampler', '    idleMembers = undefined\n    this.#stride', '    this.#stride'),
+    'sharded-bloom/sampler'
+  ),
+  mutant(
+    'the hash table of a released memtable keeps its keys',
+    edit('lsm/memtable/key-table', 'idleSlots.pop()?.fill(0)', 'idleSlots.pop()'),
+    'lsm/memtable-cursor'
+  )
+]

@@ -1,0 +1,81 @@
+/** Records that are put together in memory used again are those that were meant, whatever is written meanwhile. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
+import { Room } from '../../src/sharded-bloom/records/room.ts'
+import { IndexHarness } from '../support/index-harness.ts'
+
+test('rooms that are open have nothing in common; what does not fit is apart', () => {
+  const rooms = [new Room(), new Room()]
+  const taken = rooms.flatMap((room) => [room.take(10), room.take(2 ** 20), room.copyOf(Uint8Array.of(1, 2, 3))])
+  taken.forEach((bytes, i) => {
+    bytes.fill(i)
+  })
+  taken.forEach((bytes, i) => {
+    assert.ok(bytes.every((byte) => byte === i))
+  })
+  for (const room of rooms) room.close()
+  rooms[0]!.close()
+  const [third, fourth] = [new Room(), new Room()]
+  assert.is.not(third.take(1).buffer, fourth.take(1).buffer, 'a room that was closed twice is one room')
+  assert.is.not(rooms[0]!.take(1).buffer, third.take(1).buffer, 'a closed room has no memory')
+})
+
+/** The records of an index that checkpoints and seals: more of each kind than one batch takes. */
+async function recordsOf(seed: number): Promise<ReadonlyMap<string, Uint8Array>> {
+  const harness = new IndexHarness({ segmentDocuments: 4096, shards: 2048, seed: { lo: seed, hi: 2 } })
+  harness.usesBytes = true
+  await harness.open()
+  const documents = Array.from({ length: 4300 + seed * 100 }, (_, i) => ({
+    _id: i,
+    n: (i * 7919 * seed) % 1000,
+    share: i / 7,
+    tags: Array.from({ length: 90 + (i % 9) }, (_, j) => `${i} ${j * seed}`),
+    text: `w${(i * seed) % 5000}`
+  }))
+  await harness.insert(documents, 400 + 37 * seed)
+  await harness.close()
+  assert.equal(harness.damage, [])
+  assert.ok(harness.records.keysOf(IndexArea.upperLevel).length > 32)
+  assert.ok(harness.records.keysOf(IndexArea.hashedRows).length > 32)
+  // But for the header, which has the time in it.
+  return new Map([...harness.records.records].filter(([key]) => !key.startsWith('00')))
+}
+
+test('several indexes at once write the records of each alone, when rooms are written over as they are closed', async () => {
+  const seeds = [1, 3, 4]
+  const expected: ReadonlyMap<string, Uint8Array>[] = []
+  for (const seed of seeds) expected.push(await recordsOf(seed))
+  const { take, close } = Room.prototype
+  const { now } = performance
+  const taken = new WeakMap<Room, Uint8Array[]>()
+  let time = now.call(performance)
+  Room.prototype.take = function (bytes) {
+    const memory = take.call(this, bytes)
+    taken.set(this, [...(taken.get(this) ?? []), memory])
+    return memory
+  }
+  Room.prototype.close = function () {
+    for (const memory of taken.get(this) ?? []) memory.fill(0xa5)
+    close.call(this)
+  }
+  // Whoever may wait waits.
+  performance.now = () => {
+    time += 3
+    return time
+  }
+  try {
+    const records = await Promise.all(seeds.map(recordsOf))
+    seeds.forEach((seed, i) => {
+      assert.equal([...records[i]!.keys()].sort(), [...expected[i]!.keys()].sort())
+      for (const [key, value] of records[i]!) {
+        assert.ok(Buffer.compare(value, expected[i]!.get(key)!) === 0, `record ${key} of index ${seed}`)
+      }
+    })
+  } finally {
+    Object.assign(Room.prototype, { take, close })
+    performance.now = now
+  }
+})
+
+test.run()
