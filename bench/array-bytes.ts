@@ -1,8 +1,8 @@
 /**
- * Which arrays does an import leave to the garbage collector? Those of 2 KiB and more that are made while tweets are imported
- * into a process that has done so before, by where they are made.
+ * Which arrays does an import, or a rebuild, leave to the garbage collector? Those of 2 KiB and more that are made in a process that
+ * has done so before, by where they are made.
  *
- *     node --import tsx bench/array-bytes.ts [--count n] [--places n]
+ *     node --import tsx bench/array-bytes.ts [--count n] [--places n] [--job rebuild]
  *
  * Arrays lie beside V8's heap. The longer they live the later they are given back, and those that grow old are only when V8 marks
  * all of its heap, which it does the sooner the more of them there are.
@@ -19,7 +19,8 @@ import { header, table } from './query-report.ts'
 const { values: options } = parseArgs({
   options: {
     count: { type: 'string', default: '100000' },
-    places: { type: 'string', default: '12' }
+    places: { type: 'string', default: '12' },
+    job: { type: 'string', default: 'import' }
   }
 })
 const count = Number(options.count)
@@ -85,11 +86,16 @@ function watchArrays(): void {
 
 const tweets = [...generateTweets({ count, seed: 1 })]
 
-async function importTweets(): Promise<void> {
+/** Imports the tweets and builds their index again; counts one of both. */
+async function work(counted: string | undefined): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'petaldb-arrays-'))
   try {
     const db = await openDatabase(join(directory, 'tweets.db'))
+    isCounting = counted === 'import'
     for (let i = 0; i < tweets.length; i += 1000) await db.insertMany(tweets.slice(i, i + 1000))
+    isCounting = counted === 'rebuild'
+    await db.index.rebuild()
+    isCounting = false
     await db.close()
   } finally {
     rmSync(directory, { recursive: true, force: true })
@@ -98,14 +104,12 @@ async function importTweets(): Promise<void> {
 
 // Before the package is loaded: it takes what is global then.
 watchArrays()
-await importTweets()
-isCounting = true
-await importTweets()
-isCounting = false
+await work(undefined)
+await work(options.job)
 
 const all = [...places].sort(([, a], [, b]) => b.bytes - a.bytes)
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
-console.log(header(machine(), `node --import tsx bench/array-bytes.ts --count ${count}`))
+console.log(header(machine(), `node --import tsx bench/array-bytes.ts --count ${count} --job ${options.job}`))
 console.log(`\n${megabytes(all.reduce((sum, [, { bytes }]) => sum + bytes, 0))} MB of arrays\n`)
 console.log(
   table(
