@@ -41,8 +41,8 @@ interface Slab {
 
 /**
  * Keeps chunks of past arenas: fresh memory costs zero-filling and a page fault every 4 KiB. The slab that went last is taken
- * again while the garbage collector has not: where stores are opened one after the other, a slab for each would make V8
- * mark its whole heap for the memory beside it.
+ * again while it is there: V8 does not count shared memory, and where stores are opened one after the other each would leave
+ * one behind until something else makes it collect.
  */
 export class ArenaPool {
   readonly #maxIdleBytes: number
