@@ -24,13 +24,13 @@ import { normaliseDecimal, toDecimal } from './decimal.ts'
 import { PetalError } from './errors.ts'
 import { KeyWriter } from './key-writer.ts'
 import { compareNumbers, unwrapNumber } from './numbers.ts'
-import { objectIdDigits } from './object-id.ts'
+import { objectIdBytes } from './object-id.ts'
 import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from './types.ts'
 
 const maxDepth = 100
 const numberBytes = 10
-const objectIdBytes = 13
+const objectIdKeyBytes = 13
 
 /** Where an inexact number lies relative to its nearest double. */
 const Side = { below: 0x40, exact: 0x80, above: 0xc0 } as const
@@ -98,14 +98,9 @@ function numberKey(value: number): Uint8Array {
 }
 
 function objectIdKey(value: ObjectId): Uint8Array {
-  const key = new Uint8Array(objectIdBytes)
+  const key = new Uint8Array(objectIdKeyBytes)
   key[0] = objectIdTag
-  const { id } = value
-  if (id instanceof Uint8Array && id.length === objectIdBytes - 1) key.set(id, 1)
-  else {
-    const digits = objectIdDigits(value)
-    for (let i = 1; i < objectIdBytes; i++) key[i] = Number.parseInt(digits.slice(2 * i - 2, 2 * i), 16)
-  }
+  key.set(objectIdBytes(value), 1)
   return key
 }
 
@@ -139,7 +134,7 @@ function write(value: unknown, depth: number): void {
       return
     }
     case Type.objectId:
-      writer.raw((value as ObjectId).id)
+      writer.raw(objectIdBytes(value))
       return
     case Type.bool:
       writer.byte(value === true ? 1 : 0)

@@ -1,7 +1,18 @@
 /** ObjectIds of whatever version of bson: told by their `_bsontype`, and asked for their digits. */
 import { PetalError } from './errors.ts'
 
-const digits = /^[0-9a-f]{24}$/i
+const allDigits = /^[0-9a-f]{24}$/i
+
+const bytesOfId = 12
+
+/** The 12 bytes. @throws PetalError BadValue as objectIdDigits() */
+export function objectIdBytes(value: unknown): Uint8Array {
+  const { id } = value as { readonly id?: unknown }
+  if (id instanceof Uint8Array && id.length === bytesOfId) return id
+  // Others keep their bytes in another way.
+  const digits = objectIdDigits(value)
+  return Uint8Array.from({ length: bytesOfId }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16))
+}
 
 /**
  * The 24 hexadecimal digits. Not by toJSON(), which applications give their own.
@@ -11,6 +22,6 @@ const digits = /^[0-9a-f]{24}$/i
  */
 export function objectIdDigits(value: unknown): string {
   const hex = (value as { toHexString?(): unknown }).toHexString?.()
-  if (typeof hex === 'string' && digits.test(hex)) return hex
+  if (typeof hex === 'string' && allDigits.test(hex)) return hex
   throw new PetalError('BadValue', `An ObjectId has 24 hexadecimal digits, not ${String(hex)}`)
 }

@@ -4,6 +4,7 @@
  * Invariant: two scalars that MongoDB calls equal have the same form. The converse holds when both are `exact`.
  */
 import { isExactDouble, toDouble } from './numbers.ts'
+import { objectIdDigits } from './object-id.ts'
 import { type Numeric, Type, type TypeCode, typeOf } from './types.ts'
 
 export interface Scalar {
@@ -45,7 +46,7 @@ export function toScalar(value: unknown): Scalar | undefined {
 export function specialKey(type: TypeCode, value: object): string {
   switch (type) {
     case Type.objectId:
-      return (value as { toHexString(): string }).toHexString()
+      return objectIdDigits(value)
     case Type.binData:
       return binaryKey(value as Uint8Array | { readonly sub_type: number; value(): Uint8Array })
     case Type.timestamp:

@@ -26,6 +26,18 @@ const forms: Readonly<Record<string, (id: unknown) => Document>> = {
   'has it inside': (id) => ({ _id: new ObjectId(digits), id })
 }
 
+test('an ObjectId inside an _id is stored by its digits, too', async () => {
+  for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old()]) {
+    const db = await open('unused', { store: 'memory' })
+    await db.insertOne({ _id: { id, n: 1 } })
+    const expected = { _id: { id: new ObjectId(digits), n: 1 } }
+    assert.equal(await db.get(expected._id), expected)
+    assert.equal(await db.find({ '_id.id': id }).toArray(), [expected])
+    await rejects(db.insertOne({ _id: { id: new Claimed(), n: 1 } }), 'BadValue')
+    await db.close()
+  }
+})
+
 for (const [name, make] of Object.entries(forms)) {
   test(`a document that ${name}: an ObjectId is stored by its digits, whatever its toJSON() says`, async () => {
     for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old()]) {

@@ -1,8 +1,8 @@
 /**
  * Memory for records on their way to the store: what a batch of them takes is used again by the next one.
  *
- * An array of its own for each record was, to V8, memory beside the heap that it gets back only by marking the whole heap:
- * 40 MB for 100,000 tweets.
+ * An array of its own for each record was, to V8, memory beside the heap that it gets back only by marking the whole heap
+ * (docs/ingest.md).
  *
  * Invariant: what was taken is written over by nobody until the room is closed, and may be from then on.
  */
