@@ -16,6 +16,7 @@ import type { Document } from '../model/types.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
+import type { StoredSource } from './stored-source.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
 import type { TuningOptions } from './tune/tuning.ts'
 
@@ -40,20 +41,8 @@ export interface IndexWrite {
 export interface DocumentSource {
   read(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly [ordinal: number, document: Document]>
 
-  /**
-   * As read(), in runs, documents as they are stored: for those who read all of them. A run is valid until the next one
-   * is asked for.
-   */
-  readStored?(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly StoredDocument[]>
-}
-
-export interface StoredDocument {
-  readonly ordinal: number
-  /** The document's JSON, bytes being UTF-8; undefined when only the document itself tells what it holds. */
-  readonly json: string | Uint8Array | undefined
-  /** How the JSON has to be read; 'json' unless told otherwise. */
-  readonly form?: JsonForm
-  document(): Document
+  /** The same documents as they are stored, for those who read all of them. */
+  readonly stored?: StoredSource
 }
 
 export interface RebuildProgress {

@@ -18,7 +18,6 @@ import { PetalError } from '../../model/errors.ts'
 import { objectIdDigits } from '../../model/object-id.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 import { unwrap, wrap } from '../../model/wrappers.ts'
-import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 
 const wrappedMark = '\u0001'
 export const objectIdMark = '\u0002'
@@ -64,18 +63,6 @@ export function decodeRecord(text: string): Document {
   throw corrupt(text)
 }
 
-/** The JSON in a record; undefined where it does not hold the document exactly. */
-export function jsonOf(text: string): string | undefined {
-  switch (text[0]) {
-    case '{':
-      return text
-    case objectIdMark:
-      return text.slice(1)
-    default:
-      return undefined
-  }
-}
-
 /** Where the JSON begins in a record's bytes; undefined where it does not hold the document exactly. */
 export function jsonStart(record: Uint8Array): 0 | 1 | undefined {
   if (record[0] === 0x7b) return 0
@@ -90,11 +77,6 @@ export function isSameDocument(encoded: string, stored: string): boolean {
   if (encoded === stored) return true
   if (encoded[0] !== '{' || stored[0] !== '{') return false
   return encoded === JSON.stringify(JSON.parse(stored))
-}
-
-/** How the JSON in a record has to be read. */
-export function formOf(text: string): JsonForm {
-  return text[0] === objectIdMark ? 'objectId' : 'json'
 }
 
 function corrupt(text: string, cause?: unknown): PetalError {

@@ -7,7 +7,8 @@ import type { AbstractSnapshot } from 'abstract-level'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
-import type { DocumentSource, IndexView, IndexWrite, StoredDocument } from '../../sharded-bloom/document-index.ts'
+import type { DocumentSource, IndexView, IndexWrite } from '../../sharded-bloom/document-index.ts'
+import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentCache } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { commitFailed } from '../errors.ts'
@@ -23,7 +24,7 @@ import { IndexRecords } from './index-records.ts'
 import { Area } from './layout.ts'
 import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
 import { orFail, rethrow } from './store-errors.ts'
-import { runsOfReader, runsOfScan } from './stored-runs.ts'
+import { runsOfReader, runsOfScan, storedDocument } from './stored-runs.ts'
 
 const textOptions: TextReadOptions = { keyEncoding: 'view', valueEncoding: 'utf8' }
 
@@ -213,7 +214,7 @@ export class CollectionStore {
   /** Where the index re-reads documents. */
   readonly source: DocumentSource = {
     read: (from, to) => this.#readDocuments(from, to),
-    readStored: (from, to) => this.#readStored(from, to)
+    stored: { read: (from, to) => this.#readStored(from, to), document: storedDocument }
   }
 
   /** Deletes everything of the collection but its catalog entry. Not atomic: the catalog remembers to repeat it. */
@@ -256,7 +257,7 @@ export class CollectionStore {
     }
   }
 
-  async *#readStored(from: number, to: number): AsyncIterable<readonly StoredDocument[]> {
+  async *#readStored(from: number, to: number): AsyncIterable<StoredRun> {
     if (from >= to) return
     const range = { from, to }
     // Nobody reads them again: they would only push others out of the cache.

@@ -1,82 +1,100 @@
-/** Documents as they are stored, in runs: for those who index all of them again. */
+/** Records of documents in runs, for those who index all of them again, and what is in one. */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
-import type { StoredDocument } from '../../sharded-bloom/document-index.ts'
-import { decodeRecord, formOf, jsonOf, jsonStart } from '../documents/record.ts'
+import type { StoredDocument, StoredRun } from '../../sharded-bloom/stored-source.ts'
+import { decodeRecord, jsonStart } from '../documents/record.ts'
 import type { DocumentReader } from '../read/document-reader.ts'
 import type { DocumentScan } from '../read/document-scan.ts'
 
 /** A run is copied without a look at the clock. */
 const maxRunDocuments = 64
 const runBytes = 64 * 1024
+/** UTF-8 bytes of a UTF-16 unit, at most. */
+const maxBytesPerUnit = 3
 
 /** Reads to the end and closes the reader. */
-export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<readonly StoredDocument[]> {
+export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<StoredRun> {
+  const run = new RunMemory()
+  const encoder = new TextEncoder()
   try {
     for (let entries = await reader.next(); entries.length > 0; entries = await reader.next()) {
-      yield entries.map(([key, text]) => new TextDocument(reader.ordinalOf(key), text))
+      for (const [key, text] of entries) {
+        const room = run.reserve(text.length * maxBytesPerUnit)
+        run.add(reader.ordinalOf(key), encoder.encodeInto(text, room).written)
+        if (!run.isFull) continue
+        yield run
+        run.clear()
+      }
     }
+    if (run.count > 0) yield run
   } finally {
     await reader.close()
   }
 }
 
-/** As runsOfReader(), of a store whose records can be copied as bytes. A run is valid until the next one is asked for. */
-export async function* runsOfScan(scan: DocumentScan): AsyncGenerator<readonly StoredDocument[]> {
-  let room = new Uint8Array(2 * runBytes)
+/** As runsOfReader(), of a store whose records can be copied as bytes. */
+export async function* runsOfScan(scan: DocumentScan): AsyncGenerator<StoredRun> {
+  const run = new RunMemory()
   try {
     while (scan.prepareSome()) await nextTurn()
-    for (let isOver = false; !isOver; ) {
-      const run: StoredDocument[] = []
-      let used = 0
-      while (run.length < maxRunDocuments && used < runBytes) {
-        isOver = !scan.next()
-        if (isOver) break
-        const { ordinal, bytes, start, end } = scan
-        const next = used + end - start
-        // Those before keep the room they have.
-        if (next > room.length) {
-          room = new Uint8Array(2 * (next - used))
-          used = 0
-        }
-        const record = room.subarray(used, used + end - start)
-        record.set(bytes.subarray(start, end))
-        used += record.length
-        run.push(new BytesDocument(ordinal, record))
-      }
-      if (run.length > 0) yield run
+    while (scan.next()) {
+      const { ordinal, bytes, start, end } = scan
+      run.reserve(end - start).set(bytes.subarray(start, end))
+      run.add(ordinal, end - start)
+      if (!run.isFull) continue
+      yield run
+      run.clear()
     }
+    if (run.count > 0) yield run
   } finally {
     await scan.close()
   }
 }
 
-class TextDocument implements StoredDocument {
-  readonly ordinal: number
-  readonly #text: string
+/** What is in a record of a run. */
+export function storedDocument(ordinal: number, record: Uint8Array): StoredDocument {
+  return new RecordOfRun(ordinal, record)
+}
 
-  constructor(ordinal: number, text: string) {
-    this.ordinal = ordinal
-    this.#text = text
+class RunMemory implements StoredRun {
+  readonly ordinals = new Float64Array(maxRunDocuments)
+  readonly ends = new Uint32Array(maxRunDocuments)
+  bytes = new Uint8Array(2 * runBytes)
+  count = 0
+  #used = 0
+
+  get isFull(): boolean {
+    return this.count === maxRunDocuments || this.#used >= runBytes
   }
 
-  get json(): string | undefined {
-    return jsonOf(this.#text)
+  clear(): void {
+    this.count = 0
+    this.#used = 0
   }
 
-  get form(): JsonForm {
-    return formOf(this.#text)
+  /** Room for that many bytes behind the last record. */
+  reserve(bytes: number): Uint8Array {
+    const end = this.#used + bytes
+    if (end > this.bytes.length) {
+      const larger = new Uint8Array(2 * end)
+      larger.set(this.bytes.subarray(0, this.#used))
+      this.bytes = larger
+    }
+    return this.bytes.subarray(this.#used, end)
   }
 
-  document(): Document {
-    return decodeRecord(this.#text)
+  /** The record that was written there. */
+  add(ordinal: number, bytes: number): void {
+    this.#used += bytes
+    this.ordinals[this.count] = ordinal
+    this.ends[this.count++] = this.#used
   }
 }
 
 const decoder = new TextDecoder()
 
-class BytesDocument implements StoredDocument {
+class RecordOfRun implements StoredDocument {
   readonly ordinal: number
   readonly json: Uint8Array | undefined
   readonly form: JsonForm

@@ -1,20 +1,15 @@
 /** Stored documents into an open segment: by their bytes where they are JSON and the scanner reads it, else as objects. */
 import type { Document } from '../../model/types.ts'
-import type { StoredDocument } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
+import type { StoredDocument } from '../stored-source.ts'
 import type { PairList } from '../tune/pair-list.ts'
 import type { Sampler } from '../tune/sampler.ts'
 import type { ByteIngest } from './byte-ingest.ts'
 
-/** UTF-8 bytes of a UTF-16 unit, at most. */
-const maxBytesPerUnit = 3
-
 export class StoredIngest {
   readonly #flatten: (document: Document) => FlatDocument
   readonly #byteIngest: ByteIngest | undefined
-  readonly #encoder = new TextEncoder()
-  #bytes = new Uint8Array(1 << 16)
 
   /** @param byteIngest undefined where the index's hash is not the scanner's */
   constructor(flatten: (document: Document) => FlatDocument, byteIngest: ByteIngest | undefined) {
@@ -37,10 +32,6 @@ export class StoredIngest {
   #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument, sampler: Sampler | undefined): boolean {
     if (json === undefined || this.#byteIngest === undefined) return false
     const onPairs = sampler && ((pairs: PairList): void => sampler.observePairs(pairs))
-    if (typeof json !== 'string') return this.#byteIngest.add(segment, json, 0, json.length, form, onPairs)
-    const room = json.length * maxBytesPerUnit
-    if (this.#bytes.length < room) this.#bytes = new Uint8Array(2 * room)
-    const { written } = this.#encoder.encodeInto(json, this.#bytes)
-    return this.#byteIngest.add(segment, this.#bytes, 0, written, form, onPairs)
+    return this.#byteIngest.add(segment, json, 0, json.length, form, onPairs)
   }
 }

@@ -67,7 +67,7 @@ export class ScatteredIndex implements DocumentIndex {
     // While it is opened the segments must not look for documents between them: those are among the recent versions.
     const source: DocumentSource = {
       read: (from, to) => (this.#isOpen ? documents.read(from, to) : nothing()),
-      ...(documents.readStored && { readStored: documents.readStored })
+      ...(documents.stored && { stored: documents.stored })
     }
     this.#built = new ShardedIndex({ ...options, documents: source })
   }
