@@ -87,6 +87,18 @@ test('a crash at, or a failure of, any write leaves the index as it was, or as i
   }
 })
 
+test('after a reopen, the few documents of a last segment keep the private pairs of those before', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  await harness.insert(tweets.slice(0, 600))
+  await harness.reopen()
+  await harness.rebuild()
+  const [first, last] = harness.index.stats().parameters
+  assert.is(last!.documents, 88)
+  assert.ok(last!.privatePairs > first!.privatePairs / 2, `${last!.privatePairs} of ${first!.privatePairs}`)
+  await harness.check(filters)
+  await harness.close()
+})
+
 test('a view from before sees its documents, and its segments stay as long as it does', async () => {
   for (const isAsync of [false, true]) {
     const harness = await worn()
