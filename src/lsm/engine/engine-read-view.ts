@@ -9,7 +9,9 @@ import type { Cursor } from '../format/cursor.ts'
 import type { Found } from '../format/found.ts'
 import { LevelCursor } from '../read/level-cursor.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
+import { everything, type Range } from '../read/range.ts'
 import type { CursorOptions, ReadView } from '../read/read-view.ts'
+import { tablesWithin } from '../version/level.ts'
 import type { TableCache } from '../version/table-cache.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Version } from '../version/version.ts'
@@ -23,6 +25,8 @@ export class EngineReadView implements ReadView, Places {
   readonly tables: TableCache
   readonly #onRelease: () => void
   readonly #unpin: (() => void)[] = []
+  /** Tables that prepareSome() has not looked at. */
+  #unopened: TableMeta[] | undefined
   #isReleased = false
 
   /** Retains what it is given. */
@@ -35,15 +39,25 @@ export class EngineReadView implements ReadView, Places {
     for (const buffer of this.buffers) buffer.retain()
   }
 
-  prepareSome(): boolean {
-    return this.buffers.some(({ memtable }) => memtable.sortSome())
+  prepareSome(range: Range, isReverse: boolean): boolean {
+    if (this.buffers.some(({ memtable }) => memtable.sortSome())) return true
+    this.#unopened ??= this.#runs(range).map((run) => (isReverse ? run.at(-1) : run[0])!)
+    for (let table = this.#unopened.pop(); table !== undefined; table = this.#unopened.pop()) {
+      if (this.tables.isOpen(table)) continue
+      try {
+        this.tables.table(table)
+      } catch {
+        // Whoever reads it is told.
+      }
+      return true
+    }
+    return false
   }
 
-  cursor(options: CursorOptions): Cursor {
+  cursor(options: CursorOptions, range = everything): Cursor {
     const cursors: Cursor[] = []
     for (const { memtable } of this.buffers) if (!memtable.isEmpty) cursors.push(memtable.cursor())
-    const runs = [...level0Runs(this.version.tables(0)), ...this.version.levels.slice(1)]
-    for (const run of runs) if (run.length > 0) cursors.push(this.#runCursor(run, options))
+    for (const run of this.#runs(range)) cursors.push(this.#runCursor(run, options))
     return mergeCursors(cursors)
   }
 
@@ -59,6 +73,15 @@ export class EngineReadView implements ReadView, Places {
     this.version.release()
     for (const buffer of this.buffers) buffer.release()
     this.#onRelease()
+  }
+
+  /** Of each sorted run the tables that may hold keys of the range, if there are any: no other is opened. */
+  #runs(range: Range): (readonly TableMeta[])[] {
+    const [level0 = [], ...levels] = this.version.levels
+    const young = level0.filter((table) => tablesWithin([table], range).length > 0)
+    return [...level0Runs(young), ...levels.map((level) => tablesWithin(level, range))].filter(
+      ({ length }) => length > 0
+    )
   }
 
   /** Opens the tables of a sorted run one after another; the one it is at is pinned. */

@@ -65,12 +65,10 @@ export class RangeScan {
     }
   }
 
-  /**
-   * Does a slice of what the first step takes: thousands of keys were written, and nobody has sorted them yet. False when
-   * the step takes no time any more.
-   */
+  /** Does a slice of what the first step takes; false when the step takes no time any more. */
   prepareSome(): boolean {
-    return this.#cursor === unopened && this.#state !== ended && this.#view.prepareSome()
+    if (this.#cursor !== unopened || this.#state === ended) return false
+    return this.#view.prepareSome(this.#state === atTarget ? this.#rest : this.#range, this.#isReverse)
   }
 
   /** To the next entry; false at the end, where it stays until a seek. */
@@ -152,10 +150,18 @@ export class RangeScan {
     this.#view.release()
   }
 
+  /** From the target on. */
+  get #rest(): Range {
+    const target = this.#target
+    if (target === undefined) return this.#range
+    return this.#isReverse ? { ...this.#range, end: successor(target) } : { ...this.#range, start: target }
+  }
+
   #position(): void {
     // Opened at the first read: iterators that only hold a snapshot are cheap, and errors reject that read.
     if (this.#cursor === unopened) {
-      this.#cursor = new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence, this.#range)
+      const entries = this.#view.cursor(this.#cursorOptions, this.#range)
+      this.#cursor = new VisibleCursor(entries, this.#view.sequence, this.#range)
     }
     const cursor = this.#cursor
     const target = this.#state === atTarget ? this.#target : undefined

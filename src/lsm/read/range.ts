@@ -17,6 +17,8 @@ export interface Range {
   readonly end: Uint8Array | undefined
 }
 
+export const everything: Range = { start: undefined, end: undefined }
+
 /** The bytes are copied: those of the options belong to the caller. */
 export function rangeOf({ gt, gte, lt, lte }: RangeOptions): Range {
   return {

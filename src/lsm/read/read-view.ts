@@ -1,5 +1,6 @@
 /** What a reader sees of the store: everything up to one sequence number, whatever is written or compacted meanwhile. */
 import type { Cursor } from '../format/cursor.ts'
+import type { Range } from './range.ts'
 
 export interface CursorOptions {
   /** Keeps the blocks that are read in the block cache. */
@@ -14,10 +15,16 @@ export interface CursorOptions {
 export interface ReadView {
   /** Entries with higher sequence numbers are not seen. */
   readonly sequence: number
-  /** Does a slice of what the first cursor would have to do; false when nothing is left that takes long. */
-  prepareSome(): boolean
-  /** All entries of the view, merged: also older versions, tombstones, and entries too new to be seen. */
-  cursor(options: CursorOptions): Cursor
+  /**
+   * Does a slice of what the first step in the range, or the last one in reverse, would have to do: thousands of keys were
+   * written and nobody has sorted them yet, tables have to be opened. False when nothing is left that takes long.
+   */
+  prepareSome(range: Range, isReverse: boolean): boolean
+  /**
+   * All entries of the view, merged: also older versions, tombstones, and entries too new to be seen.
+   * @param range of keys that are asked for, everything unless told otherwise: there may be others, too
+   */
+  cursor(options: CursorOptions, range?: Range): Cursor
   /** Fine when called twice. Cursors must have been closed before. */
   release(): void
 }

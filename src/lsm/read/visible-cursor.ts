@@ -10,10 +10,9 @@
 import type { Block } from '../format/block.ts'
 import type { BlockTest, Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
-import type { Range } from './range.ts'
+import { everything, type Range } from './range.ts'
 
 const nothing = Buffer.alloc(0)
-const everything: Range = { start: undefined, end: undefined }
 
 export class VisibleCursor implements Cursor {
   readonly #entries: Cursor

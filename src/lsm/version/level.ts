@@ -27,6 +27,28 @@ export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Arr
   return low
 }
 
+/** Index of the first table that begins at or behind `key`; the number of tables when there is none. */
+export function firstBeginningAt(tables: readonly TableMeta[], key: Uint8Array): number {
+  let low = 0
+  let high = tables.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareKeys(tables[middle]!.smallest, key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The tables that may hold keys k with start ≤ k < end; undefined is unbounded. */
+export function tablesWithin(
+  tables: readonly TableMeta[],
+  { start, end }: { readonly start: Uint8Array | undefined; readonly end: Uint8Array | undefined }
+): readonly TableMeta[] {
+  const from = start === undefined ? 0 : firstEndingAt(tables, start)
+  const to = end === undefined ? tables.length : firstBeginningAt(tables, end)
+  return from === 0 && to === tables.length ? tables : tables.slice(from, Math.max(from, to))
+}
+
 /** Finds the one table of a level that may hold a key, again and again. */
 export class LevelSearch {
   readonly #tables: readonly TableMeta[]

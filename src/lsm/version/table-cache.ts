@@ -52,6 +52,11 @@ export class TableCache {
     return bytes
   }
 
+  /** Whether the table need not be opened first. */
+  isOpen({ number }: TableMeta): boolean {
+    return this.#entries.has(number)
+  }
+
   /** The table, for use until the next call. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   table(meta: TableMeta): Table {
     return this.#entry(meta).table

@@ -6,11 +6,35 @@ export const reading = [
     'an iterator sees what is written after its creation',
     edit(
       'lsm/read/range-scan',
-      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), this.#view.sequence, this.#range)',
-      'new VisibleCursor(this.#view.cursor(this.#cursorOptions), Number.MAX_SAFE_INTEGER, this.#range)'
+      'new VisibleCursor(entries, this.#view.sequence, this.#range)',
+      'new VisibleCursor(entries, Number.MAX_SAFE_INTEGER, this.#range)'
     ),
     'lsm/engine-snapshots',
     'lsm/model-sizes'
+  ),
+  mutant(
+    'a range leaves out the table that ends at its first key',
+    edit('lsm/version/level', 'start === undefined ? 0 : firstEndingAt', 'start === undefined ? 0 : firstBeginningAt'),
+    'lsm/range-tables'
+  ),
+  mutant(
+    'a range leaves out the table that begins before its end',
+    edit('lsm/version/level', 'firstBeginningAt(tables, end)\n  return', 'firstEndingAt(tables, end)\n  return'),
+    'lsm/range-tables'
+  ),
+  mutant(
+    'every table of level 0 is opened, whatever the range',
+    edit('lsm/engine/engine-read-view', '...level0Runs(young)', '...level0Runs(level0)'),
+    'lsm/range-tables'
+  ),
+  mutant(
+    'all tables are opened before the first entry',
+    edit(
+      'lsm/engine/engine-read-view',
+      'this.tables.table(table)\n',
+      'for (const each of [table, ...this.#unopened]) this.tables.table(each)\n'
+    ),
+    'lsm/range-tables'
   ),
   mutant(
     'an arena is used again while a view reads it',
