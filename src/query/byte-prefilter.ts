@@ -28,7 +28,12 @@ export interface ByteBlock {
   readonly bytes: Uint8Array
   readonly start: number
   readonly entriesEnd: number
+  /** Marks of these bytes; 0 where nothing is known of them. */
+  marks: number
 }
+
+/** What does not depend on the filter, and is known of a block from the first search on. */
+const Mark = { searched: 1, backslash: 2, wrapped: 4 } as const
 
 /** Each costs a search of its own. */
 const maxLiterals = 4
@@ -51,37 +56,66 @@ export function compileByteTest(filter: Filter): (() => ByteTest) | undefined {
 }
 
 class LiteralTest implements ByteTest {
-  readonly #searches: readonly Search[]
-  /** How records begin whose text is not their JSON: see docstore/documents/record.ts. */
-  readonly #wrapped = new Search('\u0001{')
+  readonly #literals: readonly Buffer[]
   /** The block searched last, and what occurs in it: what does not, does in none of its records. */
   #block: ByteBlock | undefined
-  #open: readonly Search[]
-  /** Whether it has wrapped records; undefined before that was asked. */
-  #hasWrapped: boolean | undefined
+  #open: readonly Buffer[]
 
   constructor(literals: readonly string[]) {
-    this.#searches = [...literals.map(rareTail), '\\'].map((text) => new Search(text))
-    this.#open = this.#searches
+    this.#literals = literals.map((literal) => Buffer.from(rareTail(literal), 'latin1'))
+    this.#open = [...this.#literals, backslash]
   }
 
   mayMatch(bytes: Uint8Array, start: number, end: number, block?: ByteBlock): boolean {
     if (block !== this.#block) {
       this.#block = block
-      this.#hasWrapped = undefined
-      this.#open = block === undefined ? this.#searches : this.#searches.filter((search) => search.occursInBlock(block))
+      this.#open = this.#openIn(block)
     }
-    return !isPlainRecord(bytes, start, end) || this.#open.some((search) => search.occurs(bytes, start, end))
+    if (!isPlainRecord(bytes, start, end)) return true
+    return this.#open.length > 0 && occursAny(this.#open, window(bytes, start, end))
   }
 
   mayHold(block: ByteBlock): boolean {
-    if (block !== this.#block) {
-      return this.#searches.some((search) => search.occursInBlock(block)) || this.#wrapped.occursInBlock(block)
-    }
-    if (this.#open.length > 0) return true
-    this.#hasWrapped ??= this.#wrapped.occursInBlock(block)
-    return this.#hasWrapped
+    if ((marksOf(block) & (Mark.backslash | Mark.wrapped)) !== 0) return true
+    return block === this.#block ? this.#open.length > 0 : occursAny(this.#literals, bytesOf(block))
   }
+
+  #openIn(block: ByteBlock | undefined): readonly Buffer[] {
+    if (block === undefined) return [...this.#literals, backslash]
+    const searched = bytesOf(block)
+    const open = this.#literals.filter((literal) => searched.includes(literal))
+    if ((marksOf(block) & Mark.backslash) !== 0) open.push(backslash)
+    return open
+  }
+}
+
+/** How records begin whose text is not their JSON: see docstore/documents/record.ts. */
+const wrappedRecord = Buffer.from('\u0001{', 'latin1')
+const backslash = Buffer.from('\\', 'latin1')
+
+function marksOf(block: ByteBlock): number {
+  if (block.marks === 0) {
+    const searched = bytesOf(block)
+    block.marks =
+      Mark.searched |
+      (searched.includes(backslash) ? Mark.backslash : 0) |
+      (searched.includes(wrappedRecord) ? Mark.wrapped : 0)
+  }
+  return block.marks
+}
+
+function occursAny(needles: readonly Buffer[], searched: Buffer): boolean {
+  for (const needle of needles) if (searched.includes(needle)) return true
+  return false
+}
+
+function bytesOf({ bytes, start, entriesEnd }: ByteBlock): Buffer {
+  return window(bytes, start, entriesEnd)
+}
+
+/** What is searched, and no more: a scan fills the rest of its buffer later. */
+function window(bytes: Uint8Array, start: number, end: number): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
 }
 
 /** As in prefilter.ts, on bytes. */
@@ -168,27 +202,4 @@ function rareTail(literal: string): string {
     }
   }
   return literal.slice(start)
-}
-
-/** Looks no further than it is told: a scan fills the rest of the buffer later. */
-class Search {
-  readonly #needle: Buffer
-  #bytes: Uint8Array | undefined
-  #buffer = Buffer.alloc(0)
-
-  constructor(literal: string) {
-    this.#needle = Buffer.from(literal, 'latin1')
-  }
-
-  occursInBlock({ bytes, start, entriesEnd }: ByteBlock): boolean {
-    return this.occurs(bytes, start, entriesEnd)
-  }
-
-  occurs(bytes: Uint8Array, start: number, end: number): boolean {
-    if (bytes !== this.#bytes) {
-      this.#bytes = bytes
-      this.#buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length)
-    }
-    return this.#buffer.subarray(start, end).includes(this.#needle)
-  }
 }

@@ -17,6 +17,10 @@ export class Block {
   /** Where in which file it stands, for error messages. */
   readonly path: string
   readonly offset: number
+  /** See ByteSpan. */
+  marks = 0
+  /** Whether its first key is the separator before it, see table-cursor.ts; undefined until somebody asks. */
+  beginsWithSeparator: boolean | undefined = undefined
 
   /**
    * The payload in bytes[start, end).

@@ -99,6 +99,11 @@ export class TableCursor extends BlockCursor {
   }
 
   #beginsWithSeparator(block: Block, before: number): boolean {
+    block.beginsWithSeparator ??= this.#isSeparator(before, block)
+    return block.beginsWithSeparator
+  }
+
+  #isSeparator(before: number, block: Block): boolean {
     this.#ahead ??= new BlockCursor()
     this.#ahead.load(block)
     this.#ahead.seekToFirst()

@@ -28,6 +28,8 @@ export interface ByteSpan {
   readonly bytes: Uint8Array
   readonly start: number
   readonly entriesEnd: number
+  /** What a reader has found out about these bytes, as he wants to see it when he meets the block again; 0 at first. */
+  marks: number
 }
 
 export interface ByteScanOptions extends ScanOptions {
