@@ -32,8 +32,9 @@ export interface ByteBlock {
   marks: number
 }
 
-/** What does not depend on the filter, and is known of a block from the first search on. */
-const Mark = { searched: 1, backslash: 2, wrapped: 4 } as const
+/** What does not depend on the filter: each in two bits, whether it is known, and whether it is so. */
+const backslashBits = 0
+const wrappedBits = 2
 
 /** Each costs a search of its own. */
 const maxLiterals = 4
@@ -76,7 +77,7 @@ class LiteralTest implements ByteTest {
   }
 
   mayHold(block: ByteBlock): boolean {
-    if ((marksOf(block) & (Mark.backslash | Mark.wrapped)) !== 0) return true
+    if (hasBackslash(block) || hasWrapped(block)) return true
     return block === this.#block ? this.#open.length > 0 : occursAny(this.#literals, bytesOf(block))
   }
 
@@ -84,7 +85,7 @@ class LiteralTest implements ByteTest {
     if (block === undefined) return [...this.#literals, backslash]
     const searched = bytesOf(block)
     const open = this.#literals.filter((literal) => searched.includes(literal))
-    if ((marksOf(block) & Mark.backslash) !== 0) open.push(backslash)
+    if (hasBackslash(block)) open.push(backslash)
     return open
   }
 }
@@ -93,15 +94,20 @@ class LiteralTest implements ByteTest {
 const wrappedRecord = Buffer.from('\u0001{', 'latin1')
 const backslash = Buffer.from('\\', 'latin1')
 
-function marksOf(block: ByteBlock): number {
-  if (block.marks === 0) {
-    const searched = bytesOf(block)
-    block.marks =
-      Mark.searched |
-      (searched.includes(backslash) ? Mark.backslash : 0) |
-      (searched.includes(wrappedRecord) ? Mark.wrapped : 0)
+function hasBackslash(block: ByteBlock): boolean {
+  return marked(block, backslashBits, backslash)
+}
+
+function hasWrapped(block: ByteBlock): boolean {
+  return marked(block, wrappedBits, wrappedRecord)
+}
+
+/** Whether the needle occurs in the block, which is searched for it once. */
+function marked(block: ByteBlock, bits: number, needle: Buffer): boolean {
+  if ((block.marks & (1 << bits)) === 0) {
+    block.marks |= (bytesOf(block).includes(needle) ? 3 : 1) << bits
   }
-  return block.marks
+  return (block.marks & (2 << bits)) !== 0
 }
 
 function occursAny(needles: readonly Buffer[], searched: Buffer): boolean {

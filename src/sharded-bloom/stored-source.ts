@@ -1,5 +1,5 @@
 /**
- * Documents as they are stored, in runs: for those who index all of them again, in this thread or in another one.
+ * Documents as they are stored, in runs: for those who index all of them again.
  */
 import type { Document } from '../model/types.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
@@ -29,8 +29,6 @@ export interface StoredSource {
   read(fromOrdinal: number, toOrdinal: number): AsyncIterable<StoredRun>
   /** What a record of a run holds; it is valid as long as the run. */
   document(ordinal: number, record: Uint8Array): StoredDocument
-  /** URL of the module with which a thread reads such records and builds segments of them; see rebuild/thread. */
-  readonly builderModule?: string
 }
 
 /** The documents of a run, by what their source makes of a record. */

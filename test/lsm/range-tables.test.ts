@@ -62,6 +62,22 @@ test('before the first entry tables are opened one at a time', async () => {
   await scan.close()
 })
 
+test('in reverse, and after a seek, those are opened where the scan begins', async () => {
+  const db = await filled()
+  await db.open()
+  const scan = db.scanBytes({ lt: Buffer.from('n'), reverse: true })
+  while (scan.prepareSome());
+  assert.is(db.stats().openTables, 2)
+  assert.ok(scan.next())
+  assert.is(db.stats().openTables, 2)
+  await scan.close()
+  const keys = db.keys()
+  keys.seek('z')
+  assert.is(await keys.next(), keyOf('z', 0))
+  assert.is(db.stats().openTables, 4)
+  await keys.close()
+})
+
 test('a damaged table fails the scans that come to it, and no others', async () => {
   const fileSystem = new MemoryFileSystem()
   const db = await filled(fileSystem)

@@ -199,4 +199,37 @@ test('damage in a block that is passed is met, and damage behind the range is no
   await damaged.close()
 })
 
+test('what was found out about a block is there when it is met again in the cache, and is of those bytes', async () => {
+  const db = new LsmLevel('/marks', { fileSystem: new MemoryFileSystem(), blockSize: 300, cacheSize: 1 << 20 })
+  const entries = Array.from({ length: 2000 }, (_, i) => ({
+    type: 'put' as const,
+    key: `k${String(i).padStart(5, '0')}`,
+    value: `value ${i} ${'-'.repeat(i % 90)}`
+  }))
+  await db.batch(entries)
+  await db.compactRange('k', 'l')
+  /** Marks each block with what it holds. @returns how many there were, and how many had their mark */
+  const mark = async (): Promise<{ blocks: number; known: number }> => {
+    let blocks = 0
+    let known = 0
+    const scan = db.scanBytes({ expectedBytes: 200_000 })
+    const test = (block: ByteSpan): boolean => {
+      const sum = block.bytes.subarray(block.start, block.entriesEnd).reduce((a, b) => (a * 31 + b) | 0, 1)
+      assert.ok(block.marks === 0 || block.marks === sum, 'a mark of other bytes')
+      blocks++
+      if (block.marks !== 0) known++
+      block.marks = sum
+      return false
+    }
+    for (let isThere = scan.next(); isThere; ) isThere = scan.skipBlocks(test)
+    await scan.close()
+    return { blocks, known }
+  }
+  await mark()
+  const { blocks } = await mark()
+  assert.ok(blocks > 100)
+  assert.equal(await mark(), { blocks, known: blocks })
+  await db.close()
+})
+
 test.run()

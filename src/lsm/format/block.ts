@@ -84,7 +84,10 @@ export class Block {
   copyInto(target: Buffer, at: number): Block {
     const { bytes, start, payloadBytes } = this
     target.set(bytes.subarray(start, start + payloadBytes), at)
-    return new Block(target, at, at + payloadBytes, this.path, this.offset)
+    const copy = new Block(target, at, at + payloadBytes, this.path, this.offset)
+    copy.marks = this.marks
+    copy.beginsWithSeparator = this.beginsWithSeparator
+    return copy
   }
 
   /** Moves the payload within `bytes` and the block with it. */

@@ -28,7 +28,10 @@ export interface ByteSpan {
   readonly bytes: Uint8Array
   readonly start: number
   readonly entriesEnd: number
-  /** What a reader has found out about these bytes, as he wants to see it when he meets the block again; 0 at first. */
+  /**
+   * What was found out about these bytes, to be seen by whoever meets the block again in the cache; 0 at first. All readers of a
+   * store share it, and have to mean the same by it.
+   */
   marks: number
 }
 

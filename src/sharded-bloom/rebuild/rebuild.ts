@@ -77,8 +77,6 @@ export class Rebuild implements IndexRebuild {
     const to = Math.max(this.#range?.to ?? 0, last?.endOrdinal ?? 0)
     if (from >= to) return
     const total = this.#expected() ?? 0
-    // Its pairs are what the last documents get where they are too few for a sample.
-    await last?.segment.prepare()
     const built: BuiltSegment[] = []
     const builder = new SegmentBuilder(this.#context, last?.segment)
     let documents = 0

@@ -28,6 +28,16 @@ export const reading = [
     'lsm/range-tables'
   ),
   mutant(
+    'a scan in reverse opens the tables at the other end first',
+    edit('lsm/engine/engine-read-view', '(isReverse ? run.at(-1) : run[0])!', 'run[0]!'),
+    'lsm/range-tables'
+  ),
+  mutant(
+    'the tables at the start of the range are opened, whatever was sought',
+    edit('lsm/read/range-scan', 'this.#state === atTarget ? this.#rest : this.#range', 'this.#range'),
+    'lsm/range-tables'
+  ),
+  mutant(
     'all tables are opened before the first entry',
     edit(
       'lsm/engine/engine-read-view',
