@@ -103,7 +103,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal
   /**
    * Memory of each collection for documents that are read again and again, kept decoded: handing out a copy of one costs
-   * a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 48 MiB.
+   * a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 64 MiB.
    */
   readonly documentCacheBytes?: number
   /**
@@ -187,7 +187,7 @@ export function wholeNumber(name: string, value: unknown, fallback: number): num
 
 /** @throws PetalError BadValue */
 export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): number {
-  return wholeNumber('documentCacheBytes', option, 48 * 1024 * 1024)
+  return wholeNumber('documentCacheBytes', option, 64 * 1024 * 1024)
 }
 
 /** undefined where it is turned off. @throws PetalError InvalidOptions */

@@ -103,6 +103,23 @@ test('what there is room for is kept whole, wherever it lies', () => {
   assert.ok(cache.documents > ordinals.size * 0.99, `${cache.documents} of ${ordinals.size}`)
 })
 
+test('who goes round over nearly as many documents as are remembered soon finds all of them', () => {
+  const cache = new DocumentCache(100 << 20)
+  const small: Document = { _id: 1 }
+  const found: number[] = []
+  const random = randomFrom(13)
+  const ordinals = Array.from({ length: 100_000 }, (_, n) => n).filter(() => random() < 0.5)
+  for (let round = 0; round < 6; round++) {
+    let kept = 0
+    for (const n of ordinals) {
+      if (cache.look(n) === undefined) cache.offer(n, small, 10)
+      else kept++
+    }
+    found.push(kept)
+  }
+  assert.ok(found[5]! > ordinals.length * 0.99, `${found} of ${ordinals.length}`)
+})
+
 test('what is asked for more often takes the place of what is not asked for any more', () => {
   const cache = new DocumentCache(100_000)
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)

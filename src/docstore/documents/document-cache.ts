@@ -20,7 +20,7 @@ import { type CopyPlan, CopyPlans, copyByPlan } from './copy-plan.ts'
 
 /** Documents of which is known when they were asked for last: 2 ** markBits. */
 const markBits = 16
-/** Of these, a later one takes the place of the earliest: in sets of one, two would turn each other out for ever. */
+/** One document's mark may stand in any of so many places. */
 const marksPerSet = 4
 /** What an entry costs beside its document, about. */
 const overheadBytes = 128
@@ -151,10 +151,16 @@ export class DocumentCache {
   }
 }
 
-/** When documents were asked for last, of some of those that were asked for lately: sets of a few marks each. */
+/**
+ * When documents were asked for last, of some of those that were asked for lately: sets of a few marks each.
+ *
+ * A later mark takes the place of the earlier of two, by chance. If it took that of the earliest, whoever goes round over
+ * five documents of one set of four would find none of them marked, ever.
+ */
 class LastAsked {
   #marks: Uint32Array | undefined
   #times: Float64Array | undefined
+  #chance = 1
 
   /** @returns when it was asked for before, if that is known */
   note(ordinal: number, now: number): number | undefined {
@@ -165,17 +171,23 @@ class LastAsked {
     // Two ordinals 2 ** 32 apart are taken for one: a document is then kept a little too early.
     const mark = (ordinal + 1) >>> 0
     const first = (Math.imul(mark, 0x9e3779b1) >>> (32 - markBits)) & -marksPerSet
-    let oldest = first
     for (let slot = first; slot < first + marksPerSet; slot++) {
       if (marks[slot] === mark) {
         const before = times[slot]
         times[slot] = now
         return before
       }
-      if (times[slot]! < times[oldest]!) oldest = slot
+      // No mark is ever taken away: behind an empty place there is none.
+      if (marks[slot] === 0) return this.#mark(slot, mark, now)
     }
-    marks[oldest] = mark
-    times[oldest] = now
-    return undefined
+    this.#chance = Math.imul(this.#chance, 0x915f77f5) + 0x3c6ef35f
+    const one = first + (this.#chance >>> 30)
+    const other = first + ((this.#chance >>> 28) & (marksPerSet - 1))
+    return this.#mark(times[one]! < times[other]! ? one : other, mark, now)
+  }
+
+  #mark(slot: number, mark: number, now: number): undefined {
+    this.#marks![slot] = mark
+    this.#times![slot] = now
   }
 }

@@ -12,8 +12,10 @@
  * 3. The filter has the last word on every document but those of an access that is exact.
  */
 import { type Candidates, ofOrdinals } from '../read/candidates.ts'
+import { confirm, confirmByKey } from '../read/confirm.ts'
 import { Confirmer, type Match } from '../read/confirmer.ts'
-import { confirm, confirmByKey, countMatches, type Execution, findMatches, pauseIfDue } from '../read/executor.ts'
+import { type Execution, pauseIfDue } from '../read/execution.ts'
+import { countMatches, findMatches } from '../read/executor.ts'
 import type { CompiledFind } from '../read/find.ts'
 import { inSortOrder } from '../read/sorted.ts'
 import { forEachStep, type Steps, wait } from '../read/steps.ts'

@@ -128,6 +128,11 @@ export class Confirmer {
     return this.#byteTest
   }
 
+  /** Whether bytes can tell of a record that it does not match. */
+  get hasByteTest(): boolean {
+    return this.byteTest !== passesAll
+  }
+
   /** So many candidates do not match, as the bytes of their records tell. */
   noteRuledOut(count: number): void {
     this.#meter.documentsFetched += count

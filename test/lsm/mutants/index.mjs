@@ -3,6 +3,7 @@ import { bounds } from './bounds.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
 import { flushKernel } from './flush-kernel.mjs'
+import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
 import { memory } from './memory.mjs'
 import { reading } from './reading.mjs'
@@ -18,5 +19,6 @@ export const mutants = {
   'Bounds are sound': bounds,
   'A flush in WebAssembly is one in JavaScript': flushKernel,
   'Kernels do what JavaScript would': kernels,
-  "Memory that is used again is nobody's any more": memory
+  "Memory that is used again is nobody's any more": memory,
+  'What is kept decoded reads as what is stored': kept
 }

@@ -1,0 +1,33 @@
+/** Documents kept decoded: nobody can tell, but by the clock. */
+import { edit, mutant } from './mutant.mjs'
+
+export const kept = [
+  mutant(
+    'a scan in reverse that is begun anew leaves out its first record',
+    edit('docstore/read/confirm', 'to: wanted + 1', 'to: wanted'),
+    'docstore/kept-scan'
+  ),
+  mutant(
+    'a candidate in a block that was passed is counted for the next',
+    edit('docstore/read/confirm', 'noteRuledOut(at - before)', 'noteRuledOut(at - before - 1)'),
+    'docstore/kept-scan'
+  ),
+  mutant(
+    'what is kept is confirmed without a test',
+    edit(
+      'docstore/read/confirm',
+      'confirmer.offerKept(ordinal, kept, isCertain, view)',
+      'confirmer.offerKept(ordinal, kept, true, view)'
+    ),
+    'docstore/kept-scan'
+  ),
+  mutant(
+    'the mark of the earliest document always makes room',
+    edit(
+      'docstore/documents/document-cache',
+      'times[one]! < times[other]! ? one : other',
+      '[0, 1, 2, 3].map((i) => first + i).sort((a, b) => times[a] - times[b])[0]'
+    ),
+    'docstore/document-cache'
+  )
+]
