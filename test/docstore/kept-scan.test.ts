@@ -89,4 +89,31 @@ test('scans over kept documents and others find the same, in the same order, as 
   }
 })
 
+test('what Object.prototype gets between two documents of a cursor changes none of those to come', async () => {
+  await using db = await open(temporaryDirectory())
+  const stored = Array.from({ length: 400 }, (_, n) => ({ _id: n, third: n % 3, kind: { late: 'own' } }))
+  await db.insertMany(stored)
+  // By key, and in a scan: all of them kept, and copied by constructors.
+  for (const filter of [{ third: 1 }, {}]) {
+    for (let i = 0; i < 3; i++) await db.find(filter).toArray()
+    const found: Document[] = []
+    try {
+      for await (const document of db.find(filter)) {
+        found.push(document)
+        if (found.length > 1) continue
+        Object.defineProperty(Object.prototype, 'late', {
+          set: () => {},
+          get: () => 'inherited',
+          configurable: true
+        })
+      }
+    } finally {
+      delete (Object.prototype as Document).late
+    }
+    const expected = stored.filter(({ third }) => filter.third === undefined || third === filter.third)
+    assert.equal(found, expected)
+    assert.ok(found.every(({ kind }) => Object.hasOwn(kind as Document, 'late')))
+  }
+})
+
 test.run()

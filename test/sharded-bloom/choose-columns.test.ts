@@ -6,7 +6,9 @@ import { compareStrings } from '../../src/model/compare.ts'
 import { runSteps } from '../../src/model/time-slice.ts'
 import { Type } from '../../src/model/types.ts'
 import { type ColumnSample, columnSteps, type RangeCodes } from '../../src/sharded-bloom/ranges/choose-columns.ts'
+import { chooseTextForm } from '../../src/sharded-bloom/ranges/choose-text-form.ts'
 import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
+import type { TextForm } from '../../src/sharded-bloom/ranges/range-key.ts'
 import { testSeed } from '../support/arbitraries.ts'
 
 interface Value {
@@ -131,7 +133,7 @@ const documents = fc
 test('the columns chosen are those of paths whose values are worth it', () => {
   for (const choice of ['auto', 'numbers', 'all'] as const) {
     const property = fc.property(documents, fc.subarray(['a', 'b', 't', 'u']), (sample, earlier) => {
-      const specs = earlier.map((path): ColumnSpec => ({ path, type: Type.string, prefix: 'x' }))
+      const specs = earlier.map((path): ColumnSpec => ({ path, type: Type.string, prefix: 'x', template: '' }))
       const names = chosen(sample, choice, specs).map(({ path, type }) => `${type} ${path}`)
       assert.equal(new Set(names), expected(sample, choice, earlier))
     })
@@ -141,9 +143,9 @@ test('the columns chosen are those of paths whose values are worth it', () => {
 
 test('growing texts leave out what the first and the last have in common, but for three characters', () => {
   const sample = Array.from({ length: 100 }, (_, i) => [
-    { path: 'at', tag: Type.string, key: `2026-11-${String(10 + Math.floor(i / 10))}T${i % 10}` }
+    { path: 'at', tag: Type.string, key: `chapter-${String.fromCharCode(97 + Math.floor(i / 10))}${i % 10}: x` }
   ])
-  assert.equal(chosen(sample, 'auto'), [{ path: 'at', type: Type.string, prefix: '2026-1' }])
+  assert.equal(chosen(sample, 'auto'), [{ path: 'at', type: Type.string, prefix: 'chapt', template: '' }])
   assert.equal(chosen(sample, 'numbers'), [])
   assert.equal(chosen(sample, 'none'), [])
 })
@@ -155,12 +157,49 @@ test('texts that nearly grow are kept like those that do, any others if they wer
   const late = textsOf((i) => i + ((i * 7) % 20))
   const twice = textsOf((i) => (i % 200) * 2)
   const random = textsOf((i) => (i * 173) % 400)
-  assert.equal(chosen(late, 'auto'), [{ path: 'at', type: Type.string, prefix: '2026-1' }])
-  assert.equal(chosen(twice, 'auto'), [{ path: 'at', type: Type.string, prefix: '2026-1' }])
+  const column: ColumnSpec = { path: 'at', type: Type.string, prefix: '', template: '0000-00-0000' }
+  assert.equal(chosen(late, 'auto'), [column])
+  assert.equal(chosen(twice, 'auto'), [column])
   assert.equal(chosen(random, 'auto'), [])
-  const earlier: ColumnSpec[] = [{ path: 'at', type: Type.string, prefix: '2025-' }]
-  assert.equal(chosen(random, 'auto', earlier), [{ path: 'at', type: Type.string, prefix: '2026-11-1' }])
+  const earlier: ColumnSpec[] = [{ path: 'at', type: Type.string, prefix: '2025-', template: '' }]
+  assert.equal(chosen(random, 'auto', earlier), [column])
   assert.equal(chosen(random, 'numbers', earlier), [])
+})
+
+test('digits between separators have a template, behind no more of what they have in common than it takes', () => {
+  const formOf = (textOf: (i: number) => string): TextForm =>
+    chooseTextForm(
+      Array.from({ length: 100 }, (_, i) => textOf(i)),
+      true,
+      true
+    )
+  const isoDate = (apart: number) => (i: number) => new Date(Date.UTC(2025, 11, 31, 20) + i * apart).toISOString()
+  // A quarter of a second apart: the year may yet change.
+  assert.equal(formOf(isoDate(250)), { prefix: '202', template: '0-00-00T00:00:00.000Z' })
+  assert.equal(formOf(isoDate(10_000)), { prefix: '20', template: '00-00-00T00:00:00.00' })
+  assert.equal(formOf(isoDate(86_400_000)), { prefix: '', template: '0000-00-00T00:00:00.' })
+  assert.equal(
+    formOf((i) => isoDate(1000)(i).slice(0, 19)),
+    { prefix: '', template: '0000-00-00T00:00:00' }
+  )
+  assert.equal(
+    formOf((i) => `k-${1000 + i}`),
+    { prefix: '', template: 'k-0000' }
+  )
+  assert.equal(
+    formOf((i) => String(1_700_791_195_107_913 + i)),
+    { prefix: '', template: '0000000000000000' }
+  )
+  // What is the same in all is left out as far as digits need its room; no digits at all.
+  const path = 'https://example.org/statuses/of/a/user/with/a/long/name/'
+  assert.equal(
+    formOf((i) => `${path}${10 ** 12 + i * 1e9}`),
+    { prefix: path.slice(0, 40), template: `${path.slice(40)}0000000000` }
+  )
+  assert.equal(
+    formOf((i) => `word ${String.fromCharCode(97 + Math.floor(i / 4))}`),
+    { prefix: 'wo', template: '' }
+  )
 })
 
 test('of a large sample 512 documents or a few more are looked at', () => {

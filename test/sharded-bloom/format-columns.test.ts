@@ -13,6 +13,8 @@ import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = { lo: 1, hi: 2 }
+/** Of the texts below. */
+const form = { prefix: '', template: 'k-0000' }
 
 /** Times grow, few numbers with two on one path now and then, many texts. */
 function documentAt(i: number): Document {
@@ -49,18 +51,18 @@ const sealed = segmentOf('00000200')
 const open = segmentOf('00000400')
 
 test('columns in the record of a sealed segment, and of an open one', () => {
-  const least = textKey('k-1000', 'k-1')
-  const greatest = textKey('k-1511', 'k-1')
+  const least = textKey('k-1000', form)
+  const greatest = textKey('k-1511', form)
   assert.equal(sealed.columns, [
     ['at', Type.number, '', 'growing', 512, 1256, 1511, [-2], -1, 16, 0],
-    ['s', Type.string, 'k-1', 'codes', 512, least, greatest, [8, 9, 10, 11, 12, 13, 14, 15], -1, 342, 1],
+    ['s', Type.string, ['', 'k-0000'], 'codes', 512, least, greatest, [8, 9, 10, 11, 12, 13, 14, 15], -1, 342, 1],
     ['n', Type.number, '', 'codes', 440, 0, 4, [16, 17, 18], 6, 10, 2]
   ])
   assert.equal(sealed.columnSpecs, [])
   assert.equal(open.columns, [])
   assert.equal(open.columnSpecs, [
     ['at', Type.number, ''],
-    ['s', Type.string, 'k-1'],
+    ['s', Type.string, ['', 'k-0000']],
     ['n', Type.number, '']
   ])
 })
@@ -86,10 +88,22 @@ test('slices: bit b of the code of the document at position d', () => {
   }
 })
 
-test('keys of texts: eight bytes behind the prefix, halved', () => {
+test('keys of texts: eight bytes behind the prefix, halved, or a number whose digits are where the template leads', () => {
   const bits = new DataView(new ArrayBuffer(8))
-  bits.setFloat64(0, textKey('k-1511', 'k-1'))
+  bits.setFloat64(0, textKey('k-1511', { prefix: 'k-1', template: '' }))
   assert.is(bits.getBigUint64(0), BigInt('0x3531310000000000') >> 1n)
+  const bitsOf = (text: string): bigint => {
+    bits.setFloat64(0, textKey(text, form))
+    return bits.getBigUint64(0)
+  }
+  const numberOf = (k: number, dash: number, ...digits: number[]): bigint =>
+    BigInt(digits.reduce((number, digit) => 12 * number + digit, 3 * k + dash))
+  assert.is(bitsOf('k-1511'), numberOf(1, 1, 2, 6, 2, 2))
+  assert.is(bitsOf('k-1511 and more'), numberOf(1, 1, 2, 6, 2, 2))
+  assert.is(bitsOf('k-15'), numberOf(1, 1, 2, 6, 0, 0))
+  assert.is(bitsOf('k-1:11'), numberOf(1, 1, 2, 11, 0, 0))
+  assert.is(bitsOf('k.1511'), numberOf(1, 2, 0, 0, 0, 0))
+  assert.is(bitsOf('j-1511'), numberOf(0, 0, 0, 0, 0, 0))
 })
 
 test('columns of a chunk: outsiders, documents, keys', () => {
@@ -102,7 +116,7 @@ test('columns of a chunk: outsiders, documents, keys', () => {
   }
   const texts = Array.from({ length: 6 }, (_, i) => {
     const bytes = Buffer.alloc(8)
-    bytes.writeDoubleLE(textKey(String(documentAt(1024 + i).s), 'k-1'))
+    bytes.writeDoubleLE(textKey(String(documentAt(1024 + i).s), form))
     return bytes.toString('hex')
   })
   const expected = [

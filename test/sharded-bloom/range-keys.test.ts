@@ -10,13 +10,19 @@ import { chooseEdges, maxBins } from '../../src/sharded-bloom/ranges/bins.ts'
 import { decodeColumnChunk, encodeColumnChunk } from '../../src/sharded-bloom/ranges/column-chunk.ts'
 import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
 import { OpenColumn } from '../../src/sharded-bloom/ranges/open-column.ts'
-import { nextAbove, nextBelow, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
+import { nextAbove, nextBelow, type TextForm, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
 import { Room } from '../../src/sharded-bloom/records/room.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 
 const seed = testSeed()
-const prefixes = ['', 'a', 'ab-', 'same-prefix-']
+const forms: TextForm[] = [
+  ...['', 'a', 'ab-', 'same-prefix-'].map((prefix) => ({ prefix, template: '' })),
+  { prefix: '', template: '0000-00-00' },
+  { prefix: 'a', template: 'b-0' },
+  { prefix: '20', template: '00-00-00T00:00:00.0' },
+  { prefix: 'ab', template: '-\0"\\000\x7f0' }
+]
 const unit = fc.constantFrom(
   '\0',
   '\x01',
@@ -34,17 +40,29 @@ const unit = fc.constantFrom(
   '\ue000',
   '\uffff'
 )
-const text = fc
+const date = fc
+  .tuple(
+    fc.date({ min: new Date('1990-01-01T00:00:00Z'), max: new Date('2040-01-01T00:00:00Z'), noInvalidDate: true }),
+    fc.nat(26),
+    fc.oneof(unit, fc.constantFrom('0', '9', ':', '/', ''))
+  )
+  .map(([time, at, other]) => {
+    const text = time.toISOString()
+    return at > 23 ? text : text.slice(0, at) + other + text.slice(at + 1)
+  })
+const words = fc
   .tuple(
     fc.constantFrom('', 'a', 'ab', 'ab-', 'same-prefix', 'same-prefix-', '\u{1f600}'),
     fc.string({ unit, maxLength: 11 })
   )
   .map(([head, tail]) => head + tail)
+const digits = fc.string({ unit: fc.constantFrom('0', '1', '9', '-', 'b', '/', ':'), maxLength: 12 })
+const text = fc.oneof(words, date, digits)
 
 test('keys of texts sort as code points do, and are never NaN', () => {
   fc.assert(
-    fc.property(text, text, fc.constantFrom(...prefixes), (a, b, prefix) => {
-      const [x, y] = [textKey(a, prefix), textKey(b, prefix)]
+    fc.property(text, text, fc.constantFrom(...forms), (a, b, form) => {
+      const [x, y] = [textKey(a, form), textKey(b, form)]
       assert.not.ok(Number.isNaN(x))
       const order = compareStrings(a, b)
       if (order < 0) assert.ok(x <= y)
@@ -56,10 +74,24 @@ test('keys of texts sort as code points do, and are never NaN', () => {
 })
 
 test('texts that differ within eight bytes behind the prefix have different keys, but for the last bit', () => {
-  assert.ok(textKey('ab-1234567a', 'ab-') < textKey('ab-1234567d', 'ab-'))
-  assert.is(textKey('ab-12345678a', 'ab-'), textKey('ab-12345678b', 'ab-'))
-  assert.is(textKey('b', 'ab'), Number.POSITIVE_INFINITY)
-  assert.is(textKey('a', 'ab'), Number.NEGATIVE_INFINITY)
+  const form = { prefix: 'ab-', template: '' }
+  assert.ok(textKey('ab-1234567a', form) < textKey('ab-1234567d', form))
+  assert.is(textKey('ab-12345678a', form), textKey('ab-12345678b', form))
+  assert.is(textKey('b', form), Number.POSITIVE_INFINITY)
+  assert.is(textKey('a', form), Number.NEGATIVE_INFINITY)
+})
+
+test('with a template, dates of a century are told apart by the hundredth of a second', () => {
+  const form = { prefix: '20', template: '00-00-00T00:00:00.00' }
+  const step = 10
+  const time = fc.integer({ min: Date.UTC(2000, 0) / step, max: Date.UTC(2100, 0) / step - 2 })
+  fc.assert(
+    fc.property(time, (at) => {
+      const [here, next] = [at, at + 1].map((each) => textKey(new Date(each * step).toISOString(), form))
+      assert.ok(here! < next!)
+    }),
+    { seed, numRuns: 2000 }
+  )
 })
 
 test('the next double is the next double', () => {
@@ -83,22 +115,22 @@ test('the next double is the next double', () => {
 
 test('bytes and objects leave the same keys', () => {
   const columns: ColumnSpec[] = [
-    { path: 'n', type: Type.number, prefix: '' },
-    ...prefixes.map((prefix, i) => ({ path: `s${i}`, type: Type.string, prefix })),
-    { path: 'o.n', type: Type.number, prefix: '' },
-    { path: 'o.s', type: Type.string, prefix: 'ab-' },
-    { path: 'd', type: Type.date, prefix: '' }
+    { path: 'n', type: Type.number, prefix: '', template: '' },
+    ...forms.map((form, i): ColumnSpec => ({ path: `s${i}`, type: Type.string, ...form })),
+    { path: 'o.n', type: Type.number, prefix: '', template: '' },
+    { path: 'o.s', type: Type.string, prefix: 'ab-', template: '' },
+    { path: 'd', type: Type.date, prefix: '', template: '' }
   ]
   const tools = new SegmentTools(seed)
   const ingest = tools.ingest()
   const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
   const value = fc.oneof(
-    { weight: 5, arbitrary: text },
-    { weight: 4, arbitrary: number },
+    { weight: 12, arbitrary: text },
+    { weight: 6, arbitrary: number },
     { weight: 1, arbitrary: fc.array(fc.oneof(text, number), { maxLength: 3 }) },
     { weight: 1, arbitrary: fc.constantFrom<unknown>(null, [[1]], [['ab-']], {}, true) }
   )
-  const fields = Object.fromEntries(['n', 's0', 's1', 's2', 's3'].map((key) => [key, value]))
+  const fields = Object.fromEntries(['n', ...forms.map((_, i) => `s${i}`)].map((key) => [key, value]))
   const documents = fc.record({
     ...fields,
     o: fc.oneof(fc.record({ n: value, s: value }), fc.array(fc.record({ n: value }), { maxLength: 2 }))
@@ -113,7 +145,7 @@ test('bytes and objects leave the same keys', () => {
   for (const document of fc.sample(documents, { numRuns: 5000, seed })) pair.add(document as Document)
   pair.assertEqual()
   assert.ok(pair.handled > 1000, `${pair.handled} were scanned`)
-  assert.ok(pair.flattened.columns.all.slice(0, 7).every((column) => column.count > 500))
+  assert.ok(pair.flattened.columns.all.slice(0, forms.length + 3).every((column) => column.count > 500))
   pair.free()
   ingest.close()
 })
@@ -130,7 +162,7 @@ for (const [name, keyAt] of [
   ['nothing', () => Number.NaN]
 ] as const) {
   test(`a checkpoint keeps keys: ${name}`, () => {
-    const spec: ColumnSpec = { path: 'a', type: Type.number, prefix: '' }
+    const spec: ColumnSpec = { path: 'a', type: Type.number, prefix: '', template: '' }
     const columnOf = (): OpenColumn => new OpenColumn(rowMemory(), 65_536, spec)
     const [column, empty, restored, other] = [columnOf(), columnOf(), columnOf(), columnOf()]
     for (let i = 0; i < place.documents; i++) {

@@ -57,8 +57,8 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
     if (!offerKept(view, confirmer, ordinal, isCertain)) {
       confirmer.offer(ordinal, view.record(ordinal), isCertain, view.cache)
     }
-    if (!isLookDue(execution, confirmer)) continue
-    if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+    if (!isLookDue(execution, confirmer) || !isBreathDue(execution, confirmer)) continue
+    yield* breathe(execution, confirmer)
     view.cache.beginLooks()
   }
 }
@@ -161,7 +161,8 @@ function* confirmByScan(
         }
       }
       if (!isLookDue(execution, confirmer) && !isPassing) continue
-      if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
+      if (!isBreathDue(execution, confirmer)) continue
+      yield* breathe(execution, confirmer)
       view.cache.beginLooks()
     }
   } finally {
@@ -169,7 +170,11 @@ function* confirmByScan(
   }
 }
 
-/** False when the document is not at hand decoded. */
+/**
+ * False when the document is not at hand decoded. A filter that runs the caller's code makes no use of plans: no other code of
+ * his runs between two turns.
+ * REQUIRES: beginLooks() since the last turn
+ */
 function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
   const kept = view.cache.look(ordinal)
   if (kept === undefined) return false

@@ -54,6 +54,8 @@ const constantNames = [
   'MAX_COLUMNS',
   'COLUMN_PREFIXES',
   'COLUMN_PREFIX_BYTES',
+  'COLUMN_TEMPLATES',
+  'COLUMN_TEMPLATE_BYTES',
   /** Offset in a node of two u32 per type & 7: the slots of TYPE and EXISTS, all ones for none. */
   'FACTS',
   /** Offset in a node of the slot for irregular documents, u32, all ones for none. */
@@ -106,8 +108,9 @@ export interface ScannerFunctions {
   /**
    * The texts, or the numbers, on the node's path are a column.
    * @param prefixLength bytes at COLUMN_PREFIXES + column · COLUMN_PREFIX_BYTES
+   * @param templateLength bytes at COLUMN_TEMPLATES + column · COLUMN_TEMPLATE_BYTES
    */
-  addColumn(node: number, isText: boolean, column: number, prefixLength: number): void
+  addColumn(node: number, isText: boolean, column: number, prefixLength: number, templateLength: number): void
 
   /**
    * Scans the document of `length` bytes at INPUT + offset; leaves its signature at SIGNATURE and its slots at SLOTS.

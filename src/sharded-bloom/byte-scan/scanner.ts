@@ -198,14 +198,15 @@ export class Scanner implements ScannedDocument {
     })
   }
 
-  #addColumn({ path, type, prefix }: ColumnSpec, column: number): void {
+  #addColumn({ path, type, prefix, template }: ColumnSpec, column: number): void {
     // JSON has no dates.
     if (type === Type.date) return
-    const { COLUMN_PREFIXES, COLUMN_PREFIX_BYTES } = this.#constants
+    const { COLUMN_PREFIXES, COLUMN_PREFIX_BYTES, COLUMN_TEMPLATES, COLUMN_TEMPLATE_BYTES } = this.#constants
     const node = this.#paths.nodeOf(path)
     if (node === 0) return
     this.#u8.set(encoder.encode(prefix), COLUMN_PREFIXES + column * COLUMN_PREFIX_BYTES)
-    this.#functions.addColumn(node, type === Type.string, column, prefix.length)
+    this.#u8.set(encoder.encode(template), COLUMN_TEMPLATES + column * COLUMN_TEMPLATE_BYTES)
+    this.#functions.addColumn(node, type === Type.string, column, prefix.length, template.length)
   }
 
   #irregularKeysOf(segment: OpenSegment): readonly string[] {

@@ -9,7 +9,8 @@
 import { compareStrings } from '../../model/compare.ts'
 import { Type } from '../../model/types.ts'
 import { bitsOfCodes, maxBins } from './bins.ts'
-import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
+import { chooseTextForm } from './choose-text-form.ts'
+import { type ColumnSpec, isRangeType, maxColumns } from './column-spec.ts'
 
 /**
  * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
@@ -55,8 +56,6 @@ const firstDescents = 2
 /** Bytes per document. */
 const numberBudget = 12
 const textBudget = 15
-/** Characters of what growing texts have in common that may change in the segment to come: the days of a month, say. */
-const prefixSlack = 3
 
 /**
  * In steps of less than a millisecond.
@@ -171,7 +170,7 @@ class Candidates {
     if (!isRangeType(type) || (type === Type.string && this.#choice === 'numbers')) return null
     const path = this.#values.path(number)
     const isWanted = type !== Type.string || this.#choice === 'all' || this.#earlierTexts.has(path)
-    return newCandidate({ path, type, prefix: '' }, isWanted)
+    return newCandidate({ path, type, prefix: '', template: '' }, isWanted)
   }
 }
 
@@ -245,22 +244,6 @@ function bytesPerDocument(candidate: Candidate, sampled: number): number {
 }
 
 function specOf(candidate: Candidate): ColumnSpec {
-  const { spec, isText, isGrowing, values, texts } = candidate
-  if (!isText) return spec
-  const common = commonPrefix(isGrowing ? [texts[0]!, texts.at(-1)!] : values)
-  const length = isNearlyGrowing(candidate) ? Math.max(0, common.length - prefixSlack) : common.length
-  return { ...spec, prefix: common.slice(0, length) }
-}
-
-/** ASCII only. */
-function commonPrefix(texts: Iterable<number | string>): string {
-  let prefix: string | undefined
-  for (const text of texts) {
-    const other = String(text)
-    prefix ??= /^[\0-\x7f]*/.exec(other.slice(0, maxPrefix))![0]
-    let length = 0
-    while (length < prefix.length && prefix[length] === other[length]) length++
-    prefix = prefix.slice(0, length)
-  }
-  return prefix ?? ''
+  const { spec, isText, isGrowing, texts } = candidate
+  return isText ? { ...spec, ...chooseTextForm(texts, isGrowing, isNearlyGrowing(candidate)) } : spec
 }

@@ -1,6 +1,7 @@
 /** The part of a segment record that tells of its columns. */
 import { ALL_DOCUMENTS } from '../segment/row-codec.ts'
 import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
+import { templateRoom } from './range-key.ts'
 import { decodeDouble, encodeDouble, type StoredDouble } from './stored-double.ts'
 
 /** How the keys of a sealed segment's column are kept: see seal-column.ts. */
@@ -24,7 +25,9 @@ export interface StoredColumn extends ColumnSpec {
   readonly firstKeys: number
 }
 
-type StoredSpec = readonly [path: string, type: number, prefix: string]
+/** The prefix alone where there is no template. */
+type StoredForm = string | readonly [prefix: string, template: string]
+type StoredSpec = readonly [path: string, type: number, form: StoredForm]
 type Stored = readonly [
   ...StoredSpec,
   string,
@@ -38,14 +41,14 @@ type Stored = readonly [
 ]
 
 export function encodeSpecs(specs: readonly ColumnSpec[]): readonly StoredSpec[] {
-  return specs.map(({ path, type, prefix }) => [path, type, prefix])
+  return specs.map((spec) => [spec.path, spec.type, encodeForm(spec)])
 }
 
 export function encodeColumns(columns: readonly StoredColumn[]): readonly Stored[] {
-  return columns.map(({ path, type, prefix, kind, count, min, max, rows, outside, keys, firstKeys }) => [
-    path,
-    type,
-    prefix,
+  return columns.map(({ kind, count, min, max, rows, outside, keys, firstKeys, ...spec }) => [
+    spec.path,
+    spec.type,
+    encodeForm(spec),
     kind,
     count,
     encodeDouble(min),
@@ -77,7 +80,7 @@ export function decodeColumns(value: unknown, documents: number): readonly Store
 
 /** Element by element: opening decodes some ten of each segment, in a process that has compiled nothing yet. */
 function decodeColumn(
-  { path, type, prefix }: ColumnSpec,
+  { path, type, prefix, template }: ColumnSpec,
   item: readonly unknown[],
   documents: number
 ): StoredColumn | undefined {
@@ -98,15 +101,25 @@ function decodeColumn(
   if (kind === 'codes' ? rows.length === 0 : rows.length !== 1) return undefined
   if (kind === 'codes' && keys % 2 !== 0) return undefined
   if (kind !== 'codes' && keys !== (kind === 'zones' ? 2 * zones : zones)) return undefined
-  return { path, type, prefix, kind, count, min, max, rows, outside, keys, firstKeys }
+  return { path, type, prefix, template, kind, count, min, max, rows, outside, keys, firstKeys }
 }
 
 function decodeSpec(item: readonly unknown[]): ColumnSpec | undefined {
   const path = item[0]
   const type = item[1]
-  const prefix = item[2]
-  if (typeof path !== 'string' || typeof prefix !== 'string' || prefix.length > maxPrefix) return undefined
-  return isRangeType(type) ? { path, type, prefix } : undefined
+  const form = item[2]
+  const [prefix, template] = Array.isArray(form) ? (form as unknown[]) : [form, '']
+  if (typeof path !== 'string' || !isAscii(prefix) || prefix.length > maxPrefix) return undefined
+  if (!isAscii(template) || templateRoom(template, 0) < template.length) return undefined
+  return isRangeType(type) ? { path, type, prefix, template } : undefined
+}
+
+function isAscii(value: unknown): value is string {
+  return typeof value === 'string' && /^[\0-\x7f]*$/.test(value)
+}
+
+function encodeForm({ prefix, template }: ColumnSpec): StoredForm {
+  return template === '' ? prefix : [prefix, template]
 }
 
 function isKind(value: unknown): value is ColumnKind {

@@ -1,12 +1,12 @@
 /** Which values of a segment's documents are kept as columns. */
 import type { RangeType } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
+import type { TextForm } from './range-key.ts'
 
-export interface ColumnSpec {
+/** The prefix and the template of texts; both are empty for other types. */
+export interface ColumnSpec extends TextForm {
   readonly path: string
   readonly type: RangeType
-  /** Of texts: what their keys leave out, ASCII (see range-key.ts). Else empty. */
-  readonly prefix: string
 }
 
 /** Of one segment. The scanner has room for as many. */

@@ -6,7 +6,7 @@
  */
 import type { Range } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
-import { nextAbove, nextBelow, textKey } from './range-key.ts'
+import { nextAbove, nextBelow, type TextForm, textKey } from './range-key.ts'
 
 /** low ≤ key ≤ high; empty unless low ≤ high, as when one of them is NaN. */
 export interface Interval {
@@ -16,20 +16,20 @@ export interface Interval {
 
 export type Side = 'upper' | 'lower'
 
-/** @param prefix the column's, for texts */
-export function intervalOf({ type, low, high }: Range, prefix: string, side: Side): Interval {
+/** @param form of the column's texts */
+export function intervalOf({ type, low, high }: Range, form: TextForm, side: Side): Interval {
   // A text with the key of the end may be on either side of it.
   const fixed = type === Type.string ? side === 'upper' : undefined
-  const from = low === undefined ? Number.NEGATIVE_INFINITY : keyOf(low.key, prefix)
-  const to = high === undefined ? Number.POSITIVE_INFINITY : keyOf(high.key, prefix)
+  const from = low === undefined ? Number.NEGATIVE_INFINITY : keyOf(low.key, form)
+  const to = high === undefined ? Number.POSITIVE_INFINITY : keyOf(high.key, form)
   return {
     low: low === undefined || (fixed ?? low.isInclusive) ? from : nextAbove(from),
     high: high === undefined || (fixed ?? high.isInclusive) ? to : nextBelow(to)
   }
 }
 
-function keyOf(key: number | string, prefix: string): number {
-  return typeof key === 'string' ? textKey(key, prefix) : key
+function keyOf(key: number | string, form: TextForm): number {
+  return typeof key === 'string' ? textKey(key, form) : key
 }
 
 export function isEmpty({ low, high }: Interval): boolean {

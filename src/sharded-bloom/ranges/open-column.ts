@@ -138,7 +138,7 @@ export class OpenColumn implements RangeColumn {
   }
 
   excludes(range: Range): boolean {
-    const interval = intervalOf(range, this.spec.prefix, 'upper')
+    const interval = intervalOf(range, this.spec, 'upper')
     return this.outside.count === 0 && this.#misses(interval)
   }
 
@@ -150,7 +150,7 @@ export class OpenColumn implements RangeColumn {
   load(): void {}
 
   select(range: Range, side: Side, out: number, rowBytes: number): Selection {
-    const interval = intervalOf(range, this.spec.prefix, side)
+    const interval = intervalOf(range, this.spec, side)
     const { low, high } = interval
     if (this.#misses(interval)) return 'none'
     const { kernels } = this.#memory

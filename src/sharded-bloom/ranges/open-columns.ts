@@ -59,7 +59,7 @@ export class OpenColumns {
       const column = this.#columnsOf(nodes[i]!)?.[tags[i]!] ?? -1
       if (column < 0) continue
       const key = keys[i]!
-      this.#keys[column] = typeof key === 'number' ? key : textKey(key, this.#columns[column]!.spec.prefix)
+      this.#keys[column] = typeof key === 'number' ? key : textKey(key, this.#columns[column]!.spec)
       if (this.#counts[column]! < 2) this.#counts[column]!++
     }
     this.addKeys(position, this.#keys, this.#counts, flat.irregularKeys)

@@ -1,31 +1,90 @@
 /**
  * Range keys: doubles that sort as the values of a column do.
  *
- * A number is its own key and a date its milliseconds. A text gets a key from eight bytes: the column's prefix is left
- * out, the next eight bytes of WTF-8 (UTF-8 that keeps lone surrogates), read as a big-endian integer and halved, are
- * the bits of the key. A text that does not begin with the prefix has the key −∞ or ∞.
+ * A number is its own key and a date its milliseconds. A text has a key of 63 bits, which are those of a double; the
+ * column's prefix is left out, and a text that does not begin with it has the key −∞ or ∞.
+ *
+ * Without a template the next eight bytes of WTF-8 (UTF-8 that keeps lone surrogates), read as a big-endian integer and
+ * halved, are the bits. With one, as of ISO dates, they are the digits of a number, one for each of the template's
+ * characters: 0 for a text that has a lower one in its place, or has ended; where the template has a digit, 1 to 10 for
+ * the text's digit and 11 for what is above all of them; else 1 for the same character and 2 for a higher one. Whatever
+ * is no digit, or not the same character, decides the order, and 0 stands for all that follows.
  *
  * Invariants:
  * 1. a < b implies key(a) ≤ key(b): of MongoDB's order, which for strings is the order of code points.
  * 2. Numbers and dates: key(a) = key(b) implies a = b (a −0 is a 0). Texts that differ later may share a key.
- * 3. A key is never NaN. Halved bits of WTF-8 begin below 0x7b, so they are a finite, positive double.
+ * 3. A key is never NaN. Halved bits of WTF-8 begin below 0x7b, and a template has no more characters than 62 bits take, so
+ *    both are finite doubles, and not negative.
  */
 import { compareStrings } from '../../model/compare.ts'
 
-/** Bytes of a text that a key is made of, the prefix aside. */
-const keyBytes = 8
+/** Bytes of a text that a key is made of without a template, the prefix aside. */
+export const keyBytes = 8
 
 const double = new Float64Array(1)
 const halves = new Uint32Array(double.buffer)
 const integer = new BigInt64Array(double.buffer)
 const bytes = new Uint8Array(keyBytes + 4)
 
-/** @param prefix ASCII */
-export function textKey(text: string, prefix: string): number {
+/** What the texts of a column look like. */
+export interface TextForm {
+  /** What keys leave out, ASCII. */
+  readonly prefix: string
+  /** What stands behind it: `0` for any digit, other ASCII characters for themselves. Empty where it may be anything. */
+  readonly template: string
+}
+
+/** The character of a template that stands for any digit. */
+export const anyDigit = '0'
+const digitsBefore = anyDigit.charCodeAt(0) - 1
+const digitRadix = 12
+const characterRadix = 3
+const maxTemplateBits = 62
+
+export function textKey(text: string, { prefix, template }: TextForm): number {
   if (!text.startsWith(prefix))
     return compareStrings(text, prefix) < 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  return template === '' ? bytesKey(text, prefix.length) : templateKey(text, prefix.length, template)
+}
+
+/** How many of a template's characters from `from` on a key has room for. */
+export function templateRoom(template: string, from: number): number {
+  let bits = 0
+  for (let i = from; i < template.length; i++) {
+    bits += Math.log2(template[i] === anyDigit ? digitRadix : characterRadix)
+    if (bits > maxTemplateBits) return i - from
+  }
+  return template.length - from
+}
+
+function templateKey(text: string, from: number, template: string): number {
+  let high = 0
+  let low = 0
+  let isOver = false
+  for (let i = 0; i < template.length; i++) {
+    const radix = template[i] === anyDigit ? digitRadix : characterRadix
+    const rank: number = isOver ? 0 : rankOf(text, from + i, template, i)
+    isOver ||= rank === 0 || rank === radix - 1
+    const next = low * radix + rank
+    low = next >>> 0
+    high = high * radix + Math.floor(next / 2 ** 32)
+  }
+  halves[0] = low
+  halves[1] = high
+  return double[0]!
+}
+
+function rankOf(text: string, at: number, template: string, i: number): number {
+  if (at >= text.length) return 0
+  const unit = text.charCodeAt(at)
+  if (template[i] === anyDigit) return Math.min(Math.max(unit - digitsBefore, 0), digitRadix - 1)
+  const character = template.charCodeAt(i)
+  return unit < character ? 0 : unit === character ? 1 : 2
+}
+
+function bytesKey(text: string, from: number): number {
   let length = 0
-  for (let i = prefix.length; i < text.length && length < keyBytes; i++) {
+  for (let i = from; i < text.length && length < keyBytes; i++) {
     const unit = text.charCodeAt(i)
     if (unit < 0x80) bytes[length++] = unit
     else {

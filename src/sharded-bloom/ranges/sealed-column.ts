@@ -94,7 +94,7 @@ export class SealedColumn implements RangeColumn {
   }
 
   #interval(range: Range, side: Side): Interval {
-    return intervalOf(range, this.record.prefix, side)
+    return intervalOf(range, this.record, side)
   }
 
   /** The answer that least and greatest key give. */

@@ -159,7 +159,7 @@ export function parametersAfter(previous: Segment, options: TuningOptions): Segm
     shards: options.shards === 'auto' ? previous.shards : initial.shards,
     rowsPerPair: options.rowsPerPair === 'auto' ? previous.rowsPerPair : initial.rowsPerPair,
     privatePairs: values.slice(0, maxPrivateValues),
-    columns: previous.columnSpecs.map(({ path, type, prefix }) => ({ path, type, prefix })),
+    columns: previous.columnSpecs.map(({ path, type, prefix, template }) => ({ path, type, prefix, template })),
     upperFrames: options.upperLevel ? previous.upperFrames : 0
   }
 }

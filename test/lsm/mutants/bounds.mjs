@@ -129,5 +129,20 @@ export const bounds = [
     'the part of rows that is looked at ends a group too early',
     edit('sharded-bloom/segment/and-groups', '(32 - beyond) * groupBytes', '(31 - beyond) * groupBytes'),
     'sharded-bloom/upper-level'
+  ),
+  mutant(
+    'a digit of a template is as good as a lower character',
+    edit('sharded-bloom/ranges/range-key', 'unit - digitsBefore, 0', 'unit - digitsBefore - 1, 0'),
+    'sharded-bloom/range-keys'
+  ),
+  mutant(
+    'a text that left its template goes on being compared',
+    edit('sharded-bloom/ranges/range-key', 'isOver ||= rank === 0 || rank === radix - 1', 'isOver ||= rank === 0'),
+    'sharded-bloom/range-keys'
+  ),
+  mutant(
+    'a template is longer than a key has room for',
+    edit('sharded-bloom/ranges/range-key', 'const maxTemplateBits = 62', 'const maxTemplateBits = 65'),
+    'sharded-bloom/choose-columns'
   )
 ]

@@ -29,5 +29,14 @@ export const kept = [
       '[0, 1, 2, 3].map((i) => first + i).sort((a, b) => times[a] - times[b])[0]'
     ),
     'docstore/document-cache'
+  ),
+  mutant(
+    'documents kept are copied by constructors after a turn in which others changed Object.prototype',
+    edit(
+      'docstore/documents/document-cache',
+      'if (!this.#arePlansChecked) this.#checkPlans()',
+      'this.#arePlansChecked = true'
+    ),
+    'docstore/kept-scan'
   )
 ]

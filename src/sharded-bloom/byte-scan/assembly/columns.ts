@@ -8,6 +8,9 @@ import {
   COLUMN_PREFIX_BYTES,
   COLUMN_PREFIX_LENGTHS,
   COLUMN_PREFIXES,
+  COLUMN_TEMPLATE_BYTES,
+  COLUMN_TEMPLATE_LENGTHS,
+  COLUMN_TEMPLATES,
   MAX_COLUMNS
 } from './layout'
 import { NUMBER_COLUMN, TEXT_COLUMN } from './nodes'
@@ -22,10 +25,11 @@ export function resetCounts(): void {
   for (let i: usize = 0; i < MAX_COLUMNS; i += 16) v128.store(COLUMN_COUNTS + i, i64x2.splat(0))
 }
 
-/** The values of a type on the node's path are a column. JavaScript has written its prefix. */
-export function addColumn(node: usize, isText: bool, column: u32, prefixLength: u32): void {
+/** The values of a type on the node's path are a column. JavaScript has written its prefix and template. */
+export function addColumn(node: usize, isText: bool, column: u32, prefixLength: u32, templateLength: u32): void {
   store<u16>(node + (isText ? TEXT_COLUMN : NUMBER_COLUMN), <u16>column)
   store<u32>(COLUMN_PREFIX_LENGTHS + (<usize>column << 2), prefixLength)
+  store<u32>(COLUMN_TEMPLATE_LENGTHS + (<usize>column << 2), templateLength)
 }
 
 // @ts-ignore: decorator
@@ -65,7 +69,11 @@ function noteBytes(column: u32, text: usize, length: u32): void {
     const difference = byte - <i32>load<u8>(prefix + i)
     if (difference != 0) return note(column, difference < 0 ? -Infinity : Infinity)
   }
-  note(column, keyOf(text + <usize>prefixLength, length - prefixLength))
+  const rest = text + <usize>prefixLength
+  const restLength = length - prefixLength
+  const templateLength = load<u32>(COLUMN_TEMPLATE_LENGTHS + (<usize>column << 2))
+  if (templateLength == 0) note(column, keyOf(rest, restLength))
+  else note(column, templateKey<u8>(column, templateLength, rest, restLength))
 }
 
 function noteWide(column: u32, text: usize, length: u32): void {
@@ -75,6 +83,11 @@ function noteWide(column: u32, text: usize, length: u32): void {
     const unit = i < <usize>length ? <i32>load<u16>(text + (i << 1)) : -1
     const difference = unit - <i32>load<u8>(prefix + i)
     if (difference != 0) return note(column, difference < 0 ? -Infinity : Infinity)
+  }
+  const templateLength = load<u32>(COLUMN_TEMPLATE_LENGTHS + (<usize>column << 2))
+  if (templateLength != 0) {
+    const rest = text + (<usize>prefixLength << 1)
+    return note(column, templateKey<u16>(column, templateLength, rest, length - prefixLength))
   }
   let at = BUFFER
   for (let i = prefixLength; i < length && at < BUFFER + KEY_BYTES; i++) {
@@ -97,6 +110,27 @@ function keyOf(text: usize, length: u32): f64 {
   let bytes = bswap(load<u64>(text))
   if (length < KEY_BYTES) bytes &= ~(<u64>0) << (64 - (<u64>length << 3))
   return reinterpret<f64>(bytes >>> 1)
+}
+
+/** @param length of the text, in T: bytes, or UTF-16 units */
+function templateKey<T>(column: u32, templateLength: u32, text: usize, length: u32): f64 {
+  const template = COLUMN_TEMPLATES + <usize>column * COLUMN_TEMPLATE_BYTES
+  let key: u64 = 0
+  let isOver = false
+  for (let i: u32 = 0; i < templateLength; i++) {
+    const character = <i32>load<u8>(template + <usize>i)
+    const isDigit = character == 0x30
+    const last = isDigit ? <i32>11 : <i32>2
+    let rank: i32 = 0
+    if (!isOver) {
+      const unit = i < length ? <i32>load<T>(text + <usize>i * sizeof<T>()) : -1
+      if (isDigit) rank = min<i32>(max<i32>(unit - 0x2f, 0), last)
+      else rank = 1 + <i32>(unit > character) - <i32>(unit < character)
+      isOver = rank == 0 || rank == last
+    }
+    key = key * <u64>(last + 1) + <u64>rank
+  }
+  return reinterpret<f64>(key)
 }
 
 function writeCode(code: u32, at: usize): usize {

@@ -28,7 +28,7 @@ export const MAX_SLOTS: usize = 16384
 
 /**
  * Out: of the document's values, for each column the key met last (a double) and how many there were, 2 for any number
- * beyond. In: what each column's texts begin with, and its length, u32.
+ * beyond. In: what each column's texts begin with, the template of what follows, and their lengths, u32.
  */
 export const COLUMN_KEYS: usize = 0x14000
 export const COLUMN_COUNTS: usize = 0x14200
@@ -36,6 +36,9 @@ export const MAX_COLUMNS: usize = 64
 export const COLUMN_PREFIXES: usize = 0x14400
 export const COLUMN_PREFIX_BYTES: usize = 64
 export const COLUMN_PREFIX_LENGTHS: usize = 0x15400
+export const COLUMN_TEMPLATES: usize = 0x15600
+export const COLUMN_TEMPLATE_BYTES: usize = 64
+export const COLUMN_TEMPLATE_LENGTHS: usize = 0x16600
 
 /** UTF-16 units of a text with escapes or of more than ASCII. */
 export const UNITS: usize = 0x20000
