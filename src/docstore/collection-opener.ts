@@ -6,6 +6,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
+import { DocumentRoom } from './documents/document-room.ts'
 import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
 import type { ReversibleIds } from './ids/reversible-ids.ts'
 import { DeclaredIndexes } from './indexes/declared-indexes.ts'
@@ -44,7 +45,7 @@ export class CollectionOpener {
   readonly #catalog: Catalog
   readonly #isReadOnly: boolean
   readonly #sync: boolean
-  readonly #documentCacheBytes: number
+  readonly #documentRoom: DocumentRoom
   readonly #index: IndexOptions
   readonly #autoRebuild: OpenOptions['autoRebuild']
   /** Of collections that are made. */
@@ -59,7 +60,7 @@ export class CollectionOpener {
     this.#catalog = catalog
     this.#isReadOnly = options.readOnly === true
     this.#sync = options.sync === true
-    this.#documentCacheBytes = documentCacheBytes(options.documentCacheBytes)
+    this.#documentRoom = new DocumentRoom(documentCacheBytes(options.documentCacheBytes))
     this.#index = index
     this.#autoRebuild = options.autoRebuild
     this.#ids = options.ids ?? 'table'
@@ -130,7 +131,7 @@ export class CollectionOpener {
       filters: this.#opened.filters,
       ids,
       // It knows documents by ordinals that are never used again.
-      documentCacheBytes: ids === undefined ? this.#documentCacheBytes : 0
+      documentRoom: ids === undefined ? this.#documentRoom : new DocumentRoom(0)
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }

@@ -157,6 +157,7 @@ export class OpenCollection {
     await this.#rebuildJob.close()
     await this.writer.close()
     this.closeViews()
+    this.store.cache.close()
     await this.#index.close(this.committer.limit)
   }
 

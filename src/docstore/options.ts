@@ -102,8 +102,8 @@ export interface OpenOptions {
   /** Ends the opening, not the database. */
   readonly signal?: AbortSignal
   /**
-   * Memory of each collection for documents that are read again and again, kept decoded: handing out a copy of one costs
-   * a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 64 MiB.
+   * Memory for documents that are read again and again, of all collections together, kept decoded: handing out a copy of one
+   * costs a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 64 MiB.
    */
   readonly documentCacheBytes?: number
   /**

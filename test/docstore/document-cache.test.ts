@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DocumentCache } from '../../src/docstore/documents/document-cache.ts'
+import { DocumentRoom } from '../../src/docstore/documents/document-room.ts'
 import { Confirmer } from '../../src/docstore/read/confirmer.ts'
 import { Meter } from '../../src/docstore/read/meter.ts'
 import { open } from '../../src/index.ts'
@@ -27,7 +28,7 @@ function readAll(cache: DocumentCache, from: number, to: number): number {
 }
 
 test('a document is kept when it is asked for again, and handed out as a copy each time', () => {
-  const cache = new DocumentCache(1 << 20)
+  const cache = new DocumentCache(new DocumentRoom(1 << 20))
   const offered = document(7)
   cache.offer(7, offered, 150)
   assert.is(cache.get(7), undefined)
@@ -41,7 +42,7 @@ test('a document is kept when it is asked for again, and handed out as a copy ea
 })
 
 test('what is asked for again is decoded when it is to be kept, and only then', () => {
-  const cache = new DocumentCache(1 << 20)
+  const cache = new DocumentCache(new DocumentRoom(1 << 20))
   let decoded = 0
   const decode = (): Document => {
     decoded++
@@ -53,7 +54,7 @@ test('what is asked for again is decoded when it is to be kept, and only then', 
 })
 
 test('a candidate that does not match is kept like one that does, and counting hands nothing out', async () => {
-  const cache = new DocumentCache(1 << 20)
+  const cache = new DocumentCache(new DocumentRoom(1 << 20))
   const meter = new Meter()
   const records = { record: (): string => JSON.stringify(document(7)) }
   for (const filter of [{ text: 'another' }, { 'tags.n': 7 }].map((each) => compileFilter(each))) {
@@ -75,20 +76,25 @@ test('a candidate that does not match is kept like one that does, and counting h
 })
 
 test('the budget holds, and a budget of nothing keeps nothing', () => {
-  const cache = new DocumentCache(20_000)
+  const room = new DocumentRoom(20_000)
+  const caches = [new DocumentCache(room), new DocumentCache(room)]
   const random = randomFrom(4)
   for (let i = 0; i < 20_000; i++) {
-    read(cache, Math.floor(random() ** 3 * 500))
-    assert.ok(cache.usedBytes <= cache.budgetBytes)
+    read(caches[i % 2]!, Math.floor(random() ** 3 * 500))
+    assert.ok(room.usedBytes <= room.budgetBytes)
   }
-  assert.ok(cache.documents > 30, `${cache.documents} documents`)
-  const none = new DocumentCache(0)
+  const documents = caches.map((cache) => cache.documents)
+  assert.ok(
+    documents.every((count) => count > 10),
+    `${documents} documents`
+  )
+  const none = new DocumentCache(new DocumentRoom(0))
   for (let i = 0; i < 3; i++) assert.not(read(none, 1))
   assert.is(none.documents, 0)
 })
 
 test('who goes round over more documents than there is room for finds what is kept each time', () => {
-  const cache = new DocumentCache(100_000)
+  const cache = new DocumentCache(new DocumentRoom(100_000))
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
   const kept = cache.documents
   assert.ok(kept > 100 && kept < 500, `${kept} kept`)
@@ -98,13 +104,13 @@ test('who goes round over more documents than there is room for finds what is ke
 test('what there is room for is kept whole, wherever it lies', () => {
   const random = randomFrom(12)
   const ordinals = new Set(Array.from({ length: 10_000 }, () => Math.floor(random() * 2 ** 32)))
-  const cache = new DocumentCache(100 << 20)
+  const cache = new DocumentCache(new DocumentRoom(100 << 20))
   for (let i = 0; i < 2; i++) for (const n of ordinals) read(cache, n)
   assert.ok(cache.documents > ordinals.size * 0.99, `${cache.documents} of ${ordinals.size}`)
 })
 
 test('who goes round over nearly as many documents as are remembered soon finds all of them', () => {
-  const cache = new DocumentCache(100 << 20)
+  const cache = new DocumentCache(new DocumentRoom(100 << 20))
   const small: Document = { _id: 1 }
   const found: number[] = []
   const random = randomFrom(13)
@@ -121,16 +127,37 @@ test('who goes round over nearly as many documents as are remembered soon finds 
 })
 
 test('what is asked for more often takes the place of what is not asked for any more', () => {
-  const cache = new DocumentCache(100_000)
+  const cache = new DocumentCache(new DocumentRoom(100_000))
   for (let i = 0; i < 3; i++) readAll(cache, 0, 1000)
   for (let i = 0; i < 8; i++) readAll(cache, 5000, 5050)
   assert.is(readAll(cache, 5000, 5050), 50)
 })
 
+test('collections share the room: whichever is asked for more often, and a closed one gives its own back', () => {
+  const room = new DocumentRoom(100_000)
+  const [one, other] = [new DocumentCache(room), new DocumentCache(room)]
+  for (let i = 0; i < 3; i++) readAll(one, 0, 1000)
+  const kept = one.documents
+  assert.ok(kept > 100, `${kept} kept`)
+  for (let i = 0; i < 8; i++) readAll(other, 0, 100)
+  assert.is(readAll(other, 0, 100), 100)
+  assert.ok(one.documents <= kept - 90, `${one.documents} of ${kept}`)
+  other.close()
+  const left = room.usedBytes
+  assert.ok(left < 100_000 - (90 * 100_000) / kept, `${left} bytes`)
+  for (let i = 0; i < 3; i++) readAll(other, 0, 10)
+  assert.is(other.documents, 0)
+  assert.is(room.usedBytes, left)
+  for (let i = 0; i < 3; i++) readAll(one, 0, 1000)
+  assert.ok(one.documents > kept - 5, `${one.documents} of ${kept}`)
+  one.close()
+  assert.is(room.usedBytes, 0)
+})
+
 test('a document too large for the budget, or with what is not copied, is not kept', () => {
-  const cache = new DocumentCache(1000)
+  const cache = new DocumentCache(new DocumentRoom(1000))
   for (let i = 0; i < 3; i++) assert.not(read(cache, 1))
-  const large = new DocumentCache(1 << 20)
+  const large = new DocumentCache(new DocumentRoom(1 << 20))
   for (let i = 0; i < 3; i++) {
     assert.is(large.get(1), undefined)
     large.offer(1, { _id: 1, bytes: new Uint8Array(3) }, 30)

@@ -10,6 +10,7 @@ import type { Document } from '../../model/types.ts'
 import type { DocumentSource, IndexView, IndexWrite } from '../../sharded-bloom/document-index.ts'
 import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentCache } from '../documents/document-cache.ts'
+import type { DocumentRoom } from '../documents/document-room.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { commitFailed } from '../errors.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
@@ -35,8 +36,8 @@ interface StoreUse {
   readonly filters: PairFilters | undefined
   /** undefined for a table of ids. */
   readonly ids?: ReversibleIds | undefined
-  /** Bytes of decoded documents kept in memory. */
-  readonly documentCacheBytes: number
+  /** For documents that are kept decoded. */
+  readonly documentRoom: DocumentRoom
 }
 
 /** Bytes of keys fetched at a time; classic-level's default of 16 KiB makes many more calls. */
@@ -71,7 +72,7 @@ export class CollectionStore {
     this.#sync = options.sync
     this.#readOnly = options.readOnly
     this.#filters = options.filters
-    this.cache = new DocumentCache(options.documentCacheBytes)
+    this.cache = new DocumentCache(options.documentRoom)
     this.ids = options.ids
     // Its manifest says so; abstract-level's type of it does not.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true

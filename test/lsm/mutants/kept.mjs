@@ -24,7 +24,7 @@ export const kept = [
   mutant(
     'the mark of the earliest document always makes room',
     edit(
-      'docstore/documents/document-cache',
+      'docstore/documents/last-asked',
       'times[one]! < times[other]! ? one : other',
       '[0, 1, 2, 3].map((i) => first + i).sort((a, b) => times[a] - times[b])[0]'
     ),
@@ -38,5 +38,10 @@ export const kept = [
       'this.#arePlansChecked = true'
     ),
     'docstore/kept-scan'
+  ),
+  mutant(
+    'a collection that is closed keeps its room',
+    edit('docstore/documents/document-room', 'this.#usedBytes -= bytes', 'this.#usedBytes -= 0'),
+    'docstore/document-cache'
   )
 ]
