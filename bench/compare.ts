@@ -60,15 +60,17 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
   for (const contender of contenders) {
     const child = processes.get(contender.name)!
     const { rssBytes } = await child.call('memory', undefined)
-    const { bytes, indexBytes } = await child.call('close', undefined)
     const openMilliseconds = opening.get(contender.name)
+    const reopened = openMilliseconds === undefined ? undefined : await child.call('reopen', contender.name)
+    const { bytes, indexBytes } = await child.call('close', undefined)
     finished.push({
       ...contender,
       rssAfterQueriesBytes: rssBytes,
       disk: bytes,
       indexBytes: indexBytes?.total,
       indexRowBytes: indexBytes?.rows,
-      openMilliseconds
+      openMilliseconds,
+      reopenMilliseconds: reopened?.milliseconds
     })
     await child.end()
   }
@@ -119,17 +121,24 @@ async function agree(
 
 type Cold = ReadonlyMap<string, ReadonlyMap<ContenderName, number>>
 
-/** Each query once, in a store that has just been opened: the first one pays for whatever is loaded then. */
+/**
+ * Each query once, in a store that a new process has just opened: the first one pays for whatever is loaded then. What is
+ * measured afterwards is measured in that process.
+ */
 async function measureCold(
   classes: readonly QueryClass[],
-  processes: ReadonlyMap<ContenderName, Process>,
+  processes: Map<ContenderName, Process>,
   opening: Map<ContenderName, number>
 ): Promise<Cold> {
   const times = new Map(classes.map((query) => [query.name, new Map<ContenderName, number>()]))
-  for (const [name, child] of processes) {
+  for (const [name, loader] of [...processes]) {
     if (inMemory.includes(name)) continue
-    progress(`opening ${name} again`)
-    opening.set(name, (await child.call('reopen', name)).milliseconds)
+    progress(`opening ${name} in a new process`)
+    const directory = await loader.call('leave', undefined)
+    await loader.end()
+    const child = connect<ContenderHandlers>(new URL('contender-process.ts', import.meta.url))
+    processes.set(name, child)
+    opening.set(name, (await child.call('open', { name, directory })).milliseconds)
     for (const query of classes) {
       times.get(query.name)!.set(name, await child.call('time', { query, milliseconds: 0 }))
     }

@@ -30,8 +30,10 @@ export interface ContenderResult extends LoadReport {
   readonly indexBytes?: number | undefined
   /** Of it, rows of a Bloom index. */
   readonly indexRowBytes?: number | undefined
-  /** To open after a clean close, where that was measured. */
+  /** To open after a clean close in a new process that has loaded the library, where that was measured. */
   readonly openMilliseconds?: number | undefined
+  /** To open again after a clean close in the process that had it open. */
+  readonly reopenMilliseconds?: number | undefined
 }
 
 export interface QueryResult {

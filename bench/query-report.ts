@@ -73,15 +73,20 @@ function coldSection(queries: readonly QueryResult[], contenders: readonly Conte
   const reopened = contenders.filter(({ openMilliseconds }) => openMilliseconds !== undefined)
   if (reopened.length === 0) return ''
   const opening = ['open', ...reopened.map(({ openMilliseconds }) => significant(openMilliseconds ?? Number.NaN))]
+  const again = [
+    'open again',
+    ...reopened.map(({ reopenMilliseconds }) => significant(reopenMilliseconds ?? Number.NaN))
+  ]
   const rows = queries.map(({ title, coldMilliseconds }) => [
     title,
     ...reopened.map(({ name }) => significant(coldMilliseconds[name] ?? Number.NaN))
   ])
   return `## Milliseconds after opening
 
-Closed, opened again, then each query once, in this order; the operating system's page cache is warm.
+Closed, opened in a new process that has loaded the library and compiled none of it, then each query once, in this order;
+the operating system's page cache is warm. *Open again*: closed and opened once more by that process, in the end.
 
-${table(['query', ...reopened.map(({ name }) => name)], [opening, ...rows])}
+${table(['query', ...reopened.map(({ name }) => name)], [opening, ...rows, again])}
 
 `
 }
