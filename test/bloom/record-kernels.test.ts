@@ -98,18 +98,84 @@ test('keys are made compact, encoded, sampled, and the first of every 32 is foun
     const zones = Math.ceil(count / 32)
     const low = present[random.below(present.length)] ?? 0
     const high = low + Math.abs(present[random.below(present.length)] ?? 0)
-    kernels.zonesBetween(out, zones, low, high, 0, bytes & ~7)
-    const inside = u32.slice((bytes & ~7) >>> 2, ((bytes & ~7) >>> 2) + zones)
-    kernels.zonesBetween(out, zones, low, high, 8, bytes & ~7)
-    const reaching = u32.slice((bytes & ~7) >>> 2, ((bytes & ~7) >>> 2) + zones)
     for (let zone = 0; zone < zones; zone++) {
       const own = [...keys.subarray(32 * zone, 32 * zone + 32)].filter((key) => !Number.isNaN(key))
-      const least = Math.min(...own)
-      const greatest = Math.max(...own)
-      assert.equal([f64[(out >>> 3) + 2 * zone], f64[(out >>> 3) + 2 * zone + 1]], [least, greatest])
-      assert.is(inside[zone], least >= low && greatest <= high ? 0xffffffff : 0)
-      assert.is(reaching[zone], greatest >= low && least <= high ? 0xffffffff : 0)
+      assert.equal([f64[(out >>> 3) + 2 * zone], f64[(out >>> 3) + 2 * zone + 1]], [Math.min(...own), Math.max(...own)])
     }
+    const inside = zonesBetween(out, zones, low, high, 0, 0)
+    const reaching = zonesBetween(out, zones, low, high, 1, 0)
+    for (let zone = 0; zone < zones; zone++) {
+      const least = f64[(out >>> 3) + 2 * zone]!
+      const greatest = f64[(out >>> 3) + 2 * zone + 1]!
+      const isReached = greatest >= low && least <= high
+      assert.is(reaching[zone], isReached ? 0xffffffff : 0)
+      assert.is(inside[zone], isReached && least >= low && greatest <= high ? 0xffffffff : 0)
+    }
+    memory.pop(start)
+  }
+})
+
+/** Words of the zones. */
+function zonesBetween(zonesAt: number, zones: number, low: number, high: number, isUpper: 0 | 1, sixteenths: number) {
+  const at = memory.push(4 * zones + 64)
+  // As of zones that stand behind others.
+  kernels.zonesBetween(zonesAt, zones, low, high, isUpper, sixteenths, 0, at)
+  const words = u32.slice(at >>> 2, (at >>> 2) + zones)
+  memory.pop(at)
+  return words
+}
+
+/** In which sixteenth from `least` to `greatest` the key is; the first one where that cannot be told. */
+function sixteenthOf(key: number, least: number, greatest: number): number {
+  const place = (key - least) * (16 / (greatest - least))
+  return Number.isNaN(place) ? 0 : Math.min(15, Math.floor(place))
+}
+
+test('sixteenths: of a zone that an interval ends in, those of the same sixteenth are left, and no other', () => {
+  const spans = [
+    ...kinds,
+    () => random.below(32) - 16,
+    () => 5e-324 * random.below(4),
+    () => (random.below(3) - 1) * 1.7e308
+  ]
+  for (let round = 0; round < 600; round++) {
+    const start = memory.push(0)
+    const count = [32, 100, 512, 1000, 1024][round % 5]!
+    const words = Math.ceil(count / 32)
+    const kind = spans[round % spans.length]!
+    const keys = Float64Array.from({ length: count }, (_, i) => (random.below(100) < 90 ? kind(i) : Number.NaN))
+    const keysAt = memory.push(8 * count)
+    const zonesAt = memory.push(16 * words)
+    const members = memory.push(4 * words)
+    const rows = memory.push(4 * 4 * words)
+    const sixteenths = memory.push(16)
+    f64.set(keys, keysAt >>> 3)
+    kernels.fill(rows, 0xff, 4 * 4 * words)
+    kernels.zonesOfKeys(keysAt, count, zonesAt, members)
+    kernels.codeGroups(keysAt, count, zonesAt, 16, rows, 4 * words)
+    for (let bit = 0; bit < 4; bit++) u32[(sixteenths >>> 2) + bit] = rows + bit * 4 * words
+    const ends = [keys[random.below(count)]!, keys[random.below(count)]!, kind(1) + 0.5]
+    const present = ends.filter((end) => !Number.isNaN(end)).sort((a, b) => a - b)
+    const low = [present[0] ?? 0, Number.NEGATIVE_INFINITY][random.below(5) >> 2]!
+    const high = [present.at(-1) ?? 0, Number.POSITIVE_INFINITY][random.below(5) >> 2]!
+    const lower = zonesBetween(zonesAt, words, low, high, 0, sixteenths)
+    const upper = zonesBetween(zonesAt, words, low, high, 1, sixteenths)
+    keys.forEach((key, i) => {
+      if (Number.isNaN(key)) return
+      const least = f64[(zonesAt >>> 3) + 2 * (i >> 5)]!
+      const greatest = f64[(zonesAt >>> 3) + 2 * (i >> 5) + 1]!
+      const isCertain = ((lower[i >> 5]! >>> (i & 31)) & 1) === 1
+      const isCandidate = ((upper[i >> 5]! >>> (i & 31)) & 1) === 1
+      const sixteenth = sixteenthOf(key, least, greatest)
+      const isCutBelow = low > least && sixteenth === sixteenthOf(low, least, greatest)
+      const isCutAbove = high < greatest && sixteenth === sixteenthOf(high, least, greatest)
+      const isWithin = key >= low && key <= high
+      const isReached = greatest >= low && least <= high
+      const what = `${key} of ${least} to ${greatest}, from ${low} to ${high}`
+      assert.is(isCertain, isWithin && !isCutBelow && !isCutAbove, what)
+      assert.is(isCandidate, isWithin || (isReached && (isCutBelow || isCutAbove) && isCandidate), what)
+      if (isWithin) assert.ok(isCandidate, what)
+    })
     memory.pop(start)
   }
 })

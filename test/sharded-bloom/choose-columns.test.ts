@@ -8,7 +8,7 @@ import { Type } from '../../src/model/types.ts'
 import { type ColumnSample, columnSteps, type RangeCodes } from '../../src/sharded-bloom/ranges/choose-columns.ts'
 import { chooseTextForm } from '../../src/sharded-bloom/ranges/choose-text-form.ts'
 import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
-import type { TextForm } from '../../src/sharded-bloom/ranges/range-key.ts'
+import { type TextForm, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
 import { testSeed } from '../support/arbitraries.ts'
 
 interface Value {
@@ -183,8 +183,8 @@ test('digits between separators have a template, behind no more of what they hav
     { prefix: '', template: '0000-00-00T00:00:00' }
   )
   assert.equal(
-    formOf((i) => `k-${1000 + i}`),
-    { prefix: '', template: 'k-0000' }
+    formOf((i) => `#-${1000 + i}`),
+    { prefix: '', template: '#-0000' }
   )
   assert.equal(
     formOf((i) => String(1_700_791_195_107_913 + i)),
@@ -200,6 +200,25 @@ test('digits between separators have a template, behind no more of what they hav
     formOf((i) => `word ${String.fromCharCode(97 + Math.floor(i / 4))}`),
     { prefix: 'wo', template: '' }
   )
+})
+
+test('a letter that may count is no separator: texts behind the next one have keys of their own', () => {
+  for (const textOf of [
+    (i: number) => `AB-${String(i * 16).padStart(4, '0')}`,
+    (i: number) => `a-${String(i * 900).padStart(5, '0')}`,
+    (i: number) => `x${String.fromCharCode(97 + Math.floor(i / 400))}${10_000_000 + i * 800_000}`
+  ]) {
+    const form = chooseTextForm(
+      Array.from({ length: 100 }, (_, i) => textOf(i)),
+      true,
+      true
+    )
+    const last = textOf(99)
+    const letter = /[a-z](?=[^a-z]*$)/i.exec(last)!.index
+    const behind = (i: number): string =>
+      last.slice(0, letter) + String.fromCharCode(last.charCodeAt(letter) + 1) + textOf(i).slice(letter + 1)
+    assert.ok(textKey(behind(90), form) > textKey(behind(0), form), JSON.stringify(form))
+  }
 })
 
 test('of a large sample 512 documents or a few more are looked at', () => {

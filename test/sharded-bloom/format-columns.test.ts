@@ -14,12 +14,12 @@ import { IndexHarness } from '../support/index-harness.ts'
 
 const seed = { lo: 1, hi: 2 }
 /** Of the texts below. */
-const form = { prefix: '', template: 'k-0000' }
+const form = { prefix: '', template: '#-0000' }
 
 /** Times grow, few numbers with two on one path now and then, many texts. */
 function documentAt(i: number): Document {
   const n = i % 64 === 1 ? [1, 2] : i % 8 === 0 ? null : (i * 37) % 5
-  return { at: 1000 + (i >> 1), n, s: `k-${1000 + ((i * 31) % 512)}` }
+  return { at: 1000 + (i >> 1), n, s: `#-${1000 + ((i * 31) % 512)}` }
 }
 
 const harness = await IndexHarness.open({ segmentDocuments: 512, shards: 64, rowsPerPair: 2, seed, rangeCodes: 'all' })
@@ -51,18 +51,18 @@ const sealed = segmentOf('00000200')
 const open = segmentOf('00000400')
 
 test('columns in the record of a sealed segment, and of an open one', () => {
-  const least = textKey('k-1000', form)
-  const greatest = textKey('k-1511', form)
+  const least = textKey('#-1000', form)
+  const greatest = textKey('#-1511', form)
   assert.equal(sealed.columns, [
-    ['at', Type.number, '', 'growing', 512, 1256, 1511, [-2], -1, 16, 0],
-    ['s', Type.string, ['', 'k-0000'], 'codes', 512, least, greatest, [8, 9, 10, 11, 12, 13, 14, 15], -1, 342, 1],
-    ['n', Type.number, '', 'codes', 440, 0, 4, [16, 17, 18], 6, 10, 2]
+    ['at', Type.number, '', 'growing', 512, 1256, 1511, [-2, 8, 9, 10, 11], -1, 16, 0],
+    ['s', Type.string, ['', '#-0000'], 'codes', 512, least, greatest, [12, 13, 14, 15, 16, 17, 18, 19], -1, 342, 1],
+    ['n', Type.number, '', 'codes', 440, 0, 4, [20, 21, 22], 6, 10, 2]
   ])
   assert.equal(sealed.columnSpecs, [])
   assert.equal(open.columns, [])
   assert.equal(open.columnSpecs, [
     ['at', Type.number, ''],
-    ['s', Type.string, ['', 'k-0000']],
+    ['s', Type.string, ['', '#-0000']],
     ['n', Type.number, '']
   ])
 })
@@ -78,8 +78,18 @@ test('keys of codes: least and greatest of each bin', () => {
   assert.equal(doublesOf('6b000000000000020000000002'), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
 })
 
+test('sixteenths of a growing column: how far from the key of its 32 positions towards the next', () => {
+  const rows = ['08', '09', '0a', '0b'].map((row) => contentOf(`700000000000000200000000${row}`))
+  for (const row of rows) assert.is(row[0], 2, 'dense')
+  for (let d = 0; d < 512; d++) {
+    const sixteenth = rows.reduce((sum, row, bit) => sum + (((row[1 + (d >> 3)]! >> (d & 7)) & 1) << bit), 0)
+    // Two documents have each key, and 16 keys stand between two groups.
+    assert.is(sixteenth, (d % 32) >> 1)
+  }
+})
+
 test('slices: bit b of the code of the document at position d', () => {
-  const rows = ['10', '11', '12'].map((row) => contentOf(`700000000000000200000000${row}`))
+  const rows = ['14', '15', '16'].map((row) => contentOf(`700000000000000200000000${row}`))
   for (const row of rows) assert.is(row[0], 2, 'dense')
   for (let d = 0; d < 512; d++) {
     const { n } = documentAt(512 + d)
@@ -90,7 +100,7 @@ test('slices: bit b of the code of the document at position d', () => {
 
 test('keys of texts: eight bytes behind the prefix, halved, or a number whose digits are where the template leads', () => {
   const bits = new DataView(new ArrayBuffer(8))
-  bits.setFloat64(0, textKey('k-1511', { prefix: 'k-1', template: '' }))
+  bits.setFloat64(0, textKey('#-1511', { prefix: '#-1', template: '' }))
   assert.is(bits.getBigUint64(0), BigInt('0x3531310000000000') >> 1n)
   const bitsOf = (text: string): bigint => {
     bits.setFloat64(0, textKey(text, form))
@@ -98,12 +108,12 @@ test('keys of texts: eight bytes behind the prefix, halved, or a number whose di
   }
   const numberOf = (k: number, dash: number, ...digits: number[]): bigint =>
     BigInt(digits.reduce((number, digit) => 12 * number + digit, 3 * k + dash))
-  assert.is(bitsOf('k-1511'), numberOf(1, 1, 2, 6, 2, 2))
-  assert.is(bitsOf('k-1511 and more'), numberOf(1, 1, 2, 6, 2, 2))
-  assert.is(bitsOf('k-15'), numberOf(1, 1, 2, 6, 0, 0))
-  assert.is(bitsOf('k-1:11'), numberOf(1, 1, 2, 11, 0, 0))
-  assert.is(bitsOf('k.1511'), numberOf(1, 2, 0, 0, 0, 0))
-  assert.is(bitsOf('j-1511'), numberOf(0, 0, 0, 0, 0, 0))
+  assert.is(bitsOf('#-1511'), numberOf(1, 1, 2, 6, 2, 2))
+  assert.is(bitsOf('#-1511 and more'), numberOf(1, 1, 2, 6, 2, 2))
+  assert.is(bitsOf('#-15'), numberOf(1, 1, 2, 6, 0, 0))
+  assert.is(bitsOf('#-1:11'), numberOf(1, 1, 2, 11, 0, 0))
+  assert.is(bitsOf('#.1511'), numberOf(1, 2, 0, 0, 0, 0))
+  assert.is(bitsOf('!-1511'), numberOf(0, 0, 0, 0, 0, 0))
 })
 
 test('columns of a chunk: outsiders, documents, keys', () => {

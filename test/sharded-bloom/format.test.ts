@@ -68,17 +68,17 @@ test('the records of an index are these', () => {
 })
 
 test('header', () => {
-  assert.is(indexFormat, 4)
+  assert.is(indexFormat, 5)
   assert.is(
     contentOf('68').toString(),
-    '{"format":4,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":5,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    '2215c706'
+    '2d94ee1b'
   )
 })
 
@@ -196,7 +196,7 @@ test('a segment record is what was encoded, whatever the keys', () => {
         count: 99,
         min: -1,
         max: 7,
-        rows: [8],
+        rows: [8, 5, -1, 3, 7],
         outside: -1,
         keys: 8,
         firstKeys: 2

@@ -174,11 +174,41 @@ export interface Kernels {
    */
   keysBetween(keys: number, count: number, low: number, high: number, out: number): void
   /**
-   * Word i of `out` is all ones or zero: first: 0, whether zone i lies in the interval; first: 8, whether it reaches into it.
+   * groupBetween() of each zone: word i of `out`, from byte `at` on, is of the zone's 32 positions.
    * @param zones two doubles each, the least and the greatest key; `count` of them
-   * @param out `count` × u32, 4-aligned
+   * @param sixteenths as of groupBetween(), whose rows are read from byte `at` on, too
    */
-  zonesBetween(zones: number, count: number, low: number, high: number, first: 0 | 8, out: number): void
+  zonesBetween(
+    zones: number,
+    count: number,
+    low: number,
+    high: number,
+    isUpper: 0 | 1,
+    sixteenths: number,
+    at: number,
+    out: number
+  ): void
+  /**
+   * Which of 32 documents, whose keys are from `least` to `greatest`, may have a key in the interval (isUpper: 1) or surely
+   * have (0).
+   * @param sixteenths where the addresses of four rows stand, lowest bit first, that say in which sixteenth of the group's
+   *   span each key is (codeGroups); 0 where there are none
+   * @param at byte of the group's word in these rows
+   */
+  groupBetween(
+    least: number,
+    greatest: number,
+    low: number,
+    high: number,
+    isUpper: 0 | 1,
+    sixteenths: number,
+    at: number
+  ): number
+  /**
+   * In which sixteenth of its group's span each key is, 0 for NaN, in four rows, lowest bit first, `stride` bytes apart. A
+   * group is 32 keys, from its least one, a double at groups + step · i, to its greatest one, at groups + step · i + 8.
+   */
+  codeGroups(keys: number, count: number, groups: number, step: number, rows: number, stride: number): void
   /**
    * The code of each key: 1 + the first of 255 edges that is not below it, 0 for NaN. Widens the bin of each code to
    * hold the key: bin c − 1 is two doubles at bins + 16 · (c − 1), the least and the greatest key.

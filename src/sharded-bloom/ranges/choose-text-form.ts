@@ -28,8 +28,10 @@ export function chooseTextForm(texts: readonly string[], isGrowing: boolean, doG
   let from = 0
   while (from < longest && from + templateRoom(pattern, from) < enough) from++
   const end = from + templateRoom(pattern, from)
-  // Bytes tell as much, or more.
-  if (end < Math.min(longest + keyBytes, longestOf(texts))) return { prefix: common.slice(0, longest), template: '' }
+  // Bytes tell as much, or more: where a letter may yet change, a template has one key for all texts behind that.
+  const areMore = end < Math.min(longest + keyBytes, longestOf(texts))
+  if (areMore || hasCountingLetter(pattern, longest, common.length))
+    return { prefix: common.slice(0, longest), template: '' }
   return { prefix: common.slice(0, from), template: pattern.slice(from, end) }
 }
 
@@ -62,6 +64,15 @@ function patternOfText(text: string): string {
 
 function fits(expected: string, character: string): boolean {
   return expected === anyDigit ? character >= '0' && character <= '9' : character === expected
+}
+
+/** A letter that stands between two digits, as the T of ISO dates does, separates them; another one may count, as in A9, B0. */
+function hasCountingLetter(pattern: string, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const isBetweenDigits = pattern[i - 1] === anyDigit && pattern[i + 1] === anyDigit
+    if (/[a-z]/i.test(pattern[i] ?? '') && !isBetweenDigits) return true
+  }
+  return false
 }
 
 function longestOf(texts: readonly string[]): number {

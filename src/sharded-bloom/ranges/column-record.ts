@@ -15,7 +15,10 @@ export interface StoredColumn extends ColumnSpec {
   /** Least and greatest key; ∞ and −∞ without documents. */
   readonly min: number
   readonly max: number
-  /** Numbers of stored rows as in `rowOfSlot`. Codes: slices, lowest bit first. Growing, zones: the column's documents. */
+  /**
+   * Numbers of stored rows as in `rowOfSlot`. Codes: slices, lowest bit first. Growing, zones: the column's documents, and the
+   * slices of the sixteenths; those are not in indexes of format 4 and before.
+   */
   readonly rows: readonly number[]
   /** The row of those that have the type on the path and are not in the column. */
   readonly outside: number
@@ -67,6 +70,9 @@ export function decodeSpecs(value: unknown): readonly ColumnSpec[] | undefined {
   return specs.every((spec) => spec !== undefined) ? specs : undefined
 }
 
+/** Slices of the sixteenths. */
+export const sixteenthRows = 4
+
 /** Stored rows of all kinds, and records of keys, are fewer. */
 export const maxStoredRows = 131_072
 
@@ -98,7 +104,7 @@ function decodeColumn(
   const zones = Math.ceil(documents / 32)
   if (!isInteger(keys, 0, kind === 'codes' ? 510 : 2 * zones)) return undefined
   if (!isInteger(firstKeys, 0, maxStoredRows)) return undefined
-  if (kind === 'codes' ? rows.length === 0 : rows.length !== 1) return undefined
+  if (kind === 'codes' ? rows.length === 0 : rows.length !== 1 && rows.length !== 1 + sixteenthRows) return undefined
   if (kind === 'codes' && keys % 2 !== 0) return undefined
   if (kind !== 'codes' && keys !== (kind === 'zones' ? 2 * zones : zones)) return undefined
   return { path, type, prefix, template, kind, count, min, max, rows, outside, keys, firstKeys }

@@ -1,6 +1,8 @@
 /**
  * A column of the open segment → what a sealed one stores: every 32nd key where keys only grow; the least and the greatest
- * key of every 32 positions, a zone, where few zones have keys in common; else codes in slices.
+ * key of every 32 positions, a zone, where few zones have keys in common; else codes in slices. Within 32 positions, a
+ * group, four slices tell in which sixteenth of the group's span a key is: of a group that a range ends in they leave two or
+ * three candidates instead of 32.
  *
  * Zones are what keys that nearly grow are cut into: times that are a little out of order, or several series that grow one
  * after the other, as when documents are replaced in their order.
@@ -10,7 +12,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { bitsOfCodes, chooseEdges, hasSharedBins, maxBins } from './bins.ts'
-import type { ColumnKind } from './column-record.ts'
+import { type ColumnKind, sixteenthRows } from './column-record.ts'
 import { countWhile } from './count-while.ts'
 import type { KeyRun, OpenColumn } from './open-column.ts'
 
@@ -26,7 +28,7 @@ const runsPerStep = 16
 
 export interface ColumnContents {
   readonly kind: ColumnKind
-  /** Codes: the slices, lowest bit first. Growing, zones: the documents of the column. */
+  /** Codes: the slices, lowest bit first. Growing, zones: the documents of the column, then the slices of the sixteenths. */
   readonly rows: readonly Uint32Array[]
   /**
    * Codes: least and greatest key of each bin, in turn; zones: of each zone. Growing: the first key at or after each group's
@@ -37,7 +39,11 @@ export interface ColumnContents {
 
 /** In steps. */
 export function* sealColumn(column: OpenColumn, documents: number, memory: RowMemory): Generator<void, ColumnContents> {
-  if (column.isGrowing) return growing(column, documents, memory)
+  if (column.isGrowing) {
+    const { keys, members } = growing(column, documents, memory)
+    yield
+    return { kind: 'growing', rows: [members, ...(yield* sixteenthsOf(column, documents, keys, 1, memory))], keys }
+  }
   const sample = sampleOf(column, documents, memory)
   yield
   const edges = chooseEdges(sample.sort())
@@ -45,7 +51,11 @@ export function* sealColumn(column: OpenColumn, documents: number, memory: RowMe
   if (hasSharedBins(edges, sample)) {
     yield
     const zones = zonesOf(column, documents, memory, sample)
-    if (zones !== undefined) return zones
+    if (zones !== undefined) {
+      yield
+      const { keys, members } = zones
+      return { kind: 'zones', rows: [members, ...(yield* sixteenthsOf(column, documents, keys, 2, memory))], keys }
+    }
   }
   // Keys beyond the sample's greatest one have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
@@ -53,7 +63,13 @@ export function* sealColumn(column: OpenColumn, documents: number, memory: RowMe
   return yield* coded(column, edges, memory)
 }
 
-function growing(column: OpenColumn, documents: number, memory: RowMemory): ColumnContents {
+interface Groups {
+  readonly keys: Float64Array
+  /** Bits of the documents of the column. */
+  readonly members: Uint32Array
+}
+
+function growing(column: OpenColumn, documents: number, memory: RowMemory): Groups {
   const groups = Math.ceil(documents / groupPositions)
   const groupsAt = memory.push(8 * groups)
   const membersAt = memory.push(4 * groups)
@@ -62,16 +78,11 @@ function growing(column: OpenColumn, documents: number, memory: RowMemory): Colu
   const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + groups)
   const keys = memory.f64.slice(groupsAt >>> 3, (groupsAt >>> 3) + groups)
   memory.pop(groupsAt)
-  return { kind: 'growing', rows: [members], keys }
+  return { keys, members }
 }
 
 /** undefined where too many zones hold the same keys. @param sample of the column's keys, ascending */
-function zonesOf(
-  column: OpenColumn,
-  documents: number,
-  memory: RowMemory,
-  sample: Float64Array
-): ColumnContents | undefined {
+function zonesOf(column: OpenColumn, documents: number, memory: RowMemory, sample: Float64Array): Groups | undefined {
   const zones = Math.ceil(documents / groupPositions)
   const zonesAt = memory.push(16 * zones)
   try {
@@ -79,11 +90,44 @@ function zonesOf(
     column.zones(documents, zonesAt, membersAt)
     const keys = memory.f64.subarray(zonesAt >>> 3, (zonesAt >>> 3) + 2 * zones)
     if (!areNarrow(keys, sample)) return undefined
-    const members = memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + zones)
-    return { kind: 'zones', rows: [members], keys: keys.slice() }
+    return { keys: keys.slice(), members: memory.u32.slice(membersAt >>> 2, (membersAt >>> 2) + zones) }
   } finally {
     memory.pop(zonesAt)
   }
+}
+
+/**
+ * Slices, lowest bit first, of the sixteenths of its group's span in which each key is.
+ * @param keys of each group so many, from the first of its own to the next one
+ */
+function* sixteenthsOf(
+  column: OpenColumn,
+  documents: number,
+  keys: Float64Array,
+  keysPerGroup: number,
+  memory: RowMemory
+): Generator<void, Uint32Array[]> {
+  const { kernels, f64, u32 } = memory
+  const slices = Array.from({ length: sixteenthRows }, () => new Uint32Array(Math.ceil(documents / groupPositions)))
+  let runs = 0
+  for (const { address, position, count } of column.runs(0, documents)) {
+    const first = position / groupPositions
+    const groups = Math.ceil(count / groupPositions)
+    const own = keys.subarray(first * keysPerGroup, (first + groups) * keysPerGroup + 1)
+    const groupsAt = memory.push(8 * (groups * keysPerGroup + 1))
+    const slicesAt = memory.push(sixteenthRows * 4 * groups)
+    // The last group of a growing column ends with the greatest key.
+    f64[(groupsAt >>> 3) + groups * keysPerGroup] = column.max
+    f64.set(own, groupsAt >>> 3)
+    kernels.codeGroups(address, count, groupsAt, 8 * keysPerGroup, slicesAt, 4 * groups)
+    for (let bit = 0; bit < sixteenthRows; bit++) {
+      const from = (slicesAt >>> 2) + bit * groups
+      slices[bit]!.set(u32.subarray(from, from + groups), first)
+    }
+    memory.pop(groupsAt)
+    if (++runs % runsPerStep === 0) yield
+  }
+  return slices
 }
 
 /** Whether few zones hold a document's key, on average. @param sample of the keys, ascending */

@@ -6,11 +6,12 @@
  *    column. Bins ascend and do not overlap.
  * 2. Growing: the keys of group g are from its key to that of group g + 1, or to the column's greatest.
  * 3. Zones: the keys of zone z, of the documents of group z, are from its least to its greatest one.
+ * 4. Sixteenths: a document is in the sixteenth of its group's span, from the group's least key on, that its key is in.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Range } from '../../model/pairs.ts'
 import { frameBytes } from '../segment/row-cache.ts'
-import { NO_DOCUMENT } from '../segment/row-codec.ts'
+import { ALL_DOCUMENTS, NO_DOCUMENT } from '../segment/row-codec.ts'
 import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
 import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
@@ -19,6 +20,12 @@ import { groupPositions } from './seal-column.ts'
 
 /** Doubles of a frame. */
 const keysPerFrame = frameBytes / 8
+
+/** From the least to the greatest of some keys. */
+interface Span {
+  readonly least: number
+  readonly greatest: number
+}
 
 /** The stored rows and keys of a sealed segment, in the row cache. */
 export interface ColumnFrames {
@@ -36,6 +43,8 @@ export class SealedColumn implements RangeColumn {
   readonly #memory: RowMemory
   readonly #frames: ColumnFrames
   readonly #documents: number
+  /** Of the zones of each frame of keys, once a range was looked for in it: most ranges reach into few of them. */
+  readonly #spans: Span[] = []
 
   constructor(memory: RowMemory, frames: ColumnFrames, documents: number, record: StoredColumn) {
     this.#memory = memory
@@ -108,25 +117,34 @@ export class SealedColumn implements RangeColumn {
     const { rows, keys, firstKeys } = this.record
     const at = this.#frames.keys(firstKeys)
     if (at === undefined) return 'unknown'
-    const { f64, u32, kernels } = this.#memory
+    const { f64, kernels } = this.#memory
     // upper: bins that reach into the interval. lower: bins that lie in it.
     const least = side === 'upper' ? 1 : 0
     const bin = at >>> 3
     const first = countWhile(keys / 2, (i) => f64[bin + 2 * i + least]! < low)
     const end = countWhile(keys / 2, (i) => f64[bin + 2 * i + 1 - least]! <= high)
     if (first >= end) return 'none'
-    const start = this.#memory.push(rows.length * 4)
+    const start = this.#memory.scratch
     try {
-      for (let i = 0; i < rows.length; i++) {
-        const row = this.#frames.row(rows[i]!, rows[i]! < 0 ? this.#memory.push(frameBytes) : 0)
-        if (row === undefined) return 'unknown'
-        u32[(start >>> 2) + i] = row
-      }
+      const slices = this.#slices(rows)
+      if (slices === undefined) return 'unknown'
       this.rowsRead = rows.length
-      return kernels.codesBetween(start, rows.length, first + 1, end, out, rowBytes) === 1 ? 'bits' : 'none'
+      return kernels.codesBetween(slices, rows.length, first + 1, end, out, rowBytes) === 1 ? 'bits' : 'none'
     } finally {
       this.#memory.pop(start)
     }
+  }
+
+  /** Where the addresses of the rows stand, on scratch; 0 for no rows, undefined for damage. */
+  #slices(rows: readonly number[]): number | undefined {
+    if (rows.length === 0) return 0
+    const slices = this.#memory.push(rows.length * 4)
+    for (let i = 0; i < rows.length; i++) {
+      const row = this.#frames.row(rows[i]!, rows[i]! < 0 ? this.#memory.push(frameBytes) : 0)
+      if (row === undefined) return undefined
+      this.#memory.u32[(slices >>> 2) + i] = row
+    }
+    return slices
   }
 
   #selectRun({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
@@ -137,44 +155,72 @@ export class SealedColumn implements RangeColumn {
       if (address === undefined) return 'unknown'
       addresses.push(address)
     }
-    const { f64, kernels } = this.#memory
+    const { f64, u32, kernels } = this.#memory
     const keyOf = (group: number): number =>
       group === keys ? max : f64[(addresses[Math.floor(group / keysPerFrame)]! >>> 3) + (group % keysPerFrame)]!
-    const isUpper = side === 'upper'
-    const first = countWhile(keys, (group) => keyOf(isUpper ? group + 1 : group) < low)
-    const end = countWhile(keys, (group) => keyOf(isUpper ? group : group + 1) <= high)
+    const first = countWhile(keys, (group) => keyOf(group + 1) < low)
+    const end = countWhile(keys, (group) => keyOf(group) <= high)
     if (first >= end) return 'none'
-    const members = this.#frames.row(rows[0]!, out)
-    if (members === undefined) return 'unknown'
-    this.rowsRead = 1
-    if (members !== out) kernels.copy(members, out, rowBytes)
-    kernels.fill(out, 0, Math.min(rowBytes, (first * groupPositions) / 8))
-    kernels.clearFrom(out, end * groupPositions, rowBytes)
-    return 'bits'
+    const start = this.#memory.scratch
+    try {
+      const members = this.#frames.row(rows[0]!, out)
+      const slices = this.#slices(rows.slice(1))
+      if (members === undefined || slices === undefined) return 'unknown'
+      this.rowsRead = rows.length
+      if (members !== out) kernels.copy(members, out, rowBytes)
+      kernels.fill(out, 0, Math.min(rowBytes, (first * groupPositions) / 8))
+      kernels.clearFrom(out, end * groupPositions, rowBytes)
+      // The keys of those between them are in the interval.
+      for (let group = first; group < end; group += Math.max(1, end - 1 - first)) {
+        const at = (group * groupPositions) / 8
+        const isUpper = side === 'upper' ? 1 : 0
+        u32[(out + at) >>> 2]! &= kernels.groupBetween(keyOf(group), keyOf(group + 1), low, high, isUpper, slices, at)
+      }
+      return 'bits'
+    } finally {
+      this.#memory.pop(start)
+    }
   }
 
   #selectZones({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
     const { rows, keys, firstKeys } = this.record
     const { kernels } = this.#memory
-    // upper: zones that reach into the interval. lower: zones that lie in it.
-    const first = side === 'upper' ? 8 : 0
-    kernels.fill(out, 0, rowBytes)
-    for (let frame = 0; frame < framesOfKeys(keys); frame++) {
-      const zones = this.#frames.keys(firstKeys + frame)
-      if (zones === undefined) return 'unknown'
-      const from = frame * keysPerFrame
-      kernels.zonesBetween(zones, Math.min(keysPerFrame, keys - from) / 2, low, high, first, out + 2 * from)
-    }
-    const scratch = this.#memory.push(frameBytes)
+    const isUpper = side === 'upper' ? 1 : 0
+    const start = this.#memory.scratch
     try {
-      const members = this.#frames.row(rows[0]!, scratch)
-      if (members === undefined) return 'unknown'
-      this.rowsRead = 1
-      kernels.and(out, members, out, rowBytes)
+      const members = rows[0] === ALL_DOCUMENTS ? 0 : this.#frames.row(rows[0]!, this.#memory.push(frameBytes))
+      const slices = this.#slices(rows.slice(1))
+      if (members === undefined || slices === undefined) return 'unknown'
+      this.rowsRead = rows.length
+      kernels.fill(out, 0, rowBytes)
+      for (let frame = 0; frame < framesOfKeys(keys); frame++) {
+        const zones = this.#frames.keys(firstKeys + frame)
+        if (zones === undefined) return 'unknown'
+        const from = frame * keysPerFrame
+        const count = Math.min(keysPerFrame, keys - from) / 2
+        const span = this.#spans[frame] ?? this.#spanOf(zones, count)
+        this.#spans[frame] = span
+        if (span.greatest < low || span.least > high) continue
+        kernels.zonesBetween(zones, count, low, high, isUpper, slices, 2 * from, out)
+      }
+      if (members === 0) kernels.clearFrom(out, this.#documents, rowBytes)
+      else kernels.and(out, members, out, rowBytes)
       return 'bits'
     } finally {
-      this.#memory.pop(scratch)
+      this.#memory.pop(start)
     }
+  }
+
+  /** Of `count` zones. */
+  #spanOf(zones: number, count: number): Span {
+    const { f64 } = this.#memory
+    let least = Number.POSITIVE_INFINITY
+    let greatest = Number.NEGATIVE_INFINITY
+    for (let at = zones >>> 3; at < (zones >>> 3) + 2 * count; at += 2) {
+      least = Math.min(least, f64[at]!)
+      greatest = Math.max(greatest, f64[at + 1]!)
+    }
+    return { least, greatest }
   }
 }
 

@@ -87,13 +87,38 @@ export const bounds = [
   ),
   mutant(
     'a zone that reaches into a range is taken for one within it',
-    edit('sharded-bloom/ranges/sealed-column', "side === 'upper' ? 8 : 0", "side === 'upper' ? 8 : 8"),
-    'sharded-bloom/range-soundness'
+    edit(
+      'sharded-bloom/ranges/sealed-column',
+      "\n    const isUpper = side === 'upper' ? 1 : 0\n",
+      '\n    const isUpper = 1\n'
+    ),
+    'sharded-bloom/zones'
   ),
   mutant(
     'documents of a zone are taken for documents of the column',
-    edit('sharded-bloom/ranges/sealed-column', '      kernels.and(out, members, out, rowBytes)\n', ''),
+    edit('sharded-bloom/ranges/sealed-column', 'kernels.and(out, members, out, rowBytes)\n', '{}\n'),
     'sharded-bloom/range-soundness'
+  ),
+  mutant(
+    'the last 32 positions of a growing column end anywhere',
+    edit('sharded-bloom/ranges/seal-column', '    f64[(groupsAt >>> 3) + groups * keysPerGroup] = column.max\n', ''),
+    'sharded-bloom/format-columns',
+    'sharded-bloom/range-soundness'
+  ),
+  mutant(
+    'all of the 32 positions in which a range ends are within it',
+    edit('sharded-bloom/ranges/sealed-column', 'group += Math.max(1, end - 1 - first)', 'group = end'),
+    'sharded-bloom/range-soundness'
+  ),
+  mutant(
+    'a frame of zones keeps the span of the one before',
+    edit('sharded-bloom/ranges/sealed-column', 'this.#spans[frame] ?? this', 'this.#spans.at(-1) ?? this'),
+    'sharded-bloom/zones'
+  ),
+  mutant(
+    'a letter that counts is taken for a separator',
+    edit('sharded-bloom/ranges/choose-text-form', ' || hasCountingLetter(pattern, longest, common.length)', ''),
+    'sharded-bloom/choose-columns'
   ),
   mutant(
     'zones are taken whatever the order of keys',

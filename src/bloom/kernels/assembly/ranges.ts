@@ -23,34 +23,97 @@ function between(keys: usize, lows: v128, highs: v128): u8 {
   return <u8>i64x2.bitmask(v128.and(f64x2.ge(pair, lows), f64x2.le(pair, highs)))
 }
 
-export function zonesBetween(zones: usize, count: u32, low: f64, high: f64, first: u32, out: usize): void {
+export function zonesBetween(zones: usize, count: u32, low: f64, high: f64, isUpper: u32, sixteenths: usize, at: usize, out: usize): void {
   const lows = f64x2.splat(low)
   const highs = f64x2.splat(high)
-  const reaches = first == 0 ? ZERO : ONES
-  for (const end = zones + (<usize>(count & ~3) << 4); zones < end; zones += 64, out += 16) {
-    const left = zonesWithin(zones, lows, highs, reaches)
-    const right = zonesWithin(zones + 32, lows, highs, reaches)
-    v128.store(out, v128.shuffle<u32>(left, right, 0, 2, 4, 6))
+  for (const end = zones + (<usize>(count & ~3) << 4); zones < end; zones += 64, at += 16) {
+    const left = zonesReached(zones, lows, highs)
+    const right = zonesReached(zones + 32, lows, highs)
+    const reached = v128.shuffle<u32>(left, right, 0, 2, 4, 6)
+    v128.store(out + at, reached)
+    if (!v128.any_true(reached)) continue
+    for (let i: usize = 0; i < 4; i++) {
+      const zone = zones + (i << 4)
+      const word = at + (i << 2)
+      if (load<u32>(out + word)) store<u32>(out + word, groupBetween(load<f64>(zone), load<f64>(zone, 8), low, high, isUpper, sixteenths, word))
+    }
   }
   for (let i: usize = 0; i < <usize>(count & 3); i++) {
     const zone = zones + (i << 4)
-    const isWithin = <u32>(load<f64>(zone + first) >= low) & <u32>(load<f64>(zone + 8 - first) <= high)
-    store<u32>(out + (i << 2), 0 - isWithin)
+    const word = at + (i << 2)
+    store<u32>(out + word, groupBetween(load<f64>(zone), load<f64>(zone, 8), low, high, isUpper, sixteenths, word))
   }
 }
 
-/** Of two zones. @param reaches all ones where the greatest key has a lower bound, and the least an upper one */
+/** All ones for each of two zones that reaches into the interval. */
 // @ts-ignore: decorator
 @inline
-function zonesWithin(zones: usize, lows: v128, highs: v128, reaches: v128): v128 {
+function zonesReached(zones: usize, lows: v128, highs: v128): v128 {
   const a = v128.load(zones)
   const b = v128.load(zones, 16)
   const least = v128.shuffle<u64>(a, b, 0, 2)
   const greatest = v128.shuffle<u64>(a, b, 1, 3)
-  return v128.and(
-    f64x2.ge(v128.bitselect(greatest, least, reaches), lows),
-    f64x2.le(v128.bitselect(least, greatest, reaches), highs)
-  )
+  return v128.and(f64x2.ge(greatest, lows), f64x2.le(least, highs))
+}
+
+export function groupBetween(least: f64, greatest: f64, low: f64, high: f64, isUpper: u32, sixteenths: usize, at: usize): u32 {
+  if (!(greatest >= low && least <= high)) return 0
+  const scale = sixteenthsPer(least, greatest)
+  let bits: u32 = -1
+  if (low > least) bits &= sixteenths == 0 ? 0 - isUpper : sixteenthsAbove(sixteenthOf(low, least, scale), isUpper, sixteenths, at)
+  if (high < greatest) bits &= sixteenths == 0 ? 0 - isUpper : ~sixteenthsAbove(sixteenthOf(high, least, scale), 1 - isUpper, sixteenths, at)
+  return bits
+}
+
+/** A bit for each of 32 codes that is above this one, or, with `orEqual`, is this one. */
+function sixteenthsAbove(sixteenth: u32, orEqual: u32, sixteenths: usize, at: usize): u32 {
+  let above: u32 = 0
+  let equal: u32 = -1
+  for (let bit = 3; bit >= 0; bit--) {
+    const word = load<u32>(<usize>load<u32>(sixteenths + (<usize>bit << 2)) + at)
+    const own: u32 = 0 - ((sixteenth >> bit) & 1)
+    above |= equal & word & ~own
+    equal &= ~(word ^ own)
+  }
+  return above | (equal & (0 - orEqual))
+}
+
+/** Which sixteenth of the span the key is in. It never falls as the key grows, however that is rounded; NaN, of spans without end, is 0. */
+// @ts-ignore: decorator
+@inline
+function sixteenthOf(key: f64, least: f64, scale: f64): u32 {
+  const place = (key - least) * scale
+  return place >= 15 ? 15 : place > 0 ? <u32>place : 0
+}
+
+// @ts-ignore: decorator
+@inline
+function sixteenthsPer(least: f64, greatest: f64): f64 {
+  return 16 / (greatest - least)
+}
+
+export function codeGroups(keys: usize, count: u32, groups: usize, step: u32, rows: usize, stride: u32): void {
+  for (let from: u32 = 0; from < count; from += 32, groups += step, rows += 4) {
+    const end = min<u32>(count, from + 32)
+    const least = load<f64>(groups)
+    const scale = sixteenthsPer(least, load<f64>(groups, 8))
+    let a: u32 = 0
+    let b: u32 = 0
+    let c: u32 = 0
+    let d: u32 = 0
+    for (let i = from; i < end; i++) {
+      const key = load<f64>(keys + (<usize>i << 3))
+      const code = key == key ? sixteenthOf(key, least, scale) : 0
+      a |= (code & 1) << (i & 31)
+      b |= ((code >> 1) & 1) << (i & 31)
+      c |= ((code >> 2) & 1) << (i & 31)
+      d |= (code >> 3) << (i & 31)
+    }
+    store<u32>(rows, a)
+    store<u32>(rows + stride, b)
+    store<u32>(rows + 2 * stride, c)
+    store<u32>(rows + 3 * stride, d)
+  }
 }
 
 export function codeKeys(keys: usize, count: u32, edges: usize, codes: usize, bins: usize): void {
