@@ -72,21 +72,21 @@ function queryTable(queries: readonly QueryResult[], contenders: readonly Conten
 function coldSection(queries: readonly QueryResult[], contenders: readonly ContenderResult[]): string {
   const reopened = contenders.filter(({ openMilliseconds }) => openMilliseconds !== undefined)
   if (reopened.length === 0) return ''
-  const opening = ['open', ...reopened.map(({ openMilliseconds }) => significant(openMilliseconds ?? Number.NaN))]
-  const again = [
-    'open again',
-    ...reopened.map(({ reopenMilliseconds }) => significant(reopenMilliseconds ?? Number.NaN))
-  ]
-  const rows = queries.map(({ title, coldMilliseconds }) => [
+  const row = (title: string, of: (contender: ContenderResult) => number | undefined): string[] => [
     title,
-    ...reopened.map(({ name }) => significant(coldMilliseconds[name] ?? Number.NaN))
-  ])
+    ...reopened.map((contender) => significant(of(contender) ?? Number.NaN))
+  ]
+  const rows = [
+    row('open', ({ openMilliseconds }) => openMilliseconds),
+    ...queries.map(({ title, coldMilliseconds }) => row(title, ({ name }) => coldMilliseconds[name])),
+    row('open again', ({ reopenMilliseconds }) => reopenMilliseconds)
+  ]
   return `## Milliseconds after opening
 
 Closed, opened in a new process that has loaded the library and compiled none of it, then each query once, in this order;
 the operating system's page cache is warm. *Open again*: closed and opened once more by that process, in the end.
 
-${table(['query', ...reopened.map(({ name }) => name)], [opening, ...rows, again])}
+${table(['query', ...reopened.map(({ name }) => name)], rows)}
 
 `
 }

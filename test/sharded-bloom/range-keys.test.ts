@@ -142,9 +142,9 @@ test('bytes and objects leave the same keys', () => {
     columns,
     upperFrames: 3
   })
-  for (const document of fc.sample(documents, { numRuns: 5000, seed })) pair.add(document as Document)
+  for (const document of fc.sample(documents, { numRuns: 7000, seed })) pair.add(document as Document)
   pair.assertEqual()
-  assert.ok(pair.handled > 800, `${pair.handled} were scanned`)
+  assert.ok(pair.handled > 1000, `${pair.handled} were scanned`)
   assert.ok(pair.flattened.columns.all.slice(0, forms.length + 3).every((column) => column.count > 500))
   pair.free()
   ingest.close()

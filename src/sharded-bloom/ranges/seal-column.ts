@@ -40,9 +40,7 @@ export interface ColumnContents {
 /** In steps. */
 export function* sealColumn(column: OpenColumn, documents: number, memory: RowMemory): Generator<void, ColumnContents> {
   if (column.isGrowing) {
-    const { keys, members } = growing(column, documents, memory)
-    yield
-    return { kind: 'growing', rows: [members, ...(yield* sixteenthsOf(column, documents, keys, 1, memory))], keys }
+    return yield* withSixteenths('growing', growing(column, documents, memory), column, documents, memory)
   }
   const sample = sampleOf(column, documents, memory)
   yield
@@ -51,11 +49,7 @@ export function* sealColumn(column: OpenColumn, documents: number, memory: RowMe
   if (hasSharedBins(edges, sample)) {
     yield
     const zones = zonesOf(column, documents, memory, sample)
-    if (zones !== undefined) {
-      yield
-      const { keys, members } = zones
-      return { kind: 'zones', rows: [members, ...(yield* sixteenthsOf(column, documents, keys, 2, memory))], keys }
-    }
+    if (zones !== undefined) return yield* withSixteenths('zones', zones, column, documents, memory)
   }
   // Keys beyond the sample's greatest one have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
@@ -96,38 +90,46 @@ function zonesOf(column: OpenColumn, documents: number, memory: RowMemory, sampl
   }
 }
 
-/**
- * Slices, lowest bit first, of the sixteenths of its group's span in which each key is.
- * @param keys of each group so many, from the first of its own to the next one
- */
-function* sixteenthsOf(
+/** The groups, and the slices of the sixteenth of its group's span in which each key is. */
+function* withSixteenths(
+  kind: 'growing' | 'zones',
+  { keys, members }: Groups,
   column: OpenColumn,
   documents: number,
-  keys: Float64Array,
-  keysPerGroup: number,
   memory: RowMemory
-): Generator<void, Uint32Array[]> {
-  const { kernels, f64, u32 } = memory
-  const slices = Array.from({ length: sixteenthRows }, () => new Uint32Array(Math.ceil(documents / groupPositions)))
-  let runs = 0
-  for (const { address, position, count } of column.runs(0, documents)) {
+): Generator<void, ColumnContents> {
+  const { kernels, f64 } = memory
+  // Of a group from the first of its own on; the next one is where it ends.
+  const keysPerGroup = kind === 'zones' ? 2 : 1
+  const slices = Array.from({ length: sixteenthRows }, () => new Uint32Array(members.length))
+  for (const [i, { address, position, count }] of column.runs(0, documents).entries()) {
+    if (i % runsPerStep === 0) yield
     const first = position / groupPositions
     const groups = Math.ceil(count / groupPositions)
-    const own = keys.subarray(first * keysPerGroup, (first + groups) * keysPerGroup + 1)
     const groupsAt = memory.push(8 * (groups * keysPerGroup + 1))
     const slicesAt = memory.push(sixteenthRows * 4 * groups)
     // The last group of a growing column ends with the greatest key.
     f64[(groupsAt >>> 3) + groups * keysPerGroup] = column.max
-    f64.set(own, groupsAt >>> 3)
+    f64.set(keys.subarray(first * keysPerGroup, (first + groups) * keysPerGroup + 1), groupsAt >>> 3)
     kernels.codeGroups(address, count, groupsAt, 8 * keysPerGroup, slicesAt, 4 * groups)
-    for (let bit = 0; bit < sixteenthRows; bit++) {
-      const from = (slicesAt >>> 2) + bit * groups
-      slices[bit]!.set(u32.subarray(from, from + groups), first)
-    }
+    copySlices(slicesAt, groups, slices, first, memory)
     memory.pop(groupsAt)
-    if (++runs % runsPerStep === 0) yield
   }
-  return slices
+  return { kind, rows: [members, ...slices], keys }
+}
+
+/** So many words of each slice, which stand one after the other, to where `first` is in its row. */
+function copySlices(
+  slicesAt: number,
+  words: number,
+  rows: readonly Uint32Array[],
+  first: number,
+  { u32 }: RowMemory
+): void {
+  for (let bit = 0; bit < rows.length; bit++) {
+    const from = (slicesAt >>> 2) + bit * words
+    rows[bit]!.set(u32.subarray(from, from + words), first)
+  }
 }
 
 /** Whether few zones hold a document's key, on average. @param sample of the keys, ascending */
@@ -164,7 +166,7 @@ function codeKeys(
   rows: readonly Uint32Array[],
   memory: RowMemory
 ): void {
-  const { kernels, f64, u32 } = memory
+  const { kernels, f64 } = memory
   const edgesAt = memory.push(8 * maxBins)
   const binsAt = memory.push(bins.byteLength)
   const codesAt = memory.push(frameBytes / 8)
@@ -175,10 +177,7 @@ function codeKeys(
   for (const { address, position, count } of runs) {
     kernels.codeKeys(address, count, edgesAt, codesAt, binsAt)
     kernels.sliceCodes(codesAt, count, slicesAt, count / 8)
-    for (let bit = 0; bit < rows.length; bit++) {
-      const from = (slicesAt + (bit * count) / 8) >>> 2
-      rows[bit]!.set(u32.subarray(from, from + count / 32), position / 32)
-    }
+    copySlices(slicesAt, count / groupPositions, rows, position / groupPositions, memory)
   }
   bins.set(f64.subarray(binsAt >>> 3, (binsAt >>> 3) + bins.length))
   memory.pop(edgesAt)

@@ -11,7 +11,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Range } from '../../model/pairs.ts'
 import { frameBytes } from '../segment/row-cache.ts'
-import { ALL_DOCUMENTS, NO_DOCUMENT } from '../segment/row-codec.ts'
+import { NO_DOCUMENT } from '../segment/row-codec.ts'
 import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
 import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
@@ -126,7 +126,7 @@ export class SealedColumn implements RangeColumn {
     if (first >= end) return 'none'
     const start = this.#memory.scratch
     try {
-      const slices = this.#slices(rows)
+      const slices = this.#slices(0)
       if (slices === undefined) return 'unknown'
       this.rowsRead = rows.length
       return kernels.codesBetween(slices, rows.length, first + 1, end, out, rowBytes) === 1 ? 'bits' : 'none'
@@ -135,14 +135,15 @@ export class SealedColumn implements RangeColumn {
     }
   }
 
-  /** Where the addresses of the rows stand, on scratch; 0 for no rows, undefined for damage. */
-  #slices(rows: readonly number[]): number | undefined {
-    if (rows.length === 0) return 0
-    const slices = this.#memory.push(rows.length * 4)
-    for (let i = 0; i < rows.length; i++) {
+  /** Where the addresses of the column's rows from `first` on stand, on scratch; 0 for no rows, undefined for damage. */
+  #slices(first: number): number | undefined {
+    const { rows } = this.record
+    if (rows.length === first) return 0
+    const slices = this.#memory.push((rows.length - first) * 4)
+    for (let i = first; i < rows.length; i++) {
       const row = this.#frames.row(rows[i]!, rows[i]! < 0 ? this.#memory.push(frameBytes) : 0)
       if (row === undefined) return undefined
-      this.#memory.u32[(slices >>> 2) + i] = row
+      this.#memory.u32[(slices >>> 2) + i - first] = row
     }
     return slices
   }
@@ -164,16 +165,16 @@ export class SealedColumn implements RangeColumn {
     const start = this.#memory.scratch
     try {
       const members = this.#frames.row(rows[0]!, out)
-      const slices = this.#slices(rows.slice(1))
+      const slices = this.#slices(1)
       if (members === undefined || slices === undefined) return 'unknown'
       this.rowsRead = rows.length
       if (members !== out) kernels.copy(members, out, rowBytes)
       kernels.fill(out, 0, Math.min(rowBytes, (first * groupPositions) / 8))
       kernels.clearFrom(out, end * groupPositions, rowBytes)
+      const isUpper = side === 'upper' ? 1 : 0
       // The keys of those between them are in the interval.
-      for (let group = first; group < end; group += Math.max(1, end - 1 - first)) {
+      for (const group of [first, end - 1]) {
         const at = (group * groupPositions) / 8
-        const isUpper = side === 'upper' ? 1 : 0
         u32[(out + at) >>> 2]! &= kernels.groupBetween(keyOf(group), keyOf(group + 1), low, high, isUpper, slices, at)
       }
       return 'bits'
@@ -188,8 +189,8 @@ export class SealedColumn implements RangeColumn {
     const isUpper = side === 'upper' ? 1 : 0
     const start = this.#memory.scratch
     try {
-      const members = rows[0] === ALL_DOCUMENTS ? 0 : this.#frames.row(rows[0]!, this.#memory.push(frameBytes))
-      const slices = this.#slices(rows.slice(1))
+      const members = this.#frames.row(rows[0]!, this.#memory.push(frameBytes))
+      const slices = this.#slices(1)
       if (members === undefined || slices === undefined) return 'unknown'
       this.rowsRead = rows.length
       kernels.fill(out, 0, rowBytes)
@@ -203,8 +204,7 @@ export class SealedColumn implements RangeColumn {
         if (span.greatest < low || span.least > high) continue
         kernels.zonesBetween(zones, count, low, high, isUpper, slices, 2 * from, out)
       }
-      if (members === 0) kernels.clearFrom(out, this.#documents, rowBytes)
-      else kernels.and(out, members, out, rowBytes)
+      kernels.and(out, members, out, rowBytes)
       return 'bits'
     } finally {
       this.#memory.pop(start)

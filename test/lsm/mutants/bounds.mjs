@@ -107,7 +107,7 @@ export const bounds = [
   ),
   mutant(
     'all of the 32 positions in which a range ends are within it',
-    edit('sharded-bloom/ranges/sealed-column', 'group += Math.max(1, end - 1 - first)', 'group = end'),
+    edit('sharded-bloom/ranges/sealed-column', 'of [first, end - 1]', 'of []'),
     'sharded-bloom/range-soundness'
   ),
   mutant(
