@@ -5,6 +5,7 @@ import type { PairExpression, Range } from '../model/pairs.ts'
 import { topLevelKey } from '../model/path.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
 import { Tag } from './pairs/pair-tags.ts'
+import { AskedRange } from './ranges/interval.ts'
 import type { HashedPair } from './segment/private-table.ts'
 import type { Location } from './segment/segment.ts'
 
@@ -17,9 +18,10 @@ export interface BoundsLeaf {
   readonly irregular: HashedPair
 }
 
+/** Ranges that are ANDed, of one type on one path. */
 export interface RangeLeaf {
   readonly kind: 'range'
-  readonly range: Range
+  readonly range: AskedRange
   /** All that is known of it in a segment that keeps no column of the values. */
   readonly type: BoundsLeaf
 }
@@ -54,6 +56,26 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
     const irregular = pairHash.hash({ path: topLevelKey(pair.path), tag: Tag.irregular, key: 0 })
     return { kind: 'pair', index: count++, pair, irregular }
   }
+  const rangeLeaf = (ranges: readonly Range[]): RangeLeaf => {
+    const { path, type } = ranges[0]!
+    const leaf: RangeLeaf = {
+      kind: 'range',
+      range: new AskedRange(ranges),
+      type: leafOf(pairHash.hashPair({ kind: 'type', path, type }))
+    }
+    leaves.push(leaf)
+    return leaf
+  }
+  const prepareAnd = (terms: readonly PairExpression[]): BoundsNode => {
+    const children: BoundsNode[] = []
+    const ranges = new Map<string, Range[]>()
+    for (const term of terms) {
+      if (term.kind === 'range') together(ranges, term.range)
+      else children.push(prepare(term))
+    }
+    for (const each of ranges.values()) children.push(rangeLeaf(each))
+    return children.length === 1 ? children[0]! : { kind: 'and', children }
+  }
   const prepare = (node: PairExpression): BoundsNode => {
     switch (node.kind) {
       case 'all':
@@ -64,16 +86,12 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
         leaves.push(leaf)
         return leaf
       }
-      case 'range': {
-        const { range } = node
-        const type = leafOf(pairHash.hashPair({ kind: 'type', path: range.path, type: range.type }))
-        const leaf: RangeLeaf = { kind: 'range', range, type }
-        leaves.push(leaf)
-        return leaf
-      }
+      case 'range':
+        return rangeLeaf([node.range])
       case 'and':
+        return prepareAnd(node.children)
       case 'or':
-        return { kind: node.kind, children: node.children.map(prepare) }
+        return { kind: 'or', children: node.children.map(prepare) }
       case 'not':
         return { kind: 'not', child: prepare(node.child) }
       case 'bounds':
@@ -82,4 +100,12 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
   }
   const root = prepare(expression)
   return { root, leaves, locations: [] }
+}
+
+/** Puts the range to those of its type on its path. */
+function together(ranges: Map<string, Range[]>, range: Range): void {
+  const of = `${range.type} ${range.path}`
+  const others = ranges.get(of)
+  if (others === undefined) ranges.set(of, [range])
+  else others.push(range)
 }

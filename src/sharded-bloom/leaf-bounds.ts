@@ -99,10 +99,10 @@ export class LeafBounds {
     const column = this.#segment.rangeColumn(range.path, range.type)
     if (column?.isExact(range) !== true) this.#isExact = false
     if (column === undefined) return side === 'upper' ? this.upperOfPair(type) : NOTHING
-    const inside = this.#selected(side, (out) => column.select(range, side, out, this.#segment.rowBytes))
+    const inside = this.#selected(side, (out) => column.select(range, side, out, this.#part))
     this.#rowsRead += column.rowsRead
     if (side === 'lower' || inside === EVERYTHING) return inside
-    const outside = this.#selected(side, (out) => column.outsiders(out, this.#segment.rowBytes))
+    const outside = this.#selected(side, (out) => column.outsiders(out, this.#part))
     if (outside === NOTHING || outside === EVERYTHING) return outside === NOTHING ? inside : outside
     this.#rowsRead++
     if (inside === NOTHING) return outside

@@ -4,11 +4,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compareStrings } from '../../src/model/compare.ts'
+import type { RangeEnd } from '../../src/model/pairs.ts'
 import { runSteps } from '../../src/model/time-slice.ts'
 import { type Document, Type } from '../../src/model/types.ts'
 import { chooseEdges, maxBins } from '../../src/sharded-bloom/ranges/bins.ts'
 import { decodeColumnChunk, encodeColumnChunk } from '../../src/sharded-bloom/ranges/column-chunk.ts'
 import type { ColumnSpec } from '../../src/sharded-bloom/ranges/column-spec.ts'
+import { AskedRange } from '../../src/sharded-bloom/ranges/interval.ts'
 import { OpenColumn } from '../../src/sharded-bloom/ranges/open-column.ts'
 import { nextAbove, nextBelow, type TextForm, textKey } from '../../src/sharded-bloom/ranges/range-key.ts'
 import { Room } from '../../src/sharded-bloom/records/room.ts'
@@ -92,6 +94,26 @@ test('with a template, dates of a century are told apart by the hundredth of a s
     }),
     { seed, numRuns: 2000 }
   )
+})
+
+test('a range that is asked of columns of several forms has the keys of each', () => {
+  const end = (key: string): RangeEnd => ({ key, isInclusive: true })
+  const [low, high] = ['2026-11-24', '2026-12-01']
+  const asked = new AskedRange([
+    { path: 'at', type: Type.string, low: end(low), high: undefined },
+    { path: 'at', type: Type.string, low: undefined, high: end(high) }
+  ])
+  for (const form of forms.flatMap((each) => [each, { ...each, template: '' }, each, { ...each, prefix: '20' }])) {
+    const keys = { low: textKey(low, form), high: textKey(high, form) }
+    const ends = { low: nextAbove(keys.low), high: nextBelow(keys.high) }
+    for (const [side, expected] of [
+      ['upper', keys],
+      ['lower', ends]
+    ] as const) {
+      const interval = asked.interval(form, side)
+      assert.equal({ low: interval.low, high: interval.high }, expected)
+    }
+  }
 })
 
 test('the next double is the next double', () => {

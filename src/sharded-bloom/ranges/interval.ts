@@ -16,8 +16,42 @@ export interface Interval {
 
 export type Side = 'upper' | 'lower'
 
+/**
+ * What columns are asked for: ranges of one type on one path, all of which are wanted. Documents of a column have one value:
+ * it is within all of them or it is not.
+ */
+export class AskedRange {
+  readonly path: string
+  readonly type: Range['type']
+  readonly #ranges: readonly Range[]
+  /** Of the form that was asked for last: most segments have the same. */
+  readonly #intervals: Record<Side, (TextForm & Interval) | undefined> = { upper: undefined, lower: undefined }
+
+  /** @param ranges at least one */
+  constructor(ranges: readonly Range[]) {
+    const { path, type } = ranges[0]!
+    this.path = path
+    this.type = type
+    this.#ranges = ranges
+  }
+
+  /** @param form of the column's texts */
+  interval({ prefix, template }: TextForm, side: Side): Interval {
+    const known = this.#intervals[side]
+    if (known !== undefined && known.prefix === prefix && known.template === template) return known
+    const form = { prefix, template }
+    const intervals = this.#ranges.map((range) => intervalOf(range, form, side))
+    // NaN stays: it is in no interval.
+    const low = Math.max(...intervals.map((each) => each.low))
+    const high = Math.min(...intervals.map((each) => each.high))
+    const interval = { prefix, template, low, high }
+    this.#intervals[side] = interval
+    return interval
+  }
+}
+
 /** @param form of the column's texts */
-export function intervalOf({ type, low, high }: Range, form: TextForm, side: Side): Interval {
+function intervalOf({ type, low, high }: Range, form: TextForm, side: Side): Interval {
   // A text with the key of the end may be on either side of it.
   const fixed = type === Type.string ? side === 'upper' : undefined
   const from = low === undefined ? Number.NEGATIVE_INFINITY : keyOf(low.key, form)

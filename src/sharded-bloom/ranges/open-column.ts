@@ -7,12 +7,13 @@
  * 3. `isGrowing` while no key was below the one before it.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import type { Range } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
+import type { RowPart } from '../segment/and-groups.ts'
 import { GrowingRow } from '../segment/growing-row.ts'
 import { frameBytes } from '../segment/row-cache.ts'
+import { allGroups, groupDocumentsOf, groupsBetween } from '../segment/upper-level.ts'
 import type { ColumnSpec } from './column-spec.ts'
-import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
+import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 
 /** Positions whose keys share a frame; fewer in segments that are shorter. */
@@ -46,6 +47,7 @@ export class OpenColumn implements RangeColumn {
   readonly #positionsPerFrame: number
   readonly #frameShift: number
   readonly #frames: (KeyFrame | undefined)[]
+  readonly #groupDocuments: number
 
   constructor(memory: RowMemory, segmentDocuments: number, spec: ColumnSpec) {
     this.#memory = memory
@@ -53,6 +55,7 @@ export class OpenColumn implements RangeColumn {
     this.outside = new GrowingRow(segmentDocuments)
     this.#positionsPerFrame = Math.min(maxPositionsPerFrame, segmentDocuments)
     this.#frameShift = Math.log2(this.#positionsPerFrame)
+    this.#groupDocuments = groupDocumentsOf(segmentDocuments)
     this.#frames = new Array(segmentDocuments / this.#positionsPerFrame).fill(undefined)
   }
 
@@ -137,38 +140,45 @@ export class OpenColumn implements RangeColumn {
     }
   }
 
-  excludes(range: Range): boolean {
-    const interval = intervalOf(range, this.spec, 'upper')
-    return this.outside.count === 0 && this.#misses(interval)
+  groups(range: AskedRange): number {
+    if (this.outside.count > 0) return allGroups
+    const interval = range.interval(this.spec, 'upper')
+    if (this.#misses(interval)) return 0
+    const length = this.#positionsPerFrame
+    let groups = 0
+    for (let i = 0; i < this.#frames.length; i++) {
+      if (this.#reaches(i, interval)) groups |= groupsBetween(i * length, (i + 1) * length, this.#groupDocuments)
+    }
+    return groups
   }
 
-  isExact({ type }: Range): boolean {
+  isExact({ type }: AskedRange): boolean {
     // Texts may share a key.
     return this.outside.count === 0 && type !== Type.string
   }
 
   load(): void {}
 
-  select(range: Range, side: Side, out: number, rowBytes: number): Selection {
-    const interval = intervalOf(range, this.spec, side)
-    const { low, high } = interval
+  select(range: AskedRange, side: Side, out: number, { from, length }: RowPart): Selection {
+    const interval = range.interval(this.spec, side)
     if (this.#misses(interval)) return 'none'
     const { kernels } = this.#memory
     const bytes = this.#frameRowBytes
-    kernels.fill(out, 0, rowBytes)
-    const frames = Math.min(this.#frames.length, rowBytes / bytes)
-    for (let i = 0; i < frames; i++) {
-      const frame = this.#frames[i]
-      if (frame === undefined || low > frame.max || high < frame.min) continue
-      kernels.keysBetween(frame.address, this.#positionsPerFrame, low, high, out + i * bytes)
+    const end = from + length
+    kernels.fill(out + from, 0, length)
+    for (let i = Math.floor(from / bytes); i < this.#frames.length && i * bytes < end; i++) {
+      if (!this.#reaches(i, interval)) continue
+      const { address } = this.#frames[i]!
+      kernels.keysBetween(address, this.#positionsPerFrame, interval.low, interval.high, out + i * bytes)
     }
     return 'bits'
   }
 
-  outsiders(out: number, rowBytes: number): Selection {
+  outsiders(out: number, { from, length }: RowPart): Selection {
     if (this.outside.count === 0) return 'none'
-    this.#memory.kernels.fill(out, 0, rowBytes)
-    this.outside.writeTo(this.#memory.u32.subarray(out >>> 2, (out + rowBytes) >>> 2))
+    const end = from + length
+    this.#memory.kernels.fill(out, 0, end)
+    this.outside.writeTo(this.#memory.u32.subarray(out >>> 2, (out + end) >>> 2))
     return 'bits'
   }
 
@@ -179,6 +189,12 @@ export class OpenColumn implements RangeColumn {
 
   #misses(interval: Interval): boolean {
     return isEmpty(interval) || interval.low > this.max || interval.high < this.min
+  }
+
+  /** Whether a frame may have a key in the interval. */
+  #reaches(number: number, { low, high }: Interval): boolean {
+    const frame = this.#frames[number]
+    return frame !== undefined && low <= frame.max && high >= frame.min
   }
 
   get #frameRowBytes(): number {

@@ -1,8 +1,8 @@
 /** What a segment knows of the values of one type on one path: the contract of open and sealed columns. */
-import type { Range } from '../../model/pairs.ts'
-import type { Side } from './interval.ts'
+import type { RowPart } from '../segment/and-groups.ts'
+import type { AskedRange, Side } from './interval.ts'
 
-/** Documents as bits at the address that was asked for, none, all of the segment, or nothing known for damage. */
+/** Documents as bits at the address that was asked for, none or all of the part, or nothing known for damage. */
 export type Selection = 'bits' | 'none' | 'all' | 'unknown'
 
 /**
@@ -10,23 +10,26 @@ export type Selection = 'bits' | 'none' | 'all' | 'unknown'
  * irregular below the path's top-level key. The others that have the type on the path are the column's outsiders.
  */
 export interface RangeColumn {
-  /** True when least and greatest key tell that no document is within the range. */
-  excludes(range: Range): boolean
+  /**
+   * The groups that may have documents within the range, or outsiders, one bit each (see segment/upper-level.ts), as far as
+   * least and greatest keys in memory tell.
+   */
+  groups(range: AskedRange): number
 
   /** True when what select() gives for upper is what it gives for lower, and there are no outsiders. */
-  isExact(range: Range): boolean
+  isExact(range: AskedRange): boolean
 
   /** Brings in what select() and outsiders() need for the range; a promise only where the store is asynchronous. */
-  load(range: Range): void | Promise<void>
+  load(range: AskedRange): void | Promise<void>
 
   /**
    * Documents of the column whose value is within the range: all of them for upper, none but them for lower.
-   * @param out `rowBytes` bytes, as many as the segment's rows have
+   * @param out room for a row, of which the part is written
    */
-  select(range: Range, side: Side, out: number, rowBytes: number): Selection
+  select(range: AskedRange, side: Side, out: number, part: RowPart): Selection
 
   /** The outsiders, of whose values nothing is known. */
-  outsiders(out: number, rowBytes: number): Selection
+  outsiders(out: number, part: RowPart): Selection
 
   /** Rows and bytes that the last select() has read. */
   readonly rowsRead: number

@@ -9,31 +9,25 @@
  * 4. Sixteenths: a document is in the sixteenth of its group's span, from the group's least key on, that its key is in.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import type { Range } from '../../model/pairs.ts'
+import type { RowPart } from '../segment/and-groups.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { NO_DOCUMENT } from '../segment/row-codec.ts'
+import type { SegmentRecord } from '../segment/segment-record.ts'
+import { allGroups, groupsBetween } from '../segment/upper-level.ts'
+import { ColumnKeys, framesOfKeys } from './column-keys.ts'
 import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
-import { type Interval, intervalOf, isEmpty, type Side } from './interval.ts'
+import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 import { groupPositions } from './seal-column.ts'
-
-/** Doubles of a frame. */
-const keysPerFrame = frameBytes / 8
-
-/** From the least to the greatest of some keys. */
-interface Span {
-  readonly least: number
-  readonly greatest: number
-}
 
 /** The stored rows and keys of a sealed segment, in the row cache. */
 export interface ColumnFrames {
   loadRow(row: number): void | Promise<void>
-  /** Address of the row, which is written to `scratch` when it is none or all of the documents; undefined for damage. */
-  row(row: number, scratch: number): number | undefined
+  /** Address of the row, whose part is written to `scratch` when it is none or all of the documents; undefined for damage. */
+  row(row: number, scratch: number, part: RowPart): number | undefined
   loadKeys(frame: number): void | Promise<void>
-  /** Address of 8 KiB of keys; undefined for damage. */
+  /** Address of 8 KiB of keys; undefined for damage, and where they are not in memory. */
   keys(frame: number): number | undefined
 }
 
@@ -43,18 +37,43 @@ export class SealedColumn implements RangeColumn {
   readonly #memory: RowMemory
   readonly #frames: ColumnFrames
   readonly #documents: number
-  /** Of the zones of each frame of keys, once a range was looked for in it: most ranges reach into few of them. */
-  readonly #spans: Span[] = []
+  readonly #groupDocuments: number
+  /** Zones of a group of the segment, at least one. */
+  readonly #spanZones: number
+  readonly #keys: ColumnKeys
+  readonly #addressOfKeys: (frame: number) => number | undefined
 
-  constructor(memory: RowMemory, frames: ColumnFrames, documents: number, record: StoredColumn) {
+  /** @param segment documents of it, and of a group of the segment */
+  constructor(
+    memory: RowMemory,
+    frames: ColumnFrames,
+    { documents, upper }: Pick<SegmentRecord, 'documents' | 'upper'>,
+    record: StoredColumn
+  ) {
     this.#memory = memory
     this.#frames = frames
     this.#documents = documents
-    this.record = record
+    this.#groupDocuments = upper.groupDocuments
+    this.#spanZones = Math.max(1, upper.groupDocuments / groupPositions)
+    // As one that was read, whatever made it: questions compiled for the one shape suit the other.
+    const { path, type, prefix, template, kind, count, min, max, rows, outside, keys, firstKeys } = record
+    this.record = { path, type, prefix, template, kind, count, min, max, rows, outside, keys, firstKeys }
+    this.#keys = new ColumnKeys(memory, this.record, this.#spanZones)
+    this.#addressOfKeys = (frame) => frames.keys(frame)
   }
 
-  excludes(range: Range): boolean {
-    return this.record.outside === NO_DOCUMENT && this.#shortcut(this.#interval(range, 'upper')) === 'none'
+  groups(range: AskedRange): number {
+    if (this.record.outside !== NO_DOCUMENT) return allGroups
+    const interval = range.interval(this.record, 'upper')
+    if (this.#shortcut(interval) === 'none') return 0
+    switch (this.record.kind) {
+      case 'codes':
+        return allGroups
+      case 'growing':
+        return this.#keys.find(this.#addressOfKeys) ? this.#groupsOfRun(interval) : allGroups
+      case 'zones':
+        return this.#keys.find(this.#addressOfKeys) ? this.#groupsOfZones(interval) : allGroups
+    }
   }
 
   /** Keys share a bin, or a group of documents. */
@@ -62,48 +81,44 @@ export class SealedColumn implements RangeColumn {
     return false
   }
 
-  load(range: Range): void | Promise<void> {
+  load(range: AskedRange): void | Promise<void> {
     const pending: Promise<void>[] = []
     const add = (loading: void | Promise<void>): void => {
       if (loading !== undefined) pending.push(loading)
     }
     const { rows, outside, firstKeys, keys } = this.record
     add(this.#frames.loadRow(outside))
-    if (this.#shortcut(this.#interval(range, 'upper')) === undefined) {
+    if (this.#shortcut(range.interval(this.record, 'upper')) === undefined) {
       for (const row of rows) add(this.#frames.loadRow(row))
       for (let frame = 0; frame < framesOfKeys(keys); frame++) add(this.#frames.loadKeys(firstKeys + frame))
     }
     return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined)
   }
 
-  select(range: Range, side: Side, out: number, rowBytes: number): Selection {
+  select(range: AskedRange, side: Side, out: number, part: RowPart): Selection {
     this.rowsRead = 0
     // What the interval of upper excludes has not been loaded, and the one of lower is part of it.
-    if (this.#shortcut(this.#interval(range, 'upper')) === 'none') return 'none'
-    const interval = this.#interval(range, side)
+    if (this.#shortcut(range.interval(this.record, 'upper')) === 'none') return 'none'
+    const interval = range.interval(this.record, side)
     const shortcut = this.#shortcut(interval)
     if (shortcut !== undefined) return shortcut
     switch (this.record.kind) {
       case 'codes':
-        return this.#selectCodes(interval, side, out, rowBytes)
+        return this.#selectCodes(interval, side, out, part)
       case 'growing':
-        return this.#selectRun(interval, side, out, rowBytes)
+        return this.#selectRun(interval, side, out, part)
       case 'zones':
-        return this.#selectZones(interval, side, out, rowBytes)
+        return this.#selectZones(interval, side, out, part)
     }
   }
 
-  outsiders(out: number, rowBytes: number): Selection {
+  outsiders(out: number, part: RowPart): Selection {
     const { outside } = this.record
     if (outside === NO_DOCUMENT) return 'none'
-    const row = this.#frames.row(outside, out)
+    const row = this.#frames.row(outside, out, part)
     if (row === undefined) return 'unknown'
-    if (row !== out) this.#memory.kernels.copy(row, out, rowBytes)
+    if (row !== out) this.#memory.kernels.copy(row + part.from, out + part.from, part.length)
     return 'bits'
-  }
-
-  #interval(range: Range, side: Side): Interval {
-    return intervalOf(range, this.record, side)
   }
 
   /** The answer that least and greatest key give. */
@@ -113,7 +128,7 @@ export class SealedColumn implements RangeColumn {
     return interval.low <= min && interval.high >= max && count === this.#documents ? 'all' : undefined
   }
 
-  #selectCodes({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
+  #selectCodes({ low, high }: Interval, side: Side, out: number, part: RowPart): Selection {
     const { rows, keys, firstKeys } = this.record
     const at = this.#frames.keys(firstKeys)
     if (at === undefined) return 'unknown'
@@ -126,56 +141,63 @@ export class SealedColumn implements RangeColumn {
     if (first >= end) return 'none'
     const start = this.#memory.scratch
     try {
-      const slices = this.#slices(0)
+      const slices = this.#slices(0, part.from, part)
       if (slices === undefined) return 'unknown'
       this.rowsRead = rows.length
-      return kernels.codesBetween(slices, rows.length, first + 1, end, out, rowBytes) === 1 ? 'bits' : 'none'
+      const isAny = kernels.codesBetween(slices, rows.length, first + 1, end, out + part.from, part.length)
+      return isAny === 1 ? 'bits' : 'none'
     } finally {
       this.#memory.pop(start)
     }
   }
 
-  /** Where the addresses of the column's rows from `first` on stand, on scratch; 0 for no rows, undefined for damage. */
-  #slices(first: number): number | undefined {
+  /**
+   * Where the addresses of the column's rows from `first` on stand, on scratch, so many bytes behind their beginning; 0 for no
+   * rows, undefined for damage.
+   */
+  #slices(first: number, offset: number, part: RowPart): number | undefined {
     const { rows } = this.record
     if (rows.length === first) return 0
     const slices = this.#memory.push((rows.length - first) * 4)
     for (let i = first; i < rows.length; i++) {
-      const row = this.#frames.row(rows[i]!, rows[i]! < 0 ? this.#memory.push(frameBytes) : 0)
+      const row = this.#frames.row(rows[i]!, rows[i]! < 0 ? this.#memory.push(frameBytes) : 0, part)
       if (row === undefined) return undefined
-      this.#memory.u32[(slices >>> 2) + i - first] = row
+      this.#memory.u32[(slices >>> 2) + i - first] = row + offset
     }
     return slices
   }
 
-  #selectRun({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
-    const { rows, keys, max } = this.record
-    const addresses: number[] = []
-    for (let frame = 0; frame < framesOfKeys(keys); frame++) {
-      const address = this.#frames.keys(this.record.firstKeys + frame)
-      if (address === undefined) return 'unknown'
-      addresses.push(address)
-    }
-    const { f64, u32, kernels } = this.#memory
-    const keyOf = (group: number): number =>
-      group === keys ? max : f64[(addresses[Math.floor(group / keysPerFrame)]! >>> 3) + (group % keysPerFrame)]!
-    const first = countWhile(keys, (group) => keyOf(group + 1) < low)
-    const end = countWhile(keys, (group) => keyOf(group) <= high)
+  #selectRun(interval: Interval, side: Side, out: number, part: RowPart): Selection {
+    if (!this.#keys.find(this.#addressOfKeys)) return 'unknown'
+    const { first, end } = this.#keys.within(interval)
     if (first >= end) return 'none'
+    const { rows } = this.record
+    const { from, length } = part
+    const { u32, kernels } = this.#memory
     const start = this.#memory.scratch
     try {
-      const members = this.#frames.row(rows[0]!, out)
-      const slices = this.#slices(1)
+      const members = this.#frames.row(rows[0]!, out, part)
+      const slices = this.#slices(1, 0, part)
       if (members === undefined || slices === undefined) return 'unknown'
       this.rowsRead = rows.length
-      if (members !== out) kernels.copy(members, out, rowBytes)
-      kernels.fill(out, 0, Math.min(rowBytes, (first * groupPositions) / 8))
-      kernels.clearFrom(out, end * groupPositions, rowBytes)
+      if (members !== out) kernels.copy(members + from, out + from, length)
+      kernels.fill(out + from, 0, within((first * groupPositions) / 8 - from, length))
+      kernels.clearFrom(out + from, within((end * groupPositions) / 8 - from, length) * 8, length)
       const isUpper = side === 'upper' ? 1 : 0
       // The keys of those between them are in the interval.
       for (const group of [first, end - 1]) {
         const at = (group * groupPositions) / 8
-        u32[(out + at) >>> 2]! &= kernels.groupBetween(keyOf(group), keyOf(group + 1), low, high, isUpper, slices, at)
+        if (at < from || at >= from + length) continue
+        const [least, greatest] = [this.#keys.at(group), this.#keys.at(group + 1)]
+        u32[(out + at) >>> 2]! &= kernels.groupBetween(
+          least,
+          greatest,
+          interval.low,
+          interval.high,
+          isUpper,
+          slices,
+          at
+        )
       }
       return 'bits'
     } finally {
@@ -183,47 +205,63 @@ export class SealedColumn implements RangeColumn {
     }
   }
 
-  #selectZones({ low, high }: Interval, side: Side, out: number, rowBytes: number): Selection {
-    const { rows, keys, firstKeys } = this.record
+  #selectZones(interval: Interval, side: Side, out: number, part: RowPart): Selection {
+    if (!this.#keys.find(this.#addressOfKeys)) return 'unknown'
+    const { rows } = this.record
+    const { from, length } = part
     const { kernels } = this.#memory
-    const isUpper = side === 'upper' ? 1 : 0
     const start = this.#memory.scratch
     try {
-      const members = this.#frames.row(rows[0]!, this.#memory.push(frameBytes))
-      const slices = this.#slices(1)
+      const members = this.#frames.row(rows[0]!, this.#memory.push(frameBytes), part)
+      const slices = this.#slices(1, 0, part)
       if (members === undefined || slices === undefined) return 'unknown'
       this.rowsRead = rows.length
-      kernels.fill(out, 0, rowBytes)
-      for (let frame = 0; frame < framesOfKeys(keys); frame++) {
-        const zones = this.#frames.keys(firstKeys + frame)
-        if (zones === undefined) return 'unknown'
-        const from = frame * keysPerFrame
-        const count = Math.min(keysPerFrame, keys - from) / 2
-        const span = this.#spans[frame] ?? this.#spanOf(zones, count)
-        this.#spans[frame] = span
-        if (span.greatest < low || span.least > high) continue
-        kernels.zonesBetween(zones, count, low, high, isUpper, slices, 2 * from, out)
-      }
-      kernels.and(out, members, out, rowBytes)
+      kernels.fill(out + from, 0, length)
+      this.#zonesWithin(interval, side, out, part, slices)
+      kernels.and(out + from, members + from, out + from, length)
       return 'bits'
     } finally {
       this.#memory.pop(start)
     }
   }
 
-  /** Of `count` zones. */
-  #spanOf(zones: number, count: number): Span {
-    const { f64 } = this.#memory
-    let least = Number.POSITIVE_INFINITY
-    let greatest = Number.NEGATIVE_INFINITY
-    for (let at = zones >>> 3; at < (zones >>> 3) + 2 * count; at += 2) {
-      least = Math.min(least, f64[at]!)
-      greatest = Math.max(greatest, f64[at + 1]!)
+  /** Zones of the part are asked where their span reaches into the interval; all others are left as they are. */
+  #zonesWithin({ low, high }: Interval, side: Side, out: number, { from, length }: RowPart, slices: number): void {
+    const spans = this.#keys.spans()
+    const bytesPerSpan = (this.#spanZones * groupPositions) / 8
+    const end = Math.min(spans.length / 2, Math.ceil((from + length) / bytesPerSpan))
+    const isUpper = side === 'upper' ? 1 : 0
+    for (let span = Math.floor(from / bytesPerSpan); span < end; span++) {
+      if (!reaches(spans, span, low, high)) continue
+      const zone = span * this.#spanZones
+      const count = Math.min(this.#spanZones, this.record.keys / 2 - zone)
+      const at = (zone * groupPositions) / 8
+      this.#memory.kernels.zonesBetween(this.#keys.addressOfZone(zone), count, low, high, isUpper, slices, at, out)
     }
-    return { least, greatest }
+  }
+
+  #groupsOfRun(interval: Interval): number {
+    const { first, end } = this.#keys.within(interval)
+    return first < end ? groupsBetween(first * groupPositions, end * groupPositions, this.#groupDocuments) : 0
+  }
+
+  #groupsOfZones({ low, high }: Interval): number {
+    const spans = this.#keys.spans()
+    const positions = this.#spanZones * groupPositions
+    let groups = 0
+    for (let span = 0; span < spans.length / 2; span++) {
+      if (!reaches(spans, span, low, high)) continue
+      groups |= groupsBetween(span * positions, (span + 1) * positions, this.#groupDocuments)
+    }
+    return groups
   }
 }
 
-export function framesOfKeys(keys: number): number {
-  return Math.ceil(keys / keysPerFrame)
+/** Whether a key of the span may be in the interval. */
+function reaches(spans: Float64Array, span: number, low: number, high: number): boolean {
+  return spans[2 * span]! <= high && spans[2 * span + 1]! >= low
+}
+
+function within(value: number, greatest: number): number {
+  return Math.max(0, Math.min(value, greatest))
 }

@@ -26,7 +26,7 @@ export function groupsOf(segment: Segment, node: BoundsNode, locations: readonly
     case 'range': {
       const column = columnOf(segment, node)
       if (column === undefined) return segment.groups(locations[node.type.index]!.pair)
-      return column.excludes(node.range) ? 0 : allGroups
+      return column.groups(node.range)
     }
     case 'and': {
       let groups = allGroups

@@ -9,8 +9,9 @@ import { PetalError } from '../../model/errors.ts'
 import type { IndexStore } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { Tag } from '../pairs/pair-tags.ts'
+import { framesOfKeys } from '../ranges/column-keys.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
-import { framesOfKeys, SealedColumn } from '../ranges/sealed-column.ts'
+import { SealedColumn } from '../ranges/sealed-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { andGroups, areSparse, type RowPart } from './and-groups.ts'
 import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
@@ -34,6 +35,7 @@ export interface SealedContext {
 
 export class SealedSegment extends RecordedSegment implements Segment, FrameOwner {
   readonly rowBytes: number
+  readonly upperFrames: number
   /** Slots of hashed frames first, then one per stored row, then the frames of column keys and of the upper level. */
   readonly slots: Uint32Array
   readonly #context: SealedContext
@@ -42,7 +44,10 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
   #isTableDamaged = false
   readonly #rowsPerFrame: number
   readonly #hashedFrames: number
+  readonly #storedRows: number
   readonly #upperStart: number
+  readonly #unknownGroups: number
+  readonly #isShapeComplete: boolean
   readonly #columns: readonly SealedColumn[]
   readonly #damaged = new Set<number>()
   readonly #rowNumbers: Int32Array
@@ -55,12 +60,16 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     this.#rowNumbers = new Int32Array(record.rowsPerPair)
     this.#rowsPerFrame = sealedRowsPerFrame(record.documents)
     this.#hashedFrames = Math.ceil(record.shards / this.#rowsPerFrame)
-    this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record.documents, column))
+    this.#columns = record.columns.map((column) => new SealedColumn(context.memory, this, record, column))
     const keyFrames = record.columns.reduce(
       (most, { firstKeys, keys }) => Math.max(most, firstKeys + framesOfKeys(keys)),
       0
     )
-    this.#upperStart = this.#hashedFrames + this.record.storedRows + keyFrames
+    this.#storedRows = record.storedRows
+    this.#upperStart = this.#hashedFrames + record.storedRows + keyFrames
+    this.upperFrames = record.upper.frames
+    this.#unknownGroups = record.upper.unknownGroups
+    this.#isShapeComplete = record.isShapeComplete
     this.slots = new Uint32Array(this.#upperStart + record.upper.frames)
   }
 
@@ -111,12 +120,8 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     const row = this.#table.find(pair)
     if (row !== undefined) return row === NO_DOCUMENT ? { kind: 'absent' } : { kind: 'private', slot: row }
     if (pair.tag === Tag.irregular) return { kind: 'absent' }
-    if (this.record.isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
+    if (this.#isShapeComplete && (pair.tag === Tag.exists || pair.tag === Tag.type)) return { kind: 'absent' }
     return { kind: 'hashed', pair }
-  }
-
-  get upperFrames(): number {
-    return this.record.upper.frames
   }
 
   loadGroups(location: Location): void | Promise<void> {
@@ -135,7 +140,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     const address = cache.lookup(this, frame)
     if (address === 0) return allGroups
     const { lo, hi } = location.pair
-    return groupsOfPair(memory.u32, address, lo, hi) | this.record.upper.unknownGroups
+    return groupsOfPair(memory.u32, address, lo, hi) | this.#unknownGroups
   }
 
   /** Valid until the next call. */
@@ -146,9 +151,8 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
 
   /** Where the pair's words are; only values and sizes are in the upper level. */
   #upperFrame(location: Location): number | undefined {
-    const { frames } = this.record.upper
-    if (location.kind !== 'hashed' || frames === 0 || location.pair.tag > Tag.size) return undefined
-    return this.#upperStart + frameOfPair(location.pair.lo, location.pair.hi, frames)
+    if (location.kind !== 'hashed' || this.upperFrames === 0 || location.pair.tag > Tag.size) return undefined
+    return this.#upperStart + frameOfPair(location.pair.lo, location.pair.hi, this.upperFrames)
   }
 
   load(location: Location): void | Promise<void> {
@@ -166,29 +170,29 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
   }
 
   privateRow(row: number, scratch: number): number | undefined {
-    return this.row(row, scratch)
+    return this.row(row, scratch, { groups: allGroups, from: 0, length: this.rowBytes })
   }
 
   loadRow(row: number): void | Promise<void> {
     return row < 0 ? undefined : this.#loadFrame(this.#hashedFrames + row)
   }
 
-  row(row: number, scratch: number): number | undefined {
+  row(row: number, scratch: number, { from, length }: RowPart): number | undefined {
     const { memory } = this.#context
     if (row === ALL_DOCUMENTS || row === NO_DOCUMENT) {
-      memory.kernels.fill(scratch, row === ALL_DOCUMENTS ? 0xff : 0, this.rowBytes)
-      memory.kernels.clearFrom(scratch, this.documents, this.rowBytes)
+      memory.kernels.fill(scratch + from, row === ALL_DOCUMENTS ? 0xff : 0, length)
+      memory.kernels.clearFrom(scratch + from, Math.max(0, this.documents - from * 8), length)
       return scratch
     }
     return this.#addressOf(this.#hashedFrames + row)
   }
 
   loadKeys(frame: number): void | Promise<void> {
-    return this.#loadFrame(this.#hashedFrames + this.record.storedRows + frame)
+    return this.#loadFrame(this.#hashedFrames + this.#storedRows + frame)
   }
 
   keys(frame: number): number | undefined {
-    return this.#addressOf(this.#hashedFrames + this.record.storedRows + frame)
+    return this.#addressOf(this.#hashedFrames + this.#storedRows + frame)
   }
 
   #addressOf(frame: number): number | undefined {
@@ -255,7 +259,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
           memory.u8.set(bytes, address)
           return
         }
-      } else if (frame >= this.#hashedFrames + this.record.storedRows) {
+      } else if (frame >= this.#hashedFrames + this.#storedRows) {
         if (bytes.length <= frameBytes && bytes.length % 8 === 0) {
           memory.kernels.fill(address, 0, frameBytes)
           memory.u8.set(bytes, address)
@@ -277,8 +281,8 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     const row = frame - this.#hashedFrames
     if (row < 0) return indexKey(IndexArea.hashedRows, storedAt, frame)
     if (frame >= this.#upperStart) return indexKey(IndexArea.upperLevel, storedAt, frame - this.#upperStart)
-    if (row < this.record.storedRows) return indexKey(IndexArea.privateRow, storedAt, row)
-    return indexKey(IndexArea.columnKeys, storedAt, row - this.record.storedRows)
+    if (row < this.#storedRows) return indexKey(IndexArea.privateRow, storedAt, row)
+    return indexKey(IndexArea.columnKeys, storedAt, row - this.#storedRows)
   }
 
   #frameLength(frame: number): number {

@@ -41,6 +41,13 @@ export function groupDocumentsOf(segmentDocuments: number): number {
   return segmentDocuments / groupsPerSegment
 }
 
+/** The groups that positions from ≤ p < to are in, one bit each; from < to. */
+export function groupsBetween(from: number, to: number, groupDocuments: number): number {
+  const first = Math.floor(from / groupDocuments)
+  const last = Math.floor((to - 1) / groupDocuments)
+  return (allGroups << first) & (allGroups >>> (groupsPerSegment - 1 - last))
+}
+
 /** Frames for documents with so many hashed pairs on average. */
 export function upperFramesFor(pairsPerDocument: number, segmentDocuments: number): number {
   const words = bitsPerPair * pairsPerDocument * groupDocumentsOf(segmentDocuments)

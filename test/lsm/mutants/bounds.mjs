@@ -89,14 +89,14 @@ export const bounds = [
     'a zone that reaches into a range is taken for one within it',
     edit(
       'sharded-bloom/ranges/sealed-column',
-      "\n    const isUpper = side === 'upper' ? 1 : 0\n",
-      '\n    const isUpper = 1\n'
+      "const isUpper = side === 'upper' ? 1 : 0\n    for (let span",
+      'const isUpper = 1\n    for (let span'
     ),
     'sharded-bloom/zones'
   ),
   mutant(
     'documents of a zone are taken for documents of the column',
-    edit('sharded-bloom/ranges/sealed-column', 'kernels.and(out, members, out, rowBytes)\n', '{}\n'),
+    edit('sharded-bloom/ranges/sealed-column', 'kernels.and(out + from, members + from, out + from, length)\n', '{}\n'),
     'sharded-bloom/range-soundness'
   ),
   mutant(
@@ -111,9 +111,31 @@ export const bounds = [
     'sharded-bloom/range-soundness'
   ),
   mutant(
-    'a frame of zones keeps the span of the one before',
-    edit('sharded-bloom/ranges/sealed-column', 'this.#spans[frame] ?? this', 'this.#spans.at(-1) ?? this'),
-    'sharded-bloom/zones'
+    'a span of zones begins where the one before it does',
+    edit('sharded-bloom/ranges/column-keys', 'let zone = span * this.#spanZones', 'let zone = 0'),
+    'sharded-bloom/zones',
+    'sharded-bloom/range-groups'
+  ),
+  mutant(
+    'documents outside of a column are in no group',
+    edit('sharded-bloom/ranges/sealed-column', 'if (this.record.outside !== NO_DOCUMENT) return allGroups\n', ''),
+    'sharded-bloom/range-groups'
+  ),
+  mutant(
+    'the last group that a range reaches is left out',
+    edit('sharded-bloom/ranges/sealed-column', 'end * groupPositions, this', '(end - 1) * groupPositions, this'),
+    'sharded-bloom/range-groups'
+  ),
+  mutant(
+    'of ranges that are ANDed the one that reaches farther counts',
+    edit('sharded-bloom/ranges/interval', 'Math.max(...intervals', 'Math.min(...intervals'),
+    'sharded-bloom/range-groups',
+    'sharded-bloom/range-keys'
+  ),
+  mutant(
+    'the interval of a range stays when the template of texts is another',
+    edit('sharded-bloom/ranges/interval', 'known.template === template', 'known !== undefined'),
+    'sharded-bloom/range-keys'
   ),
   mutant(
     'a letter that counts is taken for a separator',
