@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { LogReader } from '../../src/lsm/format/log-reader.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -35,6 +36,27 @@ test('an idle database has its log and its manifest open, nothing else', async (
   assert.equal(fileSystem.openFiles.map((path) => path.replace(/\d+/, 'N')).sort(), ['/db/MANIFEST-N', '/db/N.wal'])
   await db.close()
   assert.equal(fileSystem.openFiles, [])
+})
+
+test('the logs of a closed database are as long as what is in them, whatever logs were in their files before', async () => {
+  const fileSystem = new FaultyFileSystem(new MemoryFileSystem(), { isTraced: true })
+  const db = new LsmLevel<string, string>('/db', { fileSystem, writeBufferSize: 20_000 })
+  for (let k = 0; k < 300; k++) await db.put(`k${k}`, 'v'.repeat(1000))
+  await db.put('last', 'v', { sync: true })
+  await db.close()
+  assert.ok(
+    fileSystem.trace.some(({ operation, path }) => operation === 'rename' && path.endsWith('.wal')),
+    'recycled'
+  )
+  const logs = fileSystem.list('/db').filter((name) => name.endsWith('.wal'))
+  assert.ok(logs.length > 0)
+  for (const name of logs) {
+    const file = fileSystem.open(`/db/${name}`, 'read')
+    const reader = new LogReader(file, Number.parseInt(name, 10))
+    assert.ok([...reader.records()].length > 0, name)
+    assert.is(reader.end, reader.fileBytes, name)
+    file.close()
+  }
 })
 
 test('closing and reopening leaves no descriptor behind', async () => {

@@ -88,6 +88,23 @@ test('a log does without room when the device has none', async () => {
   log.close()
 })
 
+test('what stands behind a log is cut off when the database closes, if it can be', async () => {
+  const { fileSystem } = faulty()
+  const log = createLog(fileSystem, '/', 1)
+  log.append(recordOfPut(1))
+  await log.sync()
+  assert.ok(fileSystem.size(log.path)! > log.bytes)
+  fileSystem.fail({ at: 1, operations: ['truncate'], code: 'EIO' })
+  log.trim()
+  assert.is(fileSystem.size(log.path), 2 * log.bytes)
+  fileSystem.heal()
+  log.append(recordOfPut(2))
+  log.trim()
+  assert.is(fileSystem.size(log.path), log.bytes)
+  log.close()
+  assert.is(readLog(fileSystem, log.path, 1).length, 2)
+})
+
 test('a sync makes the log before it and the name of the file durable, once', async () => {
   const memory = new MemoryFileSystem()
   const fileSystem = new FaultyFileSystem(memory, { isTraced: true })

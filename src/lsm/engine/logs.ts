@@ -75,7 +75,7 @@ export class Logs {
     }
   }
 
-  /** Closes the files, which stay. */
+  /** Closes the files, which stay, as long as what is in them. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#preparing
@@ -83,7 +83,10 @@ export class Logs {
       closeQuietly(log)
       this.#remove(log.logNumber)
     }
-    for (const log of this.#needed.splice(0)) closeQuietly(log)
+    for (const log of this.#needed.splice(0)) {
+      log.trim()
+      closeQuietly(log)
+    }
   }
 
   /** A prepared log whose number is behind that of the log before. */

@@ -132,6 +132,21 @@ export class LogWriter {
   }
 
   /**
+   * Cuts off what the file holds behind the log, room or records of an older one: who opens the log would look through it
+   * for what was synced. Where it cannot be cut, that is what happens.
+   * REQUIRES: the database closes.
+   */
+  trim(): void {
+    if (this.#failure !== undefined || this.#fileBytes === this.#bytes) return
+    try {
+      this.#file.truncate(this.#bytes)
+      this.#fileBytes = this.#bytes
+    } catch {
+      // See above.
+    }
+  }
+
+  /**
    * REQUIRES: the database closes, or everything in the log is in installed tables. Fine when called twice.
    * @throws LEVEL_IO_ERROR
    */
