@@ -178,13 +178,13 @@ export class Collections {
 
   async #finishDrops(): Promise<void> {
     if (this.#isReadOnly) return
-    for (const number of await this.#catalog.dropped()) await this.#deleteRecords(number)
+    for (const number of this.#catalog.dropped()) await this.#deleteRecords(number)
     await this.#finishClearings(() => true)
   }
 
   /** Deletes what is left of declared indexes that were dropped, or whose building was interrupted. */
   async #finishClearings(isWanted: (clearing: Clearing) => boolean): Promise<void> {
-    for (const clearing of await this.#catalog.clearings()) {
+    for (const clearing of this.#catalog.clearings()) {
       if (!isWanted(clearing)) continue
       const store = new IndexStore(this.#opened.store, clearing.number)
       await store.clear(store.area(clearing.id))

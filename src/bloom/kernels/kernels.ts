@@ -10,7 +10,7 @@
  */
 import { PetalError } from '../../model/errors.ts'
 import { kernelsBase64 } from './kernels.generated.ts'
-import { type WasmMemory, webAssembly } from './web-assembly.ts'
+import { decodeCode, type WasmMemory, webAssembly } from './web-assembly.ts'
 
 export interface Kernels {
   /**
@@ -272,14 +272,10 @@ export function instantiateKernels(memory: WasmMemory): Kernels {
   if (webAssembly === undefined) throw unavailable('this JavaScript runtime has no WebAssembly')
   // Wasm memory is little-endian everywhere; typed arrays over it are only where the machine is.
   if (new Uint8Array(Uint32Array.of(1).buffer)[0] !== 1) throw unavailable('this machine is big-endian')
-  const bytes = decodeBase64(kernelsBase64)
+  const bytes = decodeCode(kernelsBase64)
   if (!webAssembly.validate(bytes)) throw unavailable('this JavaScript runtime has no WebAssembly SIMD')
   const instance = new webAssembly.Instance(new webAssembly.Module(bytes), { env: { memory } })
   return instance.exports as Kernels
-}
-
-function decodeBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }
 
 export function unavailable(reason: string): PetalError {

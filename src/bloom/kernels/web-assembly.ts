@@ -22,3 +22,11 @@ interface WebAssemblyInterface {
 
 /** undefined where the runtime has no WebAssembly. */
 export const webAssembly = (globalThis as { readonly WebAssembly?: WebAssemblyInterface }).WebAssembly
+
+/** A module's code, as it stands in the sources. By a loop: `Uint8Array.from` with a callback takes three times as long. */
+export function decodeCode(base64: string): Uint8Array {
+  const characters = atob(base64)
+  const code = new Uint8Array(characters.length)
+  for (let i = 0; i < code.length; i++) code[i] = characters.charCodeAt(i)
+  return code
+}

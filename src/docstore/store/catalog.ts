@@ -69,34 +69,24 @@ function invalidName(why: string): PetalError {
 export class Catalog {
   readonly #store: Store
   readonly #meta: Area
-  readonly #entries: Map<string, CatalogEntry>
+  readonly #entries = new Map<string, CatalogEntry>()
+  /** What a drop that was decided has left to do: keys `dropped:` and `clearing:`. */
+  readonly #unfinished = new Set<string>()
+  /** By key, as they were found, of collections that have not been opened. */
+  readonly #states = new Map<string, string>()
   readonly #writes = new WriteQueue()
-  #nextCollection: number
+  #nextCollection = 1
 
-  private constructor(store: Store, meta: Area, entries: Map<string, CatalogEntry>, nextCollection: number) {
+  private constructor(store: Store) {
     this.#store = store
-    this.#meta = meta
-    this.#entries = entries
-    this.#nextCollection = nextCollection
+    this.#meta = new Area(store, 'meta')
   }
 
   /** @throws PetalError UnsupportedFormat, DataCorruption */
   static async open(store: Store): Promise<Catalog> {
-    const meta = new Area(store, 'meta')
-    const format = await store.get<Uint8Array, string | undefined>(meta.textKey('format'), jsonOptions)
-    const header = format === undefined ? { format: storeFormat, nextCollection: 1 } : parse('format', format)
-    if (typeof header.format !== 'number' || header.format > storeFormat) {
-      throw new PetalError(
-        'UnsupportedFormat',
-        `The store has format ${String(header.format)}; this version reads formats up to ${storeFormat}`,
-        { details: { found: header.format, supported: storeFormat } }
-      )
-    }
-    const entries = new Map<string, CatalogEntry>()
-    for await (const [name, value] of records(store, meta, 'name:')) {
-      entries.set(name, parse(`name:${name}`, value) as unknown as CatalogEntry)
-    }
-    return new Catalog(store, meta, entries, header.nextCollection as number)
+    const catalog = new Catalog(store)
+    await catalog.#read()
+    return catalog
   }
 
   get names(): readonly string[] {
@@ -116,9 +106,13 @@ export class Catalog {
     return this.#meta.textKey(`state:${number}`)
   }
 
+  /** To open the collection with: from then on it is the collection that knows. */
   async state(number: number): Promise<CollectionState> {
-    const text = await this.#store.get<Uint8Array, string | undefined>(this.stateKey(number), jsonOptions)
-    return text === undefined ? defaultState : (parse(`state:${number}`, text) as unknown as CollectionState)
+    const key = `state:${number}`
+    const found = this.#states.get(key)
+    this.#states.delete(key)
+    const text = found ?? (await this.#store.get<Uint8Array, string | undefined>(this.stateKey(number), jsonOptions))
+    return text === undefined ? defaultState : (parse(key, text) as unknown as CollectionState)
   }
 
   /** Names are reserved at once, so that two callers cannot create the same collection. */
@@ -182,13 +176,11 @@ export class Catalog {
     await this.#write({ [clearingKey(number, id)]: undefined })
   }
 
-  async clearings(): Promise<readonly Clearing[]> {
-    const found: Clearing[] = []
-    for await (const [text] of records(this.#store, this.#meta, 'clearing:')) {
-      const [number, id] = text.split('.').map(Number)
-      found.push({ number: number ?? Number.NaN, id: id ?? Number.NaN })
-    }
-    return found
+  clearings(): readonly Clearing[] {
+    return this.#unfinishedOf('clearing:').map((text) => {
+      const [number = Number.NaN, id = Number.NaN] = text.split('.').map(Number)
+      return { number, id }
+    })
   }
 
   async finishDrop(number: number): Promise<void> {
@@ -196,10 +188,36 @@ export class Catalog {
   }
 
   /** Numbers of collections that were dropped and not yet deleted. */
-  async dropped(): Promise<readonly number[]> {
-    const numbers: number[] = []
-    for await (const [number] of records(this.#store, this.#meta, 'dropped:')) numbers.push(Number(number))
-    return numbers
+  dropped(): readonly number[] {
+    return this.#unfinishedOf('dropped:').map(Number)
+  }
+
+  /** All that is stored, in one pass: several questions take longer than these few records. */
+  async #read(): Promise<void> {
+    const { first, end } = this.#meta
+    const decoder = new TextDecoder()
+    const texts = new Map<string, string>()
+    for await (const [key, value] of this.#store.iterator<Uint8Array, string>({
+      gte: first,
+      lt: end,
+      ...jsonOptions
+    })) {
+      texts.set(decoder.decode(this.#meta.suffix(key)), value)
+    }
+    const format = texts.get('format')
+    // Nothing is taken for granted of a format that is not known.
+    if (format !== undefined) this.#nextCollection = readFormat(parse('format', format))
+    for (const [key, text] of texts) {
+      const [kind, rest] = splitKey(key)
+      if (kind === 'name:') this.#entries.set(rest, parse(key, text) as unknown as CatalogEntry)
+      else if (kind === 'state:') this.#states.set(key, text)
+      else if (kind === 'dropped:' || kind === 'clearing:') this.#unfinished.add(key)
+    }
+  }
+
+  #unfinishedOf(kind: string): string[] {
+    const keys = [...this.#unfinished].map(splitKey)
+    return keys.filter(([of]) => of === kind).map(([, rest]) => rest)
   }
 
   #entryOf(name: string): CatalogEntry {
@@ -226,6 +244,12 @@ export class Catalog {
     } catch (error) {
       throw commitFailed(error)
     }
+    for (const [key, value] of Object.entries(values)) {
+      const [kind] = splitKey(key)
+      if (kind !== 'dropped:' && kind !== 'clearing:') continue
+      if (value === undefined) this.#unfinished.delete(key)
+      else this.#unfinished.add(key)
+    }
   }
 }
 
@@ -233,15 +257,20 @@ function clearingKey(number: number, id: number): string {
   return `clearing:${number}.${id}`
 }
 
-/** Records of the meta area whose key begins with `kind`: the rest of the key, and the value. */
-async function* records(store: Store, meta: Area, kind: string): AsyncIterable<readonly [string, string]> {
-  const from = meta.textKey(kind)
-  const to = from.slice()
-  to[to.length - 1] = (to.at(-1) ?? 0) + 1
-  const decoder = new TextDecoder()
-  for await (const [key, value] of store.iterator<Uint8Array, string>({ gte: from, lt: to, ...jsonOptions })) {
-    yield [decoder.decode(key.subarray(from.length)), value]
-  }
+/** `name:tweets` is the kind `name:` and the rest. */
+function splitKey(key: string): readonly [kind: string, rest: string] {
+  const end = key.indexOf(':') + 1
+  return [key.slice(0, end), key.slice(end)]
+}
+
+/** @returns the number of the next collection. @throws PetalError UnsupportedFormat */
+function readFormat({ format, nextCollection }: Readonly<Record<string, unknown>>): number {
+  if (typeof format === 'number' && format <= storeFormat) return nextCollection as number
+  throw new PetalError(
+    'UnsupportedFormat',
+    `The store has format ${String(format)}; this version reads formats up to ${storeFormat}`,
+    { details: { found: format, supported: storeFormat } }
+  )
 }
 
 function parse(key: string, text: string): Readonly<Record<string, unknown>> {

@@ -131,7 +131,6 @@ async function openClaimed(
   options: OpenOptions,
   release: () => void
 ): Promise<OpenedStore> {
-  const { unwritableReason } = await import('../../lsm/fs/directory.ts')
   let directory: ReadOnlyDirectory | undefined
   const leave = (): void => {
     directory?.release()
@@ -146,6 +145,7 @@ async function openClaimed(
     try {
       await store.open()
     } catch (error) {
+      const { unwritableReason } = await import('../../lsm/fs/directory.ts')
       const { noRoomCode } = await import('../../lsm/fs/read-only.ts')
       const reason = directory === undefined ? ((await unwritableReason(location)) ?? noRoomCode(error)) : undefined
       throw reason === undefined ? error : unwritable(name, location, reason, error)

@@ -2,7 +2,7 @@
  * The scanner's WebAssembly instance: its functions and constants, typed, over a memory of its own. Layout and invariants of the memory
  * stand in assembly/layout.ts.
  */
-import { type WasmMemory, webAssembly } from '../../bloom/kernels/web-assembly.ts'
+import { decodeCode, type WasmMemory, webAssembly } from '../../bloom/kernels/web-assembly.ts'
 import { scannerBase64 } from './scanner.generated.ts'
 
 /** What assembly/ exports as constants: places are byte offsets, sizes bytes unless the name says otherwise. */
@@ -175,7 +175,7 @@ let compiled: object | undefined
 /** A scanner's instance and memory, or undefined where there is no room for another one. */
 export function instantiateScanner(): ScannerModule | undefined {
   if (webAssembly === undefined) return undefined
-  compiled ??= new webAssembly.Module(Uint8Array.from(atob(scannerBase64), (character) => character.charCodeAt(0)))
+  compiled ??= new webAssembly.Module(decodeCode(scannerBase64))
   const memory = reserve(memoryPages)
   if (memory === undefined) return undefined
   const { exports } = new webAssembly.Instance(compiled, { env: { memory } })
