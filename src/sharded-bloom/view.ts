@@ -122,11 +122,17 @@ export class ShardedView implements IndexView {
     const { isReady, segment } = handle
     if (!isReady || segment.alwaysCandidates.length > 0) return undefined
     locateAll(segment, bounds)
-    const groups = groupsOf(segment, bounds.root, bounds.locations)
+    const { root, locations } = bounds
+    let groups = groupsOf(segment, root, locations)
     if (groups === 0) return noDocuments
     if (!areSparse(groups, segment.groupDocuments)) return undefined
     const { memory, cache } = this.#context
     const { misses } = cache
+    if (root.kind === 'pair') {
+      const { pair } = locations[root.index]!
+      if (pair.kind === 'hashed') groups = segment.narrowed(pair, groups)
+      if (groups === 0) return noDocuments
+    }
     const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups)
     return cache.misses === misses ? evaluation : undefined
   }

@@ -127,6 +127,29 @@ test('andRows of nothing is everything, orRows of nothing is nothing', () => {
   })
 })
 
+test('groupsWithBits tells in which groups the AND of rows has a bit', () => {
+  const pointers = memory.push(64)
+  for (const count of [0, 1, 3, 8]) {
+    forRows(count, (rows, _oracles, bytes, out) => {
+      u32.set(rows, pointers >> 2)
+      kernels.andRows(pointers, count, out, bytes)
+      for (const groupBytes of [16, 48, 256]) {
+        for (const groups of [-1, 1, 0x8000_0000, 0b1010_0110, random.next()]) {
+          let expected = 0
+          for (let group = 0; group * groupBytes < bytes && group < 32; group++) {
+            const from = group * groupBytes
+            const isEmpty = kernels.isZero(out + from, Math.min(groupBytes, bytes - from)) === 1
+            if (((groups >>> group) & 1) === 1 && !isEmpty) expected |= 1 << group
+          }
+          const found = kernels.groupsWithBits(pointers, count, groups, groupBytes, bytes)
+          assert.is(found, expected, `${count} rows of ${bytes} bytes, groups of ${groupBytes}: ${groups}`)
+        }
+      }
+    })
+  }
+  memory.pop(pointers)
+})
+
 test('andRows may write into one of its rows', () => {
   forRows(3, (rows, oracles, bytes) => {
     const pointers = memory.push(16)

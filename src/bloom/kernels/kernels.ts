@@ -22,6 +22,13 @@ export interface Kernels {
   /** out = OR of `count` rows, in one pass. No rows: all zeros. Returns 1 if any bit of `out` is set, else 0. */
   orRows(pointers: number, count: number, out: number, bytes: number): 0 | 1
 
+  /**
+   * Of `groups` those in whose part the AND of the rows has a bit set; it is not written anywhere.
+   * @param groups one bit each; the part of group g is the `groupBytes` bytes from g · groupBytes on
+   * @param bytes of a row: where a group's part ends earlier, or is beyond it
+   */
+  groupsWithBits(pointers: number, count: number, groups: number, groupBytes: number, bytes: number): number
+
   /** out = a & b */
   and(a: number, b: number, out: number, bytes: number): void
   /** out = a | b */

@@ -230,6 +230,11 @@ export class OpenSegment implements Segment {
     return scratch
   }
 
+  /** There is one open segment, at most. */
+  narrowed(_location: HashedLocation, groups: number): number {
+    return groups
+  }
+
   andHashed(location: HashedLocation, out: number, part: RowPart): boolean {
     const groups = this.groups(location) & part.groups
     if (groups === 0) return false

@@ -217,6 +217,15 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     return count === 0 ? undefined : isAnySet
   }
 
+  narrowed(location: HashedLocation, groups: number): number {
+    const { memory } = this.#context
+    const pointers = memory.push(this.rowsPerPair * 4)
+    const count = this.#pointTo(location.pair, pointers, 0)
+    const narrowed = memory.kernels.groupsWithBits(pointers, count, groups, this.groupDocuments / 8, this.rowBytes)
+    memory.pop(pointers)
+    return narrowed
+  }
+
   /** Writes the addresses of the pair's rows that are in memory, and so many bytes beyond; returns how many. */
   #pointTo(pair: HashedPair, pointers: number, offset: number): number {
     const { memory, cache } = this.#context

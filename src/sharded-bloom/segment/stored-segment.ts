@@ -100,6 +100,10 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   privateRow(): undefined {}
 
+  narrowed(_location: Location, groups: number): number {
+    return groups
+  }
+
   andHashed(): undefined {}
 
   free(): void {

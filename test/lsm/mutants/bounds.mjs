@@ -173,6 +173,24 @@ export const bounds = [
     'sharded-bloom/upper-level'
   ),
   mutant(
+    'of the groups that rows leave the first one is forgotten',
+    edit(
+      'sharded-bloom/view',
+      'groups = segment.narrowed(pair, groups)',
+      'groups = segment.narrowed(pair, groups) & (groups - 1)'
+    ),
+    'sharded-bloom/upper-level'
+  ),
+  mutant(
+    'groups beyond the first have no bits',
+    edit(
+      'bloom/kernels/kernels',
+      'return instance.exports as Kernels',
+      'const all = instance.exports as Kernels; return { ...all, groupsWithBits: (p, n, g, b, l) => all.groupsWithBits(p, n, g, b, Math.min(b, l)) }'
+    ),
+    'bloom/kernels'
+  ),
+  mutant(
     'the part of rows that is looked at ends a group too early',
     edit('sharded-bloom/segment/and-groups', '(32 - beyond) * groupBytes', '(31 - beyond) * groupBytes'),
     'sharded-bloom/upper-level'

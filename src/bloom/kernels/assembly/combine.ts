@@ -44,6 +44,25 @@ function combineRows(isAnd: bool, pointers: usize, count: u32, out: usize, bytes
   return <u32>v128.any_true(any)
 }
 
+export function groupsWithBits(pointers: usize, count: u32, groups: u32, groupBytes: u32, bytes: u32): u32 {
+  const end = pointers + (<usize>count << 2)
+  let found: u32 = 0
+  for (let rest = groups; rest != 0; rest &= rest - 1) {
+    const from = <usize>ctz(rest) * groupBytes
+    const to = min(from + groupBytes, <usize>bytes)
+    let any = ZERO
+    for (let offset = from; offset < to; offset += 16) {
+      let a = ONES
+      for (let pointer = pointers; pointer < end; pointer += 4) {
+        a = v128.and(a, v128.load(<usize>load<u32>(pointer) + offset))
+      }
+      any = v128.or(any, a)
+    }
+    if (v128.any_true(any)) found |= rest & -rest
+  }
+  return found
+}
+
 // @ts-ignore: decorator
 @inline
 function combine(isAnd: bool, a: v128, b: v128): v128 {

@@ -10,7 +10,7 @@
  */
 export * from './checksum'
 export * from './column-keys'
-export { andRows, orRows } from './combine'
+export { andRows, groupsWithBits, orRows } from './combine'
 export { decodeGaps, encodeGaps } from './gaps'
 export * from './groups'
 export * from './positions'
