@@ -9,6 +9,7 @@
  * Invariants:
  * 1. One slice is taken up again in a turn of the loop, however many wait.
  * 2. Nothing is scheduled while nothing happens; one immediate per turn in which somebody asks, gone by the next.
+ * 3. Work that goes on while a read waits has a slice as long as the read's, so that both advance alike.
  */
 
 /** Milliseconds a read may take, and all that runs in one turn of the event loop. */
@@ -47,21 +48,35 @@ export function isTurnLong(milliseconds = sliceMilliseconds, now = clock.now()):
   return false
 }
 
-const waiting: (() => void)[] = []
-
-function takeTurn(): void {
-  const resolve = waiting.shift()
-  // Asked before the next one is scheduled: it has a turn of its own only if this one has ended by then.
-  isTurnLong()
-  if (waiting.length > 0) later(takeTurn)
-  resolve?.()
+interface Waiting {
+  /** Of the slice it will take. */
+  readonly milliseconds: number
+  resolve(): void
 }
 
-/** Lets the event loop run whatever waits. */
-export function nextTurn(): Promise<void> {
+const waiting: Waiting[] = []
+
+/** What work may take of the turn that goes on. */
+let sliceOfWork = workMilliseconds
+
+function takeTurn(): void {
+  const next = waiting.shift()
+  // Asked before the next one is scheduled: it has a turn of its own only if this one has ended by then.
+  isTurnLong()
+  sliceOfWork = workMilliseconds
+  for (const { milliseconds } of waiting) sliceOfWork = Math.max(sliceOfWork, milliseconds)
+  if (waiting.length > 0) later(takeTurn)
+  next?.resolve()
+}
+
+/**
+ * Lets the event loop run whatever waits.
+ * @param milliseconds that the slice after it takes
+ */
+export function nextTurn(milliseconds = workMilliseconds): Promise<void> {
   isTurnLong()
   return new Promise((resolve) => {
-    waiting.push(resolve)
+    waiting.push({ milliseconds, resolve })
     if (waiting.length === 1) later(takeTurn)
   })
 }
@@ -73,13 +88,13 @@ export function nextTurn(): Promise<void> {
  */
 export function breathe(sliceStart: number): number | Promise<number> {
   const now = clock.now()
-  if (!isTurnLong(workMilliseconds, now) && now - sliceStart < workMilliseconds) return sliceStart
+  if (!isTurnLong(sliceOfWork, now) && now - sliceStart < sliceOfWork) return sliceStart
   return nextTurn().then(() => clock.now())
 }
 
 /** Call before a step of a millisecond or more; waits where others have used up the turn. */
 export function turnIfLong(): void | Promise<void> {
-  return isTurnLong(workMilliseconds) ? nextTurn() : undefined
+  return isTurnLong(sliceOfWork) ? nextTurn() : undefined
 }
 
 /** Runs a computation that pauses between its steps, in one go. */

@@ -70,6 +70,23 @@ test('who goes on in a turn of his own has all of it, however long the one befor
     assert.equal(left, [false, false, false])
   }))
 
+test('while a read waits, a slice of work is as long as its own, and as short as before when none does', () =>
+  withClock(async (clock) => {
+    const work = nextTurn()
+    const read = nextTurn(2)
+    await work
+    const started = clock.now
+    clock.now += 1.9
+    assert.is(breathe(started), started)
+    clock.now += 0.2
+    const later = breathe(started)
+    assert.instance(later, Promise)
+    await read
+    const alone = await later
+    clock.now += 1.1
+    assert.instance(breathe(alone as number), Promise)
+  }))
+
 test('steps lead to the same in one go and in slices', async () => {
   function* steps(): Generator<void, number> {
     let sum = 0

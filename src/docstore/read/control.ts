@@ -58,7 +58,7 @@ export class Control {
   }
 
   async pause(): Promise<void> {
-    await nextTurn()
+    await nextTurn(sliceMilliseconds)
     this.#sliceStarted = performance.now()
     this.#lookedAt = this.#sliceStarted
   }
