@@ -8,6 +8,7 @@ import { kernels } from './kernels.mjs'
 import { memory } from './memory.mjs'
 import { reading } from './reading.mjs'
 import { recovery } from './recovery.mjs'
+import { slices } from './slices.mjs'
 import { values } from './values.mjs'
 
 export const mutants = {
@@ -20,5 +21,6 @@ export const mutants = {
   'A flush in WebAssembly is one in JavaScript': flushKernel,
   'Kernels do what JavaScript would': kernels,
   "Memory that is used again is nobody's any more": memory,
-  'What is kept decoded reads as what is stored': kept
+  'What is kept decoded reads as what is stored': kept,
+  'The event loop breathes': slices
 }
