@@ -48,17 +48,18 @@ export class TopK<T = Document> {
   /**
    * @param item what toArray() returns in the document's place
    * @param bytes size of the document; estimated when left out
+   * @param arrival decides between documents that compare equal, the lower one being first; all of a heap's pushes give one,
+   *   or none does
    * @returns false when the document is not, or not at present, among the first
    * @throws PetalError QueryExceededMemoryLimit
    */
-  push(document: Document, item: T = document as T, bytes?: number): boolean {
+  push(document: Document, item: T = document as T, bytes?: number, arrival = this.#arrivals++): boolean {
     if (this.#limit === 0) return false
     const key = this.#sort.keyOf(document)
-    const arrival = this.#arrivals++
     const top = this.#heap[0]
     const isFull = this.#heap.length >= this.#limit
-    // A tie loses: the one on top came earlier.
-    if (isFull && top !== undefined && this.#sort.compareKeys(key, top.key) >= 0) return false
+    if (isFull && top !== undefined && (this.#sort.compareKeys(key, top.key) || arrival - top.arrival) >= 0)
+      return false
     const entry: Entry<T> = { key, arrival, item, bytes: bytes ?? estimateBytes(document) }
     if (isFull && top !== undefined) {
       this.#budget.change(entry.bytes - top.bytes)
@@ -74,6 +75,11 @@ export class TopK<T = Document> {
 
   get length(): number {
     return this.#heap.length
+  }
+
+  /** The last of the first `limit` documents: what comes behind it is not among them. undefined while they are fewer. */
+  get last(): { readonly key: SortKey; readonly arrival: number } | undefined {
+    return this.#heap.length < this.#limit ? undefined : this.#heap[0]
   }
 
   /** In order. */

@@ -16,6 +16,7 @@ import type { Document } from '../model/types.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
+import type { ColumnOrder } from './ranges/column-order.ts'
 import type { StoredSource } from './stored-source.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
 import type { TuningOptions } from './tune/tuning.ts'
@@ -182,6 +183,11 @@ export interface IndexView {
   skip?(segment: number, expression: PairExpression, step: 1 | -1): number
   /** Bounds of one segment; a promise only when rows have to be read asynchronously. */
   evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates>
+  /**
+   * Columns of the values on a path that a segment keeps, one for each type; a promise only where they have to be read
+   * asynchronously. An index that keeps none is missing it.
+   */
+  orders?(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]>
   /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */
   evaluateWithin?(segment: number, expression: PairExpression, ranges: readonly OrdinalRange[]): SegmentCandidates
   close(): void

@@ -8,6 +8,7 @@ import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { type Evaluation, noDocuments } from './evaluation.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
+import type { ColumnOrder } from './ranges/column-order.ts'
 import { areSparse } from './segment/and-groups.ts'
 import { columnOf, groupsOf } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
@@ -96,6 +97,14 @@ export class ShardedView implements IndexView {
       this.#waiting--
       this.#letGoIfUnused()
     })
+  }
+
+  orders(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]> {
+    const { handle } = this.#segments[segment]!
+    const preparing = handle.isReady ? undefined : handle.prepare()
+    return preparing === undefined
+      ? handle.segment.rangeColumns(path)
+      : preparing.then(() => handle.segment.rangeColumns(path))
   }
 
   close(): void {

@@ -17,7 +17,7 @@ import { Confirmer, type Match } from '../read/confirmer.ts'
 import { type Execution, pauseIfDue } from '../read/execution.ts'
 import { countMatches, findMatches } from '../read/executor.ts'
 import type { CompiledFind } from '../read/find.ts'
-import { inSortOrder } from '../read/sorted.ts'
+import { inSortOrder, sortedMatches } from '../read/sorted.ts'
 import { forEachStep, type Steps, wait } from '../read/steps.ts'
 import type { IndexAccess, IndexChoice } from './choose-access.ts'
 import { readOrdinals } from './entry-reader.ts'
@@ -45,13 +45,13 @@ export function* matchesByIndex(execution: Execution, read: IndexRead, find: Com
       return
     }
   }
-  const isSorted = find.sort.keys.length > 0
+  const { sort } = find
+  const isSorted = sort.keys.length > 0
   const ordinals = yield* gather(execution, read)
-  const matches =
-    ordinals === undefined || lookup === undefined
-      ? findMatches(execution)
-      : gatheredMatches(execution, lookup, ordinals)
-  yield* isSorted ? inSortOrder(matches, find.sort, wanted) : matches
+  if (ordinals !== undefined && lookup !== undefined) {
+    const matches = gatheredMatches(execution, lookup, ordinals)
+    yield* isSorted ? inSortOrder(matches, sort, wanted) : matches
+  } else yield* isSorted ? sortedMatches(execution, { sort, wanted, byIndex: true }) : findMatches(execution)
 }
 
 /** Yields the number of matches, once. */

@@ -3,7 +3,6 @@
  */
 
 import { fromStore } from '../errors.ts'
-import type { IndexAccess } from '../indexes/choose-access.ts'
 import { describeAccess } from '../indexes/describe-access.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
@@ -90,7 +89,7 @@ export async function explainFind(
     meter.tables = execution.view.tables.total
     meter.tablesPruned = execution.view.tables.pruned
     const returned = Math.min(find.limit, Math.max(0, matched - find.skip))
-    const tree = stages(find, describeFilter(filter), meter.access)
+    const tree = stages(find, describeFilter(filter), meter)
     return explanation(collection.name, tree, find, meter, returned, control.elapsedMilliseconds)
   } catch (error) {
     throw fromStore(error)
@@ -135,12 +134,12 @@ function explanation(
 }
 
 /** The plan as a tree, outermost stage first. */
-function stages(find: CompiledFind, filter: string, access: IndexAccess | undefined): PlanStage {
-  const inputStage = access === undefined ? source(find.plan) : describeAccess(access)
+function stages(find: CompiledFind, filter: string, { access, orderedBy }: Meter): PlanStage {
+  const inputStage = access === undefined ? source(find.plan, orderedBy) : describeAccess(access)
   let tree: PlanStage = { stage: 'FETCH', filter, inputStage }
   if (find.sort.keys.length > 0 && !access?.isOrdered) {
     const sortPattern = Object.fromEntries(find.sort.keys.map(({ path, direction }) => [path, direction]))
-    tree = { stage: 'SORT', sortPattern, inputStage: tree }
+    tree = { stage: 'SORT', sortPattern, ...(orderedBy !== undefined && { orderedBy }), inputStage: tree }
   }
   if (find.skip > 0) tree = { stage: 'SKIP', skipAmount: find.skip, inputStage: tree }
   if (Number.isFinite(find.limit)) tree = { stage: 'LIMIT', limitAmount: find.limit, inputStage: tree }
@@ -148,7 +147,7 @@ function stages(find: CompiledFind, filter: string, access: IndexAccess | undefi
   return tree
 }
 
-function source(plan: Plan): PlanStage {
+function source(plan: Plan, orderedBy: string | undefined): PlanStage {
   const direction = plan.reverse ? 'backward' : 'forward'
   switch (plan.kind) {
     case 'ids':
@@ -156,6 +155,8 @@ function source(plan: Plan): PlanStage {
     case 'index':
       return { stage: 'BLOOM', bounds: describeBounds(plan.bounds), direction }
     case 'scan':
+      // By ranges of the order, though the filter has no bounds.
+      if (orderedBy !== undefined) return { stage: 'BLOOM', bounds: describeBounds(plan.bounds), direction }
       return { stage: 'COLLSCAN', direction }
   }
 }

@@ -18,7 +18,7 @@ import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
-import { inSortOrder } from './sorted.ts'
+import { sortedMatches } from './sorted.ts'
 import { advance, end, type Steps } from './steps.ts'
 
 /** A find as the caller spelled it, checked and compiled. */
@@ -84,8 +84,9 @@ export function beginFind(collection: OpenCollection, find: CompiledFind, contro
 export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match[]> {
   const { declared } = execution
   if (declared !== undefined) return matchesByIndex(execution, declared, find)
-  const matches = findMatches(execution)
-  return find.sort.keys.length > 0 ? inSortOrder(matches, find.sort, find.skip + find.limit) : matches
+  if (find.sort.keys.length === 0) return findMatches(execution)
+  const wanted = find.skip + find.limit
+  return sortedMatches(execution, { sort: find.sort, wanted, byIndex: find.hint !== 'scan' })
 }
 
 export class FindRun {

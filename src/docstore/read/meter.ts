@@ -12,6 +12,8 @@ export class Meter {
   keysExamined = 0
   /** The access to a declared index that found the documents, when one did. */
   access: IndexAccess | undefined
+  /** The path whose columns told which documents come first, when they did. */
+  orderedBy: string | undefined
   /** Documents in the upper bound. */
   candidates = 0
   /** Documents in the lower bound: they match without being looked at. */

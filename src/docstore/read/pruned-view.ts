@@ -5,6 +5,7 @@
  */
 import type { PairExpression } from '../../model/pairs.ts'
 import type { IndexView, OrdinalRange, SegmentCandidates } from '../../sharded-bloom/document-index.ts'
+import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import { everyOrdinal, isEveryOrdinal, type OrdinalRanges } from './ordinal-ranges.ts'
 import type { TablePruning } from './table-pruning.ts'
 
@@ -39,6 +40,10 @@ export class PrunedView implements IndexView {
       this.tablesPruned = pruned
       return this.#evaluate(segment, expression)
     })
+  }
+
+  orders(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]> {
+    return this.#view.orders?.(segment, path) ?? []
   }
 
   close(): void {

@@ -1,10 +1,31 @@
-/** Matches in the order of a sort: all of them are read before the first is known. */
+/** Matches in the order of a sort. */
 import type { CompiledSort } from '../../query/sort.ts'
 import { FullSort, TopK } from '../../query/sorter.ts'
+import { firstByColumns } from './column-walk.ts'
 import type { Match } from './confirmer.ts'
+import type { Execution } from './execution.ts'
+import { findMatches } from './executor.ts'
 import { forEachStep, type Steps } from './steps.ts'
 
-/** @param count how many of the first are wanted; Infinity for all */
+/** What a sort is asked for, skipped documents among them. */
+interface Sorted {
+  readonly sort: CompiledSort
+  readonly wanted: number
+  /** Whether the index may be asked. */
+  readonly byIndex: boolean
+}
+
+/** The first matches of an order: by the columns of the index where that is less work than reading all of them. */
+export function* sortedMatches(execution: Execution, { sort, wanted, byIndex }: Sorted): Steps<Match[]> {
+  const first = byIndex && Number.isFinite(wanted) ? yield* firstByColumns(execution, sort, wanted) : undefined
+  if (first === undefined) yield* inSortOrder(findMatches(execution), sort, wanted)
+  else yield first
+}
+
+/**
+ * All of them are read before the first is known.
+ * @param count how many of the first are wanted; Infinity for all
+ */
 export function* inSortOrder(matches: Steps<Match[]>, sort: CompiledSort, count: number): Steps<Match[]> {
   const sorter = Number.isFinite(count) ? new TopK<Match>(sort, count) : new FullSort<Match>(sort)
   yield* forEachStep(matches, (slice) => {

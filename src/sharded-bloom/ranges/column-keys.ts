@@ -1,6 +1,6 @@
 /**
- * The keys of a sealed column whose values grow, or nearly do, where they lie in row memory: one for each group of 32 positions
- * of a growing column, least and greatest for each zone.
+ * The keys of a sealed column where they lie in row memory: one for each group of 32 positions of a growing column, least and
+ * greatest for each zone, and for each bin.
  *
  * What is asked for below REQUIRES: find(), in the same step.
  */
@@ -43,7 +43,12 @@ export class ColumnKeys {
   /** The key of a group of a growing column, or the column's greatest behind the last one. */
   at(group: number): number {
     const { keys, max } = this.#record
-    return group === keys ? max : this.#memory.f64[this.#addressOf(group) >>> 3]!
+    return group === keys ? max : this.keyAt(group)
+  }
+
+  /** A key by its number among those that are stored. */
+  keyAt(number: number): number {
+    return this.#memory.f64[this.#addressOf(number) >>> 3]!
   }
 
   /** The groups of a growing column that reach into the interval: first ≤ group < end. */

@@ -7,17 +7,21 @@
  * 3. `isGrowing` while no key was below the one before it.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { RangeType } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
 import type { RowPart } from '../segment/and-groups.ts'
 import { GrowingRow } from '../segment/growing-row.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { allGroups, groupDocumentsOf, groupsBetween } from '../segment/upper-level.ts'
+import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { ColumnSpec } from './column-spec.ts'
 import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 
 /** Positions whose keys share a frame; fewer in segments that are shorter. */
 const maxPositionsPerFrame = frameBytes / 8
+/** A cut is one of so many keys. */
+const maxSampledKeys = 4096
 
 /** Keys that stand one after the other in row memory. */
 export interface KeyRun {
@@ -138,6 +142,54 @@ export class OpenColumn implements RangeColumn {
         u32[(member >>> 2) + i] = 0
       }
     }
+  }
+
+  get type(): RangeType {
+    return this.spec.type
+  }
+
+  first(direction: Direction): number | string | undefined {
+    return this.count === 0 ? undefined : valueOfKey(direction === 1 ? this.min : this.max, this.type, this.spec)
+  }
+
+  loadOrder(): void {}
+
+  cut(documents: number, direction: Direction): number | string | undefined {
+    if (this.isGrowing && documents < Math.min(this.count, maxSampledKeys)) {
+      return valueOfKey(this.#keyFromEnd(documents, direction), this.type, this.spec)
+    }
+    const sample = this.#sample()
+    const step = stepOf(sample.length, this.count, documents)
+    if (step === undefined) return undefined
+    return valueOfKey(sample[direction === 1 ? step : sample.length - 1 - step]!, this.type, this.spec)
+  }
+
+  /** Of a growing column the key that so many have, or have one before it in the order. REQUIRES: more keys than these */
+  #keyFromEnd(documents: number, direction: Direction): number {
+    const { f64 } = this.#memory
+    const runs = direction === 1 ? this.runs() : this.runs().reverse()
+    let left = documents
+    for (const { address, count } of runs) {
+      for (let i = 0; i < count; i++) {
+        const key = f64[(address >>> 3) + (direction === 1 ? i : count - 1 - i)]!
+        if (!Number.isNaN(key) && --left < 0) return key
+      }
+    }
+    return direction === 1 ? this.max : this.min
+  }
+
+  /** Some keys, ascending, from all over the column. */
+  #sample(): Float64Array {
+    const { f64 } = this.#memory
+    const stride = Math.max(1, Math.ceil(this.count / maxSampledKeys))
+    const keys: number[] = []
+    for (const { address, count } of this.runs()) {
+      for (let i = 0; i < count; i += stride) {
+        const key = f64[(address >>> 3) + i]!
+        if (!Number.isNaN(key)) keys.push(key)
+      }
+    }
+    return Float64Array.from(keys).sort()
   }
 
   groups(range: AskedRange): number {

@@ -1,5 +1,6 @@
 /** What a segment knows of the values of one type on one path: the contract of open and sealed columns. */
 import type { RowPart } from '../segment/and-groups.ts'
+import type { ColumnOrder } from './column-order.ts'
 import type { AskedRange, Side } from './interval.ts'
 
 /** Documents as bits at the address that was asked for, none or all of the part, or nothing known for damage. */
@@ -9,7 +10,7 @@ export type Selection = 'bits' | 'none' | 'all' | 'unknown'
  * A document is in the column when it has exactly one value of the type on the path, which is not NaN, and is not
  * irregular below the path's top-level key. The others that have the type on the path are the column's outsiders.
  */
-export interface RangeColumn {
+export interface RangeColumn extends ColumnOrder {
   /**
    * The groups that may have documents within the range, or outsiders, one bit each (see segment/upper-level.ts), as far as
    * least and greatest keys in memory tell.

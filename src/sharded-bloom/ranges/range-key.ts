@@ -101,6 +101,45 @@ function bytesKey(text: string, from: number): number {
   return double[0]!
 }
 
+/**
+ * A text whose key is about this one: what no key holds, and what is no text, is left out or replaced.
+ * REQUIRES: a finite key of a text of this form
+ */
+export function textNear(key: number, { prefix, template }: TextForm): string {
+  double[0] = key
+  return prefix + (template === '' ? textOfBytes() : textOfTemplate(template))
+}
+
+function textOfBytes(): string {
+  const low = halves[0]!
+  const high = (halves[1]! << 1) | (low >>> 31)
+  const stored = new DataView(new ArrayBuffer(keyBytes))
+  stored.setUint32(0, high)
+  stored.setUint32(4, low << 1)
+  const all = new Uint8Array(stored.buffer)
+  const end = all.indexOf(0)
+  return new TextDecoder().decode(end < 0 ? all : all.subarray(0, end))
+}
+
+function textOfTemplate(template: string): string {
+  let rest = (BigInt(halves[1]!) << 32n) | BigInt(halves[0]!)
+  const ranks: number[] = []
+  for (let i = template.length - 1; i >= 0; i--) {
+    const radix = BigInt(template[i] === anyDigit ? digitRadix : characterRadix)
+    ranks[i] = Number(rest % radix)
+    rest /= radix
+  }
+  let text = ''
+  for (const [i, rank] of ranks.entries()) {
+    // Something lower, or the end, stands there.
+    if (rank === 0) break
+    const isDigit = template[i] === anyDigit
+    text += String.fromCharCode(isDigit ? digitsBefore + rank : template.charCodeAt(i) + rank - 1)
+    if (rank === (isDigit ? digitRadix : characterRadix) - 1) break
+  }
+  return text
+}
+
 /** The smallest double above; NaN above ∞. −0 is not told from 0. */
 export function nextAbove(key: number): number {
   if (!Number.isFinite(key)) return key < 0 ? -Number.MAX_VALUE : Number.NaN

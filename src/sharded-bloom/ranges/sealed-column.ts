@@ -9,12 +9,14 @@
  * 4. Sixteenths: a document is in the sixteenth of its group's span, from the group's least key on, that its key is in.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { RangeType } from '../../model/pairs.ts'
 import type { RowPart } from '../segment/and-groups.ts'
 import { frameBytes } from '../segment/row-cache.ts'
 import { NO_DOCUMENT } from '../segment/row-codec.ts'
 import type { SegmentRecord } from '../segment/segment-record.ts'
 import { allGroups, groupsBetween } from '../segment/upper-level.ts'
 import { ColumnKeys, framesOfKeys } from './column-keys.ts'
+import { type Direction, stepOf, valueOfKey } from './column-order.ts'
 import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
 import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
@@ -62,6 +64,51 @@ export class SealedColumn implements RangeColumn {
     this.#addressOfKeys = (frame) => frames.keys(frame)
   }
 
+  get type(): RangeType {
+    return this.record.type
+  }
+
+  get count(): number {
+    return this.record.count
+  }
+
+  first(direction: Direction): number | string | undefined {
+    const { min, max, count, type } = this.record
+    return count === 0 ? undefined : valueOfKey(direction === 1 ? min : max, type, this.record)
+  }
+
+  loadOrder(): void | Promise<void> {
+    const pending = this.#loadKeys()
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined)
+  }
+
+  cut(documents: number, direction: Direction): number | string | undefined {
+    if (!this.#keys.find(this.#addressOfKeys)) return undefined
+    const key = this.#keyOfCut(documents, direction)
+    return key === undefined ? undefined : valueOfKey(key, this.record.type, this.record)
+  }
+
+  #keyOfCut(documents: number, direction: Direction): number | undefined {
+    const { kind, keys, count } = this.record
+    const steps = kind === 'growing' ? keys : keys / 2
+    const step = stepOf(steps, count, documents)
+    if (step === undefined) return undefined
+    switch (kind) {
+      case 'codes':
+        return direction === 1 ? this.#keys.keyAt(2 * step - 1) : this.#keys.keyAt(2 * (steps - step))
+      case 'growing':
+        return this.#keys.keyAt(direction === 1 ? step : steps - step)
+      case 'zones': {
+        // In so many zones at least a document is at or before it.
+        const ends = Float64Array.from({ length: steps }, (_, zone) =>
+          this.#keys.keyAt(2 * zone + (direction === 1 ? 0 : 1))
+        )
+        ends.sort()
+        return direction === 1 ? ends[step] : ends[steps - 1 - step]
+      }
+    }
+  }
+
   groups(range: AskedRange): number {
     if (this.record.outside !== NO_DOCUMENT) return allGroups
     const interval = range.interval(this.record, 'upper')
@@ -86,13 +133,23 @@ export class SealedColumn implements RangeColumn {
     const add = (loading: void | Promise<void>): void => {
       if (loading !== undefined) pending.push(loading)
     }
-    const { rows, outside, firstKeys, keys } = this.record
+    const { rows, outside } = this.record
     add(this.#frames.loadRow(outside))
     if (this.#shortcut(range.interval(this.record, 'upper')) === undefined) {
       for (const row of rows) add(this.#frames.loadRow(row))
-      for (let frame = 0; frame < framesOfKeys(keys); frame++) add(this.#frames.loadKeys(firstKeys + frame))
+      pending.push(...this.#loadKeys())
     }
     return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined)
+  }
+
+  #loadKeys(): Promise<void>[] {
+    const { firstKeys, keys } = this.record
+    const pending: Promise<void>[] = []
+    for (let frame = 0; frame < framesOfKeys(keys); frame++) {
+      const loading = this.#frames.loadKeys(firstKeys + frame)
+      if (loading !== undefined) pending.push(loading)
+    }
+    return pending
   }
 
   select(range: AskedRange, side: Side, out: number, part: RowPart): Selection {

@@ -198,6 +198,10 @@ export class OpenSegment implements Segment {
     return this.columns.find(path, type)
   }
 
+  rangeColumns(path: string): readonly OpenColumn[] {
+    return this.columns.all.filter(({ spec }) => spec.path === path)
+  }
+
   locate(pair: HashedPair): Location {
     const slot = this.table.find(pair.lo, pair.hi, pair.path, pair.tag, pair.key)
     if (slot >= 0) return { kind: 'private', slot }

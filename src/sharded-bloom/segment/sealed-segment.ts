@@ -89,6 +89,10 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameOwne
     return this.#columns.find(({ record }) => record.type === type && record.path === path)
   }
 
+  rangeColumns(path: string): readonly SealedColumn[] {
+    return this.#columns.filter(({ record }) => record.path === path)
+  }
+
   get isReady(): boolean {
     return this.#table !== undefined || this.#isTableDamaged
   }

@@ -62,6 +62,9 @@ export interface Segment {
   /** The column of the values of a type on a path; without one, type rows are all that bounds a range. */
   rangeColumn(path: string, type: number): RangeColumn | undefined
 
+  /** All columns of a path. */
+  rangeColumns(path: string): readonly RangeColumn[]
+
   readonly upperFrames: number
 
   /** Documents of a group. */

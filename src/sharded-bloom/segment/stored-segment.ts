@@ -82,6 +82,10 @@ export class StoredSegment extends RecordedSegment implements Segment {
 
   rangeColumn(): undefined {}
 
+  rangeColumns(): readonly never[] {
+    return []
+  }
+
   get upperFrames(): number {
     return this.record.upper.frames
   }

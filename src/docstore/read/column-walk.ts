@@ -1,0 +1,262 @@
+/**
+ * The first documents of an order, by the columns that segments keep of the values it begins with: ranges are read from the
+ * order's beginning on, each as large as it takes to find enough matches, until no document that was not read can be among the
+ * first.
+ *
+ * Invariants:
+ * 1. The documents given are those that reading all matches and sorting them gives: ties are decided by ordinals.
+ * 2. A document is read once.
+ * 3. Nothing is taken from what a column says but where to cut: ranges, and the documents' own keys, decide.
+ */
+import { and, type PairExpression, type RangeEnd, type RangeType } from '../../model/pairs.ts'
+import { Type } from '../../model/types.ts'
+import { type CompiledSort, TopK } from '../../query/sort.ts'
+import { SortBounds } from '../../query/sort-bounds.ts'
+import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
+import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
+import type { Candidates } from './candidates.ts'
+import { confirm } from './confirm.ts'
+import { Confirmer, type Match } from './confirmer.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
+import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-survey.ts'
+import { compareToType, compareToValue, endOfValue, valueOfEnd } from './sort-value.ts'
+import { forEachStep, wait } from './steps.ts'
+
+/** What has to be read whatever the columns say is worth reading apart where it is less than one in so many. */
+const maxShareApart = 1 / 4
+/** Reading one by one takes longer than going through all of them: if so many do not suffice, that is done. */
+const maxReads = { perWanted: 16, share: 1 / 64, least: 1000 }
+/** Of what a first range is expected to hold: fewer match than may. */
+const firstRange = 1.25
+const nextRange = 4
+
+type End = RangeEnd['key']
+type Waiting<T> = Generator<Promise<unknown>, T, unknown>
+
+/**
+ * The first `wanted` matches in order; undefined where it takes all of them to know, or nearly.
+ * @param sort at least one field
+ */
+export function* firstByColumns(
+  execution: Execution,
+  sort: CompiledSort,
+  wanted: number
+): Waiting<Match[] | undefined> {
+  const { plan, view, meter } = execution
+  const [field] = sort.keys
+  if (plan.kind === 'ids' || field === undefined || view.index.orders === undefined) return undefined
+  const bounds = SortBounds.of(field.path)
+  if (bounds === undefined) return undefined
+  const surveyed = yield* surveyOrder(execution, plan.bounds, bounds, wanted)
+  if (surveyed === undefined) return undefined
+  const { candidates, certain, segmentsPruned } = meter
+  const walk = new ColumnWalk(execution, sort, wanted, surveyed)
+  const found = yield* walk.run()
+  if (found === undefined) {
+    // All that is read from now on tells so itself.
+    Object.assign(meter, { candidates, certain, segmentsPruned })
+    return undefined
+  }
+  meter.segments += view.index.segmentCount
+  meter.segmentsPruned = segmentsPruned + view.index.segmentCount - walk.segmentsRead
+  meter.orderedBy = field.path
+  return found
+}
+
+class ColumnWalk {
+  readonly #execution: Execution
+  readonly #wanted: number
+  readonly #survey: OrderSurvey
+  readonly #direction: 1 | -1
+  /** Documents with equal first values are equal. */
+  readonly #hasTies: boolean
+  readonly #first: TopK<Match>
+  readonly #seen = new Set<number>()
+  readonly #segments = new Set<number>()
+
+  constructor(execution: Execution, sort: CompiledSort, wanted: number, surveyed: OrderSurvey) {
+    this.#execution = execution
+    this.#wanted = wanted
+    this.#survey = surveyed
+    this.#direction = sort.keys[0]!.direction
+    this.#hasTies = sort.keys.length === 1
+    this.#first = new TopK<Match>(sort, wanted)
+  }
+
+  /** Segments of which documents were read. */
+  get segmentsRead(): number {
+    return this.#segments.size
+  }
+
+  /** undefined when it takes all matches, or nearly, to know. */
+  *run(): Waiting<Match[] | undefined> {
+    const { bounds, type, segments } = this.#survey
+    const others = this.#within(bounds.others(type))
+    if (!(yield* this.#areFew(others, false))) return undefined
+    for (const segment of segments) yield* this.#read(segment, others, false)
+    if (this.#direction === 1 && !(yield* this.#readNulls())) return undefined
+    const limit = this.#seen.size + this.#maxReads
+    for (const segment of this.#inOrder()) {
+      if (this.#isBehind(type)) break
+      if (!(yield* this.#readSegment(segment, limit))) return undefined
+    }
+    if (this.#direction === -1 && !(yield* this.#readNulls())) return undefined
+    return this.#first.toArray()
+  }
+
+  get #maxReads(): number {
+    const { perWanted, share, least } = maxReads
+    return least + perWanted * this.#wanted + share * this.#survey.candidates
+  }
+
+  #within(expression: PairExpression): PairExpression {
+    return and([this.#survey.filter, expression])
+  }
+
+  *#areFew(expression: PairExpression, areCertainFree: boolean): Waiting<boolean> {
+    return (yield* this.#count(expression, areCertainFree)) <= this.#wanted + maxShareApart * this.#survey.candidates
+  }
+
+  *#count(expression: PairExpression, areCertainFree: boolean): Waiting<number> {
+    let count = 0
+    for (const { number } of this.#survey.segments) {
+      const { upperCount, lowerCount } = yield* wait(this.#execution.view.index.evaluate(number, expression))
+      count += areCertainFree ? upperCount - lowerCount : upperCount
+    }
+    return count
+  }
+
+  /** Segments with the order's beginning first: what is found there leaves the less of the others. */
+  #inOrder(): OrderedSegment[] {
+    const { segments, type } = this.#survey
+    const rank = segments.map((segment) => ({ segment, first: segment.column?.first(this.#direction) }))
+    rank.sort((a, b) => {
+      if (a.first === undefined || b.first === undefined)
+        return Number(a.first === undefined) - Number(b.first === undefined)
+      return this.#direction * compareToValue(valueOfEnd(a.first, type), valueOfEnd(b.first, type))
+    })
+    return rank.map(({ segment }) => segment)
+  }
+
+  /** @returns false when there are not enough matches among the first `limit` documents that are read */
+  *#readSegment(segment: OrderedSegment, limit: number): Waiting<boolean> {
+    const { column, candidates } = segment
+    if (column !== undefined && (yield* this.#readTies(segment, column))) return true
+    let documents = ((column?.count ?? 0) / candidates) * this.#wanted * firstRange
+    let read: End | undefined
+    for (; ; documents *= nextRange) {
+      const loading = column?.loadOrder()
+      if (loading !== undefined) yield* wait(loading)
+      const cut = column?.cut(documents, this.#direction)
+      if (cut !== undefined && read !== undefined && !this.#isBefore(read, cut)) continue
+      const floor = this.#floor(segment)
+      const isFloored = floor !== undefined && (cut === undefined || this.#isBefore(floor.key, cut))
+      const to = isFloored ? floor : cut === undefined ? undefined : { key: cut, isInclusive: true }
+      yield* this.#read(segment, this.#within(this.#between(read, to)), false)
+      if (isFloored || cut === undefined || this.#isSettled(cut)) return true
+      if (this.#first.last === undefined && this.#seen.size > limit) return false
+      read = cut
+    }
+  }
+
+  /** Where the first value alone has enough matches, which are certain of it: most of them need not be read. */
+  *#readTies(segment: OrderedSegment, column: ColumnOrder): Waiting<boolean> {
+    // Texts near one another may be found together.
+    if (!this.#hasTies || this.#first.last !== undefined || column.type === Type.string) return false
+    const first = column.first(this.#direction)
+    if (first === undefined) return false
+    const end = { key: first, isInclusive: true }
+    const ties = this.#within(this.#survey.bounds.between(column.type, end, end))
+    const { lowerCount } = yield* wait(this.#execution.view.index.evaluate(segment.number, ties))
+    if (lowerCount < this.#wanted) return false
+    yield* this.#read(segment, ties, true)
+    return true
+  }
+
+  #between(read: End | undefined, to: RangeEnd | undefined): PairExpression {
+    const { bounds, type } = this.#survey
+    const from = read === undefined ? undefined : { key: read, isInclusive: false }
+    return this.#direction === 1 ? bounds.between(type, from, to) : bounds.between(type, to, from)
+  }
+
+  /** What comes behind the end cannot be among the first. undefined while nothing is known. */
+  #floor({ firstOrdinal }: OrderedSegment): RangeEnd | undefined {
+    const { last } = this.#first
+    const key = last && endOfValue(last.key[0], this.#survey.type)
+    if (last === undefined || key === undefined) return undefined
+    return { key, isInclusive: !this.#hasTies || firstOrdinal < last.arrival }
+  }
+
+  /** Whether all values of the type come behind the first documents. */
+  #isBehind(type: RangeType): boolean {
+    const { last } = this.#first
+    return last !== undefined && compareToType(last.key[0], type) * this.#direction < 0
+  }
+
+  /** Whether what comes behind the value, in a segment, cannot be among the first. */
+  #isSettled(value: End): boolean {
+    const { last } = this.#first
+    if (last === undefined) return false
+    return compareToValue(last.key[0], valueOfEnd(value, this.#survey.type)) * this.#direction <= 0
+  }
+
+  #isBefore(a: End, b: End): boolean {
+    const { type } = this.#survey
+    return compareToValue(valueOfEnd(a, type), valueOfEnd(b, type)) * this.#direction < 0
+  }
+
+  /** @returns false when there are too many of them, and which are first is not known before all are read */
+  *#readNulls(): Waiting<boolean> {
+    const nulls = this.#within(this.#survey.bounds.nulls)
+    let areFew = false
+    for (const segment of this.#survey.segments) {
+      if (this.#areNullsBehind(segment)) return true
+      // Certain ones are ties.
+      areFew ||= yield* this.#areFew(nulls, this.#hasTies)
+      if (!areFew) return false
+      yield* this.#read(segment, nulls, this.#hasTies)
+    }
+    return true
+  }
+
+  /** Whether nulls of the segment, and of those after it, cannot be among the first. */
+  #areNullsBehind({ firstOrdinal }: OrderedSegment): boolean {
+    const { last } = this.#first
+    if (last === undefined) return false
+    const place = compareToValue(last.key[0], null) * this.#direction
+    return place < 0 || (place === 0 && this.#hasTies && last.arrival < firstOrdinal)
+  }
+
+  /** @param isTie what is certain of the expression has equal keys */
+  *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<void> {
+    const execution = this.#execution
+    const { view, filter, meter } = execution
+    const found = yield* wait(view.index.evaluate(number, expression))
+    meter.seeSegment(found)
+    const candidates = this.#unseen(found, isTie ? this.#wanted : Number.POSITIVE_INFINITY)
+    if (candidates.count > 0) this.#segments.add(number)
+    const confirmer = new Confirmer(filter, meter, Number.POSITIVE_INFINITY)
+    const range = { from: found.firstOrdinal, to: found.endOrdinal, reverse: false }
+    const push = (slice: readonly Match[]): void => {
+      for (const match of slice) this.#first.push(match.document, match, match.characters, match.ordinal)
+    }
+    yield* forEachStep(confirm(execution, confirmer, candidates, range), push)
+    push(confirmer.take())
+    yield* pauseIfDue(execution)
+  }
+
+  #unseen(found: SegmentCandidates, maxCertain: number): Candidates {
+    const ordinals: number[] = []
+    const certain: boolean[] = []
+    let certainLeft = maxCertain
+    for (let i = 0; i < found.upperCount; i++) {
+      const ordinal = found.ordinal(i)
+      const isCertain = found.isCertain(i)
+      if (this.#seen.has(ordinal) || (isCertain && certainLeft-- <= 0)) continue
+      this.#seen.add(ordinal)
+      ordinals.push(ordinal)
+      certain.push(isCertain)
+    }
+    return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: (i) => certain[i]! }
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Which documents may sort where: the first path of an order as expressions over pairs.
+ *
+ * A document's key is a value on the path, or null where there is none; of an array it is the element that sorts first, which
+ * depends on the direction.
+ *
+ * | expression   | upper                                                                      | lower             |
+ * | ------------ | -------------------------------------------------------------------------- | ----------------- |
+ * | `others()`   | an array is on the path, or a value that is neither null nor of the type   | –                 |
+ * | `between()`  | of all others, those whose key is of the type and between the ends         | those in a column |
+ * | `nulls`      | of all others, those whose key is null                                     | whose key is null |
+ *
+ * Invariant: whatever a document's key is, it is in upper of one of them.
+ */
+import {
+  and,
+  not,
+  or,
+  type PairExpression,
+  pairOf,
+  type RangeEnd,
+  type RangeType,
+  rangeOf,
+  upperOnly
+} from '../model/pairs.ts'
+import { Type, type TypeCode } from '../model/types.ts'
+import { prefixesOf, rootPath, typeAt, walkPath } from './indexed-path.ts'
+
+const storedTypes = Object.values(Type).filter((type) => type !== Type.undefined && type !== Type.unsupported)
+
+export class SortBounds {
+  readonly path: string
+  readonly nulls: PairExpression
+  /** Arrays at the end of the path, and on the way. */
+  readonly #arrays: readonly PairExpression[]
+
+  private constructor(path: string, prefixes: readonly string[]) {
+    this.path = path
+    this.#arrays = [...prefixes, path].map((prefix) => typeAt(prefix, Type.array))
+    const missingOrNull = or([not(pairOf({ kind: 'exists', path })), typeAt(path, Type.null)])
+    this.nulls = {
+      kind: 'bounds',
+      lower: and([missingOrNull, ...this.#arrays.map(not)]),
+      upper: missingOrNull
+    }
+  }
+
+  /** undefined where pairs do not tell what a sort sees: digits in a path may be positions. */
+  static of(sortPath: string): SortBounds | undefined {
+    const path = walkPath(rootPath, sortPath.split('.'))
+    return path.isPlain ? new SortBounds(path.text, prefixesOf(path)) : undefined
+  }
+
+  /** Documents with neither null nor a single value of the type. */
+  others(type: RangeType): PairExpression {
+    const isOther = (other: TypeCode): boolean => other !== type && other !== Type.null && other !== Type.array
+    const others = storedTypes.filter(isOther).map((other) => typeAt(this.path, other))
+    return upperOnly(or([...others, ...this.#arrays]))
+  }
+
+  between(type: RangeType, low: RangeEnd | undefined, high: RangeEnd | undefined): PairExpression {
+    return rangeOf({ path: this.path, type, low, high })
+  }
+}
