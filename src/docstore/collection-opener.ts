@@ -111,7 +111,7 @@ export class CollectionOpener {
     }
     const index = createIndex(kind, options, store, this.#isReadOnly)
     const indexStore = new IndexStore(this.#opened.store, entry.number)
-    const declared = await DeclaredIndexes.open(name, indexStore, entry.declared ?? [])
+    const declared = await DeclaredIndexes.open(name, indexStore, store.idTable, entry.declared ?? [])
     const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
     const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
     const state = await this.#catalog.state(entry.number)

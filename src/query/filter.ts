@@ -7,7 +7,7 @@ import type { Filter } from './ast.ts'
 import { boundsOf } from './bounds.ts'
 import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
 import { type Constraints, constraintsOf } from './constraints.ts'
-import { idsOf } from './ids.ts'
+import { idsOf, namesId } from './ids.ts'
 import { compileMatcher } from './matcher.ts'
 import { mergeEqualities } from './merge-equalities.ts'
 import { type ParseOptions, parseFilter } from './parse.ts'
@@ -30,6 +30,8 @@ export interface CompiledFilter {
   readonly bounds: PairExpression
   /** When every match has one of these scalar `_id`s: the list, without repetition. The filter still decides. */
   readonly ids: readonly unknown[] | undefined
+  /** Every match satisfies some condition on its `_id`. */
+  readonly namesId: boolean
   /** What every match satisfies path by path, for declared indexes. */
   readonly constraints: () => Constraints
   /** What pairs cannot narrow, for explain(): `$where`, `$mod at a.b`. */
@@ -80,6 +82,10 @@ class ParsedFilter implements CompiledFilter {
   get byteTest(): (() => ByteTest) | undefined {
     if (this.#byteTest === undefined) this.#byteTest = compileByteTest(this.#filter) ?? null
     return this.#byteTest ?? undefined
+  }
+
+  get namesId(): boolean {
+    return namesId(this.#filter)
   }
 
   get constraints(): () => Constraints {

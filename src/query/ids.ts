@@ -25,6 +25,12 @@ export function idsOf(filter: Filter): readonly unknown[] | undefined {
   }
 }
 
+/** Whether every match satisfies some condition on its `_id`. */
+export function namesId(filter: Filter): boolean {
+  if (filter.kind === 'and') return filter.children.some(namesId)
+  return filter.kind === 'leaf' && filter.leaf.kind === 'field' && filter.leaf.path.text === '_id'
+}
+
 function idsOfCondition(condition: Condition): readonly unknown[] | undefined {
   return condition.kind === 'field' && condition.path.text === '_id' ? idsOfPredicate(condition.predicate) : undefined
 }

@@ -9,12 +9,12 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Constraints } from '../../query/constraints.ts'
 import type { SortField } from '../../query/sort.ts'
-import type { DeclaredIndex } from './declared-index.ts'
+import type { EntrySource } from './declared-index.ts'
 import type { IndexDefinition } from './definition.ts'
 import { type KeyBounds, type KeyRange, keyBounds } from './key-ranges.ts'
 
 export interface IndexAccess {
-  readonly index: Pick<DeclaredIndex, 'definition' | 'arrays' | 'area'>
+  readonly index: EntrySource
   readonly ranges: readonly KeyRange[]
   /** Fields that the ranges hold to anything. */
   readonly boundFields: number
@@ -40,11 +40,9 @@ export interface IndexChoice {
   readonly isForced: boolean
 }
 
-type Candidate = Pick<DeclaredIndex, 'definition' | 'arrays' | 'area'>
-
 /** undefined when no index helps. */
 export function chooseAccess(
-  indexes: readonly Candidate[],
+  indexes: readonly EntrySource[],
   constraints: Constraints,
   sort: readonly SortField[]
 ): IndexChoice | undefined {
@@ -57,7 +55,7 @@ export function chooseAccess(
 
 /** The access by the index that the caller named; undefined when it does not hold every match. */
 export function forceAccess(
-  index: Candidate,
+  index: EntrySource,
   constraints: Constraints,
   sort: readonly SortField[]
 ): IndexChoice | undefined {
@@ -66,7 +64,7 @@ export function forceAccess(
   return { lookup: access.isOrdered ? undefined : access, walk: access.isOrdered ? access : undefined, isForced: true }
 }
 
-function accessBy(index: Candidate, constraints: Constraints, sort: readonly SortField[]): IndexAccess | undefined {
+function accessBy(index: EntrySource, constraints: Constraints, sort: readonly SortField[]): IndexAccess | undefined {
   const { definition, arrays } = index
   const bounds = boundsOrNone(definition, arrays, constraints)
   if (bounds === undefined) return undefined

@@ -11,7 +11,7 @@ import { compileDocumentKeys, type SortKey } from '../../query/sort-key.ts'
 import type { Area } from '../store/layout.ts'
 import { toText } from '../write/pending-ids.ts'
 import type { IndexDefinition } from './definition.ts'
-import { valuesKey } from './entry-key.ts'
+import { ordinalAtEnd, valuesKey } from './entry-key.ts'
 import { parallelArrays } from './errors.ts'
 
 /** What one document has in an index. */
@@ -28,7 +28,16 @@ export interface Entry {
 
 const noEntries: DocumentEntries = { entries: [], arrays: 0 }
 
-export class DeclaredIndex {
+/** Entries in the order of some fields, as reads see them. */
+export interface EntrySource {
+  readonly definition: IndexDefinition
+  readonly area: Area
+  /** Bit i is set when field i of some document leads to or through an array. */
+  readonly arrays: number
+  ordinalOf(key: Uint8Array, value: Uint8Array): number
+}
+
+export class DeclaredIndex implements EntrySource {
   readonly definition: IndexDefinition
   readonly area: Area
   /** False while it is being built: it is written and not yet read. */
@@ -48,6 +57,10 @@ export class DeclaredIndex {
     const paths = definition.fields.map(({ path }) => path)
     this.#keysOf = compileDocumentKeys(paths, (path) => parallelArrays(definition, path))
     this.#isPresent = paths.map((path) => someValue({ text: path, components: path.split('.') }, 'whole', isPresent))
+  }
+
+  ordinalOf(key: Uint8Array, value: Uint8Array): number {
+    return ordinalAtEnd(this.definition.unique ? value : key)
   }
 
   /** @throws PetalError CannotIndexParallelArrays, or BadValue for a value that no key can hold */

@@ -6,9 +6,11 @@
  * 2. An index is read only when its catalog entry is written.
  */
 
-import { DeclaredIndex } from './declared-index.ts'
+import type { Area } from '../store/layout.ts'
+import { DeclaredIndex, type EntrySource } from './declared-index.ts'
 import { hasSameFields, type IndexDefinition, parseFields } from './definition.ts'
 import { EntryWrites, type Owners } from './entry-writes.ts'
+import { IdIndex } from './id-index.ts'
 import type { IndexStore } from './index-store.ts'
 
 /** Figures of a declared index. */
@@ -23,19 +25,28 @@ export interface DeclaredIndexStats {
 
 export class DeclaredIndexes {
   readonly store: IndexStore
+  /** undefined where there is no table of `_id`s. */
+  readonly ids: IdIndex | undefined
   readonly #collection: string
   #indexes: readonly DeclaredIndex[]
   #ownersUnderWay: Owners | undefined
 
-  private constructor(collection: string, store: IndexStore, indexes: readonly DeclaredIndex[]) {
+  private constructor(
+    collection: string,
+    store: IndexStore,
+    idTable: Area | undefined,
+    indexes: readonly DeclaredIndex[]
+  ) {
     this.#collection = collection
     this.store = store
+    this.ids = idTable && new IdIndex(idTable)
     this.#indexes = indexes
   }
 
   static async open(
     collection: string,
     store: IndexStore,
+    idTable: Area | undefined,
     definitions: readonly IndexDefinition[]
   ): Promise<DeclaredIndexes> {
     const indexes: DeclaredIndex[] = []
@@ -43,7 +54,7 @@ export class DeclaredIndexes {
       const area = store.area(definition.id)
       indexes.push(new DeclaredIndex(definition, area, { isReady: true, arrays: await store.arrays(area) }))
     }
-    return new DeclaredIndexes(collection, store, indexes)
+    return new DeclaredIndexes(collection, store, idTable, indexes)
   }
 
   /** Those that are there, and those that are being built. */
@@ -61,10 +72,13 @@ export class DeclaredIndexes {
   }
 
   /** By name or by key pattern. */
-  find(wanted: unknown): DeclaredIndex | undefined {
-    if (typeof wanted === 'string') return this.ready.find(({ definition }) => definition.name === wanted)
-    const fields = parseFields(wanted)
-    return this.ready.find(({ definition }) => hasSameFields(definition.fields, fields))
+  find(told: unknown): DeclaredIndex | undefined {
+    return this.ready.find(isTold(told))
+  }
+
+  /** As find(), that of `_id` included. */
+  findReadable(told: unknown): EntrySource | undefined {
+    return this.find(told) ?? (this.ids && [this.ids].find(isTold(told)))
   }
 
   /** For a commit that is being prepared; undefined when there is no index to write. */
@@ -101,4 +115,10 @@ export class DeclaredIndexes {
     }
     return stats
   }
+}
+
+function isTold(told: unknown): (index: EntrySource) => boolean {
+  if (typeof told === 'string') return ({ definition }) => definition.name === told
+  const fields = parseFields(told)
+  return ({ definition }) => hasSameFields(definition.fields, fields)
 }

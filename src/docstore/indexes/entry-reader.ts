@@ -6,13 +6,13 @@
 import type { ReadView } from '../read/read-view.ts'
 import { type Steps, wait } from '../read/steps.ts'
 import type { IndexAccess } from './choose-access.ts'
-import { ordinalAtEnd } from './entry-key.ts'
 import type { EntryIterator, IndexStore } from './index-store.ts'
 import type { KeyRange } from './key-ranges.ts'
 
 /** Runs grow, so that a reader who stops early has not read far ahead. */
 const firstRunEntries = 32
 const maxRunEntries = 1000
+const nothing = new Uint8Array(0)
 
 /** What is read, and how many entries were met. */
 export interface EntryCount {
@@ -27,7 +27,6 @@ export function* readOrdinals(
   count: EntryCount
 ): Steps<number[]> {
   const { index, ranges, reverse } = access
-  const { unique } = index.definition
   // A document has one entry unless a path leads through an array.
   const seen = index.arrays === 0 ? undefined : new Set<number>()
   const take = (ordinal: number, ordinals: number[]): void => {
@@ -43,7 +42,7 @@ export function* readOrdinals(
       if (value === undefined) continue
       const ordinals: number[] = []
       count.keysExamined++
-      take(ordinalAtEnd(value), ordinals)
+      take(index.ordinalOf(nothing, value), ordinals)
       yield ordinals
       continue
     }
@@ -54,7 +53,7 @@ export function* readOrdinals(
         if (entries.length === 0) break
         count.keysExamined += entries.length
         const ordinals: number[] = []
-        for (const [key, value] of entries) take(ordinalAtEnd(unique ? value : key), ordinals)
+        for (const [key, value] of entries) take(index.ordinalOf(key, value), ordinals)
         yield ordinals
         runEntries = Math.min(maxRunEntries, runEntries * 2)
       }

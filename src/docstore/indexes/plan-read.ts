@@ -13,18 +13,27 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
   const { declared } = collection
   const { hint } = find
   if (hint === 'scan' || hint === 'index') return undefined
-  if (hint === undefined && (declared.isEmpty || find.plan.kind === 'ids')) return undefined
+  const ids = hint === undefined && isAboutIds(find) ? declared.ids : undefined
+  if (hint === undefined && ((declared.isEmpty && ids === undefined) || find.plan.kind === 'ids')) return undefined
   const constraints = find.filter.constraints()
   const base = { store: declared.store, documents: collection.state.documents }
   if (hint === undefined) {
-    const choice = chooseAccess(declared.ready, constraints, find.sort.keys)
+    const choice = chooseAccess(
+      ids === undefined ? declared.ready : [...declared.ready, ids],
+      constraints,
+      find.sort.keys
+    )
     return choice && { ...base, choice }
   }
-  const index = declared.find(hint)
+  const index = declared.findReadable(hint)
   if (index === undefined) throw badHint('there is no such index')
   const choice = forceAccess(index, constraints, find.sort.keys)
   if (choice === undefined) throw badHint('it is sparse and may not hold every match')
   return { ...base, choice }
+}
+
+function isAboutIds({ filter, sort }: CompiledFind): boolean {
+  return filter.namesId || sort.keys[0]?.path === '_id'
 }
 
 function badHint(why: string): PetalError {

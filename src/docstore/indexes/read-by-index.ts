@@ -21,6 +21,7 @@ import { inSortOrder, sortedMatches } from '../read/sorted.ts'
 import { forEachStep, type Steps, wait } from '../read/steps.ts'
 import type { IndexAccess, IndexChoice } from './choose-access.ts'
 import { readOrdinals } from './entry-reader.ts'
+import { IdIndex } from './id-index.ts'
 import type { IndexStore } from './index-store.ts'
 
 /** Entries that are gathered before other ways are looked at. */
@@ -135,6 +136,8 @@ function* gather(
   if (lookup === undefined) return undefined
   const { meter } = execution
   const gathered: number[] = []
+  // The index over pairs is as good where it has a column of the `_id`s.
+  if (lookup.index instanceof IdIndex && !isForced && (yield* survey(execution)) <= trialEntries) return undefined
   let budget = isForced ? Number.POSITIVE_INFINITY : trialEntries
   const runs = readOrdinals(store, execution.view, lookup, meter)
   try {

@@ -40,6 +40,7 @@ const matchesAll: CompiledFilter = {
   prefilter: undefined,
   bounds: all,
   ids: undefined,
+  namesId: false,
   constraints: () => noConstraints,
   unbounded: []
 }

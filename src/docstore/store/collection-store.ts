@@ -190,7 +190,8 @@ export class CollectionStore {
     return nextId === undefined ? this.#ids.greatest() : encodeKey(nextId - 1)
   }
 
-  get #idTable(): Area | undefined {
+  /** Where the table of `_id`s is; undefined where ordinals are computed. */
+  get idTable(): Area | undefined {
     return this.ids === undefined ? this.#ids.area : undefined
   }
 
@@ -199,7 +200,7 @@ export class CollectionStore {
     (await this.#recordsAt(ordinals)).map((record) => (record === undefined ? undefined : decodeRecord(record)))
 
   newBatch(): WriteBatch {
-    return new WriteBatch(this.#access.newSink(), this.#docs, this.#idTable, this.#index, this.#stateKey)
+    return new WriteBatch(this.#access.newSink(), this.#docs, this.idTable, this.#index, this.#stateKey)
   }
 
   async commit(batch: WriteBatch): Promise<void> {

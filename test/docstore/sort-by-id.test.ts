@@ -1,0 +1,107 @@
+/** Sorts by `_id`, and ranges of `_id`s that no column tells apart, are answered by the table of `_id`s, whatever their type. */
+import { ObjectId } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type Document, type Explanation, open } from '../../src/index.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
+import { scratchPath } from './scratch.ts'
+
+const random = randomFrom(testSeed())
+const below = (limit: number): number => Math.floor(random() * limit)
+
+const makers: readonly (() => unknown)[] = [
+  () => below(10_000) - 5000,
+  () => below(10_000) / 7,
+  () => `id ${below(10_000)}`,
+  () => new ObjectId(below(2 ** 31)),
+  () => new Date(below(10_000)),
+  () => ({ part: below(100), of: `x${below(100)}` }),
+  () => below(2) === 0
+]
+
+const bottomOf = ({ queryPlanner: { winningPlan } }: Explanation) => {
+  let stage = winningPlan
+  while (stage.inputStage !== undefined) stage = stage.inputStage
+  return stage
+}
+
+async function assertSame(db: Database, filter: Document, options: object): Promise<Explanation> {
+  const shown = JSON.stringify([filter, options])
+  const scanned = await db.find(filter, { ...options, hint: 'scan' }).toArray()
+  assert.equal(await db.find(filter, options).toArray(), scanned, shown)
+  assert.is(await db.countDocuments(filter), await db.countDocuments(filter, { hint: 'scan' }), shown)
+  return db.find(filter, options).explain()
+}
+
+for (const store of ['lsm', 'level', 'memory'] as const) {
+  test(`pages by _id of any type, on ${store}`, async () => {
+    const db = await open(scratchPath(), { store, index: { segmentBits: 512 } })
+    await db
+      .insertMany(
+        Array.from({ length: 3000 }, (_, i) => ({
+          _id: makers[i % makers.length]!(),
+          lang: i % 3 === 0 ? 'en' : 'de'
+        })),
+        { ordered: false }
+      )
+      .catch(() => undefined)
+    await db.deleteMany({ lang: 'de', _id: { $type: 'number', $lt: -3000 } })
+    await db.updateMany({ lang: 'de' }, { $set: { seen: true } })
+    for (const direction of [1, -1] as const) {
+      for (const filter of [
+        {},
+        { lang: 'en' },
+        { _id: { $gt: 100, $lt: 3000 } },
+        { _id: { $gte: 'id 5' }, lang: 'de' }
+      ]) {
+        const explanation = await assertSame(db, filter, { sort: { _id: direction }, limit: 20, skip: below(5) })
+        assert.is(bottomOf(explanation).indexName, '_id_')
+        assert.ok(explanation.executionStats.totalDocsExamined < 200)
+      }
+      await assertSame(db, { lang: 'en' }, { sort: { _id: direction } })
+      await assertSame(db, { lang: 'en' }, { sort: { lang: 1, _id: direction }, limit: 5 })
+    }
+    // As one pages through a collection.
+    let after: unknown = new ObjectId(0)
+    let seen = 0
+    for (;;) {
+      const page = await db.find({ _id: { $gt: after, $type: 'objectId' } }, { sort: { _id: 1 }, limit: 50 }).toArray()
+      if (page.length === 0) break
+      seen += page.length
+      after = page.at(-1)?._id
+    }
+    assert.is(seen, await db.countDocuments({ _id: { $type: 'objectId' } }))
+    await db.close()
+  })
+}
+
+test('a range of ObjectIds reads what lies in it', async () => {
+  const db = await open(scratchPath())
+  await db.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: new ObjectId(i), n: i })))
+  const filter = { _id: { $gte: new ObjectId(100), $lt: new ObjectId(140) } }
+  const explanation = await assertSame(db, filter, {})
+  assert.is(bottomOf(explanation).indexName, '_id_')
+  assert.ok(explanation.executionStats.totalDocsExamined <= 41)
+  await db.close()
+})
+
+test('a range of numbers is left to the columns of the index, which know it at less cost', async () => {
+  const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
+  await db.insertMany(Array.from({ length: 6000 }, (_, i) => ({ _id: i })))
+  // The first segment had no parameters of its own.
+  await db.index.rebuild()
+  const explanation = await assertSame(db, { _id: { $gte: 5500, $lt: 5600 } }, {})
+  assert.is(bottomOf(explanation).stage, 'BLOOM')
+  await db.close()
+})
+
+test('computed ids have no table, and are sorted all the same', async () => {
+  const db = await open(scratchPath(), { ids: { codec: 'reversible', from: 0, to: 5000 } })
+  await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: (i * 7) % 1000 })))
+  await assertSame(db, {}, { sort: { _id: -1 }, limit: 5 })
+  await assertSame(db, { _id: { $gt: 990 } }, { sort: { _id: 1 } })
+  await db.close()
+})
+
+test.run()
