@@ -13,7 +13,6 @@
  * Invariant: whatever a document's key is, it is in upper of one of them.
  */
 import {
-  and,
   not,
   or,
   type PairExpression,
@@ -37,12 +36,7 @@ export class SortBounds {
   private constructor(path: string, prefixes: readonly string[]) {
     this.path = path
     this.#arrays = [...prefixes, path].map((prefix) => typeAt(prefix, Type.array))
-    const missingOrNull = or([not(pairOf({ kind: 'exists', path })), typeAt(path, Type.null)])
-    this.nulls = {
-      kind: 'bounds',
-      lower: and([missingOrNull, ...this.#arrays.map(not)]),
-      upper: missingOrNull
-    }
+    this.nulls = or([not(pairOf({ kind: 'exists', path })), typeAt(path, Type.null)])
   }
 
   /** undefined where pairs do not tell what a sort sees: digits in a path may be positions. */

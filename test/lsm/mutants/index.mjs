@@ -6,6 +6,7 @@ import { flushKernel } from './flush-kernel.mjs'
 import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
 import { memory } from './memory.mjs'
+import { orders } from './orders.mjs'
 import { reading } from './reading.mjs'
 import { recovery } from './recovery.mjs'
 import { slices } from './slices.mjs'
@@ -22,5 +23,6 @@ export const mutants = {
   'Kernels do what JavaScript would': kernels,
   "Memory that is used again is nobody's any more": memory,
   'What is kept decoded reads as what is stored': kept,
-  'The event loop breathes': slices
+  'The event loop breathes': slices,
+  'The first of an order are the first': orders
 }
