@@ -1,5 +1,8 @@
 /** PetalDB's public names. */
 
+export type { AggregationCursor } from './docstore/aggregate/cursor.ts'
+export type { AggregationExplanation, StageExplanation } from './docstore/aggregate/explain.ts'
+export type { AggregateOptions, AggregationPipeline } from './docstore/aggregate/options.ts'
 export type { Collection, Filter, UpdateSpec } from './docstore/collection.ts'
 export type { CollectionIndex } from './docstore/collection-index.ts'
 export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from './docstore/database.ts'

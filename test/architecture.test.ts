@@ -11,10 +11,11 @@ const allowed: Record<string, readonly string[]> = {
   model: [],
   bloom: ['model'],
   query: ['model'],
+  aggregate: ['model', 'query'],
   'sharded-bloom': ['model', 'bloom'],
   lsm: ['model', 'bloom'],
   workload: ['model'],
-  docstore: ['model', 'query', 'sharded-bloom', 'lsm'],
+  docstore: ['model', 'query', 'aggregate', 'sharded-bloom', 'lsm'],
   '.': ['model', 'docstore', 'sharded-bloom'],
   cli: ['model', 'docstore', 'workload', '.']
 }

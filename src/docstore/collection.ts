@@ -5,6 +5,8 @@ import { PetalError } from '../model/errors.ts'
 import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
 import { compileReplacement, type Update } from '../query/update/update.ts'
+import { AggregationCursor } from './aggregate/cursor.ts'
+import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
@@ -163,6 +165,22 @@ export class Collection<T extends object = Document> {
     const values = new DistinctValues(path)
     for await (const document of this.#find('distinct', filter, options)) values.add(document as Document)
     return values.toArray()
+  }
+
+  /**
+   * Runs a pipeline of MongoDB's language: docs/aggregation.md tells what of it the index does. Nothing is read before the
+   * cursor is; a malformed pipeline fails the first pull.
+   * @throws PetalError at the first pull: FailedToParse, BadValue, TypeMismatch, InvalidPipelineOperator, CommandNotSupported,
+   *   naming the stage; later BadValue of an expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError
+   * @example
+   * await db.aggregate([{ $match: { lang: 'en' } }, { $group: { _id: '$user.id', n: { $sum: 1 } } }]).toArray()
+   */
+  aggregate<R extends object = Document>(
+    pipeline: AggregationPipeline,
+    options: AggregateOptions = {}
+  ): AggregationCursor<R> {
+    const readable = (name: string): ReturnType<Collections['reading']> => this.#collections.reading(name)
+    return new AggregationCursor<R>(this.collectionName, readable, pipeline, options)
   }
 
   /**

@@ -25,6 +25,7 @@ export const errorCodes = {
   IndexKeySpecsConflict: 86,
   DBPathInUse: 98,
   CommandNotSupported: 115,
+  InvalidPipelineOperator: 168,
   CannotIndexParallelArrays: 171,
   ExceededMemoryLimit: 146,
   UnsupportedFormat: 206,

@@ -1,16 +1,16 @@
 /**
  * Sorting with bounded memory. Both ways are stable: documents that compare equal keep the order they came in.
  */
-import { PetalError } from '../model/errors.ts'
+import { estimateBytes, MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import type { CompiledSort } from './sort.ts'
 import type { SortKey } from './sort-key.ts'
 
-/** What a sort may hold in memory, as in MongoDB. */
-export const defaultSortBytes = 100 * 2 ** 20
-
 /** Bytes of an entry besides its document. */
 const entryBytes = 100
+
+/** Entries sorted or merged between two pauses: a few milliseconds at most. */
+const stepEntries = 2048
 
 export interface SortLimits {
   /** Sum of the documents' sizes beyond which sorting fails. */
@@ -34,7 +34,7 @@ interface Entry<T> {
 export class TopK<T = Document> {
   readonly #sort: CompiledSort
   readonly #limit: number
-  readonly #budget: Budget
+  readonly #budget: MemoryBudget
   readonly #heap: Entry<T>[] = []
   #arrivals = 0
 
@@ -42,7 +42,7 @@ export class TopK<T = Document> {
   constructor(sort: CompiledSort, limit: number, limits: SortLimits = {}) {
     this.#sort = sort
     this.#limit = limit
-    this.#budget = new Budget(limits)
+    this.#budget = sortBudget(limits)
   }
 
   /**
@@ -133,15 +133,22 @@ export function sortAll(sort: CompiledSort, documents: Iterable<Document>, limit
   return sorter.toArray()
 }
 
+interface SortEntry<T> {
+  readonly key: SortKey
+  readonly item: T
+}
+
+type Sorted<T> = SortEntry<T>[]
+
 /** sortAll for documents that come one by one. */
 export class FullSort<T = Document> {
   readonly #sort: CompiledSort
-  readonly #budget: Budget
-  readonly #entries: { readonly key: SortKey; readonly item: T }[] = []
+  readonly #budget: MemoryBudget
+  readonly #entries: Sorted<T> = []
 
   constructor(sort: CompiledSort, limits: SortLimits = {}) {
     this.#sort = sort
-    this.#budget = new Budget(limits)
+    this.#budget = sortBudget(limits)
   }
 
   /** See TopK.push. */
@@ -158,34 +165,42 @@ export class FullSort<T = Document> {
   toArray(): T[] {
     return this.#entries.sort((a, b) => this.#sort.compareKeys(a.key, b.key)).map(({ item }) => item)
   }
-}
 
-class Budget {
-  readonly #maxBytes: number
-  #usedBytes = 0
-
-  constructor({ maxBytes = defaultSortBytes }: SortLimits) {
-    this.#maxBytes = maxBytes
+  /** toArray() with a pause wherever a few thousand entries have been sorted or merged. */
+  *steps(): Generator<void, T[]> {
+    let runs: Sorted<T>[] = []
+    for (let from = 0; from < this.#entries.length; from += stepEntries) {
+      const run = this.#entries.slice(from, from + stepEntries)
+      runs.push(run.sort((a, b) => this.#sort.compareKeys(a.key, b.key)))
+      yield
+    }
+    while (runs.length > 1) {
+      const merged: Sorted<T>[] = []
+      // Neighbours only, so that what is equal stays in its order.
+      for (let i = 0; i < runs.length; i += 2) merged.push(yield* this.#merge(runs[i] ?? [], runs[i + 1] ?? []))
+      runs = merged
+    }
+    return (runs[0] ?? []).map(({ item }) => item)
   }
 
-  change(bytes: number): void {
-    this.#usedBytes += bytes
-    if (this.#usedBytes <= this.#maxBytes) return
-    throw new PetalError(
-      'QueryExceededMemoryLimit',
-      `The sort needs more than its ${this.#maxBytes} bytes of memory; add a limit or a narrower filter`,
-      { details: { maxBytes: this.#maxBytes, usedBytes: this.#usedBytes } }
-    )
+  *#merge(left: Sorted<T>, right: Sorted<T>): Generator<void, Sorted<T>> {
+    if (right.length === 0) return left
+    const merged: Sorted<T> = []
+    let i = 0
+    let j = 0
+    while (i < left.length || j < right.length) {
+      const a = left[i]
+      const b = right[j]
+      const takesLeft = b === undefined || (a !== undefined && this.#sort.compareKeys(a.key, b.key) <= 0)
+      merged.push((takesLeft ? a : b) as SortEntry<T>)
+      if (takesLeft) i++
+      else j++
+      if (merged.length % stepEntries === 0) yield
+    }
+    return merged
   }
 }
 
-/** Rough size in memory, from strings and the number of values. */
-function estimateBytes(value: unknown): number {
-  if (typeof value === 'string') return 16 + value.length
-  if (typeof value !== 'object' || value === null) return 8
-  if (value instanceof Uint8Array) return 64 + value.length
-  let bytes = 32
-  if (Array.isArray(value)) for (const element of value) bytes += estimateBytes(element)
-  else for (const key of Object.keys(value)) bytes += 8 + estimateBytes((value as Document)[key])
-  return bytes
+function sortBudget({ maxBytes }: SortLimits): MemoryBudget {
+  return new MemoryBudget('The sort', 'add a limit or a narrower filter', maxBytes)
 }

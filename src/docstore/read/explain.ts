@@ -8,6 +8,7 @@ import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
 import { Control } from './control.ts'
 import { describeBounds } from './describe-bounds.ts'
+import type { Execution } from './execution.ts'
 import { beginFind, type CompiledFind, compileFind, matchesOf } from './find.ts'
 import { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
@@ -86,16 +87,27 @@ export async function explainFind(
     const matches = matchesOf(execution, find)
     for (let slice = await advance(matches); slice !== undefined; slice = await advance(matches))
       matched += slice.length
-    meter.tables = execution.view.tables.total
-    meter.tablesPruned = execution.view.tables.pruned
     const returned = Math.min(find.limit, Math.max(0, matched - find.skip))
-    const tree = stages(find, describeFilter(filter), meter)
-    return explanation(collection.name, tree, find, meter, returned, control.elapsedMilliseconds)
+    return explainExecution(collection.name, filter, { find, execution, returned }, control.elapsedMilliseconds)
   } catch (error) {
     throw fromStore(error)
   } finally {
     execution.view.close()
   }
+}
+
+/** What a find took that was run. */
+export function explainExecution(
+  collection: string,
+  filter: unknown,
+  { find, execution, returned }: { find: CompiledFind; execution: Execution; returned: number },
+  milliseconds: number
+): Explanation {
+  const { meter, view } = execution
+  meter.tables = view.tables.total
+  meter.tablesPruned = view.tables.pruned
+  const tree = stages(find, describeFilter(filter), meter)
+  return explanation(collection, tree, find, meter, returned, milliseconds)
 }
 
 function explanation(

@@ -4,12 +4,12 @@
 import { all } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
 import { noConstraints } from '../../query/constraints.ts'
-import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
+import { type CompiledFilter, compileFilter, type FilterOptions } from '../../query/filter.ts'
 import { compileProjection } from '../../query/projection.ts'
 import { type CompiledSort, compileSort } from '../../query/sort.ts'
 import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
-import { matchesByIndex } from '../indexes/read-by-index.ts'
+import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { checkReadOptions, type FindOptions, wholeNumber } from '../options.ts'
 import type { Match } from './confirmer.ts'
@@ -18,6 +18,7 @@ import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
+import type { ReadView } from './read-view.ts'
 import { sortedMatches } from './sorted.ts'
 import { advance, end, type Steps } from './steps.ts'
 
@@ -46,11 +47,14 @@ const matchesAll: CompiledFilter = {
 }
 const noSort = compileSort(undefined)
 
-/** @throws PetalError for whatever is malformed in filter or options */
-export function compileFind(filter: unknown, options: FindOptions): CompiledFind {
+/**
+ * @param filterOptions what the filter may use besides: `$expr`
+ * @throws PetalError for whatever is malformed in filter or options
+ */
+export function compileFind(filter: unknown, options: FindOptions, filterOptions: FilterOptions = {}): CompiledFind {
   checkReadOptions(options)
   const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
-  const compiled = filter === undefined || filter === null ? matchesAll : compileFilter(filter)
+  const compiled = filter === undefined || filter === null ? matchesAll : compileFilter(filter, filterOptions)
   const sort = options.sort === undefined ? noSort : compileSort(options.sort)
   // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
   const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
@@ -67,18 +71,26 @@ export function compileFind(filter: unknown, options: FindOptions): CompiledFind
 
 /** The execution of a find over a view captured now. */
 export function beginFind(collection: OpenCollection, find: CompiledFind, control: Control, meter: Meter): Execution {
-  const isSorted = find.sort.keys.length > 0
   // May throw: before the view is captured.
   const declared = declaredRead(collection, find)
-  return {
-    view: collection.capture(),
-    plan: find.plan,
-    declared,
-    filter: find.filter,
-    control,
-    meter,
-    maxMatches: isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
-  }
+  return executionOver(collection.capture(), declared, find, control, meter)
+}
+
+/** The execution of a find over a view captured earlier: without declared indexes, which may be younger. */
+export function findInView(view: ReadView, find: CompiledFind, control: Control, meter: Meter): Execution {
+  return executionOver(view, undefined, find, control, meter)
+}
+
+function executionOver(
+  view: ReadView,
+  declared: IndexRead | undefined,
+  find: CompiledFind,
+  control: Control,
+  meter: Meter
+): Execution {
+  const isSorted = find.sort.keys.length > 0
+  const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
+  return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches }
 }
 
 /** Matches in the order asked for, nothing skipped yet. */
@@ -90,13 +102,44 @@ export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match
   return sortedMatches(execution, { sort: find.sort, wanted, byIndex: find.hint !== 'scan' })
 }
 
+/** Skips, limits and projects matches that come in slices. */
+export class FoundRange {
+  readonly #project: CompiledFind['project']
+  #toSkip: number
+  #remaining: number
+
+  constructor({ project, skip, limit }: CompiledFind) {
+    this.#project = project
+    this.#toSkip = skip
+    this.#remaining = limit
+  }
+
+  /** True when no more documents are wanted. */
+  get isDone(): boolean {
+    return this.#remaining === 0
+  }
+
+  shape(slice: readonly Match[]): Document[] {
+    const from = Math.min(this.#toSkip, slice.length)
+    const to = Math.min(from + this.#remaining, slice.length)
+    this.#toSkip -= from
+    this.#remaining -= to - from
+    const project = this.#project
+    const documents: Document[] = []
+    for (let i = from; i < to; i++) {
+      const { document } = slice[i]!
+      documents.push(project === undefined ? document : project(document))
+    }
+    return documents
+  }
+}
+
 export class FindRun {
   readonly #collection: OpenCollection
   readonly #find: CompiledFind
   readonly #execution: Execution
   readonly #matches: Steps<Match[]>
-  #toSkip: number
-  #remaining: number
+  readonly #range: FoundRange
   #isOver = false
 
   /** Synchronous: what is committed now is what the run sees. */
@@ -105,8 +148,7 @@ export class FindRun {
     this.#find = find
     this.#execution = beginFind(collection, find, new Control(options), new Meter())
     this.#matches = matchesOf(this.#execution, find)
-    this.#toSkip = find.skip
-    this.#remaining = find.limit
+    this.#range = new FoundRange(find)
   }
 
   /** True when no more documents will come. */
@@ -114,7 +156,7 @@ export class FindRun {
     return this.#isOver
   }
 
-  get view(): { close(): void } {
+  get views(): { close(): void } {
     return this.#execution.view
   }
 
@@ -161,25 +203,15 @@ export class FindRun {
     }
   }
 
-  /** Skips, limits and projects a slice. */
   #shape(slice: Match[] | undefined): Document[] | undefined {
     if (slice === undefined || this.#isOver) {
       if (!this.#isOver) this.#collection.autoRebuild?.noteRead(this.#find, this.#execution.meter)
       this.close()
       return undefined
     }
-    const from = Math.min(this.#toSkip, slice.length)
-    const to = Math.min(from + this.#remaining, slice.length)
-    this.#toSkip -= from
-    this.#remaining -= to - from
-    const { project } = this.#find
-    const documents: Document[] = []
-    for (let i = from; i < to; i++) {
-      const { document } = slice[i]!
-      documents.push(project === undefined ? document : project(document))
-    }
+    const documents = this.#range.shape(slice)
     // Freed with the last document, not with the pull after it.
-    if (this.#remaining === 0) this.close()
+    if (this.#range.isDone) this.close()
     return documents
   }
 

@@ -1,50 +1,27 @@
 /**
  * Operators that compute: `$inc`, `$mul`, `$min`, `$max`, `$bit`.
  *
- * Kinds of numbers mix as in MongoDB: anything with a Decimal128 is a Decimal128, 64-bit integers stay so when both
- * sides are integers, everything else is a double. A 64-bit integer that overflows is an error, never rounded.
+ * How kinds of numbers mix: model/arithmetic.ts.
  */
 import { Decimal128 } from 'bson'
+import { add, multiply, type PlainNumber } from '../../model/arithmetic.ts'
 import { compareValues } from '../../model/compare.ts'
-import {
-  addDecimals,
-  type Decimal,
-  multiplyDecimals,
-  parseDecimal,
-  toDecimal,
-  toDecimal128
-} from '../../model/decimal.ts'
+import type { PetalError } from '../../model/errors.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { absent, type Edit, type UpdatePlace } from './types.ts'
 
-type PlainNumber = number | bigint | Decimal128
-
-/** One operation for each kind of number. */
-interface Arithmetic {
-  readonly doubles: (a: number, b: number) => number
-  readonly integers: (a: bigint, b: bigint) => bigint
-  readonly decimals: (a: Decimal, b: Decimal) => Decimal
-}
-
-const addition: Arithmetic = { doubles: (a, b) => a + b, integers: (a, b) => a + b, decimals: addDecimals }
-const multiplication: Arithmetic = { doubles: (a, b) => a * b, integers: (a, b) => a * b, decimals: multiplyDecimals }
-
-/** Digits of a double that count in decimal arithmetic, as in MongoDB. */
-const doubleDigits = 15
-
 export function compileInc(operand: unknown, place: UpdatePlace): Edit {
   const amount = numericOperand(operand, place)
-  return (current) => (current === absent ? amount : compute(addition, numericTarget(current, place), amount, place))
+  return (current) => (current === absent ? amount : compute(add, numericTarget(current, place), amount, place))
 }
 
 /** A missing field becomes zero, of the operand's kind. */
 export function compileMul(operand: unknown, place: UpdatePlace): Edit {
   const factor = numericOperand(operand, place)
   const zero = factor instanceof Decimal128 ? Decimal128.fromString('0') : typeof factor === 'bigint' ? 0n : 0
-  return (current) =>
-    current === absent ? zero : compute(multiplication, numericTarget(current, place), factor, place)
+  return (current) => (current === absent ? zero : compute(multiply, numericTarget(current, place), factor, place))
 }
 
 export function compileMin(operand: unknown): Edit {
@@ -65,39 +42,13 @@ function numericTarget(current: unknown, place: UpdatePlace): PlainNumber {
   throw filterError('TypeMismatch', place, `cannot be applied to a value of non-numeric type ${describeType(current)}`)
 }
 
-function compute(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber, place: UpdatePlace): PlainNumber {
-  if (a instanceof Decimal128 || b instanceof Decimal128) return computeDecimal(arithmetic, a, b)
-  if (typeof a === 'number' && typeof b === 'number') return arithmetic.doubles(a, b)
-  if (!isInteger(a) || !isInteger(b)) return arithmetic.doubles(Number(a), Number(b))
-  const result = arithmetic.integers(BigInt(a), BigInt(b))
-  if (BigInt.asIntN(64, result) === result) return result
-  throw filterError('BadValue', place, `the result ${result} does not fit 64 bits`)
-}
-
-/** A double beyond 2^53 is no integer here: it stands for all numbers that round to it. */
-function isInteger(value: number | bigint): boolean {
-  return typeof value === 'bigint' || Number.isSafeInteger(value)
-}
-
-function computeDecimal(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber): Decimal128 {
-  const x = decimalOf(a)
-  const y = decimalOf(b)
-  if (x !== undefined && y !== undefined) return toDecimal128(arithmetic.decimals(x, y))
-  // NaN and the infinities follow the same rules in both kinds.
-  return Decimal128.fromString(String(arithmetic.doubles(signOf(a), signOf(b))))
-}
-
-function decimalOf(value: PlainNumber): Decimal | undefined {
-  if (typeof value !== 'number') return toDecimal(value)
-  return parseDecimal(Number.isSafeInteger(value) ? String(value) : value.toPrecision(doubleDigits))
-}
-
-/** NaN and infinities themselves, anything finite as −1, 0 or 1: enough to know what they give together. */
-function signOf(value: PlainNumber): number {
-  const number = Number(String(value))
-  const decimal = decimalOf(value)
-  if (decimal === undefined) return number
-  return decimal.coefficient > 0n ? 1 : decimal.coefficient < 0n ? -1 : 0
+/** @throws PetalError BadValue that names the place, for an integer that does not fit 64 bits */
+function compute(operation: typeof add, a: PlainNumber, b: PlainNumber, place: UpdatePlace): PlainNumber {
+  try {
+    return operation(a, b)
+  } catch (error) {
+    throw filterError('BadValue', place, (error as PetalError).message)
+  }
 }
 
 type BitOperation = (a: bigint, b: bigint) => bigint

@@ -1,0 +1,217 @@
+/**
+ * What `$group` makes of each group's values, one value at a time: no document is held for it.
+ */
+import { compareValues } from '../model/compare.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
+import { ExactSum } from './exact-sum.ts'
+import { isNil } from './expression-values.ts'
+import { type GroupKey, groupKey } from './group-key.ts'
+
+export interface Accumulator {
+  /** @returns whether the value is kept: it counts against the memory of the stage */
+  add(value: unknown): boolean
+  result(): unknown
+}
+
+type AccumulatorClass = new () => Accumulator
+
+class Sum implements Accumulator {
+  readonly #sum = new ExactSum()
+
+  add(value: unknown): boolean {
+    this.#sum.add(value)
+    return false
+  }
+
+  result(): unknown {
+    return this.#sum.total()
+  }
+}
+
+class Average implements Accumulator {
+  readonly #sum = new ExactSum()
+
+  add(value: unknown): boolean {
+    this.#sum.add(value)
+    return false
+  }
+
+  result(): unknown {
+    return this.#sum.average()
+  }
+}
+
+/** The least or the greatest; null and missing are passed over. */
+abstract class Extreme implements Accumulator {
+  #extreme: unknown = null
+
+  protected abstract isBetter(difference: number): boolean
+
+  add(value: unknown): boolean {
+    if (isNil(value)) return false
+    if (this.#extreme === null || this.isBetter(compareValues(value, this.#extreme))) this.#extreme = value
+    return false
+  }
+
+  result(): unknown {
+    return this.#extreme
+  }
+}
+
+class Least extends Extreme {
+  protected isBetter(difference: number): boolean {
+    return difference < 0
+  }
+}
+
+class Greatest extends Extreme {
+  protected isBetter(difference: number): boolean {
+    return difference > 0
+  }
+}
+
+class First implements Accumulator {
+  #first: unknown
+  #isSet = false
+
+  add(value: unknown): boolean {
+    if (this.#isSet) return false
+    this.#first = value
+    this.#isSet = true
+    return true
+  }
+
+  result(): unknown {
+    return this.#first ?? null
+  }
+}
+
+class Last implements Accumulator {
+  #last: unknown
+
+  add(value: unknown): boolean {
+    this.#last = value
+    return false
+  }
+
+  result(): unknown {
+    return this.#last ?? null
+  }
+}
+
+/** All values; what is missing is left out. */
+class List implements Accumulator {
+  readonly #values: unknown[] = []
+
+  add(value: unknown): boolean {
+    if (value === undefined) return false
+    this.#values.push(value)
+    return true
+  }
+
+  result(): unknown {
+    return this.#values
+  }
+}
+
+/** The different values, in the order in which they came. */
+class Distinct implements Accumulator {
+  readonly #values = new Map<GroupKey, unknown>()
+
+  add(value: unknown): boolean {
+    if (value === undefined) return false
+    const key = groupKey(value)
+    if (this.#values.has(key)) return false
+    this.#values.set(key, value)
+    return true
+  }
+
+  result(): unknown {
+    return [...this.#values.values()]
+  }
+}
+
+class Count implements Accumulator {
+  #count = 0
+
+  add(): boolean {
+    this.#count++
+    return false
+  }
+
+  result(): unknown {
+    return this.#count
+  }
+}
+
+/** Later fields replace earlier ones of the same name. */
+class Merged implements Accumulator {
+  readonly #merged: Document = {}
+
+  add(value: unknown): boolean {
+    if (isNil(value)) return false
+    if (!isPlainObject(value)) throw new TypeError('$mergeObjects takes objects')
+    Object.assign(this.#merged, value)
+    return true
+  }
+
+  result(): unknown {
+    return this.#merged
+  }
+}
+
+/** Welford's method: no value is kept. */
+abstract class Deviation implements Accumulator {
+  #count = 0
+  #mean = 0
+  #squares = 0
+
+  /** What the sum of squares is divided by. */
+  protected abstract divisor(count: number): number
+
+  add(value: unknown): boolean {
+    if (typeof value !== 'number') return false
+    this.#count++
+    const distance = value - this.#mean
+    this.#mean += distance / this.#count
+    this.#squares += distance * (value - this.#mean)
+    return false
+  }
+
+  result(): unknown {
+    const divisor = this.divisor(this.#count)
+    return divisor > 0 ? Math.sqrt(this.#squares / divisor) : null
+  }
+}
+
+class PopulationDeviation extends Deviation {
+  protected divisor(count: number): number {
+    return count
+  }
+}
+
+class SampleDeviation extends Deviation {
+  protected divisor(count: number): number {
+    return count - 1
+  }
+}
+
+const accumulators: ReadonlyMap<string, AccumulatorClass> = new Map<string, AccumulatorClass>([
+  ['$sum', Sum],
+  ['$avg', Average],
+  ['$min', Least],
+  ['$max', Greatest],
+  ['$first', First],
+  ['$last', Last],
+  ['$push', List],
+  ['$addToSet', Distinct],
+  ['$count', Count],
+  ['$mergeObjects', Merged],
+  ['$stdDevPop', PopulationDeviation],
+  ['$stdDevSamp', SampleDeviation]
+])
+
+/** undefined for those that take a group's documents together. */
+export function accumulatorClass(name: string): AccumulatorClass | undefined {
+  return accumulators.get(name)
+}

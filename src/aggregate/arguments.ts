@@ -1,0 +1,47 @@
+/** What stages ask of their arguments: whole numbers, objects, field names. */
+import { unwrapNumber } from '../model/numbers.ts'
+import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { type StagePlace, stageError } from './errors.ts'
+
+/** @throws PetalError BadValue unless it is a whole number of at least `least` */
+export function wholeNumber(value: unknown, place: StagePlace, least: 0 | 1, what = 'it'): number {
+  const number = typeOf(value) === Type.number ? Number(String(unwrapNumber(value as Numeric))) : Number.NaN
+  if (Number.isSafeInteger(number) && number >= least) return number
+  const shown = typeOf(value) === Type.number ? String(value) : describeType(value)
+  throw stageError('BadValue', place, `${what} must be a whole number ≥ ${least}, not ${shown}`)
+}
+
+/** @throws PetalError BadValue unless it is an object with at least one key */
+export function objectOf(value: unknown, place: StagePlace): Document {
+  if (isPlainObject(value) && Object.keys(value).length > 0) return value
+  const found = isPlainObject(value) ? 'an empty one' : describeType(value)
+  throw stageError('BadValue', place, `it takes an object, not ${found}`)
+}
+
+/** @throws PetalError FailedToParse for keys that the stage does not know */
+export function checkKeys(spec: Document, known: readonly string[], place: StagePlace): void {
+  const unknown = Object.keys(spec).find((key) => !known.includes(key))
+  if (unknown !== undefined) throw stageError('FailedToParse', place, `there is no option '${unknown}'`)
+}
+
+/** The name of a field that a stage makes. @throws PetalError BadValue for a path and for names that begin with `$` */
+export function fieldName(value: unknown, place: StagePlace): string {
+  if (typeof value !== 'string')
+    throw stageError('BadValue', place, `a field name is a string, not ${describeType(value)}`)
+  if (value === '' || value.startsWith('$') || value.includes('.') || value === '__proto__') {
+    throw stageError('BadValue', place, `'${value}' is no field name: it is empty, has a dot, or begins with '$'`)
+  }
+  return value
+}
+
+/** A dotted path without `$`. @throws PetalError BadValue */
+export function pathOf(value: unknown, place: StagePlace): readonly string[] {
+  if (typeof value !== 'string') throw stageError('BadValue', place, `a path is a string, not ${describeType(value)}`)
+  const components = value.split('.')
+  for (const component of components) {
+    if (component !== '' && !component.startsWith('$') && component !== '__proto__') continue
+    throw stageError('BadValue', place, `the path '${value}' has the component '${component}'`)
+  }
+  return components
+}

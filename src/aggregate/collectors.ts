@@ -1,0 +1,118 @@
+/** Stages that hold documents until the last has come: `$sort`, `$sample`, `$count`, and those that mingo runs. */
+import { estimateBytes, type MemoryBudget } from '../model/memory-budget.ts'
+import type { Document } from '../model/types.ts'
+import { type CompiledSort, FullSort, TopK } from '../query/sort.ts'
+import { evaluationError, type StagePlace } from './errors.ts'
+import type { Expressions } from './expression.ts'
+import { stageBudget } from './group.ts'
+import type { Collector } from './stage.ts'
+
+/** @param limit how many of the first are wanted; Infinity for all */
+export class Sorter implements Collector {
+  readonly #sorter: FullSort | TopK
+
+  constructor(sort: CompiledSort, limit: number) {
+    this.#sorter = Number.isFinite(limit) ? new TopK(sort, limit) : new FullSort(sort)
+  }
+
+  add(document: Document): void {
+    this.#sorter.push(document)
+  }
+
+  *results(): Iterable<Document | undefined> {
+    if (this.#sorter instanceof TopK) {
+      yield* this.#sorter.toArray()
+      return
+    }
+    const steps = this.#sorter.steps()
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) {
+        yield* step.value
+        return
+      }
+      yield undefined
+    }
+  }
+}
+
+/** So many of the documents, each as likely as any other, none twice. */
+export class Sample implements Collector {
+  readonly #size: number
+  readonly #budget: MemoryBudget
+  readonly #chosen: Document[] = []
+  #seen = 0
+
+  constructor(size: number, place: StagePlace) {
+    this.#size = size
+    this.#budget = stageBudget(place)
+  }
+
+  add(document: Document): void {
+    this.#seen++
+    if (this.#chosen.length < this.#size) {
+      this.#budget.change(estimateBytes(document))
+      this.#chosen.push(document)
+      return
+    }
+    const place = Math.floor(Math.random() * this.#seen)
+    if (place < this.#size) this.#chosen[place] = document
+  }
+
+  /** Shuffled: what was chosen first must not come first. */
+  *results(): Iterable<Document> {
+    for (let left = this.#chosen.length; left > 0; left--) {
+      const i = Math.floor(Math.random() * left)
+      const document = this.#chosen[i] as Document
+      this.#chosen[i] = this.#chosen[left - 1] as Document
+      yield document
+    }
+  }
+}
+
+/** One document with the number of all; none of none. */
+export class Counter implements Collector {
+  readonly #field: string
+  #count = 0
+
+  constructor(field: string) {
+    this.#field = field
+  }
+
+  add(): void {
+    this.#count++
+  }
+
+  *results(): Iterable<Document> {
+    if (this.#count > 0) yield { [this.#field]: this.#count }
+  }
+}
+
+/** A stage of mingo's, over all documents. */
+export class EngineStage implements Collector {
+  readonly #place: StagePlace
+  readonly #spec: unknown
+  readonly #expressions: Expressions
+  readonly #budget: MemoryBudget
+  readonly #documents: Document[] = []
+
+  constructor(place: StagePlace, spec: unknown, expressions: Expressions) {
+    this.#place = place
+    this.#spec = spec
+    this.#expressions = expressions
+    this.#budget = stageBudget(place)
+  }
+
+  add(document: Document): void {
+    this.#budget.change(estimateBytes(document))
+    this.#documents.push(document)
+  }
+
+  *results(): Iterable<Document> {
+    if (this.#documents.length === 0) return
+    try {
+      yield* this.#expressions.engine.runStage(this.#place.stage, this.#spec, this.#documents)
+    } catch (error) {
+      throw evaluationError(this.#place, error)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Pipelines, compiled: the leading read, and a stage for each of the rest.
+ */
+import { PetalError } from '../model/errors.ts'
+import type { Document } from '../model/types.ts'
+import { type CompiledFilter, compileFilter } from '../query/filter.ts'
+import { type CompiledSort, compileSort } from '../query/sort.ts'
+import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
+import { Counter, EngineStage, Sample, Sorter } from './collectors.ts'
+import { type StagePlace, stageError } from './errors.ts'
+import { copyOf, type Expressions } from './expression.ts'
+import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
+import { compileBucket, compileCounts, compileGroup, Groups } from './group.ts'
+import { splitLeading } from './leading.ts'
+import { type ParsedStage, parsePipeline } from './parse.ts'
+import {
+  compileAddFields,
+  compileProject,
+  compileRedact,
+  compileReplaceRoot,
+  projection,
+  unsetProjection
+} from './reshape.ts'
+import type { Pipeline, Stage } from './stage.ts'
+import { compileUnwind } from './unwind.ts'
+
+/**
+ * Compiles a pipeline that begins with a collection. It is copied: changing it later changes nothing.
+ * @throws PetalError that names the stage and its position
+ */
+export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
+  const parsed = parsePipeline(pipeline, within)
+  const { read, rest } = splitLeading(parsed)
+  for (const stage of parsed.slice(0, parsed.length - rest.length)) checkLeading(stage, expressions)
+  return { read, stages: compileStages(rest, expressions) }
+}
+
+/** The read is compiled as a whole where it is run; what is wrong with a stage is told here, with its place. */
+function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): void {
+  if (place.stage === '$match') compileMatch(spec, place, expressions)
+  if (place.stage === '$sort') told(place, () => compileSort(spec))
+  if (place.stage === '$project') projection(spec as Document, place)
+  if (place.stage === '$unset') projection(unsetProjection(spec, place), place)
+}
+
+const inner: InnerPipelines = {
+  overCollection: compilePipeline,
+  overDocuments: (pipeline, expressions, within) => compileStages(parsePipeline(pipeline, within), expressions)
+}
+
+function compileStages(parsed: readonly ParsedStage[], expressions: Expressions): readonly Stage[] {
+  return parsed.flatMap((stage, i) => compileStage(stage, parsed.slice(i + 1), expressions))
+}
+
+function compileStage(
+  { place, spec }: ParsedStage,
+  next: readonly ParsedStage[],
+  expressions: Expressions
+): Stage | readonly Stage[] {
+  switch (place.stage) {
+    case '$match': {
+      const { matches } = compileMatch(spec, place, expressions)
+      return { place, kind: 'each', apply: (document) => (matches(document) ? document : undefined) }
+    }
+    case '$project':
+      return { place, kind: 'each', apply: compileProject(spec, place, expressions) }
+    case '$unset':
+      return { place, kind: 'each', apply: projection(unsetProjection(spec, place), place) }
+    case '$addFields':
+    case '$set':
+      return { place, kind: 'each', apply: compileAddFields(spec, place, expressions) }
+    case '$replaceRoot': {
+      const root = objectOf(spec, place)
+      checkKeys(root, ['newRoot'], place)
+      return { place, kind: 'each', apply: compileReplaceRoot(root.newRoot, place, expressions) }
+    }
+    case '$replaceWith':
+      return { place, kind: 'each', apply: compileReplaceRoot(spec, place, expressions) }
+    case '$redact':
+      return { place, kind: 'each', apply: compileRedact(spec, place, expressions) }
+    case '$unwind':
+      return { place, kind: 'expand', apply: compileUnwind(spec, place) }
+    case '$skip':
+      return { place, kind: 'skip', count: wholeNumber(spec, place, 0) }
+    case '$limit':
+      return { place, kind: 'limit', count: wholeNumber(spec, place, 1) }
+    case '$sort': {
+      const sort = compileStageSort(spec, place)
+      const wanted = firstWanted(next)
+      return { place, kind: 'collect', begin: () => new Sorter(sort, wanted) }
+    }
+    case '$count': {
+      const field = fieldName(spec, place)
+      return { place, kind: 'collect', begin: () => new Counter(field) }
+    }
+    case '$sample': {
+      const sample = objectOf(spec, place)
+      checkKeys(sample, ['size'], place)
+      const size = wholeNumber(sample.size, place, 1, 'size')
+      return { place, kind: 'collect', begin: () => new Sample(size, place) }
+    }
+    case '$group': {
+      const grouping = compileGroup(spec, place, expressions)
+      return { place, kind: 'collect', begin: () => new Groups(grouping) }
+    }
+    case '$bucket': {
+      const grouping = compileBucket(spec, place, expressions)
+      return { place, kind: 'collect', begin: () => new Groups(grouping) }
+    }
+    case '$sortByCount': {
+      const grouping = compileCounts(spec, place, expressions)
+      const sort = compileSort({ count: -1 })
+      const wanted = firstWanted(next)
+      return [
+        { place, kind: 'collect', begin: () => new Groups(grouping) },
+        { place, kind: 'collect', begin: () => new Sorter(sort, wanted) }
+      ]
+    }
+    case '$facet':
+      return { place, kind: 'facet', facets: compileFacets(spec, place, expressions) }
+    case '$lookup':
+      return { place, kind: 'lookup', lookup: compileLookup(spec, place, expressions, inner) }
+    case '$unionWith':
+      return { place, kind: 'union', from: compileUnion(spec, place, expressions, inner) }
+    default: {
+      const copy = copyOf(objectOf(spec, place), place)
+      expressions.require(place)
+      return { place, kind: 'collect', begin: () => new EngineStage(place, copy, expressions) }
+    }
+  }
+}
+
+/** With `$expr`, which a find does not know. */
+export function compileMatch(spec: unknown, place: StagePlace, expressions: Expressions): CompiledFilter {
+  return told(place, () =>
+    compileFilter(spec, { expression: (expression) => expressions.compile(expression, place) as never })
+  )
+}
+
+function compileStageSort(spec: unknown, place: StagePlace): CompiledSort {
+  const sort = told(place, () => compileSort(objectOf(spec, place)))
+  if (sort.natural === undefined) return sort
+  throw stageError('BadValue', place, '$natural is the order of a collection: it must come first, after $match at most')
+}
+
+/** How many documents the stages behind a sort let through. */
+function firstWanted(next: readonly ParsedStage[]): number {
+  let skipped = 0
+  for (const { place, spec } of next) {
+    if (place.stage === '$skip') skipped += wholeNumber(spec, place, 0)
+    else if (place.stage === '$limit') return skipped + wholeNumber(spec, place, 1)
+    else break
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+function compileFacets(
+  spec: unknown,
+  place: StagePlace,
+  expressions: Expressions
+): readonly { readonly name: string; readonly stages: readonly Stage[] }[] {
+  return Object.entries(objectOf(spec, place)).map(([key, pipeline]) => {
+    const name = fieldName(key, place)
+    const parsed = parsePipeline(pipeline, `$facet.${name}`)
+    const nested = parsed.find((stage) => stage.place.stage === '$facet')
+    if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
+    return { name, stages: compileStages(parsed, expressions) }
+  })
+}
+
+/** Runs a step of compiling; what is malformed is told with the stage. */
+function told<T>(place: StagePlace, compile: () => T): T {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof PetalError) || error.details.stage !== undefined) throw error
+    throw stageError(error.codeName, place, error.message, error, error.details)
+  }
+}

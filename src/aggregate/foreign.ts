@@ -1,0 +1,67 @@
+/** `$lookup` and `$unionWith`: what they ask of another collection. */
+import { isPlainObject } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { checkKeys, fieldName, objectOf, pathOf } from './arguments.ts'
+import { type StagePlace, stageError } from './errors.ts'
+import type { Expressions } from './expression.ts'
+import type { ForeignPipeline, Join, Lookup, Pipeline, Stage } from './stage.ts'
+
+/** How the pipelines inside of a stage are compiled: over a collection, or over documents that are there. */
+export interface InnerPipelines {
+  overCollection(pipeline: unknown, expressions: Expressions, within: string): Pipeline
+  overDocuments(pipeline: unknown, expressions: Expressions, within: string): readonly Stage[]
+}
+
+const variableName = /^[a-z][A-Za-z0-9_]*$/
+
+export function compileLookup(
+  spec: unknown,
+  place: StagePlace,
+  expressions: Expressions,
+  inner: InnerPipelines
+): Lookup {
+  const lookup = objectOf(spec, place)
+  checkKeys(lookup, ['from', 'localField', 'foreignField', 'let', 'pipeline', 'as'], place)
+  const { from, localField, foreignField, pipeline, as } = lookup
+  const variables = variablesOf(lookup.let ?? {}, place, expressions)
+  const names = variables.map(({ name }) => name)
+  const join = expressions.declaring(names, (): Join => {
+    if (localField !== undefined || foreignField !== undefined) {
+      const stages = inner.overDocuments(pipeline ?? [], expressions, place.stage)
+      const [local, foreign] = [localField, foreignField].map((field) => pathOf(field, place).join('.'))
+      return { kind: 'equality', localField: local as string, foreignField: foreign as string, stages }
+    }
+    if (pipeline === undefined) {
+      throw stageError('FailedToParse', place, 'it needs localField and foreignField, or a pipeline')
+    }
+    return { kind: 'pipeline', pipeline: inner.overCollection(pipeline, expressions, place.stage) }
+  })
+  return { collection: collectionOf(from, place), as: pathOf(as, place), join, variables }
+}
+
+export function compileUnion(
+  spec: unknown,
+  place: StagePlace,
+  expressions: Expressions,
+  inner: InnerPipelines
+): ForeignPipeline {
+  const union = typeof spec === 'string' ? { coll: spec } : objectOf(spec, place)
+  checkKeys(union, ['coll', 'pipeline'], place)
+  const { coll, pipeline = [] } = union as { readonly coll?: unknown; readonly pipeline?: unknown }
+  return { collection: collectionOf(coll, place), pipeline: inner.overCollection(pipeline, expressions, place.stage) }
+}
+
+function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {
+  if (!isPlainObject(spec)) throw stageError('BadValue', place, `let takes an object, not ${describeType(spec)}`)
+  return Object.entries(spec).map(([name, value]) => {
+    if (!variableName.test(fieldName(name, place))) {
+      throw stageError('BadValue', place, `a variable begins with a small letter, not as '${name}'`)
+    }
+    return { name, value: expressions.compile(value, place) }
+  })
+}
+
+function collectionOf(name: unknown, place: StagePlace): string {
+  if (typeof name === 'string' && name !== '') return name
+  throw stageError('BadValue', place, `a collection is named by a string, not ${describeType(name)}`)
+}

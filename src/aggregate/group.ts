@@ -1,0 +1,208 @@
+/**
+ * `$group` and the stages that are made of it: one pass over the documents, which are held only for accumulators that need a
+ * group's documents together.
+ */
+import { compareValues } from '../model/compare.ts'
+import { estimateBytes, MemoryBudget } from '../model/memory-budget.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { type Accumulator, accumulatorClass } from './accumulators.ts'
+import { checkKeys, fieldName, objectOf } from './arguments.ts'
+import { describePlace, evaluationError, type StagePlace, stageError } from './errors.ts'
+import { copyOf, type Expression, type Expressions } from './expression.ts'
+import { type GroupKey, groupKey } from './group-key.ts'
+import type { Collector } from './stage.ts'
+
+/** What a group takes besides its values. */
+const groupBytes = 200
+
+/** A field of each group. */
+interface GroupField {
+  readonly name: string
+  readonly value: Expression
+  /** undefined for an accumulator of the engine, which is given the group's documents. */
+  readonly begin: (() => Accumulator) | undefined
+  /** REQUIRES: no begin. */
+  readonly accumulate: (documents: readonly Document[], id: unknown) => unknown
+}
+
+interface Group {
+  readonly id: unknown
+  readonly accumulators: readonly (Accumulator | undefined)[]
+  readonly documents: Document[]
+}
+
+export interface Grouping {
+  readonly place: StagePlace
+  readonly id: Expression
+  readonly fields: readonly GroupField[]
+  /** Groups come by their ids, instead of in the order of their first documents. */
+  readonly isOrdered?: boolean
+}
+
+export class Groups implements Collector {
+  readonly #grouping: Grouping
+  readonly #groups = new Map<GroupKey, Group>()
+  readonly #budget: MemoryBudget
+  readonly #holdsDocuments: boolean
+
+  constructor(grouping: Grouping) {
+    this.#grouping = grouping
+    this.#budget = stageBudget(grouping.place)
+    this.#holdsDocuments = grouping.fields.some(({ begin }) => begin === undefined)
+  }
+
+  add(document: Document): void {
+    const { id: idOf, fields, place } = this.#grouping
+    const id = idOf(document)
+    const key = groupKey(id)
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      group = { id: id ?? null, accumulators: fields.map(({ begin }) => begin?.()), documents: [] }
+      this.#budget.change(groupBytes + estimateBytes(id))
+      this.#groups.set(key, group)
+    }
+    for (let i = 0; i < fields.length; i++) {
+      const accumulator = group.accumulators[i]
+      if (accumulator === undefined) continue
+      const value = (fields[i] as GroupField).value(document)
+      if (this.#addTo(accumulator, value, place)) this.#budget.change(estimateBytes(value))
+    }
+    if (this.#holdsDocuments) {
+      group.documents.push(document)
+      this.#budget.change(estimateBytes(document))
+    }
+  }
+
+  *results(): Iterable<Document> {
+    const { isOrdered = false } = this.#grouping
+    const groups = this.#groups.values()
+    for (const group of isOrdered ? [...groups].sort((a, b) => compareValues(a.id, b.id)) : groups) {
+      yield this.#resultOf(group)
+    }
+  }
+
+  #addTo(accumulator: Accumulator, value: unknown, place: StagePlace): boolean {
+    try {
+      return accumulator.add(value)
+    } catch (error) {
+      throw evaluationError(place, error)
+    }
+  }
+
+  #resultOf({ id, accumulators, documents }: Group): Document {
+    const { fields } = this.#grouping
+    const result: Document = { _id: id }
+    fields.forEach(({ name, accumulate }, i) => {
+      const accumulator = accumulators[i]
+      result[name] = accumulator === undefined ? accumulate(documents, id) : accumulator.result()
+    })
+    return result
+  }
+}
+
+export function compileGroup(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
+  const { _id, ...fields } = objectOf(spec, place)
+  if (!Object.hasOwn(spec as Document, '_id')) throw stageError('FailedToParse', place, 'it needs an _id')
+  return { place, id: expressions.compile(_id, place), fields: compileFields(fields, place, expressions) }
+}
+
+const countOnly: Document = { count: { $sum: 1 } }
+
+export function compileBucket(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
+  const bucket = objectOf(spec, place)
+  checkKeys(bucket, ['groupBy', 'boundaries', 'default', 'output'], place)
+  const { groupBy, boundaries, output = countOnly } = bucket
+  const bounds = checkBoundaries(boundaries, place)
+  const hasDefault = Object.hasOwn(bucket, 'default')
+  const otherwise = bucket.default
+  const first = bounds[0]
+  const last = bounds[bounds.length - 1]
+  if (hasDefault && compareValues(otherwise, first) >= 0 && compareValues(otherwise, last) < 0) {
+    throw stageError('BadValue', place, 'the default must lie outside of the boundaries')
+  }
+  const value = expressions.compile(groupBy, place)
+  const id: Expression = (document) => {
+    const by = value(document)
+    const next = bounds.findIndex((bound) => compareValues(by, bound) < 0)
+    if (next > 0) return bounds[next - 1]
+    if (hasDefault) return otherwise
+    throw stageError('BadValue', place, 'a value lies outside of the boundaries, and there is no default')
+  }
+  return { place, id, fields: compileFields(objectOf(output, place), place, expressions), isOrdered: true }
+}
+
+/** A group of its own for each value, counted. */
+export function compileCounts(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
+  const isPath = typeof spec === 'string' && spec.startsWith('$')
+  if (!isPath && !(isPlainObject(spec) && Object.keys(spec)[0]?.startsWith('$'))) {
+    throw stageError('BadValue', place, 'it takes a path that begins with $, or an operator')
+  }
+  return { place, id: expressions.compile(spec, place), fields: compileFields(countOnly, place, expressions) }
+}
+
+export function stageBudget(place: StagePlace): MemoryBudget {
+  return new MemoryBudget(describePlace(place), 'filter or project before it')
+}
+
+function compileFields(fields: Document, place: StagePlace, expressions: Expressions): readonly GroupField[] {
+  return Object.entries(fields).map(([key, spec]) => compileField(fieldName(key, place), spec, place, expressions))
+}
+
+function compileField(name: string, spec: unknown, place: StagePlace, expressions: Expressions): GroupField {
+  const [operator, ...others] = isPlainObject(spec) ? Object.keys(spec) : []
+  if (!isPlainObject(spec) || operator === undefined || !operator.startsWith('$')) {
+    throw stageError(
+      'FailedToParse',
+      place,
+      `'${name}' must be an accumulator such as { $sum: 1 }, not ${describeType(spec)}`
+    )
+  }
+  if (others.length > 0) {
+    throw stageError('FailedToParse', place, `'${name}' has one accumulator, got ${operator} and ${others[0]}`)
+  }
+  const Class = accumulatorClass(operator)
+  const argument = copyOf(spec[operator], place)
+  if (operator === '$count' && !(isPlainObject(argument) && Object.keys(argument).length === 0)) {
+    throw stageError('BadValue', place, `$count of '${name}' takes {}`)
+  }
+  if (Class !== undefined) {
+    const value = expressions.compile(argument, place)
+    return { name, value, begin: () => new Class(), accumulate: () => null }
+  }
+  expressions.require(place, (engine) => {
+    if (engine.hasAccumulator(operator)) return
+    throw stageError('InvalidPipelineOperator', place, `there is no accumulator ${operator}`)
+  })
+  if (operator === '$accumulator') checkAccumulator(argument, place)
+  const accumulate = (documents: readonly Document[], id: unknown): unknown => {
+    try {
+      return expressions.engine.accumulate(operator, argument, documents, id)
+    } catch (error) {
+      throw evaluationError(place, error)
+    }
+  }
+  return { name, value: () => undefined, begin: undefined, accumulate }
+}
+
+/** Text is no function here, as with `$where`. */
+function checkAccumulator(argument: unknown, place: StagePlace): void {
+  const parts = isPlainObject(argument) ? argument : {}
+  for (const part of ['init', 'accumulate', 'merge', 'finalize']) {
+    const value = parts[part]
+    const isOptional = part === 'merge' || part === 'finalize'
+    if (typeof value === 'function' || (isOptional && value === undefined)) continue
+    throw stageError('BadValue', place, `$accumulator: ${part} must be a function, not ${describeType(value)}`)
+  }
+}
+
+function checkBoundaries(boundaries: unknown, place: StagePlace): readonly unknown[] {
+  if (!Array.isArray(boundaries) || boundaries.length < 2) {
+    throw stageError('BadValue', place, 'boundaries must be an array of at least two values')
+  }
+  const bounds = copyOf(boundaries, place) as readonly unknown[]
+  for (let i = 1; i < bounds.length; i++) {
+    if (compareValues(bounds[i - 1], bounds[i]) >= 0) throw stageError('BadValue', place, 'boundaries must ascend')
+  }
+  return bounds
+}

@@ -1,0 +1,85 @@
+/**
+ * The outer form of a pipeline: an array of stages, each an object of one key that names it.
+ */
+
+import { PetalError } from '../model/errors.ts'
+import { isPlainObject } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { type StagePlace, stageError } from './errors.ts'
+
+export interface ParsedStage {
+  readonly place: StagePlace
+  readonly spec: unknown
+}
+
+/** Stages of MongoDB that are refused by name: they need a server, an index or a write that is not here. */
+const refused = new Set([
+  '$changeStream',
+  '$collStats',
+  '$currentOp',
+  '$documents',
+  '$geoNear',
+  '$graphLookup',
+  '$indexStats',
+  '$listSessions',
+  '$merge',
+  '$out',
+  '$planCacheStats',
+  '$search',
+  '$searchMeta',
+  '$vectorSearch'
+])
+
+const known = new Set([
+  '$addFields',
+  '$bucket',
+  '$bucketAuto',
+  '$count',
+  '$densify',
+  '$facet',
+  '$fill',
+  '$group',
+  '$limit',
+  '$lookup',
+  '$match',
+  '$project',
+  '$redact',
+  '$replaceRoot',
+  '$replaceWith',
+  '$sample',
+  '$set',
+  '$setWindowFields',
+  '$skip',
+  '$sort',
+  '$sortByCount',
+  '$unionWith',
+  '$unset',
+  '$unwind'
+])
+
+/**
+ * @param within the stage whose sub-pipeline it is
+ * @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator, CommandNotSupported
+ */
+export function parsePipeline(pipeline: unknown, within?: string): readonly ParsedStage[] {
+  if (!Array.isArray(pipeline)) {
+    const subject = within === undefined ? 'A pipeline' : `The pipeline of ${within}`
+    throw new PetalError('TypeMismatch', `${subject} must be an array of stages, not ${describeType(pipeline)}`, {
+      details: { within }
+    })
+  }
+  return Array.from(pipeline, (stage: unknown, position) => parseStage(stage, position, within))
+}
+
+function parseStage(stage: unknown, position: number, within: string | undefined): ParsedStage {
+  const [name, ...others] = isPlainObject(stage) ? Object.keys(stage) : []
+  const place: StagePlace = { stage: name ?? 'A stage', position, within }
+  if (!isPlainObject(stage) || name === undefined) {
+    const found = isPlainObject(stage) ? 'an empty one' : describeType(stage)
+    throw stageError('FailedToParse', place, `a stage is an object such as { $limit: 10 }, not ${found}`)
+  }
+  if (others.length > 0) throw stageError('FailedToParse', place, `a stage has one key, got ${name} and ${others[0]}`)
+  if (refused.has(name)) throw stageError('CommandNotSupported', place, 'this stage is not supported')
+  if (!known.has(name)) throw stageError('InvalidPipelineOperator', place, 'there is no such stage')
+  return { place, spec: stage[name] }
+}

@@ -1,0 +1,146 @@
+/**
+ * Stages that make one document of each: `$project`, `$unset`, `$addFields`, `$replaceRoot`, `$redact`.
+ */
+import { PetalError } from '../model/errors.ts'
+import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { compileProjection } from '../query/projection.ts'
+import { objectOf, pathOf } from './arguments.ts'
+import { type StagePlace, stageError } from './errors.ts'
+import type { Expression, Expressions } from './expression.ts'
+import { withValueAt } from './set-path.ts'
+
+type Reshape = (document: Document) => Document
+
+interface ComputedField {
+  readonly components: readonly string[]
+  readonly value: Expression
+}
+
+export function compileProject(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
+  const fields = objectOf(spec, place)
+  if (isPlainProjection(fields)) return projection(fields, place)
+  const included: Document = {}
+  const computed: ComputedField[] = []
+  for (const [path, value] of leaves(fields, '', place)) {
+    if (!isSwitch(value)) {
+      computed.push({ components: pathOf(path, place), value: expressions.compile(value, place) })
+    } else if (path === '_id' || isOn(value)) included[path] = value
+    else throw stageError('BadValue', place, `it cannot leave out '${path}' beside fields that it computes`)
+  }
+  // `_id` alone, left out, would keep all other fields.
+  const isEmpty = Object.keys(included).every((path) => path === '_id' && !isOn(included[path]))
+  const hasId = !Object.hasOwn(included, '_id') || isOn(included._id)
+  const keep: Reshape = isEmpty && !hasId ? () => ({}) : projection(isEmpty ? { _id: 1 } : included, place)
+  return (document) => {
+    let result = keep(document)
+    for (const { components, value } of computed) {
+      const computedValue = value(document)
+      if (computedValue !== undefined) result = withValueAt(result, components, computedValue, document)
+    }
+    return result
+  }
+}
+
+/** True when a find's projection means the same: fields that are kept or left out, and nothing computed. */
+export function isPlainProjection(spec: Document): boolean {
+  return (
+    Object.values(spec).every(
+      (value) => isSwitch(value) || (isPlainObject(value) && !isEmptyObject(value) && isPlainProjection(value))
+    ) && !hasOperator(spec)
+  )
+}
+
+/** @throws PetalError BadValue unless it is a path or several */
+export function unsetProjection(spec: unknown, place: StagePlace): Document {
+  const paths = Array.isArray(spec) ? (spec as readonly unknown[]) : [spec]
+  if (paths.length === 0) throw stageError('BadValue', place, 'it takes at least one path')
+  return Object.fromEntries(paths.map((path) => [pathOf(path, place).join('.'), 0]))
+}
+
+export function projection(spec: Document, place: StagePlace): Reshape {
+  try {
+    return compileProjection(spec)
+  } catch (error) {
+    if (error instanceof PetalError) throw stageError(error.codeName, place, error.message, error)
+    throw error
+  }
+}
+
+export function compileAddFields(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
+  const fields = leaves(objectOf(spec, place), '', place).map(
+    ([path, value]): ComputedField => ({
+      components: pathOf(path, place),
+      value: expressions.compile(value, place)
+    })
+  )
+  return (document) => {
+    let result = document
+    // Every value is of the document that came in.
+    for (const { components, value } of fields) result = withValueAt(result, components, value(document), result)
+    return result
+  }
+}
+
+export function compileReplaceRoot(newRoot: unknown, place: StagePlace, expressions: Expressions): Reshape {
+  const value = expressions.compile(newRoot, place)
+  return (document) => {
+    const root = value(document)
+    if (isPlainObject(root)) return root
+    throw stageError('BadValue', place, `the new root must be an object, not ${describeType(root)}`)
+  }
+}
+
+/** Undefined for a document that is cut away. */
+export function compileRedact(
+  spec: unknown,
+  place: StagePlace,
+  expressions: Expressions
+): (document: Document) => Document | undefined {
+  const decide = expressions.compile(spec, place)
+  const redact = (document: Document): Document | undefined => {
+    const decision = decide(document)
+    switch (decision) {
+      case '$$KEEP':
+        return document
+      case '$$PRUNE':
+        return undefined
+      case '$$DESCEND': {
+        const entries = Object.entries(document).map(([key, value]) => [key, below(value)] as const)
+        return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+      }
+    }
+    throw stageError('BadValue', place, `it must decide on $$KEEP, $$PRUNE or $$DESCEND, not ${describeType(decision)}`)
+  }
+  const below = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(below).filter((element) => element !== undefined)
+    return isPlainObject(value) ? redact(value) : value
+  }
+  return redact
+}
+
+/** Paths with what is asked for at each; an object that is no operator is a path that goes on. */
+function leaves(spec: Document, prefix: string, place: StagePlace): (readonly [path: string, value: unknown])[] {
+  return Object.entries(spec).flatMap(([key, value]) => {
+    if (key.startsWith('$')) throw stageError('FailedToParse', place, `a field cannot be named '${key}'`)
+    const path = prefix === '' ? key : `${prefix}.${key}`
+    const goesOn = isPlainObject(value) && !isEmptyObject(value) && !Object.keys(value)[0]?.startsWith('$')
+    return goesOn ? leaves(value, path, place) : [[path, value] as const]
+  })
+}
+
+function isSwitch(value: unknown): boolean {
+  return typeof value === 'boolean' || typeOf(value) === Type.number
+}
+
+function isOn(value: unknown): boolean {
+  return value === true || (typeof value !== 'boolean' && Number(String(value)) !== 0)
+}
+
+function isEmptyObject(value: Document): boolean {
+  return Object.keys(value).length === 0
+}
+
+function hasOperator(spec: Document): boolean {
+  return Object.keys(spec).some((key) => key.startsWith('$'))
+}

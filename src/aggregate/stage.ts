@@ -1,0 +1,88 @@
+/**
+ * Stages as they run: what each makes of documents, and whether it has to see all of them first.
+ */
+import type { Document } from '../model/types.ts'
+import type { StagePlace } from './errors.ts'
+import type { Expression } from './expression.ts'
+
+/** Takes all documents before it gives one. */
+export interface Collector {
+  add(document: Document): void
+  /** Documents, and undefined wherever it may be interrupted. */
+  results(): Iterable<Document | undefined>
+}
+
+/** Another collection, and what is done with its documents. */
+export interface ForeignPipeline {
+  readonly collection: string
+  readonly pipeline: Pipeline
+}
+
+export interface Lookup {
+  readonly collection: string
+  readonly as: readonly string[]
+  readonly join: Join
+  /** Computed for each document, for the stages or the pipeline. */
+  readonly variables: readonly { readonly name: string; readonly value: Expression }[]
+}
+
+export type Join =
+  /** The documents whose values are equal, and what the stages make of them. */
+  | {
+      readonly kind: 'equality'
+      readonly localField: string
+      readonly foreignField: string
+      readonly stages: readonly Stage[]
+    }
+  /** What a pipeline over the other collection gives. */
+  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
+
+/** A stage, compiled. What keeps count between documents is made for each run. */
+export type Stage = { readonly place: StagePlace } & (
+  | { readonly kind: 'each'; readonly apply: (document: Document) => Document | undefined }
+  | { readonly kind: 'expand'; readonly apply: (document: Document) => readonly Document[] }
+  | { readonly kind: 'skip'; readonly count: number }
+  | { readonly kind: 'limit'; readonly count: number }
+  | { readonly kind: 'collect'; readonly begin: () => Collector }
+  | { readonly kind: 'facet'; readonly facets: readonly { readonly name: string; readonly stages: readonly Stage[] }[] }
+  | { readonly kind: 'lookup'; readonly lookup: Lookup }
+  | { readonly kind: 'union'; readonly from: ForeignPipeline }
+)
+
+/** The leading stages, as one read. */
+export interface LeadingRead {
+  readonly filter: unknown
+  readonly sort: unknown
+  readonly skip: number
+  /** Infinity for no limit. */
+  readonly limit: number
+  readonly projection: Readonly<Document> | undefined
+  /** Makes one document of the number of matches instead, or none of 0. */
+  readonly count: ((count: number) => Document) | undefined
+  /** Places of the stages it stands for. */
+  readonly places: readonly StagePlace[]
+}
+
+export interface Pipeline {
+  readonly read: LeadingRead
+  readonly stages: readonly Stage[]
+}
+
+/** The other collections that a pipeline reads, those of the pipelines inside of it among them. */
+export function foreignCollections({ stages }: Pick<Pipeline, 'stages'>): readonly string[] {
+  const names = stages.flatMap((stage): readonly string[] => {
+    switch (stage.kind) {
+      case 'facet':
+        return stage.facets.flatMap(foreignCollections)
+      case 'union':
+        return [stage.from.collection, ...foreignCollections(stage.from.pipeline)]
+      case 'lookup': {
+        const { collection, join } = stage.lookup
+        return [collection, ...foreignCollections(join.kind === 'pipeline' ? join.pipeline : join)]
+      }
+      default:
+        return []
+    }
+  })
+  return [...new Set(names)]
+}

@@ -1,0 +1,46 @@
+/** `$unwind`: a document for each element of an array. */
+import { type Document, isPlainObject } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { checkKeys, pathOf } from './arguments.ts'
+import { type StagePlace, stageError } from './errors.ts'
+import { withValueAt } from './set-path.ts'
+
+export function compileUnwind(spec: unknown, place: StagePlace): (document: Document) => readonly Document[] {
+  const { path, includeArrayIndex, preserveNullAndEmptyArrays = false } = isPlainObject(spec) ? spec : { path: spec }
+  if (isPlainObject(spec)) checkKeys(spec, ['path', 'includeArrayIndex', 'preserveNullAndEmptyArrays'], place)
+  if (typeof path !== 'string' || !path.startsWith('$')) {
+    const found = typeof path === 'string' ? `'${path}'` : describeType(path)
+    throw stageError('BadValue', place, `the path must be a string that begins with '$', not ${found}`)
+  }
+  if (typeof preserveNullAndEmptyArrays !== 'boolean') {
+    throw stageError('BadValue', place, 'preserveNullAndEmptyArrays must be true or false')
+  }
+  const components = pathOf(path.slice(1), place)
+  const indexPath = includeArrayIndex === undefined ? undefined : pathOf(includeArrayIndex, place)
+  const withIndex = (document: Document, index: number | null): Document =>
+    indexPath === undefined ? document : withValueAt(document, indexPath, index, undefined)
+
+  return (document) => {
+    const value = valueAt(document, components)
+    if (Array.isArray(value) && value.length > 0) {
+      return value.map((element: unknown, i) =>
+        withIndex(withValueAt(document, components, element ?? null, undefined), i)
+      )
+    }
+    const isEmpty = value === undefined || value === null || Array.isArray(value)
+    if (!isEmpty) return [withIndex(document, null)]
+    if (!preserveNullAndEmptyArrays) return []
+    const kept = Array.isArray(value) ? withValueAt(document, components, undefined, undefined) : document
+    return [withIndex(kept, null)]
+  }
+}
+
+/** Through objects only: an array on the way has no such field. */
+function valueAt(document: Document, components: readonly string[]): unknown {
+  let value: unknown = document
+  for (const component of components) {
+    if (!isPlainObject(value) || !Object.hasOwn(value, component)) return undefined
+    value = value[component]
+  }
+  return value
+}

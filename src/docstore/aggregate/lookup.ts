@@ -1,0 +1,188 @@
+/**
+ * `$lookup`: documents of another collection beside each document.
+ *
+ * Equal values are asked for together, with one read for as many documents as come in a slice, through the index; which of
+ * the documents found belong to which is then decided by exact equality.
+ */
+import type { StagePlace } from '../../aggregate/errors.ts'
+import { stageBudget } from '../../aggregate/group.ts'
+import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
+import { withValueAt } from '../../aggregate/set-path.ts'
+import type { ForeignPipeline, Join, LeadingRead, Lookup } from '../../aggregate/stage.ts'
+import { estimateBytes } from '../../model/memory-budget.ts'
+import { splitPath } from '../../model/path.ts'
+import type { Document } from '../../model/types.ts'
+import { someValue } from '../../query/path-values.ts'
+import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
+import type { StageContext } from './stage-context.ts'
+
+type Equality = Join & { readonly kind: 'equality' }
+
+/** Documents that share one read of the other collection. */
+const batchDocuments = 256
+
+/** What a pipeline over another collection gives. */
+export function foreignDocuments({ collection, pipeline }: ForeignPipeline, context: StageContext): Documents {
+  return context.run(context.sources.find(collection, pipeline.read, context.control), pipeline.stages, context)
+}
+
+export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, context: StageContext): Documents {
+  const { join } = lookup
+  if (join.kind === 'equality') {
+    return transform(source, (slice) => joinByValues(slice, place, lookup, join, context))
+  }
+  let shared: readonly Document[] | undefined
+  return transform(source, function* (slice) {
+    const results: Document[] = []
+    for (const document of slice) {
+      const pipeline = (): Documents =>
+        foreignDocuments({ collection: lookup.collection, pipeline: join.pipeline }, context)
+      // Without variables each document is told the same.
+      const found =
+        shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
+      if (lookup.variables.length === 0) shared = found
+      results.push(withValueAt(document, lookup.as, [...found], document))
+      yield* turnIfDue(context.control)
+    }
+    yield results
+  })
+}
+
+function* joinByValues(
+  slice: readonly Document[],
+  place: StagePlace,
+  lookup: Lookup,
+  join: Equality,
+  context: StageContext
+): Documents {
+  const { localField, foreignField, stages } = join
+  const localValues = valuesOf(localField)
+  for (let from = 0; from < slice.length; from += batchDocuments) {
+    const batch = slice.slice(from, from + batchDocuments).map((document) => {
+      const values = localValues(document)
+      return { document, values, keys: values.map(groupKey) }
+    })
+    const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
+    const read = equalityRead(foreignField, [...wanted.values()])
+    const foreign = new ByValue(foreignField, wanted)
+    const budget = stageBudget(place)
+    yield* visitEach(context.sources.find(lookup.collection, read, context.control), context.control, (document) => {
+      budget.change(estimateBytes(document))
+      foreign.add(document)
+    })
+    const results: Document[] = []
+    for (const { document, keys } of batch) {
+      let found = foreign.get(keys)
+      if (stages.length > 0) {
+        const over = (): Documents => context.run(inSlices(found, context.control), stages, context)
+        found = yield* withVariables(document, lookup, context, () => collect(over(), place, context))
+      }
+      results.push(withValueAt(document, lookup.as, found, document))
+      yield* turnIfDue(context.control)
+    }
+    yield results
+  }
+}
+
+/** Documents by the values they have on a path. */
+class ByValue {
+  readonly #walk: (document: Document) => boolean
+  readonly #wanted: ReadonlyMap<GroupKey, unknown>
+  readonly #found = new Map<GroupKey, { readonly arrival: number; readonly document: Document }[]>()
+  #keys = new Set<GroupKey>()
+  #arrivals = 0
+
+  /** @param wanted other values are not kept */
+  constructor(field: string, wanted: ReadonlyMap<GroupKey, unknown>) {
+    this.#wanted = wanted
+    this.#walk = someValue({ text: field, components: splitPath(field) }, 'elements', (value) => {
+      const key = groupKey(value)
+      if (this.#wanted.has(key)) this.#keys.add(key)
+      return false
+    })
+  }
+
+  add(document: Document): void {
+    this.#keys = new Set()
+    this.#walk(document)
+    const entry = { arrival: this.#arrivals++, document }
+    for (const key of this.#keys) {
+      const list = this.#found.get(key)
+      if (list === undefined) this.#found.set(key, [entry])
+      else list.push(entry)
+    }
+  }
+
+  /** Those with one of the values, each once, in the order in which they came. */
+  get(keys: readonly GroupKey[]): Document[] {
+    const entries = new Set(keys.flatMap((key) => this.#found.get(key) ?? []))
+    return [...entries].sort((a, b) => a.arrival - b.arrival).map(({ document }) => document)
+  }
+}
+
+/** An array stands for its elements, and what is missing for null. */
+function valuesOf(field: string): (document: Document) => readonly unknown[] {
+  let values: unknown[] = []
+  let isArray = false
+  const walk = someValue({ text: field, components: splitPath(field) }, 'whole', (value) => {
+    if (Array.isArray(value)) {
+      isArray = true
+      values.push(...value)
+    } else if (value !== undefined) values.push(value)
+    return false
+  })
+  return (document) => {
+    values = []
+    isArray = false
+    walk(document)
+    return values.length === 0 && !isArray ? [null] : values
+  }
+}
+
+function equalityRead(field: string, values: readonly unknown[]): LeadingRead {
+  return {
+    filter: { [field]: { $in: values } },
+    sort: undefined,
+    skip: 0,
+    limit: Number.POSITIVE_INFINITY,
+    projection: undefined,
+    count: undefined,
+    places: []
+  }
+}
+
+/** Runs a pipeline that knows the document's variables, which have the values of before when it is over. */
+function* withVariables<T>(
+  document: Document,
+  { variables }: Lookup,
+  { sources }: StageContext,
+  run: () => Generator<Promise<unknown>, T, unknown>
+): Generator<Promise<unknown>, T, unknown> {
+  const known = sources.expressions.variables
+  const values = variables.map(({ value }) => value(document))
+  const before = variables.map(({ name }) => known[name])
+  variables.forEach(({ name }, i) => {
+    known[name] = values[i]
+  })
+  try {
+    return yield* run()
+  } finally {
+    variables.forEach(({ name }, i) => {
+      known[name] = before[i]
+    })
+  }
+}
+
+function* collect(
+  source: Documents,
+  place: StagePlace,
+  { control }: StageContext
+): Generator<Promise<unknown>, Document[], unknown> {
+  const budget = stageBudget(place)
+  const documents: Document[] = []
+  yield* visitEach(source, control, (document) => {
+    budget.change(estimateBytes(document))
+    documents.push(document)
+  })
+  return documents
+}

@@ -1,0 +1,122 @@
+/**
+ * Runs stages over documents: those that can do with one document at a time stream, the others collect.
+ *
+ * Invariants:
+ * 1. A stage never changes a document it was given: it may be shared.
+ * 2. A stage that needs no more documents ends what it reads from.
+ */
+import { stageBudget } from '../../aggregate/group.ts'
+import type { Collector, Stage } from '../../aggregate/stage.ts'
+import { estimateBytes } from '../../model/memory-budget.ts'
+import type { Document } from '../../model/types.ts'
+import type { Control } from '../read/control.ts'
+import { foreignDocuments, runLookup } from './lookup.ts'
+import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
+import type { StageContext } from './stage-context.ts'
+
+export function runStages(source: Documents, stages: readonly Stage[], context: StageContext): Documents {
+  return stages.reduce((input, stage) => counted(runStage(input, stage, context), stage, context), source)
+}
+
+function runStage(source: Documents, stage: Stage, context: StageContext): Documents {
+  const { control } = context
+  switch (stage.kind) {
+    case 'each':
+      return transform(source, (slice) => each(slice, stage.apply, control))
+    case 'expand':
+      return transform(source, (slice) => inSlices(expanded(slice, stage.apply), control))
+    case 'skip':
+      return skipping(source, stage.count)
+    case 'limit':
+      return limiting(source, stage.count)
+    case 'collect':
+      return collecting(source, stage.begin(), control)
+    case 'facet':
+      return facets(source, stage, context)
+    case 'lookup':
+      return runLookup(source, stage.place, stage.lookup, context)
+    case 'union':
+      return union(source, foreignDocuments(stage.from, context))
+  }
+}
+
+function* each(
+  slice: readonly Document[],
+  apply: (document: Document) => Document | undefined,
+  control: Control
+): Documents {
+  const results: Document[] = []
+  for (const document of slice) {
+    const result = apply(document)
+    if (result !== undefined) results.push(result)
+    yield* turnIfDue(control)
+  }
+  if (results.length > 0) yield results
+}
+
+function* expanded(slice: readonly Document[], apply: (document: Document) => readonly Document[]): Iterable<Document> {
+  for (const document of slice) yield* apply(document)
+}
+
+function skipping(source: Documents, count: number): Documents {
+  let toSkip = count
+  return transform(source, function* (slice) {
+    const rest = slice.slice(toSkip)
+    toSkip -= slice.length - rest.length
+    if (rest.length > 0) yield rest
+  })
+}
+
+function* limiting(source: Documents, count: number): Documents {
+  let remaining = count
+  try {
+    for (let step = source.next(); step.done !== true; ) {
+      if (step.value instanceof Promise) {
+        step = source.next(yield step.value)
+        continue
+      }
+      const slice = step.value.slice(0, remaining)
+      remaining -= slice.length
+      yield slice
+      if (remaining === 0) return
+      step = source.next()
+    }
+  } finally {
+    source.return()
+  }
+}
+
+function* collecting(source: Documents, collector: Collector, control: Control): Documents {
+  yield* visitEach(source, control, (document) => collector.add(document))
+  yield* inSlices(collector.results(), control)
+}
+
+function* facets(source: Documents, stage: Stage & { readonly kind: 'facet' }, context: StageContext): Documents {
+  const budget = stageBudget(stage.place)
+  const hold = (list: Document[]) => (document: Document) => {
+    budget.change(estimateBytes(document))
+    list.push(document)
+  }
+  const input: Document[] = []
+  yield* visitEach(source, context.control, hold(input))
+  const result: Document = {}
+  for (const { name, stages } of stage.facets) {
+    const output: Document[] = []
+    yield* visitEach(runStages(inSlices(input, context.control), stages, context), context.control, hold(output))
+    result[name] = output
+  }
+  yield [result]
+}
+
+function* union(first: Documents, second: Documents): Documents {
+  yield* first
+  yield* second
+}
+
+function counted(source: Documents, stage: Stage, { tally }: StageContext): Documents {
+  if (tally === undefined) return source
+  return transform(source, function* (slice) {
+    tally(stage, slice.length)
+    yield slice
+  })
+}

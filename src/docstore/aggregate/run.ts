@@ -1,0 +1,153 @@
+/**
+ * One run of a pipeline: captures what it sees, loads the engine of expressions if it needs it, and hands out documents in slices.
+ */
+import type { Expressions } from '../../aggregate/expression.ts'
+import { foreignCollections, type Pipeline } from '../../aggregate/stage.ts'
+import { cloneDocument } from '../../model/clone.ts'
+import type { Document } from '../../model/types.ts'
+import { fromStore } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { Control } from '../read/control.ts'
+import type { CursorRun } from '../read/sliced-cursor.ts'
+import { advance, end, wait } from '../read/steps.ts'
+import type { AggregateOptions, CompiledAggregation } from './options.ts'
+import { runStages } from './run-stages.ts'
+import { type Documents, transform, turnIfDue } from './slices.ts'
+import { captureSources, compileRead, type FirstRead, type Opened, readFound, type Sources } from './sources.ts'
+import type { StageContext } from './stage-context.ts'
+
+/** Gives a collection to read, undefined while it does not exist. */
+export type ReadableByName = (name: string) => OpenCollection | undefined | Promise<OpenCollection | undefined>
+
+export type Tally = NonNullable<StageContext['tally']>
+
+/** Begins a run in the same turn where all collections are open, else when they are. */
+export function beginAggregation(
+  name: string,
+  readable: ReadableByName,
+  aggregation: CompiledAggregation,
+  options: AggregateOptions,
+  tally?: Tally
+): AggregationRun | Promise<AggregationRun> {
+  const foreign = foreignCollections(aggregation.pipeline)
+  const collections = [name, ...foreign].map(readable)
+  const begin = ([first, ...others]: readonly (OpenCollection | undefined)[]): AggregationRun => {
+    const opened = new Map(foreign.map((each, i) => [each, others[i]]))
+    return new AggregationRun(first, opened, aggregation, options, tally)
+  }
+  if (collections.some((collection) => collection instanceof Promise)) return Promise.all(collections).then(begin)
+  return begin(collections as readonly (OpenCollection | undefined)[])
+}
+
+export class AggregationRun implements CursorRun {
+  readonly control: Control
+  /** undefined where there is no such collection. */
+  readonly read: FirstRead | undefined
+  readonly views: Sources
+  readonly #documents: Documents
+  #isOver = false
+
+  /** Synchronous: what is committed now is what the run sees. */
+  constructor(
+    collection: OpenCollection | undefined,
+    foreign: Opened,
+    { pipeline, expressions }: CompiledAggregation,
+    options: AggregateOptions,
+    tally?: Tally
+  ) {
+    this.control = new Control(options)
+    const { signal, maxTimeMS, hint } = options
+    const find = compileRead(
+      pipeline.read,
+      { ...(signal && { signal }), ...(maxTimeMS !== undefined && { maxTimeMS }), ...(hint !== undefined && { hint }) },
+      expressions
+    )
+    const { sources, read } = captureSources(collection, find, foreign, expressions, this.control)
+    this.views = sources
+    this.read = read
+    const context: StageContext = { control: this.control, sources, run: runStages, ...(tally && { tally }) }
+    this.#documents = documentsOf(pipeline, expressions, read, context)
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  next(): readonly Document[] | undefined | Promise<readonly Document[] | undefined> {
+    if (this.#isOver) return undefined
+    try {
+      this.read?.execution.view.assertOpen()
+      this.control.check()
+      const slice = advance(this.#documents)
+      return slice instanceof Promise ? this.#nextLater(slice) : this.#note(slice)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    end(this.#documents)
+    this.views.close()
+  }
+
+  async #nextLater(slice: Promise<readonly Document[] | undefined>): Promise<readonly Document[] | undefined> {
+    try {
+      return this.#note(await slice)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #note(slice: readonly Document[] | undefined): readonly Document[] | undefined {
+    if (this.#isOver) return undefined
+    if (slice !== undefined) return slice
+    if (this.read !== undefined) {
+      const { collection, find, execution } = this.read
+      collection.autoRebuild?.noteRead(find, execution.meter)
+    }
+    this.close()
+    return undefined
+  }
+
+  /** Closed by its own reader while it waited: nobody wants to hear of an error. */
+  #fail(error: unknown): undefined {
+    if (this.#isOver) return undefined
+    this.close()
+    throw fromStore(error)
+  }
+}
+
+function* documentsOf(
+  pipeline: Pipeline,
+  expressions: Expressions,
+  read: FirstRead | undefined,
+  context: StageContext
+): Documents {
+  if (expressions.needsEngine) yield* wait(expressions.load())
+  const found = read === undefined ? nothing() : firstDocuments(read, pipeline)
+  const { stages } = pipeline
+  // Stages share what they do not change: each result becomes a copy of its own.
+  yield* stages.length === 0 ? found : copied(runStages(found, stages, context), context.control)
+}
+
+function copied(source: Documents, control: Control): Documents {
+  return transform(source, function* (slice) {
+    const copies: Document[] = []
+    for (const document of slice) {
+      copies.push(cloneDocument(document))
+      yield* turnIfDue(control)
+    }
+    yield copies
+  })
+}
+
+function firstDocuments(read: FirstRead, pipeline: Pipeline): Documents {
+  return transform(readFound(read.execution, read.find, pipeline.read), function* (slice) {
+    read.returned += slice.length
+    yield slice
+  })
+}
+
+function* nothing(): Documents {}

@@ -1,0 +1,69 @@
+/**
+ * Work on documents that come in slices, with turns for the event loop.
+ */
+import type { Document } from '../../model/types.ts'
+import type { Control } from '../read/control.ts'
+import type { Steps } from '../read/steps.ts'
+
+/** Slices of documents, and promises where they have to be waited for. */
+export type Documents = Steps<readonly Document[]>
+
+type Turns = Generator<Promise<unknown>, void, unknown>
+
+const sliceDocuments = 256
+
+/** What each slice becomes. Ends the source when it is ended itself. */
+export function* transform(source: Documents, become: (slice: readonly Document[]) => Documents): Documents {
+  try {
+    for (let step = source.next(); step.done !== true; ) {
+      if (step.value instanceof Promise) {
+        step = source.next(yield step.value)
+      } else {
+        yield* become(step.value)
+        step = source.next()
+      }
+    }
+  } finally {
+    source.return()
+  }
+}
+
+/** Visits every document. */
+export function* visitEach(source: Documents, control: Control, visit: (document: Document) => void): Turns {
+  try {
+    for (let step = source.next(); step.done !== true; ) {
+      if (step.value instanceof Promise) {
+        step = source.next(yield step.value)
+        continue
+      }
+      for (const document of step.value) {
+        visit(document)
+        yield* turnIfDue(control)
+      }
+      step = source.next()
+    }
+  } finally {
+    source.return()
+  }
+}
+
+/** Documents as slices; undefined among them is a place for a turn. */
+export function* inSlices(documents: Iterable<Document | undefined>, control: Control): Documents {
+  let slice: Document[] = []
+  for (const document of documents) {
+    if (document !== undefined) slice.push(document)
+    if (slice.length >= sliceDocuments) {
+      yield slice
+      slice = []
+    }
+    yield* turnIfDue(control)
+  }
+  if (slice.length > 0) yield slice
+}
+
+/** To be asked after each document. Ends the work when it was told to end. */
+export function turnIfDue(control: Control): Iterable<Promise<unknown>> {
+  return control.countDocument() && control.look() ? [control.pause()] : noTurn
+}
+
+const noTurn: readonly Promise<unknown>[] = []

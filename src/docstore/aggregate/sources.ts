@@ -1,0 +1,138 @@
+/**
+ * The collections a pipeline reads, all as they are at one instant.
+ *
+ * Invariants:
+ * 1. Views are captured in one synchronous step: nothing is written between one and another.
+ * 2. All are closed together, when the run ends.
+ */
+import type { Expressions } from '../../aggregate/expression.ts'
+import type { LeadingRead } from '../../aggregate/stage.ts'
+import { countByIndex } from '../indexes/read-by-index.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { FindOptions } from '../options.ts'
+import type { Control } from '../read/control.ts'
+import type { Execution } from '../read/execution.ts'
+import { countMatches } from '../read/executor.ts'
+import { beginFind, type CompiledFind, compileFind, FoundRange, findInView, matchesOf } from '../read/find.ts'
+import { Meter } from '../read/meter.ts'
+import type { ReadView } from '../read/read-view.ts'
+import type { Documents } from './slices.ts'
+
+/** Collections by name; undefined where there is none of that name. */
+export type Opened = ReadonlyMap<string, OpenCollection | undefined>
+
+/** The read that a pipeline begins with. */
+export interface FirstRead {
+  readonly collection: OpenCollection
+  readonly find: CompiledFind
+  readonly execution: Execution
+  /** Documents it has given. */
+  returned: number
+}
+
+export class Sources {
+  readonly #views: readonly ReadView[]
+  readonly #foreign: ReadonlyMap<string, ReadView>
+  readonly #expressions: Expressions
+  readonly #finds = new Map<LeadingRead, CompiledFind>()
+
+  constructor(first: ReadView | undefined, foreign: ReadonlyMap<string, ReadView>, expressions: Expressions) {
+    this.#foreign = foreign
+    this.#views = [...(first === undefined ? [] : [first]), ...foreign.values()]
+    this.#expressions = expressions
+  }
+
+  /** Documents of another collection. */
+  *find(name: string, read: LeadingRead, control: Control): Documents {
+    const view = this.#foreign.get(name)
+    if (view === undefined) return
+    view.assertOpen()
+    let find = this.#finds.get(read)
+    if (find === undefined) {
+      find = compileRead(read, {}, this.#expressions)
+      this.#finds.set(read, find)
+    }
+    yield* readFound(findInView(view, find, control, new Meter()), find, read)
+  }
+
+  get expressions(): Expressions {
+    return this.#expressions
+  }
+
+  close(): void {
+    for (const view of this.#views) view.close()
+  }
+}
+
+/** @throws PetalError for options that are malformed */
+export function compileRead(read: LeadingRead, options: FindOptions, expressions: Expressions): CompiledFind {
+  const { filter, sort, skip, limit, projection, count, places } = read
+  const [place] = places
+  return compileFind(
+    filter,
+    {
+      ...options,
+      skip,
+      ...(sort !== undefined && count === undefined && { sort }),
+      ...(Number.isFinite(limit) && { limit }),
+      ...(projection !== undefined && { projection })
+    },
+    // Places are told by the stages themselves, which were compiled before.
+    { expression: (expression) => expressions.compile(expression, place ?? { stage: '$match', position: 0 }) }
+  )
+}
+
+/** Captures every view, the first read's among them. REQUIRES: called without an await after the collections were opened. */
+export function captureSources(
+  first: OpenCollection | undefined,
+  find: CompiledFind,
+  foreign: Opened,
+  expressions: Expressions,
+  control: Control
+): { readonly sources: Sources; readonly read: FirstRead | undefined } {
+  const execution = first === undefined ? undefined : beginFind(first, find, control, new Meter())
+  const views = new Map<string, ReadView>()
+  for (const [name, collection] of foreign) if (collection !== undefined) views.set(name, collection.capture())
+  const sources = new Sources(execution?.view, views, expressions)
+  const read =
+    first === undefined || execution === undefined ? undefined : { collection: first, find, execution, returned: 0 }
+  return { sources, read }
+}
+
+/** The documents of a read, or the one that its count makes. */
+export function* readFound(execution: Execution, find: CompiledFind, read: LeadingRead): Documents {
+  if (read.count === undefined) {
+    yield* foundDocuments(execution, find)
+    return
+  }
+  const { declared } = execution
+  const counting = declared === undefined ? countMatches(execution) : countByIndex(execution, declared)
+  for (let step = counting.next(); step.done !== true; ) {
+    if (step.value instanceof Promise) {
+      step = counting.next(yield step.value)
+    } else {
+      const count = step.value - find.skip
+      if (count > 0) yield [read.count(count)]
+      step = counting.next()
+    }
+  }
+}
+
+function* foundDocuments(execution: Execution, find: CompiledFind): Documents {
+  const matches = matchesOf(execution, find)
+  const range = new FoundRange(find)
+  try {
+    for (let step = matches.next(); step.done !== true; ) {
+      if (step.value instanceof Promise) {
+        step = matches.next(yield step.value)
+        continue
+      }
+      const documents = range.shape(step.value)
+      if (documents.length > 0) yield documents
+      if (range.isDone) return
+      step = matches.next()
+    }
+  } finally {
+    matches.return()
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Documents that are handed out one after the other, while whoever finds them gives them in slices: what all cursors do.
+ *
+ * Invariants:
+ * 1. Nothing happens before the first pull; then the whole cursor sees the state of that instant.
+ * 2. A cursor runs once, and cannot be changed after the first pull.
+ * 3. One pull of a slice at a time, whoever waits for it.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { assertFunction } from '../options.ts'
+
+/** Gives the collection to read, undefined while it does not exist. */
+export type Readable = () => OpenCollection | undefined | Promise<OpenCollection | undefined>
+
+type Pulled = readonly Document[] | undefined | Promise<readonly Document[] | undefined>
+
+/** What map() makes of each document. */
+export type Transform = (document: Document) => unknown
+
+/** What a cursor pulls from. */
+export interface CursorRun {
+  /** True when no more documents will come. */
+  readonly isOver: boolean
+  /** What is freed when the cursor is dropped without being closed. It must not hold the cursor. */
+  readonly views: { close(): void }
+  /** The next documents, at least one; undefined at the end. A promise only when the run had to wait. */
+  next(): Pulled
+  close(): void
+}
+
+/** Views of cursors that were dropped without being closed would be kept until the database closes. */
+const abandoned = new FinalizationRegistry<{ close(): void }>((views) => views.close())
+
+export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposable {
+  readonly #transform: Transform | undefined
+  #run: CursorRun | undefined
+  #phase: 'new' | 'running' | 'over' = 'new'
+  #slice: readonly Document[] = []
+  #position = 0
+  #filling: Promise<boolean> | undefined
+  #pulling: Promise<readonly Document[] | undefined> | undefined
+
+  protected constructor(transform: Transform | undefined) {
+    this.#transform = transform
+  }
+
+  /** Begins the run, synchronously where it can; undefined where there is nothing to read. */
+  protected abstract begin(): CursorRun | undefined | Promise<CursorRun | undefined>
+
+  /** True when the cursor has nothing more to give, or was closed. */
+  get closed(): boolean {
+    return this.#phase === 'over' && this.#position >= this.#slice.length
+  }
+
+  /** The next document; null at the end. */
+  async next(): Promise<T | null> {
+    while (this.#position >= this.#slice.length) if (!(await this.#fill())) return null
+    return this.#take()
+  }
+
+  /** As next(): a find never waits for documents to come. */
+  tryNext(): Promise<T | null> {
+    return this.next()
+  }
+
+  async hasNext(): Promise<boolean> {
+    return this.#position < this.#slice.length || this.#fill()
+  }
+
+  /** All remaining documents. */
+  async toArray(): Promise<T[]> {
+    this.#assertRunnable()
+    const result = this.#restOfSlice()
+    for (;;) {
+      const pulled = this.#pull()
+      const slice = pulled instanceof Promise ? await pulled : pulled
+      if (slice === undefined) return result
+      if (this.#transform === undefined) for (const document of slice) result.push(document as T)
+      else for (const document of slice) result.push(this.#transform(document) as T)
+    }
+  }
+
+  /** @param visit returning false ends the iteration */
+  async forEach(visit: (value: T) => unknown): Promise<void> {
+    assertFunction('The callback of forEach', visit)
+    for await (const value of this) if (visit(value) === false) return
+  }
+
+  /** Frees what the cursor holds. Harmless when repeated. */
+  async close(): Promise<void> {
+    this.#slice = []
+    this.#position = 0
+    this.#end()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    this.#assertRunnable()
+    return {
+      next: async () => {
+        while (this.#position >= this.#slice.length) if (!(await this.#fill())) return { done: true, value: undefined }
+        return { done: false, value: this.#take() }
+      },
+      return: async () => {
+        await this.close()
+        return { done: true, value: undefined }
+      }
+    }
+  }
+
+  /** What map() makes of it, after what it was to make so far. */
+  protected mapped<U>(transform: (value: T) => U): Transform {
+    this.assertNew()
+    assertFunction('The callback of map', transform)
+    const first = this.#transform
+    return first === undefined ? (transform as Transform) : (document) => transform(first(document) as T)
+  }
+
+  protected get transform(): Transform | undefined {
+    return this.#transform
+  }
+
+  protected assertNew(): void {
+    if (this.#phase === 'new') return
+    throw new PetalError('IllegalOperation', 'A cursor cannot be changed after its first pull; clone() it')
+  }
+
+  #assertRunnable(): void {
+    if (!this.closed) return
+    throw new PetalError('CursorNotFound', 'The cursor is used up or closed; clone() it to run again')
+  }
+
+  #take(): T {
+    const document = this.#slice[this.#position++]!
+    return (this.#transform === undefined ? document : this.#transform(document)) as T
+  }
+
+  #restOfSlice(): T[] {
+    const rest: T[] = []
+    while (this.#position < this.#slice.length) rest.push(this.#take())
+    return rest
+  }
+
+  /** Gets the next slice, once for all who wait for it; false at the end. */
+  #fill(): Promise<boolean> {
+    this.#filling ??= this.#fillNow().finally(() => {
+      this.#filling = undefined
+    })
+    return this.#filling
+  }
+
+  async #fillNow(): Promise<boolean> {
+    const pulled = this.#pull()
+    const slice = pulled instanceof Promise ? await pulled : pulled
+    if (slice === undefined) return false
+    this.#slice = slice
+    this.#position = 0
+    return true
+  }
+
+  /** One pull at a time: toArray() beside next() gets the slice after. */
+  #pull(): Pulled {
+    if (this.#pulling !== undefined) {
+      const again = (): Pulled => this.#pull()
+      return this.#pulling.then(again, again)
+    }
+    try {
+      const pulled = this.#pullNow()
+      if (!(pulled instanceof Promise)) return this.#note(pulled)
+      this.#pulling = pulled
+        .then(
+          (slice) => this.#note(slice),
+          (error: unknown) => {
+            this.#end()
+            throw error
+          }
+        )
+        .finally(() => {
+          this.#pulling = undefined
+        })
+      return this.#pulling
+    } catch (error) {
+      this.#end()
+      throw error
+    }
+  }
+
+  #pullNow(): Pulled {
+    if (this.#phase === 'over') return undefined
+    if (this.#run !== undefined) return this.#run.next()
+    this.#phase = 'running'
+    const run = this.begin()
+    return run instanceof Promise ? run.then((begun) => this.#pullFirst(begun)) : this.#pullFirst(run)
+  }
+
+  #pullFirst(run: CursorRun | undefined): Pulled {
+    if (run === undefined) return undefined
+    if (this.closed) {
+      // Closed while the collection was being opened.
+      run.close()
+      return undefined
+    }
+    this.#run = run
+    // A function in the filter may close the cursor meanwhile.
+    const first = run.next()
+    if (!run.isOver) abandoned.register(this, run.views, this)
+    return first
+  }
+
+  #note(slice: readonly Document[] | undefined): readonly Document[] | undefined {
+    if (slice === undefined || this.#run?.isOver) this.#end()
+    return slice
+  }
+
+  #end(): void {
+    this.#phase = 'over'
+    this.#run?.close()
+    this.#run = undefined
+    abandoned.unregister(this)
+  }
+}

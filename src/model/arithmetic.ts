@@ -1,0 +1,74 @@
+/**
+ * Sums and products of numbers of all kinds.
+ *
+ * Kinds mix as in MongoDB: anything with a Decimal128 is a Decimal128, 64-bit integers stay so when both sides are
+ * integers, everything else is a double. A 64-bit integer that overflows is an error, never rounded.
+ */
+import { Decimal128 } from 'bson'
+import { addDecimals, type Decimal, multiplyDecimals, parseDecimal, toDecimal, toDecimal128 } from './decimal.ts'
+import { PetalError } from './errors.ts'
+
+export type PlainNumber = number | bigint | Decimal128
+
+/** One operation for each kind of number. */
+interface Arithmetic {
+  readonly doubles: (a: number, b: number) => number
+  readonly integers: (a: bigint, b: bigint) => bigint
+  readonly decimals: (a: Decimal, b: Decimal) => Decimal
+}
+
+const addition: Arithmetic = { doubles: (a, b) => a + b, integers: (a, b) => a + b, decimals: addDecimals }
+const multiplication: Arithmetic = { doubles: (a, b) => a * b, integers: (a, b) => a * b, decimals: multiplyDecimals }
+
+/** Digits of a double that count in decimal arithmetic, as in MongoDB. */
+const doubleDigits = 15
+
+/** @throws PetalError BadValue for an integer that does not fit 64 bits */
+export function add(a: PlainNumber, b: PlainNumber): PlainNumber {
+  return compute(addition, a, b)
+}
+
+/** @throws PetalError BadValue for an integer that does not fit 64 bits */
+export function multiply(a: PlainNumber, b: PlainNumber): PlainNumber {
+  return compute(multiplication, a, b)
+}
+
+/** @throws PetalError BadValue for the least 64-bit integer, which has no opposite */
+export function negate(value: PlainNumber): PlainNumber {
+  return typeof value === 'number' ? -value : compute(multiplication, value, -1)
+}
+
+function compute(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber): PlainNumber {
+  if (typeof a === 'number' && typeof b === 'number') return arithmetic.doubles(a, b)
+  if (a instanceof Decimal128 || b instanceof Decimal128) return computeDecimal(arithmetic, a, b)
+  if (!isInteger(a) || !isInteger(b)) return arithmetic.doubles(Number(a), Number(b))
+  const result = arithmetic.integers(BigInt(a), BigInt(b))
+  if (BigInt.asIntN(64, result) === result) return result
+  throw new PetalError('BadValue', `the result ${result} does not fit 64 bits`)
+}
+
+/** A double beyond 2^53 is no integer here: it stands for all numbers that round to it. */
+function isInteger(value: number | bigint): boolean {
+  return typeof value === 'bigint' || Number.isSafeInteger(value)
+}
+
+function computeDecimal(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber): Decimal128 {
+  const x = decimalOf(a)
+  const y = decimalOf(b)
+  if (x !== undefined && y !== undefined) return toDecimal128(arithmetic.decimals(x, y))
+  // NaN and the infinities follow the same rules in both kinds.
+  return Decimal128.fromString(String(arithmetic.doubles(signOf(a), signOf(b))))
+}
+
+function decimalOf(value: PlainNumber): Decimal | undefined {
+  if (typeof value !== 'number') return toDecimal(value)
+  return parseDecimal(Number.isSafeInteger(value) ? String(value) : value.toPrecision(doubleDigits))
+}
+
+/** NaN and infinities themselves, anything finite as −1, 0 or 1: enough to know what they give together. */
+function signOf(value: PlainNumber): number {
+  const number = Number(String(value))
+  const decimal = decimalOf(value)
+  if (decimal === undefined) return number
+  return decimal.coefficient > 0n ? 1 : decimal.coefficient < 0n ? -1 : 0
+}

@@ -1,0 +1,47 @@
+/**
+ * How much an operation may hold in memory, as in MongoDB.
+ */
+import { PetalError } from './errors.ts'
+import type { Document } from './types.ts'
+
+/** What a sort, or a stage of a pipeline, may hold. */
+export const defaultBudgetBytes = 100 * 2 ** 20
+
+export class MemoryBudget {
+  readonly #subject: string
+  readonly #remedy: string
+  readonly #maxBytes: number
+  #usedBytes = 0
+
+  /**
+   * @param subject what the error names: `The sort`
+   * @param remedy what the error advises
+   */
+  constructor(subject: string, remedy: string, maxBytes = defaultBudgetBytes) {
+    this.#subject = subject
+    this.#remedy = remedy
+    this.#maxBytes = maxBytes
+  }
+
+  /** @param bytes negative for what is given up. @throws PetalError QueryExceededMemoryLimit */
+  change(bytes: number): void {
+    this.#usedBytes += bytes
+    if (this.#usedBytes <= this.#maxBytes) return
+    throw new PetalError(
+      'QueryExceededMemoryLimit',
+      `${this.#subject} needs more than its ${this.#maxBytes} bytes of memory; ${this.#remedy}`,
+      { details: { maxBytes: this.#maxBytes, usedBytes: this.#usedBytes } }
+    )
+  }
+}
+
+/** Rough size in memory, from strings and the number of values. */
+export function estimateBytes(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length
+  if (typeof value !== 'object' || value === null) return 8
+  if (value instanceof Uint8Array) return 64 + value.length
+  let bytes = 32
+  if (Array.isArray(value)) for (const element of value) bytes += estimateBytes(element)
+  else for (const key of Object.keys(value)) bytes += 8 + estimateBytes((value as Document)[key])
+  return bytes
+}
