@@ -47,8 +47,7 @@ export class ExactSum {
 
   /** 0 when nothing was added. */
   total(): number | bigint | Decimal128 {
-    if (this.#isDecimal)
-      return this.#specialDecimal === undefined ? toDecimal128(this.#decimalTotal()) : this.#special128()
+    if (this.#isDecimal) return this.#isSpecial ? this.#special128() : toDecimal128(this.#decimalTotal())
     if (this.#longs === undefined) return this.#double()
     if (this.#isInteger && Number.isSafeInteger(this.#high)) {
       const sum = this.#longs + BigInt(this.#high)
@@ -61,7 +60,7 @@ export class ExactSum {
   average(): number | Decimal128 | null {
     if (this.#count === 0) return null
     if (!this.#isDecimal) return Number(this.total()) / this.#count
-    if (this.#specialDecimal !== undefined) return this.#special128()
+    if (this.#isSpecial) return this.#special128()
     const { coefficient, exponent } = this.#decimalTotal()
     const scaled = coefficient * 10n ** BigInt(quotientDigits)
     return toDecimal128({ coefficient: scaled / BigInt(this.#count), exponent: exponent - quotientDigits })
@@ -69,6 +68,11 @@ export class ExactSum {
 
   get #isDecimal(): boolean {
     return this.#decimals !== undefined || this.#specialDecimal !== undefined
+  }
+
+  /** No decimal: NaN or an infinity. */
+  get #isSpecial(): boolean {
+    return this.#specialDecimal !== undefined || !Number.isFinite(this.#double())
   }
 
   #addDouble(value: number): void {
@@ -109,6 +113,6 @@ export class ExactSum {
   }
 
   #special128(): Decimal128 {
-    return Decimal128.fromString(String((this.#specialDecimal ?? 0) + this.#special))
+    return Decimal128.fromString(String((this.#specialDecimal ?? 0) + this.#double()))
   }
 }

@@ -1,4 +1,5 @@
 /** The commands there are, in the order in which help lists them. */
+import { aggregateCommand } from './aggregate.ts'
 import { backupCommand } from './backup.ts'
 import type { Command } from './command.ts'
 import { compactCommand } from './compact.ts'
@@ -18,6 +19,7 @@ export const commands: readonly Command[] = [
   importCommand,
   findCommand,
   countCommand,
+  aggregateCommand,
   getCommand,
   exportCommand,
   statsCommand,

@@ -1,5 +1,5 @@
 /** An explanation of a find as a person reads it. */
-import type { Explanation, PlanStage } from '../index.ts'
+import type { AggregationExplanation, Explanation, PlanStage } from '../index.ts'
 import { formatBytes, formatCount, formatDuration, formatPercent } from './format.ts'
 
 /** Lines of `label  value`. */
@@ -22,6 +22,22 @@ export function explanationText({ queryPlanner, executionStats, index }: Explana
   ]
   const width = Math.max(...rows.map(([label]) => label.length))
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join('\n')
+}
+
+/** The read of a pipeline, and a line for each stage that runs over documents. */
+export function aggregationText(explanation: AggregationExplanation): string {
+  const { pushedDown, read, stages, nReturned, milliseconds } = explanation
+  const rows = stages.map(({ stage, position, mode, nReturned: given }): readonly [string, string] => [
+    `${stage} (stage ${position})`,
+    `${mode}, gives ${formatCount(given)} documents`
+  ])
+  const width = Math.max(0, ...rows.map(([label]) => label.length))
+  return [
+    `one read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`,
+    ...(read === undefined ? [] : [explanationText(read).replace(/^/gm, '  ')]),
+    ...rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
+    `${formatCount(nReturned)} documents in ${formatDuration(milliseconds)}`
+  ].join('\n')
 }
 
 /** `LIMIT 20 ◄ FETCH ◄ BLOOM backward`: what each stage reads from is to its right. */

@@ -1,12 +1,11 @@
 /** `petaldb find`: the documents that match a filter, or how they are found. */
 import type { FindOptions } from '../index.ts'
-import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { explanationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
-import { hasColours, prettyJson } from './pretty-json.ts'
+import { printDocuments } from './print-documents.ts'
 import { documentOf, wholeNumber } from './values.ts'
 
 export const findCommand = command({
@@ -46,12 +45,7 @@ export const findCommand = command({
         const explanation = await cursor.explain()
         await output.write(options.json === true ? JSON.stringify(explanation) : explanationText(explanation))
       } else {
-        const stringify = options.canonical === true ? stringifyCanonical : stringifyRelaxed
-        const isPretty = process.stdout.isTTY && options.json !== true
-        for await (const document of cursor) {
-          const line = stringify(document)
-          await output.write(isPretty ? prettyJson(line, hasColours(process.stdout)) : line)
-        }
+        await printDocuments(cursor, options, output)
       }
       await output.flush()
     } catch (error) {

@@ -18,6 +18,13 @@ export function documentOf(name: string, text: string): Document {
   throw new UsageError(`${name} must be a JSON object such as {"lang": "en"}, got ${typeNames[typeOf(value)]}`)
 }
 
+/** @throws UsageError unless the text is relaxed Extended JSON of an array of objects */
+export function pipelineOf(text: string): readonly Document[] {
+  const value = jsonOf('the pipeline', text)
+  if (Array.isArray(value) && value.every(isPlainObject)) return value
+  throw new UsageError('the pipeline must be a JSON array of stages such as [{"$count": "n"}]')
+}
+
 /** @throws UsageError that points at the place where the JSON breaks */
 export function jsonOf(name: string, text: string): unknown {
   try {

@@ -9,8 +9,8 @@ import type { SortKey } from './sort-key.ts'
 /** Bytes of an entry besides its document. */
 const entryBytes = 100
 
-/** Entries sorted or merged between two pauses: a few milliseconds at most. */
-const stepEntries = 2048
+/** Entries sorted or merged between two pauses: a millisecond or so. */
+const stepEntries = 512
 
 export interface SortLimits {
   /** Sum of the documents' sizes beyond which sorting fails. */
@@ -166,7 +166,7 @@ export class FullSort<T = Document> {
     return this.#entries.sort((a, b) => this.#sort.compareKeys(a.key, b.key)).map(({ item }) => item)
   }
 
-  /** toArray() with a pause wherever a few thousand entries have been sorted or merged. */
+  /** toArray() with a pause wherever some hundred entries have been sorted or merged. */
   *steps(): Generator<void, T[]> {
     let runs: Sorted<T>[] = []
     for (let from = 0; from < this.#entries.length; from += stepEntries) {

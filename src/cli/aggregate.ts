@@ -1,0 +1,45 @@
+/** `petaldb aggregate`: what a pipeline makes of the documents. */
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { aggregationText } from './explanation.ts'
+import { Interrupt } from './interrupt.ts'
+import { LineWriter } from './line-writer.ts'
+import { printDocuments } from './print-documents.ts'
+import { pipelineOf } from './values.ts'
+
+export const aggregateCommand = command({
+  name: 'aggregate',
+  summary: 'Prints what a pipeline makes of the documents, one line of Extended JSON each.',
+  positionals: '<db> <pipeline>',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection that the pipeline begins with (default 'default')" },
+    explain: { type: 'boolean', help: 'tell what the index does and what runs over documents' },
+    canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
+    json: { type: 'boolean', help: 'one line per document on a terminal too; with --explain: JSON' }
+  },
+  details: [
+    'The pipeline is one of MongoDB in Extended JSON, in quotes to keep it from the shell:',
+    '',
+    '  petaldb aggregate tweets.db \'[{"$group": {"_id": "$lang", "n": {"$sum": 1}}}, {"$sort": {"n": -1}}]\''
+  ],
+  async run([location = '', text = '[]'], options) {
+    const pipeline = pipelineOf(text)
+    using interrupt = new Interrupt()
+    await using db = await openExisting(location)
+    const collection = await existingCollection(db, options.collection)
+    const cursor = collection.aggregate(pipeline, { signal: interrupt.signal })
+    const output = new LineWriter(process.stdout, 'standard output')
+    try {
+      if (options.explain === true) {
+        const explanation = await cursor.explain()
+        await output.write(options.json === true ? JSON.stringify(explanation) : aggregationText(explanation))
+      } else {
+        await printDocuments(cursor, options, output)
+      }
+      await output.flush()
+    } catch (error) {
+      if (interrupt.status === undefined) throw error
+    }
+    return interrupt.status ?? 0
+  }
+})

@@ -1,0 +1,109 @@
+/** What is malformed is told with its stage and position, before anything is read. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { compilePipeline } from '../../src/aggregate/compile.ts'
+import { Expressions } from '../../src/aggregate/expression.ts'
+import { type ErrorName, PetalError } from '../../src/model/errors.ts'
+
+const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message: RegExp])[] = [
+  [{ $match: {} }, 'TypeMismatch', /array of stages, not object/],
+  ['[]', 'TypeMismatch', /not string/],
+  [[null], 'FailedToParse', /stage 0.*not null/],
+  [[{}], 'FailedToParse', /an empty one/],
+  [[{ $match: {}, $limit: 1 }], 'FailedToParse', /one key, got \$match and \$limit/],
+  [[{ $match: {} }, { $matches: {} }], 'InvalidPipelineOperator', /^\$matches \(stage 1\): there is no such stage/],
+  [[{ $out: 'x' }], 'CommandNotSupported', /^\$out \(stage 0\)/],
+  [[{ $merge: 'x' }], 'CommandNotSupported', /^\$merge \(stage 0\)/],
+  [[{ $graphLookup: {} }], 'CommandNotSupported', /^\$graphLookup/],
+  [[{ $match: 1 }], 'TypeMismatch', /^\$match \(stage 0\).*plain object, not number/],
+  [[{ $set: { x: 1 } }, { $match: { a: { $foo: 1 } } }], 'BadValue', /^\$match \(stage 1\): \$foo at 'a'/],
+  [[{ $match: { $where: 'true' } }], 'BadValue', /^\$match \(stage 0\): \$where/],
+  [[{ $limit: '3' }], 'BadValue', /^\$limit \(stage 0\).*not string/],
+  [[{ $limit: 0 }], 'BadValue', /whole number ≥ 1, not 0/],
+  [[{ $skip: -1 }], 'BadValue', /^\$skip \(stage 0\)/],
+  [[{ $skip: 1.5 }], 'BadValue', /not 1.5/],
+  [[{ $sort: {} }], 'BadValue', /^\$sort \(stage 0\)/],
+  [[{ $sort: { a: 'up' } }], 'BadValue', /^\$sort \(stage 0\).*'a'/],
+  [[{ $limit: 1 }, { $sort: { $natural: 1 } }], 'BadValue', /^\$sort \(stage 1\): \$natural/],
+  [[{ $project: {} }], 'BadValue', /^\$project \(stage 0\)/],
+  [[{ $project: { a: 1, b: 0 } }], 'BadValue', /^\$project \(stage 0\)/],
+  [[{ $project: { a: '$b', b: 0 } }], 'BadValue', /cannot leave out 'b'/],
+  [[{ $set: { 'a..b': 1 } }], 'BadValue', /has the component ''/],
+  [[{ $set: { a: '$b..c' } }], 'FailedToParse', /empty component/],
+  [[{ $set: { a: '$$nothing' } }], 'FailedToParse', /no variable \$\$nothing/],
+  [[{ $set: { a: { $add: [1], $subtract: [1] } } }], 'FailedToParse', /one operator/],
+  [[{ $set: { __proto__x: 1, a: JSON.parse('{"__proto__": 1}') } }], 'BadValue', /__proto__/],
+  [[{ $unset: [] }], 'BadValue', /^\$unset/],
+  [[{ $unwind: 'tags' }], 'BadValue', /begins with '\$', not 'tags'/],
+  [[{ $unwind: { path: '$a', as: 'b' } }], 'FailedToParse', /no option 'as'/],
+  [[{ $group: { n: { $sum: 1 } } }], 'FailedToParse', /needs an _id/],
+  [[{ $group: { _id: null, n: 1 } }], 'FailedToParse', /'n' must be an accumulator/],
+  [[{ $group: { _id: null, 'a.b': { $sum: 1 } } }], 'BadValue', /'a.b' is no field name/],
+  [[{ $group: { _id: null, n: { $sum: 1, $avg: 1 } } }], 'FailedToParse', /one accumulator/],
+  [[{ $group: { _id: null, n: { $count: 1 } } }], 'BadValue', /takes \{\}/],
+  [[{ $group: { _id: null, n: { $accumulator: { init: 'function () {}' } } } }], 'BadValue', /init must be a function/],
+  [[{ $bucket: { groupBy: '$a', boundaries: [3, 1] } }], 'BadValue', /ascend/],
+  [[{ $bucket: { groupBy: '$a', boundaries: [1, 3], default: 2 } }], 'BadValue', /outside/],
+  [[{ $sample: { size: 0 } }], 'BadValue', /size/],
+  [[{ $count: 'a.b' }], 'BadValue', /^\$count/],
+  [[{ $sortByCount: 'a' }], 'BadValue', /^\$sortByCount/],
+  [[{ $facet: { a: [{ $limit: 'x' }] } }], 'BadValue', /^\$limit \(stage 0 of \$facet\.a\)/],
+  [[{ $facet: { a: [{ $facet: {} }] } }], 'FailedToParse', /cannot have facets/],
+  [[{ $facet: { a: {} } }], 'TypeMismatch', /\$facet\.a/],
+  [[{ $lookup: { from: 'x', as: 'y' } }], 'FailedToParse', /localField and foreignField, or a pipeline/],
+  [[{ $lookup: { from: 'x', localField: 'a', as: 'y' } }], 'BadValue', /^\$lookup/],
+  [[{ $lookup: { from: 1, localField: 'a', foreignField: 'b', as: 'y' } }], 'BadValue', /named by a string/],
+  [[{ $lookup: { from: 'x', pipeline: [{ $nope: 1 }], as: 'y' } }], 'InvalidPipelineOperator', /stage 0 of \$lookup/],
+  [
+    [{ $lookup: { from: 'x', let: { v: 1 }, pipeline: [], as: 'y' } }, { $set: { z: '$$v' } }],
+    'FailedToParse',
+    /^\$set \(stage 1\): there is no variable \$\$v/
+  ],
+  [[{ $unionWith: {} }], 'BadValue', /^\$unionWith/]
+]
+
+for (const [pipeline, codeName, message] of cases) {
+  test(`refuses ${JSON.stringify(pipeline)}`, () => {
+    const error = failure(() => compilePipeline(pipeline, new Expressions()))
+    assert.is(error.codeName, codeName, error.message)
+    assert.match(error.message, message)
+  })
+}
+
+test('operators are looked at when the engine is there, and still before anything is read', async () => {
+  const unknown: readonly (readonly [unknown, ErrorName, RegExp])[] = [
+    [[{ $limit: 1 }, { $set: { a: { $nope: 1 } } }], 'InvalidPipelineOperator', /^\$set \(stage 1\): .*\$nope/],
+    [[{ $match: { $expr: { $and: [{ $nope: 1 }] } } }], 'InvalidPipelineOperator', /^\$match \(stage 0\): .*\$nope/],
+    [[{ $group: { _id: null, n: { $nope: 1 } } }], 'InvalidPipelineOperator', /no accumulator \$nope/],
+    [
+      [{ $set: { a: { $not: { $function: { body: 'return 1', args: [] } } } } }],
+      'BadValue',
+      /body must be a function, not string/
+    ]
+  ]
+  for (const [pipeline, codeName, message] of unknown) {
+    const expressions = new Expressions()
+    compilePipeline(pipeline, expressions)
+    assert.is(expressions.needsEngine, true)
+    const error = await expressions.load().then(
+      () => undefined,
+      (reason: unknown) => reason
+    )
+    assert.instance(error, PetalError)
+    assert.is((error as PetalError).codeName, codeName)
+    assert.match((error as PetalError).message, message)
+  }
+})
+
+function failure(task: () => unknown): PetalError {
+  try {
+    task()
+  } catch (error) {
+    assert.instance(error, PetalError)
+    return error as PetalError
+  }
+  assert.unreachable('nothing was thrown')
+  throw new Error('unreachable')
+}
+
+test.run()

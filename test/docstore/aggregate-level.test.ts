@@ -1,0 +1,8 @@
+import { test } from 'uvu'
+import { open } from '../../src/index.ts'
+import { aggregateCases } from './aggregate-cases.ts'
+import { scratchPath } from './scratch.ts'
+
+aggregateCases(test, () => open(scratchPath(), { store: 'level', index: 'none' }))
+
+test.run()

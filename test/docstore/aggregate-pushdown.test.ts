@@ -1,0 +1,81 @@
+/** Whatever a pipeline asks of the index, it gives what the same stages give over documents. */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type AggregationPipeline, type Document, open } from '../../src/index.ts'
+import { stringifyCanonical } from '../../src/model/extended-json.ts'
+import { adversarial, documents, filters, type Profile, plain, testSeed } from '../support/arbitraries.ts'
+
+type Stage = AggregationPipeline[number]
+
+/** Nothing before it is part of the read; and it changes nothing. */
+const barrier: Stage = { $replaceRoot: { newRoot: '$$ROOT' } }
+
+const paths = fc.constantFrom('a', 'b', 'c', 'a.b', 'b.a')
+const flags = fc.constantFrom<unknown>(0, 1, true, false)
+const direction = fc.constantFrom(1, -1)
+
+/** Stages that may lead, and others among them. @param isPlain values that every expression takes */
+function stages(profile: Profile): fc.Arbitrary<Stage> {
+  return fc.oneof(
+    { weight: 5, arbitrary: filters(profile, 1).map((filter) => ({ $match: filter })) },
+    // By `_id` last: ties have no order that two ways of sorting would have to agree on.
+    { weight: 2, arbitrary: fc.tuple(paths, direction).map(([path, by]) => ({ $sort: { [path]: by, _id: 1 } })) },
+    { weight: 2, arbitrary: fc.nat(5).map((n) => ({ $skip: n })) },
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 12 }).map((n) => ({ $limit: n })) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.constantFrom('a', 'b', 'c.d'), fc.constantFrom('c.a', 'd'), fc.constantFrom(0, 1))
+        .map(([one, other, flag]) => ({ $project: { [one]: flag, [other]: flag } }))
+    },
+    { weight: 1, arbitrary: fc.constantFrom('a', 'b.a').map((path) => ({ $unset: path })) },
+    { weight: 1, arbitrary: fc.constant({ $group: { _id: null, n: { $sum: 1 } } }) },
+    { weight: 1, arbitrary: paths.map((path) => ({ $set: { copy: `$${path}`, 'x.y': 1 } })) },
+    { weight: 1, arbitrary: paths.map((path) => ({ $unwind: `$${path}` })) },
+    { weight: 1, arbitrary: flags.map((flag) => ({ $project: { _id: flag } })) },
+    { weight: 1, arbitrary: fc.constant({ $count: 'n' }) }
+  )
+}
+
+for (const [name, profile] of [
+  ['plain', plain],
+  ['adversarial', adversarial]
+] as const) {
+  test(`pipelines with and without a read of their own, ${name} documents`, async () => {
+    const seed = testSeed()
+    await using db = await open('unused', { store: 'memory', index: { segmentBits: 512 } })
+    const sample = fc
+      .sample(documents(profile, 2), { numRuns: 200, seed })
+      .map((document, i) => ({ ...storable(document), _id: i }))
+    await db.insertMany(sample)
+    const matched = { leading: 0, given: 0 }
+    await fc.assert(
+      fc.asyncProperty(fc.array(stages(profile), { minLength: 1, maxLength: 6 }), async (pipeline) => {
+        const led = await outcome(db.aggregate(pipeline).toArray())
+        const over = await outcome(db.aggregate([barrier, ...pipeline]).toArray())
+        assert.equal(led, over, JSON.stringify(pipeline))
+        matched.leading++
+        if (Array.isArray(led)) matched.given += led.length
+      }),
+      { numRuns: 400, seed }
+    )
+    assert.ok(matched.given > matched.leading, 'too few documents were given to tell anything')
+  })
+}
+
+/** Documents to the last detail, or what was wrong; where it stands is another place behind the barrier. */
+async function outcome(running: Promise<Document[]>): Promise<unknown> {
+  try {
+    return (await running).map(stringifyCanonical)
+  } catch (error) {
+    return (error as { readonly codeName?: string }).codeName ?? error
+  }
+}
+
+/** Keys that no document may have at its top. */
+function storable(document: Document): Document {
+  return Object.fromEntries(Object.entries(document).filter(([key]) => !key.startsWith('$') && key !== ''))
+}
+
+test.run()
