@@ -6,6 +6,7 @@
  * 2. Operators that compare, add, convert or call are replaced by ours: see engine-operators.ts.
  * 3. It is given documents that nobody else holds, or that no stage changes.
  */
+import { turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { replacedAccumulators, replacedExpressions } from './engine-operators.ts'
 import type { EngineOptions, Evaluate, Operator } from './engine-types.ts'
@@ -75,7 +76,29 @@ export class Engine {
   }
 }
 
+/** What the modules below are made of: some two hundred files, loaded a folder at a time. */
+const parts: readonly (() => Promise<unknown>)[] = [
+  () => import('mingo/util'),
+  () => import('mingo/operators/expression/arithmetic'),
+  () => import('mingo/operators/expression/array'),
+  () => import('mingo/operators/expression/bitwise'),
+  () => import('mingo/operators/expression/comparison'),
+  () => import('mingo/operators/expression/conditional'),
+  () => import('mingo/operators/expression/date'),
+  () => import('mingo/operators/expression/set'),
+  () => import('mingo/operators/expression/string'),
+  () => import('mingo/operators/expression/trignometry'),
+  () => import('mingo/operators/expression/type'),
+  () => import('mingo/operators/accumulator'),
+  () => import('mingo/operators/query'),
+  () => import('mingo/operators/window')
+]
+
 async function load(): Promise<Loaded> {
+  for (const part of parts) {
+    await part()
+    await turnIfLong()
+  }
   const [core, lazy, expression, accumulator, window, pipeline] = await Promise.all([
     import('mingo/core'),
     import('mingo/lazy'),
