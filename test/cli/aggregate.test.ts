@@ -1,20 +1,23 @@
-import { writeFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { pipelineOf } from '../../src/cli/values.ts'
+import { open } from '../../src/index.ts'
 import { inTemporaryDirectory, linesOf, runCli } from './run-cli.ts'
 
 const documents = [
   { _id: 1, lang: 'en', n: 2 },
   { _id: 2, lang: 'de', n: 3 },
-  { _id: 3, lang: 'en', n: 5, at: { $date: '2024-01-01T00:00:00Z' } }
+  { _id: 3, lang: 'en', n: 5, at: new Date('2024-01-01T00:00:00Z') }
 ]
 
 test('aggregate prints what a pipeline gives, explains it, and refuses what is none', async () => {
   await inTemporaryDirectory(async (path) => {
-    writeFileSync(path('in.ndjson'), documents.map((document) => JSON.stringify(document)).join('\n'))
-    assert.is((await runCli(['import', path('db'), path('in.ndjson')])).code, 0)
+    {
+      await using db = await open(path('db'))
+      await db.insertMany(documents)
+    }
     const aggregate = (pipeline: unknown, ...options: readonly string[]) =>
-      runCli(['aggregate', path('db'), typeof pipeline === 'string' ? pipeline : JSON.stringify(pipeline), ...options])
+      runCli(['aggregate', path('db'), JSON.stringify(pipeline), ...options])
     const grouping = [
       { $match: { n: { $gt: 1 } } },
       { $group: { _id: '$lang', sum: { $sum: '$n' } } },
@@ -25,7 +28,6 @@ test('aggregate prints what a pipeline gives, explains it, and refuses what is n
     const typed = await aggregate(computing, '--canonical')
     const explained = await aggregate(grouping, '--explain')
     const unknown = await aggregate([{ $grup: {} }])
-    const object = await aggregate('{}')
     assert.equal(
       linesOf(given.stdout).map((line) => JSON.parse(line)),
       [
@@ -36,9 +38,9 @@ test('aggregate prints what a pipeline gives, explains it, and refuses what is n
     assert.is(typed.stdout, '{"next":{"$date":{"$numberLong":"1704067201000"}}}\n')
     assert.match(explained.stdout, /^one read: \$match \(stage 0\)$/m)
     assert.match(explained.stdout, /^\$group \(stage 1\) +collects, gives 2 documents$/m)
-    assert.equal([unknown.code, object.code], [1, 2])
+    assert.is(unknown.code, 1)
     assert.match(unknown.stderr, /\$grup \(stage 0\): there is no such stage/)
-    assert.match(object.stderr, /array of stages/)
+    assert.throws(() => pipelineOf('{}'), /array of stages/)
   })
 })
 

@@ -7,6 +7,7 @@ import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
 import { memory } from './memory.mjs'
 import { orders } from './orders.mjs'
+import { pipelines } from './pipelines.mjs'
 import { reading } from './reading.mjs'
 import { recovery } from './recovery.mjs'
 import { slices } from './slices.mjs'
@@ -24,5 +25,6 @@ export const mutants = {
   "Memory that is used again is nobody's any more": memory,
   'What is kept decoded reads as what is stored': kept,
   'The event loop breathes': slices,
-  'The first of an order are the first': orders
+  'The first of an order are the first': orders,
+  'Pipelines mean what their stages mean': pipelines
 }
