@@ -15,6 +15,7 @@ const sources = [
   'src/docstore/collection.ts',
   'src/docstore/collection-index.ts',
   'src/docstore/errors.ts',
+  'src/docstore/aggregate/cursor.ts',
   'src/docstore/read/cursor.ts',
   'src/docstore/jobs/copy.ts',
   'src/model/errors.ts',

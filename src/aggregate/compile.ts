@@ -21,7 +21,7 @@ import {
   projection,
   unsetProjection
 } from './reshape.ts'
-import type { Pipeline, Stage } from './stage.ts'
+import type { LeadingRead, Pipeline, Stage } from './stage.ts'
 import { compileUnwind } from './unwind.ts'
 
 /**
@@ -32,10 +32,21 @@ export function compilePipeline(pipeline: unknown, expressions: Expressions, wit
   const parsed = parsePipeline(pipeline, within)
   const { read, rest } = splitLeading(parsed)
   for (const stage of parsed.slice(0, parsed.length - rest.length)) checkLeading(stage, expressions)
-  return { read, stages: compileStages(rest, expressions) }
+  return { read: compileRead(read, expressions), stages: compileStages(rest, expressions) }
 }
 
-/** The read is compiled as a whole where it is run; what is wrong with a stage is told here, with its place. */
+/** Copies what the caller could change, and compiles the filter where its variables are known. */
+function compileRead(read: Omit<LeadingRead, 'compiledFilter'>, expressions: Expressions): LeadingRead {
+  const [place = { stage: '$match', position: 0 }] = read.places
+  return {
+    ...read,
+    compiledFilter: read.filter === undefined ? undefined : compileMatch(read.filter, place, expressions),
+    sort: copyOf(read.sort, place),
+    projection: copyOf(read.projection, place) as LeadingRead['projection']
+  }
+}
+
+/** The read is compiled as a whole; what is wrong with one of its stages is told here, with the place. */
 function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): void {
   if (place.stage === '$match') compileMatch(spec, place, expressions)
   if (place.stage === '$sort') told(place, () => compileSort(spec))

@@ -14,7 +14,7 @@ import { isPlainProjection, unsetProjection } from './reshape.ts'
 import type { LeadingRead } from './stage.ts'
 
 interface Split {
-  readonly read: LeadingRead
+  readonly read: Omit<LeadingRead, 'compiledFilter'>
   readonly rest: readonly ParsedStage[]
 }
 

@@ -2,6 +2,7 @@
  * Stages as they run: what each makes of documents, and whether it has to see all of them first.
  */
 import type { Document } from '../model/types.ts'
+import type { CompiledFilter } from '../query/filter.ts'
 import type { StagePlace } from './errors.ts'
 import type { Expression } from './expression.ts'
 
@@ -51,7 +52,9 @@ export type Stage = { readonly place: StagePlace } & (
 
 /** The leading stages, as one read. */
 export interface LeadingRead {
+  /** As it was spelled, for explain(); undefined for all documents. */
   readonly filter: unknown
+  readonly compiledFilter: CompiledFilter | undefined
   readonly sort: unknown
   readonly skip: number
   /** Infinity for no limit. */

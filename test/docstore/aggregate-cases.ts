@@ -280,6 +280,25 @@ const cases: readonly Case[] = [
     ]
   },
   {
+    title: '$lookup with a variable that decides by itself',
+    pipeline: [
+      { $match: { _id: { $lte: 2 } } },
+      { $project: { isFirst: { $eq: ['$_id', 1] } } },
+      {
+        $lookup: {
+          from: 'users',
+          let: { wanted: '$isFirst' },
+          pipeline: [{ $match: { $expr: '$$wanted' } }, { $count: 'n' }],
+          as: 'all'
+        }
+      }
+    ],
+    gives: [
+      { _id: 1, isFirst: true, all: [{ n: 3 }] },
+      { _id: 2, isFirst: false, all: [] }
+    ]
+  },
+  {
     title: '$unionWith appends another collection, or what a pipeline makes of it',
     pipeline: [
       { $match: { _id: 1 } },

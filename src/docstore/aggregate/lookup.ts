@@ -140,8 +140,10 @@ function valuesOf(field: string): (document: Document) => readonly unknown[] {
 }
 
 function equalityRead(field: string, values: readonly unknown[]): LeadingRead {
+  const filter = { [field]: { $in: values } }
   return {
-    filter: { [field]: { $in: values } },
+    filter,
+    compiledFilter: undefined,
     sort: undefined,
     skip: 0,
     limit: Number.POSITIVE_INFINITY,

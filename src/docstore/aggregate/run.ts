@@ -57,11 +57,11 @@ export class AggregationRun implements CursorRun {
   ) {
     this.control = new Control(options)
     const { signal, maxTimeMS, hint } = options
-    const find = compileRead(
-      pipeline.read,
-      { ...(signal && { signal }), ...(maxTimeMS !== undefined && { maxTimeMS }), ...(hint !== undefined && { hint }) },
-      expressions
-    )
+    const find = compileRead(pipeline.read, {
+      ...(signal && { signal }),
+      ...(maxTimeMS !== undefined && { maxTimeMS }),
+      ...(hint !== undefined && { hint })
+    })
     const { sources, read } = captureSources(collection, find, foreign, expressions, this.control)
     this.views = sources
     this.read = read

@@ -49,7 +49,7 @@ export class Sources {
     view.assertOpen()
     let find = this.#finds.get(read)
     if (find === undefined) {
-      find = compileRead(read, {}, this.#expressions)
+      find = compileRead(read, {})
       this.#finds.set(read, find)
     }
     yield* readFound(findInView(view, find, control, new Meter()), find, read)
@@ -65,21 +65,17 @@ export class Sources {
 }
 
 /** @throws PetalError for options that are malformed */
-export function compileRead(read: LeadingRead, options: FindOptions, expressions: Expressions): CompiledFind {
-  const { filter, sort, skip, limit, projection, count, places } = read
-  const [place] = places
-  return compileFind(
-    filter,
-    {
-      ...options,
-      skip,
-      ...(sort !== undefined && count === undefined && { sort }),
-      ...(Number.isFinite(limit) && { limit }),
-      ...(projection !== undefined && { projection })
-    },
-    // Places are told by the stages themselves, which were compiled before.
-    { expression: (expression) => expressions.compile(expression, place ?? { stage: '$match', position: 0 }) }
-  )
+export function compileRead(read: LeadingRead, options: FindOptions): CompiledFind {
+  const { filter, compiledFilter, sort, skip, limit, projection, count } = read
+  const findOptions = {
+    ...options,
+    skip,
+    // The order of documents does not change their number.
+    ...(sort !== undefined && count === undefined && { sort }),
+    ...(Number.isFinite(limit) && { limit }),
+    ...(projection !== undefined && { projection })
+  }
+  return compileFind(filter, findOptions, compiledFilter)
 }
 
 /** Captures every view, the first read's among them. REQUIRES: called without an await after the collections were opened. */

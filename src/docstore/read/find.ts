@@ -4,7 +4,7 @@
 import { all } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
 import { noConstraints } from '../../query/constraints.ts'
-import { type CompiledFilter, compileFilter, type FilterOptions } from '../../query/filter.ts'
+import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
 import { compileProjection } from '../../query/projection.ts'
 import { type CompiledSort, compileSort } from '../../query/sort.ts'
 import { fromStore } from '../errors.ts'
@@ -48,13 +48,13 @@ const matchesAll: CompiledFilter = {
 const noSort = compileSort(undefined)
 
 /**
- * @param filterOptions what the filter may use besides: `$expr`
+ * @param compiledFilter the filter, where it was compiled before
  * @throws PetalError for whatever is malformed in filter or options
  */
-export function compileFind(filter: unknown, options: FindOptions, filterOptions: FilterOptions = {}): CompiledFind {
+export function compileFind(filter: unknown, options: FindOptions, compiledFilter?: CompiledFilter): CompiledFind {
   checkReadOptions(options)
   const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
-  const compiled = filter === undefined || filter === null ? matchesAll : compileFilter(filter, filterOptions)
+  const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : compileFilter(filter))
   const sort = options.sort === undefined ? noSort : compileSort(options.sort)
   // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
   const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
