@@ -51,6 +51,19 @@ export type {
   InsertOneResult,
   UpdateResult
 } from './docstore/results.ts'
+export type {
+  ChangeEvent,
+  DeleteEvent,
+  DropEvent,
+  InsertEvent,
+  InvalidateEvent,
+  ReplaceEvent,
+  ResumeToken,
+  UpdateEvent
+} from './docstore/watch/change-event.ts'
+export type { ChangeStream } from './docstore/watch/change-stream.ts'
+export type { UpdateDescription } from './docstore/watch/update-description.ts'
+export type { ChangeStreamOptions } from './docstore/watch/watch-options.ts'
 export type { BulkWriteOperation } from './docstore/write/bulk-write.ts'
 export type { InsertManyOptions } from './docstore/write/insert-many.ts'
 export { AbortedError, type ErrorName, errorCodes, PetalError } from './model/errors.ts'

@@ -25,6 +25,7 @@ import {
 import { type Catalog, type CatalogEntry, checkCollectionName } from './store/catalog.ts'
 import { CollectionStore } from './store/collection-store.ts'
 import type { OpenedStore } from './store/open-store.ts'
+import type { ChangeFeeds } from './watch/change-feed.ts'
 
 /**
  * Checks what collections are opened with, and returns the index they have unless they have options of their own.
@@ -48,13 +49,14 @@ export class CollectionOpener {
   readonly #documentRoom: DocumentRoom
   readonly #index: IndexOptions
   readonly #autoRebuild: OpenOptions['autoRebuild']
+  readonly #feeds: ChangeFeeds
   /** Of collections that are made. */
   readonly #ids: IdsOption
   /** Of collections that were given options of their own. */
   readonly #chosen = new Map<string, CollectionOptions>()
 
   /** @param index as checkOptions() returns it */
-  constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions) {
+  constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions, feeds: ChangeFeeds) {
     checkSupport(index, opened.filters !== undefined)
     this.#opened = opened
     this.#catalog = catalog
@@ -63,6 +65,7 @@ export class CollectionOpener {
     this.#documentRoom = new DocumentRoom(documentCacheBytes(options.documentCacheBytes))
     this.#index = index
     this.#autoRebuild = options.autoRebuild
+    this.#feeds = feeds
     this.#ids = options.ids ?? 'table'
   }
 
@@ -116,7 +119,7 @@ export class CollectionOpener {
     const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
     const state = await this.#catalog.state(entry.number)
     try {
-      return await OpenCollection.open(name, store, index, declared, state, rebuilding)
+      return await OpenCollection.open(this.#feeds.of(name), store, index, declared, state, rebuilding)
     } catch (error) {
       throw withoutStoredHash(name, error) ?? error
     }

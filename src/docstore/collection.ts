@@ -4,7 +4,6 @@
 import { PetalError } from '../model/errors.ts'
 import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
-import { compileReplacement, type Update } from '../query/update/update.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
@@ -30,11 +29,16 @@ import { FindCursor } from './read/cursor.ts'
 import { DistinctValues } from './read/distinct.ts'
 import { compileFind, FindRun } from './read/find.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
+import type { ChangeEvent } from './watch/change-event.ts'
+import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
+import type { ChangeStreamOptions } from './watch/watch-options.ts'
 import { type BulkWriteOperation, bulkWrite } from './write/bulk-write.ts'
 import { type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
 import {
+  type Compile,
   compileOperators,
+  compileWhole,
   deleteRequest,
   findOneAndDeleteRequest,
   findOneAndUpdateRequest,
@@ -205,7 +209,7 @@ export class Collection<T extends object = Document> {
     replacement: T | Omit<T, '_id'>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
-    return this.#updateUpTo('replaceOne', 1, filter, () => compileReplacement(replacement), options)
+    return this.#updateUpTo('replaceOne', 1, filter, () => compileWhole(replacement), options)
   }
 
   /** Deletes the first match. @throws PetalError BadValue for a filter that is left out; AbortedError */
@@ -239,7 +243,7 @@ export class Collection<T extends object = Document> {
    * @throws as updateOne()
    */
   findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
-    const compile = (): Update => compileOperators(spec, filter, options)
+    const compile: Compile = () => compileOperators(spec, filter, options)
     return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
 
@@ -249,7 +253,7 @@ export class Collection<T extends object = Document> {
     replacement: T | Omit<T, '_id'>,
     options: FindOneAndUpdateOptions = {}
   ): Promise<T | null> {
-    return this.#findOneAndChange('findOneAndReplace', filter, () => compileReplacement(replacement), options)
+    return this.#findOneAndChange('findOneAndReplace', filter, () => compileWhole(replacement), options)
   }
 
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
@@ -257,6 +261,28 @@ export class Collection<T extends object = Document> {
     const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
     const { first } = await this.#write((collection) => remove(collection, request))
     return first === undefined ? null : (request.project(first) as T)
+  }
+
+  /**
+   * The changes that this process commits to the collection from the call on, each once and in their order. Of a database it is
+   * the default collection that is watched, as in every other call.
+   * @param pipeline `$match` and `$project`, over events; see docs/change-streams.md
+   * @throws PetalError BadValue and others of the pipeline, CommandNotSupported for other stages and for taking up earlier
+   *   events; AbortedError
+   * @example
+   * await using changes = db.watch([{ $match: { operationType: { $in: ['insert', 'update'] } } }])
+   * await db.insertOne({ lang: 'en' })
+   * for await (const change of changes) {
+   *   console.log(change.operationType)
+   *   break
+   * }
+   */
+  watch<E extends object = ChangeEvent<T>>(
+    pipeline: readonly Filter[] = [],
+    options: ChangeStreamOptions = {}
+  ): ChangeStream<E> {
+    assertOptions('watch', options)
+    return watchFeed<E>(this.#collections.feed(this.collectionName), pipeline, options)
   }
 
   /**
@@ -306,7 +332,7 @@ export class Collection<T extends object = Document> {
     call: string,
     limit: number,
     filter: Filter,
-    compile: () => Update,
+    compile: Compile,
     options: UpdateOptions
   ): Promise<UpdateResult> {
     const request = updateRequest(call, limit, filter, compile, options)
@@ -329,7 +355,7 @@ export class Collection<T extends object = Document> {
   async #findOneAndChange(
     call: string,
     filter: Filter,
-    compile: () => Update,
+    compile: Compile,
     options: FindOneAndUpdateOptions
   ): Promise<T | null> {
     const request = findOneAndUpdateRequest(call, filter, compile, options)

@@ -16,11 +16,13 @@ import type { CollectionOptions, OpenOptions, Store, StoreName } from './options
 import { Catalog, type Clearing } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
 import { type OpenedStore, openStore } from './store/open-store.ts'
+import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
 
 export class Collections {
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
+  readonly #feeds: ChangeFeeds
   readonly #isReadOnly: boolean
   /** Open ones as they are; those being opened or dropped as promises. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
@@ -28,10 +30,17 @@ export class Collections {
   readonly #writes = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  private constructor(opened: OpenedStore, catalog: Catalog, opener: CollectionOpener, isReadOnly: boolean) {
+  private constructor(
+    opened: OpenedStore,
+    catalog: Catalog,
+    opener: CollectionOpener,
+    feeds: ChangeFeeds,
+    isReadOnly: boolean
+  ) {
     this.#opened = opened
     this.#catalog = catalog
     this.#opener = opener
+    this.#feeds = feeds
     this.#isReadOnly = isReadOnly
   }
 
@@ -40,8 +49,9 @@ export class Collections {
     await loadHashChoice(index.hash)
     const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)
     try {
-      const opener = new CollectionOpener(opened, catalog, options, index)
-      const collections = new Collections(opened, catalog, opener, options.readOnly === true)
+      const feeds = new ChangeFeeds()
+      const opener = new CollectionOpener(opened, catalog, options, index, feeds)
+      const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true)
       await collections.#finishDrops()
       return collections
     } catch (error) {
@@ -76,6 +86,12 @@ export class Collections {
   numberOf(name: string): number | undefined {
     this.#assertOpen()
     return this.#catalog.entry(name)?.number
+  }
+
+  /** Who watches the collection, whether it exists or not. */
+  feed(name: string): ChangeFeed {
+    this.#assertOpen()
+    return this.#feeds.of(name)
   }
 
   /** The collection, undefined while it does not exist. A promise only when it has to be opened. */
@@ -130,6 +146,7 @@ export class Collections {
       try {
         await collection.close()
         await this.#catalog.drop(name)
+        this.#feeds.of(name).dropped()
         await this.#deleteRecords(entry.number)
         return undefined
       } catch (error) {
@@ -209,6 +226,7 @@ export class Collections {
         if (!this.#isReadOnly) errors.push(error)
       }
     }
+    this.#feeds.end()
     await this.#opened.close()
     if (errors.length > 0) throw commitFailed(errors[0])
   }

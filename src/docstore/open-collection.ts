@@ -14,6 +14,7 @@ import type { AutoRebuildOptions } from './options.ts'
 import { ReadView } from './read/read-view.ts'
 import type { CollectionStore } from './store/collection-store.ts'
 import { Snapshots } from './store/snapshots.ts'
+import type { ChangeFeed } from './watch/change-feed.ts'
 import { Committer } from './write/committer.ts'
 import type { CollectionState } from './write/write-batch.ts'
 import { Writer } from './write/writer.ts'
@@ -39,25 +40,27 @@ export class OpenCollection {
   }
 
   private constructor(
-    name: string,
+    feed: ChangeFeed,
     store: CollectionStore,
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
     autoRebuild: AutoRebuildOptions | undefined
   ) {
+    const { collection: name } = feed
     this.name = name
     this.store = store
     this.#index = index
     this.declared = declared
     this.snapshots = new Snapshots(store)
-    this.committer = new Committer(store, index, declared, this.snapshots, state)
+    this.committer = new Committer(store, index, declared, this.snapshots, feed, state)
     this.writer = new Writer(name, store, index, this.committer, () => store.greatestId(state))
     this.autoRebuild = autoRebuild && this.#watch(autoRebuild)
   }
 
+  /** @param feed of the collection */
   static async open(
-    name: string,
+    feed: ChangeFeed,
     store: CollectionStore,
     index: DocumentIndex,
     declared: DeclaredIndexes,
@@ -67,7 +70,7 @@ export class OpenCollection {
     await index.open(state.nextOrdinal, state.documents)
     // The first collection of a process takes long: nothing is compiled.
     await turnIfLong()
-    return new OpenCollection(name, store, index, declared, state, autoRebuild)
+    return new OpenCollection(feed, store, index, declared, state, autoRebuild)
   }
 
   /** The committed state of this instant. The caller closes the view. */

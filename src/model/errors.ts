@@ -30,6 +30,7 @@ export const errorCodes = {
   ExceededMemoryLimit: 146,
   UnsupportedFormat: 206,
   DataCorruption: 246,
+  ChangeStreamHistoryLost: 286,
   QueryExceededMemoryLimit: 292,
   /** Our own: MongoDB has no number for these. */
   DatabaseNotFound: 90001,

@@ -6,7 +6,8 @@
  * 2. A batch prepared while its predecessor was under way falls with it: it relied on that one's ids.
  * 3. The limit is raised, deletions reach the index and the snapshot is unpinned in one turn: a view captured before
  *    sees nothing of the batch, one captured after sees all of it.
- * 4. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
+ * 4. Who watches is told of a batch when it is visible, and before the next one is handed to the store.
+ * 5. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
  *    that is computed from the _id.
  */
 import type { Document } from '../../model/types.ts'
@@ -21,7 +22,10 @@ import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
 import type { AdmittedEntries, EntryWrites } from '../indexes/entry-writes.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
-import type { Snapshots } from '../store/snapshots.ts'
+import type { SharedSnapshot, Snapshots } from '../store/snapshots.ts'
+import type { CommitKind } from '../watch/change.ts'
+import type { ChangeFeed } from '../watch/change-feed.ts'
+import { tellCommit } from '../watch/commit-telling.ts'
 import type { CollectionState, WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
@@ -31,12 +35,15 @@ const decoder = new TextDecoder()
 
 /** A batch being prepared. */
 export interface Commit {
+  readonly kind: CommitKind
   readonly batch: WriteBatch
   readonly arena: RecordArena
   /** Entries of declared indexes; undefined when there are none. */
   readonly entries: EntryWrites | undefined
   /** Versions the index was told of, to be taken back should the batch fail. */
   readonly added: number[]
+  /** Ordinals of what was added, where versions do not tell them. */
+  readonly placed: number[] | undefined
   /** Ordinals. */
   readonly removed: number[]
   /** Change of the collection's counters. */
@@ -57,6 +64,7 @@ export class Committer {
   readonly #index: DocumentIndex
   readonly #snapshots: Snapshots
   readonly #declared: DeclaredIndexes
+  readonly #feed: ChangeFeed
   readonly #encoder: RecordEncoder
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
@@ -74,6 +82,7 @@ export class Committer {
     index: DocumentIndex,
     declared: DeclaredIndexes,
     snapshots: Snapshots,
+    feed: ChangeFeed,
     state: CollectionState
   ) {
     this.#store = store
@@ -81,6 +90,7 @@ export class Committer {
     this.#encoder = new RecordEncoder(index)
     this.#declared = declared
     this.#snapshots = snapshots
+    this.#feed = feed
     this.#state = state
     this.#nextVersion = state.nextOrdinal
     this.nextId = state.nextId
@@ -101,13 +111,15 @@ export class Committer {
     return this.#store.ids?.size ?? this.limit
   }
 
-  begin(): Commit {
+  begin(kind: CommitKind): Commit {
     const batch = this.#store.newBatch()
     return {
+      kind,
       batch,
       arena: batch.copies ? this.#passingArena : new RecordArena('kept'),
       entries: this.#declared.begin(),
       added: [],
+      placed: this.#store.ids === undefined ? undefined : [],
       removed: [],
       documents: 0,
       documentBytes: 0,
@@ -245,12 +257,13 @@ export class Committer {
     id: Uint8Array,
     admitted: AdmittedEntries | undefined
   ): void {
-    const { batch, added, entries } = commit
+    const { batch, added, placed, entries } = commit
     const ordinal = this.#ordinalOf(id)
     // Where ordinals do not tell which document the version is of.
     const { placement } = this.#index
     if (placement !== undefined) batch.putIndexRecord(placement.place(this.#nextVersion, ordinal))
     added.push(this.#nextVersion++)
+    placed?.push(ordinal)
     batch.putDocument(ordinal, record)
     batch.putId(id, ordinal)
     if (admitted !== undefined) entries?.put(batch, admitted, ordinal)
@@ -276,11 +289,15 @@ export class Committer {
   }
 
   async #write(commit: Commit, state: CollectionState): Promise<void> {
+    let watching: ChangeFeed['streams']
+    let before: SharedSnapshot | undefined
     try {
       await this.#store.commit(commit.batch)
       for (const ordinal of commit.removed) this.#index.remove(ordinal)
       this.#index.placement?.commit(state.nextOrdinal)
       this.#state = state
+      watching = this.#feed.streams
+      if (watching.length > 0 && commit.removed.length > 0) before = this.#snapshots.acquire()
       if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)
     } catch (error) {
       this.#failures++
@@ -290,6 +307,10 @@ export class Committer {
     } finally {
       this.#snapshots.unpin()
     }
+    if (watching.length === 0) return
+    // The next batch waits: what this one has written is there to be read.
+    const { kind, added, placed = added, removed } = commit
+    await tellCommit({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
   }
 }
 

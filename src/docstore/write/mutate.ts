@@ -11,12 +11,12 @@ import type { Document } from '../../model/types.ts'
 import { storedForm } from '../documents/stored-form.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import type { ReadOptions } from '../options.ts'
 import type { Match } from '../read/confirmer.ts'
 import { Control } from '../read/control.ts'
-import { beginFind, type CompiledFind, matchesOf } from '../read/find.ts'
+import { beginFind, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import { advance, end } from '../read/steps.ts'
+import type { CommitKind } from '../watch/change.ts'
 import { type Commit, isFull } from './committer.ts'
 import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
 
@@ -38,7 +38,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     let modified = 0
     let before: Document | undefined
     let after: Document | undefined
-    await forEachMatch(collection, request.find, request.options, (commit, match) => {
+    await forEachMatch(collection, request.kind, request, (commit, match) => {
       const changed = storedForm(request.change(match.document, { isInsert: false, now }))
       const write = (): void => {
         if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
@@ -62,12 +62,12 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
 /** Deletes up to `find.limit` matches. */
 export function remove(
   collection: OpenCollection,
-  { find, options }: DeleteRequest
+  request: DeleteRequest
 ): Promise<{ readonly deleted: number; readonly first: Document | undefined }> {
   return collection.writer.exclusive(async () => {
     let deleted = 0
     let first: Document | undefined
-    await forEachMatch(collection, find, options, (commit, match) => {
+    await forEachMatch(collection, 'delete', request, (commit, match) => {
       const write = (): void => {
         collection.committer.remove(commit, match, encodeKey(match.document._id))
         if (deleted++ === 0) first = match.document
@@ -82,8 +82,8 @@ export function remove(
 /** Calls `visit` for every match in order, with the batch that takes its writes; commits the batches. */
 async function forEachMatch(
   collection: OpenCollection,
-  find: CompiledFind,
-  options: ReadOptions,
+  kind: CommitKind,
+  { find, options }: DeleteRequest,
   visit: (commit: Commit, match: Match) => void | Promise<void>
 ): Promise<void> {
   const { committer, writer } = collection
@@ -102,7 +102,7 @@ async function forEachMatch(
       if (slice === undefined) break
       for (const match of slice) {
         if (remaining-- <= 0) break
-        commit ??= committer.begin()
+        commit ??= committer.begin(kind)
         const visiting = visit(commit, match)
         if (visiting instanceof Promise) await visiting
         if (!isFull(commit)) continue

@@ -7,7 +7,7 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { compileProjection } from '../../query/projection.ts'
-import { compileUpdate, type Update } from '../../query/update/update.ts'
+import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
 import { documentFromFilter } from '../../query/update/upsert.ts'
 import {
   assertBoolean,
@@ -26,8 +26,13 @@ export interface DeleteRequest {
   readonly options: ReadOptions
 }
 
-export interface UpdateRequest extends DeleteRequest {
+/** By operators, or by a whole document. */
+interface CompiledChange {
+  readonly kind: 'update' | 'replace'
   readonly change: Update
+}
+
+export interface UpdateRequest extends DeleteRequest, CompiledChange {
   /** What to insert when nothing matches: the change applied to this. */
   readonly upsertSeed: (() => Document) | undefined
 }
@@ -38,11 +43,17 @@ interface Projected {
 }
 
 /** A change, compiled when it is its turn: what is wrong with the options comes first. */
-type Compile = () => Update
+export type Compile = () => CompiledChange
 
 /** @throws PetalError as compileUpdate() does */
-export function compileOperators(spec: unknown, filter: unknown, { arrayFilters }: UpdateOptions): Update {
-  return compileUpdate(spec, arrayFilters === undefined ? { filter } : { filter, arrayFilters })
+export function compileOperators(spec: unknown, filter: unknown, { arrayFilters }: UpdateOptions): CompiledChange {
+  const change = compileUpdate(spec, arrayFilters === undefined ? { filter } : { filter, arrayFilters })
+  return { kind: 'update', change }
+}
+
+/** @throws PetalError as compileReplacement() does */
+export function compileWhole(replacement: unknown): CompiledChange {
+  return { kind: 'replace', change: compileReplacement(replacement) }
 }
 
 /**
@@ -59,7 +70,7 @@ export function updateRequest(
   assertOptions(call, options)
   assertBoolean('upsert', options.upsert)
   const find = compileFind(required(filter), { ...options, limit })
-  return { find, change: compile(), upsertSeed: upsertSeed(filter, options), options }
+  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options }
 }
 
 /** As updateRequest(), of the first match, of an order if one is given. */
@@ -74,7 +85,7 @@ export function findOneAndUpdateRequest(
   assertReturnDocument(options.returnDocument)
   const find = compileFind(required(filter), oneOf(options))
   const project = compileProjection(options.projection)
-  return { find, change: compile(), upsertSeed: upsertSeed(filter, options), options, project }
+  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options, project }
 }
 
 /** @param limit of matches, 0 for none */

@@ -215,7 +215,7 @@ export class Writer {
     const errors: WriteError[] = []
     let count = 0
     let characters = 0
-    let commit = this.#committer.begin()
+    let commit = this.#committer.begin('insert')
     let unseen = 0
     try {
       for (let i = 0; i < entries.length; i++) {
@@ -246,7 +246,7 @@ export class Writer {
         characters += commit.batch.size
         await this.#committer.start(commit)
         commits.push(commit.done)
-        commit = this.#committer.begin()
+        commit = this.#committer.begin('insert')
       }
       characters += commit.batch.size
       await this.#committer.start(commit)

@@ -1,0 +1,121 @@
+/**
+ * Changes between the commit and the consumer of one stream.
+ *
+ * Invariants:
+ * 1. Whoever commits never waits here, and no error leaves: it ends the stream.
+ * 2. A change is held once, in the order of commits, and only if the pipeline admits its event.
+ * 3. What is held stays within the budget, or is one change; when it would not, all of it is let go and the stream fails.
+ */
+import { bytesOf, type Change, eventOf, keptFor, type Wants } from './change.ts'
+import { historyLost } from './errors.ts'
+import type { Pipeline } from './pipeline.ts'
+
+export interface BufferSettings extends Wants {
+  readonly collection: string
+  readonly pipeline: Pipeline
+  readonly maxBufferedBytes: number
+}
+
+/** Taken changes are cut off when so many lie in front. */
+const maxTaken = 1024
+
+export class ChangeBuffer {
+  readonly settings: BufferSettings
+  #changes: Change[] = []
+  #first = 0
+  #bytes = 0
+  #state: 'open' | 'ended' | 'failed' = 'open'
+  #failure: unknown
+  #waiting: (() => void)[] = []
+  /** Called once, when the stream takes no more changes. */
+  onEnd: (() => void) | undefined
+
+  constructor(settings: BufferSettings) {
+    this.settings = settings
+  }
+
+  /** Whether changes are taken. */
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  get isEmpty(): boolean {
+    return this.#first >= this.#changes.length
+  }
+
+  /** A change was committed. */
+  put(change: Change): void {
+    if (!this.isOpen) return
+    const { collection, pipeline, maxBufferedBytes } = this.settings
+    const kept = keptFor(this.settings, change)
+    try {
+      if (pipeline.admits?.(eventOf(kept, collection, this.settings)) === false) return
+    } catch (error) {
+      this.fail(error)
+      return
+    }
+    const bytes = bytesOf(kept)
+    if (!this.isEmpty && this.#bytes + bytes > maxBufferedBytes) {
+      this.fail(historyLost(collection, maxBufferedBytes))
+      return
+    }
+    this.#changes.push(kept)
+    this.#bytes += bytes
+    this.#wake()
+  }
+
+  /** The next change; undefined when none is there. @throws what the stream failed with */
+  take(): Change | undefined {
+    if (this.#state === 'failed') throw this.#failure
+    if (this.isEmpty) return undefined
+    const change = this.#changes[this.#first++]!
+    this.#bytes -= bytesOf(change)
+    if (this.isEmpty || this.#first >= maxTaken) {
+      this.#changes = this.#changes.slice(this.#first)
+      this.#first = 0
+    }
+    return change
+  }
+
+  /** Resolves when there may be a change to take, or the stream has ended. */
+  arrival(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** No more changes will come; those that are there can be taken. */
+  end(): void {
+    this.#end('ended')
+  }
+
+  /** As end(), and lets go of what is there. */
+  discard(): void {
+    this.#letGo()
+    this.#end('ended')
+  }
+
+  /** As discard(); take() throws the error from now on. */
+  fail(error: unknown): void {
+    if (!this.isOpen) return
+    this.#failure = error
+    this.#letGo()
+    this.#end('failed')
+  }
+
+  #end(state: 'ended' | 'failed'): void {
+    if (!this.isOpen) return
+    this.#state = state
+    this.onEnd?.()
+    this.#wake()
+  }
+
+  #letGo(): void {
+    this.#changes = []
+    this.#first = 0
+    this.#bytes = 0
+  }
+
+  #wake(): void {
+    if (this.#waiting.length === 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+}

@@ -1,0 +1,66 @@
+/** Change events, in the shapes of MongoDB's driver. */
+import type { Timestamp } from 'bson'
+import type { Document } from '../../model/types.ts'
+import type { UpdateDescription } from './update-description.ts'
+
+/** Tells an event from all others of the process. Streams cannot be resumed from it. */
+export interface ResumeToken {
+  readonly _data: string
+}
+
+interface EventBase {
+  _id: ResumeToken
+  /** Seconds, and a count within the second: grows from event to event. */
+  clusterTime: Timestamp
+  /** When the change was committed. */
+  wallTime: Date
+}
+
+interface DocumentEvent extends EventBase {
+  ns: { coll: string }
+  documentKey: { _id: unknown }
+}
+
+export interface InsertEvent<T extends object = Document> extends DocumentEvent {
+  operationType: 'insert'
+  fullDocument: T
+}
+
+export interface UpdateEvent<T extends object = Document> extends DocumentEvent {
+  operationType: 'update'
+  updateDescription: UpdateDescription
+  /** As it is after the change, unless `fullDocument` is `'default'`. */
+  fullDocument?: T
+  /** With `fullDocumentBeforeChange`. */
+  fullDocumentBeforeChange?: T
+}
+
+export interface ReplaceEvent<T extends object = Document> extends DocumentEvent {
+  operationType: 'replace'
+  fullDocument: T
+  fullDocumentBeforeChange?: T
+}
+
+export interface DeleteEvent<T extends object = Document> extends DocumentEvent {
+  operationType: 'delete'
+  fullDocumentBeforeChange?: T
+}
+
+/** The collection was dropped; an InvalidateEvent follows. */
+export interface DropEvent extends EventBase {
+  operationType: 'drop'
+  ns: { coll: string }
+}
+
+/** The last event of a stream. */
+export interface InvalidateEvent extends EventBase {
+  operationType: 'invalidate'
+}
+
+export type ChangeEvent<T extends object = Document> =
+  | InsertEvent<T>
+  | UpdateEvent<T>
+  | ReplaceEvent<T>
+  | DeleteEvent<T>
+  | DropEvent
+  | InvalidateEvent
