@@ -20,7 +20,8 @@ import {
   type IndexOptions,
   invalidOption,
   isOptions,
-  type OpenOptions
+  type OpenOptions,
+  ttlIntervalSeconds
 } from './options.ts'
 import { type Catalog, type CatalogEntry, checkCollectionName } from './store/catalog.ts'
 import { CollectionStore } from './store/collection-store.ts'
@@ -36,6 +37,7 @@ export function checkOptions(options: OpenOptions): IndexOptions {
   autoRebuildOptions(options.autoRebuild)
   checkIds(options.ids ?? 'table')
   documentCacheBytes(options.documentCacheBytes)
+  ttlIntervalSeconds(options.ttlIntervalSeconds)
   const { lsm } = options
   if (lsm !== undefined && !isOptions(lsm)) throw invalidOption('lsm', 'an object', lsm)
   return index
@@ -49,6 +51,7 @@ export class CollectionOpener {
   readonly #documentRoom: DocumentRoom
   readonly #index: IndexOptions
   readonly #autoRebuild: OpenOptions['autoRebuild']
+  readonly #ttlIntervalSeconds: number
   readonly #feeds: ChangeFeeds
   /** Of collections that are made. */
   readonly #ids: IdsOption
@@ -65,6 +68,7 @@ export class CollectionOpener {
     this.#documentRoom = new DocumentRoom(documentCacheBytes(options.documentCacheBytes))
     this.#index = index
     this.#autoRebuild = options.autoRebuild
+    this.#ttlIntervalSeconds = ttlIntervalSeconds(options.ttlIntervalSeconds)
     this.#feeds = feeds
     this.#ids = options.ids ?? 'table'
   }
@@ -116,10 +120,12 @@ export class CollectionOpener {
     const indexStore = new IndexStore(this.#opened.store, entry.number)
     const declared = await DeclaredIndexes.open(name, indexStore, store.idTable, entry.declared ?? [])
     const { autoRebuild = this.#autoRebuild } = this.#chosen.get(name) ?? {}
-    const rebuilding = this.#isReadOnly ? undefined : autoRebuildOptions(autoRebuild)
+    const ownWork = this.#isReadOnly
+      ? undefined
+      : { autoRebuild: autoRebuildOptions(autoRebuild), ttlIntervalSeconds: this.#ttlIntervalSeconds }
     const state = await this.#catalog.state(entry.number)
     try {
-      return await OpenCollection.open(this.#feeds.of(name), store, index, declared, state, rebuilding)
+      return await OpenCollection.open(this.#feeds.of(name), store, index, declared, state, ownWork)
     } catch (error) {
       throw withoutStoredHash(name, error) ?? error
     }

@@ -291,10 +291,12 @@ export class Collection<T extends object = Document> {
    * built. Harmless when repeated.
    * @returns the index's name
    * @throws PetalError DuplicateKey when documents share a unique key, CannotIndexParallelArrays, IndexOptionsConflict,
-   *   IndexKeySpecsConflict, BadValue; AbortedError. Nothing of the index then stays.
+   *   IndexKeySpecsConflict, CannotCreateIndex and InvalidIndexSpecificationOption for `expireAfterSeconds`, BadValue;
+   *   AbortedError. Nothing of the index then stays.
    * @example
    * await db.createIndex({ 'user.id': 1, at: -1 })
    * await db.createIndex({ email: 1 }, { unique: true, sparse: true })
+   * await db.createIndex({ seenAt: 1 }, { expireAfterSeconds: 3600 })
    */
   async createIndex(spec: IndexSpec, options: CreateIndexOptions = {}): Promise<string> {
     assertOptions('createIndex', options)

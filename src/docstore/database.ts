@@ -11,6 +11,7 @@ import type { DeclaredIndexStats } from './indexes/declared-indexes.ts'
 import type { AutoRebuildStats } from './jobs/auto-rebuild.ts'
 import { type BackupOptions, type BackupResult, backupDatabase } from './jobs/backup.ts'
 import { type CompactOptions, type CompactResult, compactDatabase } from './jobs/compact.ts'
+import type { ExpiryStats } from './jobs/expiry.ts'
 import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
 import { assertOptions, type CollectionOptions } from './options.ts'
 import { checkCollectionName } from './store/catalog.ts'
@@ -35,6 +36,8 @@ export interface CollectionStats {
   readonly declared: readonly DeclaredIndexStats[]
   /** What is built again by itself. */
   readonly autoRebuild: AutoRebuildStats
+  /** What is deleted by itself, by indexes with `expireAfterSeconds`. */
+  readonly expiry: ExpiryStats
 }
 
 export interface DatabaseStats {
@@ -102,8 +105,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
       const { documents, documentBytes } = collection.state
       const declared = await collection.declared.stats()
       const index = collection.indexStats()
-      const { ids, autoRebuildStats: autoRebuild } = collection
-      collections.push({ name, documents, documentBytes, index, ids, declared, autoRebuild })
+      const { ids, autoRebuildStats: autoRebuild, expiryStats: expiry } = collection
+      collections.push({ name, documents, documentBytes, index, ids, declared, autoRebuild, expiry })
     }
     const sum = (of: (stats: CollectionStats) => number): number =>
       collections.reduce((total, stats) => total + of(stats), 0)

@@ -8,7 +8,9 @@ import type { StoredChoice } from '../sharded-bloom/tune/stored-choice.ts'
 import { decodeRecord } from './documents/record.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexes } from './indexes/declared-indexes.ts'
+import { sweepExpired } from './indexes/expired.ts'
 import { AutoRebuild, type AutoRebuildStats, neverRebuilt } from './jobs/auto-rebuild.ts'
+import { Expiry, type ExpiryStats, neverSwept } from './jobs/expiry.ts'
 import { RebuildJob, type RebuildOptions, type RebuildResult } from './jobs/rebuild-job.ts'
 import type { AutoRebuildOptions } from './options.ts'
 import { ReadView } from './read/read-view.ts'
@@ -18,6 +20,12 @@ import type { ChangeFeed } from './watch/change-feed.ts'
 import { Committer } from './write/committer.ts'
 import type { CollectionState } from './write/write-batch.ts'
 import { Writer } from './write/writer.ts'
+
+/** What a collection does that nobody asks for. */
+interface OwnWork {
+  readonly autoRebuild: AutoRebuildOptions | undefined
+  readonly ttlIntervalSeconds: number
+}
 
 /** More documents than these are not read without letting others run. */
 const maxPassingReads = 16
@@ -35,6 +43,8 @@ export class OpenCollection {
   readonly #rebuildJob = new RebuildJob()
   /** undefined where it is turned off, or there is nothing to build. */
   readonly autoRebuild: AutoRebuild | undefined
+  /** undefined in a database that is only read. */
+  readonly expiry: Expiry | undefined
   readonly #forgetView = (view: ReadView): void => {
     this.#views.delete(view)
   }
@@ -45,7 +55,7 @@ export class OpenCollection {
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
-    autoRebuild: AutoRebuildOptions | undefined
+    ownWork: OwnWork | undefined
   ) {
     const { collection: name } = feed
     this.name = name
@@ -55,22 +65,26 @@ export class OpenCollection {
     this.snapshots = new Snapshots(store)
     this.committer = new Committer(store, index, declared, this.snapshots, feed, state)
     this.writer = new Writer(name, store, index, this.committer, () => store.greatestId(state))
-    this.autoRebuild = autoRebuild && this.#watch(autoRebuild)
+    this.autoRebuild = ownWork?.autoRebuild && this.#watch(ownWork.autoRebuild)
+    this.expiry = ownWork && this.#expire(ownWork.ttlIntervalSeconds)
   }
 
-  /** @param feed of the collection */
+  /**
+   * @param feed of the collection
+   * @param ownWork undefined in a database that is only read
+   */
   static async open(
     feed: ChangeFeed,
     store: CollectionStore,
     index: DocumentIndex,
     declared: DeclaredIndexes,
     state: CollectionState,
-    autoRebuild: AutoRebuildOptions | undefined
+    ownWork: OwnWork | undefined
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
     // The first collection of a process takes long: nothing is compiled.
     await turnIfLong()
-    return new OpenCollection(feed, store, index, declared, state, autoRebuild)
+    return new OpenCollection(feed, store, index, declared, state, ownWork)
   }
 
   /** The committed state of this instant. The caller closes the view. */
@@ -141,6 +155,10 @@ export class OpenCollection {
     return this.autoRebuild?.stats ?? neverRebuilt
   }
 
+  get expiryStats(): ExpiryStats {
+    return this.expiry?.stats ?? neverSwept
+  }
+
   /** What the index chooses parameters by; undefined for one that has none. */
   get indexTuning(): IndexTuning | undefined {
     return this.#index.tuning
@@ -157,6 +175,7 @@ export class OpenCollection {
   /** Waits for writes, ends all reads and leaves nothing to recover. */
   async close(): Promise<void> {
     this.autoRebuild?.close()
+    await this.expiry?.close()
     await this.#rebuildJob.close()
     await this.writer.close()
     this.closeViews()
@@ -166,6 +185,21 @@ export class OpenCollection {
 
   closeViews(): void {
     for (const view of [...this.#views]) view.close()
+  }
+
+  #expire(intervalSeconds: number): Expiry {
+    const { declared } = this
+    return new Expiry(
+      {
+        isWanted: () => declared.expiring.length > 0,
+        sweep: async (now, isOver, onDeleted) => {
+          for (const index of declared.expiring) {
+            await sweepExpired({ collection: this, index, now, isOver, onDeleted })
+          }
+        }
+      },
+      intervalSeconds
+    )
   }
 
   #watch(options: AutoRebuildOptions): AutoRebuild | undefined {

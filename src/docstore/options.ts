@@ -113,6 +113,11 @@ export interface OpenOptions {
   readonly index?: IndexKind | IndexOptions
   /** Builds the index again, beside reads and writes, when that pays; false never does. Default true. */
   readonly autoRebuild?: boolean | AutoRebuildOptions
+  /**
+   * Seconds between two looks for documents that have expired by an index with `expireAfterSeconds`; above 0, at most 2,000,000.
+   * Default 60.
+   */
+  readonly ttlIntervalSeconds?: number
 }
 
 /** How a collection is opened, where that differs from its database. */
@@ -200,6 +205,16 @@ export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): A
   }
   if (excess !== undefined && !(excess >= 1)) throw invalidOption('autoRebuild.excess', 'at least 1', excess)
   return option
+}
+
+const defaultTtlIntervalSeconds = 60
+/** Timers take no more milliseconds than 31 bits hold. */
+const maxTtlIntervalSeconds = 2_000_000
+
+/** @throws PetalError InvalidOptions */
+export function ttlIntervalSeconds(option: OpenOptions['ttlIntervalSeconds'] = defaultTtlIntervalSeconds): number {
+  if (typeof option === 'number' && option > 0 && option <= maxTtlIntervalSeconds) return option
+  throw invalidOption('ttlIntervalSeconds', `above 0 and at most ${maxTtlIntervalSeconds}`, option)
 }
 
 export function invalidOption(option: string, wanted: string, value: unknown): PetalError {

@@ -56,6 +56,7 @@ export async function createIndex(
       assertFeasible(index)
       await catalog.addDeclared(collection.name, index.definition)
       index.isReady = true
+      collection.expiry?.noteIndexes()
     })
   } catch (error) {
     await takeBack(collection, catalog, index)
@@ -72,6 +73,7 @@ export async function dropIndex(collection: OpenCollection, catalog: Catalog, to
     if (found === undefined) throw indexNotFound(told)
     await catalog.dropDeclared(collection.name, found.definition.id)
     declared.remove(found)
+    collection.expiry?.noteIndexes()
     return found
   })
   await clear(catalog, collection, index)
@@ -87,7 +89,10 @@ function isThere(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition
       const what = `The index '${wanted.name}' is there with other fields`
       throw indexConflict('IndexKeySpecsConflict', what)
     }
-    const isAlike = definition.unique === wanted.unique && definition.sparse === wanted.sparse
+    const isAlike =
+      definition.unique === wanted.unique &&
+      definition.sparse === wanted.sparse &&
+      definition.expireAfterSeconds === wanted.expireAfterSeconds
     if (!isNamesake || !isAlike) {
       const what = `An index with the same fields is there: '${definition.name}', with another name or other options`
       throw indexConflict('IndexOptionsConflict', what)

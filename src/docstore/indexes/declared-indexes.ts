@@ -67,6 +67,11 @@ export class DeclaredIndexes {
     return this.#indexes.filter(({ isReady }) => isReady)
   }
 
+  /** Those by which documents expire. */
+  get expiring(): readonly DeclaredIndex[] {
+    return this.ready.filter(({ definition }) => definition.expireAfterSeconds !== undefined)
+  }
+
   get isEmpty(): boolean {
     return this.#indexes.length === 0
   }

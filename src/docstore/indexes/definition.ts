@@ -2,7 +2,7 @@
  * What a declared index is: the fields of its keys, their directions, and its promises. Checked here, once.
  */
 import { PetalError } from '../../model/errors.ts'
-import { splitPath } from '../../model/path.ts'
+import { isDigits, splitPath } from '../../model/path.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 
 export interface IndexField {
@@ -18,6 +18,8 @@ export interface IndexDefinition {
   readonly fields: readonly IndexField[]
   readonly unique: boolean
   readonly sparse: boolean
+  /** undefined where documents do not expire by it. */
+  readonly expireAfterSeconds?: number
 }
 
 export interface CreateIndexOptions {
@@ -25,6 +27,11 @@ export interface CreateIndexOptions {
   readonly unique?: boolean
   /** Leaves documents out that have none of the paths. Default false. */
   readonly sparse?: boolean
+  /**
+   * Documents whose date in the only field, the least of several, is so many seconds ago are deleted, soon after and by this
+   * process; those without a date there never expire. From 0 to 2147483647; 0 is at the date itself. See docs/expiry.md.
+   */
+  readonly expireAfterSeconds?: number
   /** Default: paths and directions joined, `a_1_b_-1`. */
   readonly name?: string
   /** Ends the building with an AbortedError; nothing of the index stays. */
@@ -45,6 +52,8 @@ export interface IndexDescription {
   readonly key: Readonly<Record<string, 1 | -1>>
   readonly unique: boolean
   readonly sparse: boolean
+  /** undefined where documents do not expire by it. */
+  readonly expireAfterSeconds?: number
 }
 
 /** `{ a: 1, 'b.c': -1 }`, a Map, `[['a', 1], ['b.c', -1]]` or `'a'`. */
@@ -55,9 +64,16 @@ export type IndexSpec =
   | readonly (readonly [string, 1 | -1])[]
 
 const maxFields = 31
-const knownOptions = new Set(['unique', 'sparse', 'name', 'signal', 'onProgress'])
+const knownOptions = new Set(['unique', 'sparse', 'expireAfterSeconds', 'name', 'signal', 'onProgress'])
 
-/** @param options an object: see assertOptions() @throws PetalError BadValue, InvalidOptions, CommandNotSupported */
+/** As MongoDB has it: some 68 years. */
+const maxExpireAfterSeconds = 2_147_483_647
+
+/**
+ * @param options an object: see assertOptions()
+ * @throws PetalError BadValue, InvalidOptions, CommandNotSupported; CannotCreateIndex and InvalidIndexSpecificationOption for
+ *   `expireAfterSeconds`
+ */
 export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<IndexDefinition, 'id'> {
   const fields = parseFields(spec)
   for (const option of Object.keys(options)) {
@@ -71,7 +87,10 @@ export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<Ind
   if (name === '_id_' || name === 'scan' || name === 'index') {
     throw new PetalError('BadValue', `An index cannot be called '${name}'`, { details: { option: 'name' } })
   }
-  return { name, fields, unique, sparse }
+  const { expireAfterSeconds } = options
+  if (expireAfterSeconds === undefined) return { name, fields, unique, sparse }
+  checkExpiry(fields, expireAfterSeconds)
+  return { name, fields, unique, sparse, expireAfterSeconds }
 }
 
 /** True when keys of the two are made and ordered alike. */
@@ -86,8 +105,9 @@ export function keyPattern({ fields }: Pick<IndexDefinition, 'fields'>): Record<
 }
 
 export function describeIndex(definition: IndexDefinition): IndexDescription {
-  const { name, unique, sparse } = definition
-  return { name, key: keyPattern(definition), unique, sparse }
+  const { name, unique, sparse, expireAfterSeconds } = definition
+  const expiry = expireAfterSeconds === undefined ? {} : { expireAfterSeconds }
+  return { name, key: keyPattern(definition), unique, sparse, ...expiry }
 }
 
 /** @throws PetalError BadValue, CommandNotSupported */
@@ -102,6 +122,23 @@ export function parseFields(spec: unknown): readonly IndexField[] {
   }
   if (fields.length > 0 && fields.length <= maxFields) return fields
   throw new PetalError('BadValue', `An index has 1 to ${maxFields} fields, got ${fields.length}`)
+}
+
+function checkExpiry(fields: readonly IndexField[], seconds: unknown): void {
+  if (typeof seconds !== 'number') throw cannotExpire(`takes a number of seconds, got ${nameOf(seconds)}`)
+  if (!(seconds >= 0 && seconds <= maxExpireAfterSeconds)) {
+    throw cannotExpire(`takes 0 to ${maxExpireAfterSeconds} seconds, got ${seconds}`)
+  }
+  const [{ path } = { path: '' }, ...others] = fields
+  if (others.length > 0) throw cannotExpire('has a single field; compound indexes do not support it')
+  if (path === '_id') {
+    const problem = "The field 'expireAfterSeconds' is not valid for an index of '_id'"
+    throw new PetalError('InvalidIndexSpecificationOption', problem, {
+      details: { option: 'expireAfterSeconds', path }
+    })
+  }
+  // An index holds no ranges of such paths: every sweep would read all of it.
+  if (splitPath(path).some(isDigits)) throw cannotExpire(`does not look at positions of arrays, as in '${path}'`)
 }
 
 function defaultName(fields: readonly IndexField[]): string {
@@ -132,6 +169,12 @@ function checkDirection(path: unknown, direction: unknown): 1 | -1 {
     })
   }
   throw new PetalError('BadValue', `The direction of '${String(path)}' must be 1 or -1`, { details: { path } })
+}
+
+function cannotExpire(problem: string): PetalError {
+  return new PetalError('CannotCreateIndex', `An index with expireAfterSeconds ${problem}`, {
+    details: { option: 'expireAfterSeconds' }
+  })
 }
 
 function badOption(option: string, wanted: string, value: unknown): PetalError {

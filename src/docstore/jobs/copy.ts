@@ -91,8 +91,8 @@ async function copyInto(source: Database<object>, target: Database<object>, opti
     for await (const copied of copy.run(maxDocuments, options.signal)) {
       options.onProgress?.({ collection: name, documents: documents + copied, totalDocuments })
     }
-    await copy.declareIndexes(options.signal)
     documents += await copy.check()
+    await copy.declareIndexes(options.signal)
   }
   return { collections: collections.length, documents }
 }
@@ -125,7 +125,7 @@ class CollectionCopy {
     yield this.#documents
   }
 
-  /** After the documents: an index is built faster than it is kept. */
+  /** After the documents: an index is built faster than it is kept. And after check(): documents may expire by it. */
   async declareIndexes(signal: AbortSignal | undefined): Promise<void> {
     for (const { key, ...options } of this.#source.listIndexes()) {
       await this.#target.createIndex(Object.entries(key), { ...options, ...(signal && { signal }) })

@@ -3,8 +3,8 @@
  *
  * Invariants:
  * 1. Removing, truncating and setting what is told makes the document before into the one after.
- * 2. A path that is told means one place: below a key that holds a dot, begins with `$`, is empty or is all digits, nothing is
- *    told by itself; the object around it is.
+ * 2. Below the document's own keys, which are told as they are, a path means one place: below a key that holds a dot, begins
+ *    with `$`, is empty or is all digits nothing is told by itself; the object around it is.
  * 3. Values are copies.
  */
 import { cloneValue, isIdentical } from '../../model/clone.ts'

@@ -1,0 +1,118 @@
+/**
+ * What a declared index with `expireAfterSeconds` says of which documents have expired, and their deletion.
+ *
+ * Invariants:
+ * 1. A document is deleted only if, with no other write under way, it is still there as the index knew it, has a date on the path
+ *    that is old enough, and the index is still there.
+ * 2. What is held is bounded: ordinals of one pass, records of one run.
+ */
+import { encodeKey } from '../../model/key.ts'
+import { breathe } from '../../model/time-slice.ts'
+import { decodeRecord } from '../documents/record.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { type CompiledFind, compileFind } from '../read/find.ts'
+import { Meter } from '../read/meter.ts'
+import { advance, end } from '../read/steps.ts'
+import type { DeclaredIndex } from './declared-index.ts'
+import { readOrdinals } from './entry-reader.ts'
+import { declaredRead } from './plan-read.ts'
+
+/** Ordinals that are gathered from one view. The entries of those deleted before have to be passed again by the next. */
+const passOrdinals = 50_000
+/** Deleted while other writes wait. */
+const batchDocuments = 256
+/** Records read together: documents may be large. */
+const runDocuments = 16
+
+export interface Sweep {
+  readonly collection: OpenCollection
+  readonly index: DeclaredIndex
+  /** Milliseconds since 1970: the time of the sweep. */
+  readonly now: number
+  /** Looked at between batches. */
+  readonly isOver: () => boolean
+  /** Told after every batch. */
+  readonly onDeleted: (count: number) => void
+}
+
+/** Deletes what has expired by the index, in batches between which other writes run. */
+export async function sweepExpired(sweep: Sweep): Promise<void> {
+  const find = expiredFind(sweep.index, sweep.now)
+  for (;;) {
+    const ordinals = await expiredOrdinals(sweep, find)
+    let deleted = 0
+    for (let from = 0; from < ordinals.length; from += batchDocuments) {
+      if (sweep.isOver()) return
+      const batch = ordinals.slice(from, from + batchDocuments)
+      const count = await sweep.collection.writer.exclusive(() => deleteBatch(sweep, find, batch))
+      sweep.onDeleted(count)
+      deleted += count
+    }
+    // Others may have changed all of them meanwhile: the rest has time until the next sweep.
+    if (ordinals.length < passOrdinals || deleted === 0) return
+  }
+}
+
+/** Of documents with a date on the index's path, the least of several, that is as old as the index says. */
+function expiredFind({ definition }: DeclaredIndex, now: number): CompiledFind {
+  const { name, fields, expireAfterSeconds = 0 } = definition
+  const latest = new Date(now - expireAfterSeconds * 1000)
+  return compileFind({ [fields[0]!.path]: { $lte: latest } }, { hint: name })
+}
+
+async function expiredOrdinals({ collection, index, isOver }: Sweep, find: CompiledFind): Promise<readonly number[]> {
+  if (isOver() || !isThere(collection, index)) return []
+  const read = declaredRead(collection, find)
+  const access = read?.choice.lookup
+  if (read === undefined || access === undefined) return []
+  const view = collection.capture()
+  const runs = readOrdinals(read.store, view, access, new Meter())
+  const ordinals: number[] = []
+  try {
+    let sliceStart = performance.now()
+    for (;;) {
+      const run = await advance(runs)
+      if (run === undefined) break
+      for (const ordinal of run) ordinals.push(ordinal)
+      if (ordinals.length >= passOrdinals || isOver()) break
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
+    }
+  } finally {
+    end(runs)
+    view.close()
+  }
+  return ordinals
+}
+
+/** REQUIRES: inside an exclusive task. @returns how many were deleted */
+async function deleteBatch(
+  { collection, index }: Sweep,
+  { filter }: CompiledFind,
+  ordinals: readonly number[]
+): Promise<number> {
+  if (!isThere(collection, index)) return 0
+  const { store, committer } = collection
+  const commit = committer.begin('delete')
+  let sliceStart = performance.now()
+  for (let from = 0; from < ordinals.length; from += runDocuments) {
+    const run = ordinals.slice(from, from + runDocuments)
+    const records = await store.records(run, store.readOptions())
+    for (const [i, record] of records.entries()) {
+      const document = record === undefined ? undefined : decodeRecord(record)
+      if (record === undefined || document === undefined || !filter.matches(document)) continue
+      if (commit.entries?.mustLoad) await commit.entries.load([document])
+      const match = { ordinal: run[i]!, record, document, characters: record.length }
+      committer.remove(commit, match, encodeKey(document._id))
+    }
+    const slice = breathe(sliceStart)
+    sliceStart = slice instanceof Promise ? await slice : slice
+  }
+  const count = commit.removed.length
+  await committer.run(commit)
+  return count
+}
+
+function isThere({ declared }: OpenCollection, index: DeclaredIndex): boolean {
+  return declared.ready.includes(index)
+}
