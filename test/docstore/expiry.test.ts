@@ -24,11 +24,12 @@ const at = (seconds: number, milliseconds = 0): Date => new Date(noon + seconds 
 async function withClock(location: string | Store, options: OpenOptions = {}) {
   const collections = await Collections.open(location, { ttlIntervalSeconds: 2_000_000, ...options })
   const db = new Database(collections)
-  const sweep = async (now: Date, isOver = () => false): Promise<number> => {
+  const sweep = async (now: Date, isOver: () => boolean = () => false, onBatch = (): void => {}): Promise<number> => {
     const collection = (await collections.reading('default')) as OpenCollection
     let deleted = 0
     const onDeleted = (count: number): void => {
       deleted += count
+      onBatch()
     }
     for (const index of collection.declared.expiring) {
       await sweepExpired({ collection, index, now: now.getTime(), isOver, onDeleted })
@@ -144,24 +145,47 @@ test('random documents, changes and times: what a model says expires, and nothin
   assert.ok(expired > 500, `${expired}`)
 })
 
-test('a sweep gives way to writes, takes what others have changed as it is, and ends when it is told', async () => {
+for (const ids of ['table', 'reversible'] as const) {
+  test(`between two batches of a sweep others write, and what they saved stays, with ids: '${ids}'`, async () => {
+    await using clock = await withClock('unused', { store: 'memory', ids })
+    const { db, sweep } = clock
+    await db.createIndex({ at: 1 }, { expireAfterSeconds: 0 })
+    await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, at: at(0) })))
+    // The last that the index comes to.
+    const saved = (await db.find().toArray()).slice(-10).map(({ _id }) => _id)
+    let saving: Promise<unknown> | undefined
+    const deleted = await sweep(at(0), undefined, () => {
+      // Called between two batches: decided before the next.
+      saving ??= db.updateMany({ _id: { $in: saved } }, { $set: { at: at(1) } })
+    })
+    await saving
+    assert.is(deleted, 990)
+    assert.equal((await db.find().toArray()).map(({ _id }) => _id).sort(), saved.sort())
+    assert.is(await sweep(at(1)), 10)
+  })
+}
+
+test('a sweep ends with its index, and when it is told', async () => {
   await using clock = await withClock('unused', { store: 'memory' })
-  const { db, sweep, ids } = clock
-  await db.createIndex({ at: 1 }, { expireAfterSeconds: 0 })
+  const { db, sweep } = clock
   await db.insertMany(Array.from({ length: 1000 }, (_, i) => ({ _id: i, at: at(0) })))
-  let looks = 0
-  assert.ok((await sweep(at(0), () => ++looks > 3)) < 1000)
-  const left = (await ids()).length
-  assert.ok(left > 0)
-  const sweeping = sweep(at(0))
-  // Called when its ordinals are gathered, or before: decided in front of some of its batches.
-  await sleep(0)
-  const saved = db.updateMany({ _id: { $gte: 990 } }, { $set: { at: at(1) } })
-  await Promise.all([sweeping, saved])
-  assert.equal(await ids(), [990, 991, 992, 993, 994, 995, 996, 997, 998, 999])
-  const dropping = sweep(at(2))
-  await db.dropIndex({ at: 1 })
+  await db.createIndex({ at: 1 }, { expireAfterSeconds: 0 })
+  let isOver = false
+  const first = await sweep(
+    at(0),
+    () => isOver,
+    () => {
+      isOver = true
+    }
+  )
+  assert.ok(first > 0 && first < 500, `${first}`)
+  let dropping: Promise<void> | undefined
+  const second = await sweep(at(0), undefined, () => {
+    dropping ??= db.dropIndex({ at: 1 })
+  })
   await dropping
+  assert.is(await db.countDocuments(), 1000 - first - second)
+  assert.ok(await db.countDocuments())
   assert.equal((await db.verify()).problems, [])
 })
 

@@ -7,7 +7,7 @@
  *    was taken before it.
  * 2. It never fails: a record that cannot be read ends the streams.
  */
-import { nextTurn } from '../../model/time-slice.ts'
+import { breathe, nextTurn } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { fromStore } from '../errors.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
@@ -40,6 +40,7 @@ export async function tellCommit(
   const count = Math.max(ordinalsBefore.length, ordinalsAfter.length)
   const needsBefore = kind !== 'replace' || streams.some(({ settings }) => settings.beforeChange)
   let characters = 0
+  let sliceStart = performance.now()
   try {
     for (let from = 0; from < count && streams.some(({ isOpen }) => isOpen); from += runDocuments) {
       const run = <T>(list: readonly T[]): readonly T[] => list.slice(from, from + runDocuments)
@@ -51,10 +52,12 @@ export async function tellCommit(
         const change: DocumentChange = { kind, time: nextEventTime(wallMilliseconds), before: old, after, id }
         for (const stream of streams) stream.put(change)
         characters += (old?.length ?? 0) + (after?.length ?? 0)
+        if (characters < turnCharacters) continue
+        await nextTurn()
+        characters = 0
       }
-      if (characters < turnCharacters) continue
-      await nextTurn()
-      characters = 0
+      const slice = breathe(sliceStart)
+      sliceStart = slice instanceof Promise ? await slice : slice
     }
   } catch (error) {
     for (const stream of streams) stream.fail(fromStore(error))
