@@ -15,6 +15,7 @@ import { mutants } from '../test/lsm/mutants/index.mjs'
 import { buildModule, modules, modulesOf } from './kernel-modules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const tellFailures = new URL('tell-failures.mjs', import.meta.url).href
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const maxMilliseconds = 180_000
@@ -101,7 +102,7 @@ function make({ file, find, replace }) {
 function run(test) {
   return new Promise((resolve) => {
     const options = { cwd: copy, env: { ...process.env, ...settings }, detached: true }
-    const child = spawn(process.execPath, ['--import', 'tsx', test], options)
+    const child = spawn(process.execPath, ['--import', tellFailures, '--import', 'tsx', test], options)
     let output = ''
     let isLate = false
     for (const stream of [child.stdout, child.stderr]) {

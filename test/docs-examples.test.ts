@@ -17,6 +17,7 @@ const sources = [
   'src/docstore/errors.ts',
   'src/docstore/aggregate/cursor.ts',
   'src/docstore/read/cursor.ts',
+  'src/docstore/watch/change-stream.ts',
   'src/docstore/jobs/copy.ts',
   'src/model/errors.ts',
   'src/sharded-bloom/standalone/sharded-bloom.ts'
@@ -44,6 +45,8 @@ interface Example {
 function examples(): Example[] {
   return [
     ...blocksOf('README.md', 'database'),
+    ...blocksOf('docs/change-streams.md', 'database'),
+    ...blocksOf('docs/expiry.md', 'database'),
     ...sources.flatMap((file) => docstringsOf(file, 'database')),
     ...blocksOf('docs/lsm-level.md', 'store'),
     ...storeSources.flatMap((file) => docstringsOf(file, 'store'))

@@ -85,6 +85,13 @@ test('the rebuild job finds that it pays, and leaves no dead document', async ()
   assertNothingLeft()
 })
 
+test('who watches hears of every change, and ends with the database', async () => {
+  const { code, stdout, stderr } = await run('watch.ts', [])
+  assert.is(code, 0, stderr)
+  assert.is(stdout, 'insert 3\nupdate 2\ndelete 1\ntweets by language {"nl":1,"en":1}\n')
+  assertNothingLeft()
+})
+
 test('any pile of JSON can be explored, with a question of one’s own or without', async () => {
   const rows = Array.from({ length: 400 }, (_, i) => ({
     name: `n${i}`,

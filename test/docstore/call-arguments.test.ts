@@ -55,7 +55,8 @@ const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
   findOneAndUpdate: (options) => db.findOneAndUpdate({}, set, options),
   findOneAndReplace: (options) => db.findOneAndReplace({}, { changed: true }, options),
   findOneAndDelete: (options) => db.findOneAndDelete({}, options),
-  createIndex: (options) => db.createIndex('m', options)
+  createIndex: (options) => db.createIndex('m', options),
+  watch: (options) => db.watch([], options)
 }
 
 const notOptions = [

@@ -140,7 +140,7 @@ for (const [name, openEmpty] of stores) {
       assert.equal(inOrder(reader.whole), inOrder(stored))
       assert.equal(inOrder(reader.described), inOrder(stored))
     }
-    assert.ok(reader.events > 300, `${reader.events}`)
+    assert.ok(reader.events > 60, `${reader.events}`)
     await stream.close()
   })
 }

@@ -1,5 +1,6 @@
 /** Mutants by the promise they break; scripts/mutants.mjs makes and runs them. */
 import { bounds } from './bounds.mjs'
+import { changes } from './changes.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
 import { flushKernel } from './flush-kernel.mjs'
@@ -26,5 +27,6 @@ export const mutants = {
   'What is kept decoded reads as what is stored': kept,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
-  'Pipelines mean what their stages mean': pipelines
+  'Pipelines mean what their stages mean': pipelines,
+  'What is told is what was committed, and what expires what must': changes
 }
