@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Expiry } from '../../src/docstore/jobs/expiry.ts'
-import { type Database, open } from '../../src/index.ts'
+import { copyDatabase, type Database, open } from '../../src/index.ts'
 import { scratchPath } from './scratch.ts'
 
 const script = fileURLToPath(new URL('expire-until-killed.ts', import.meta.url))
@@ -86,10 +86,11 @@ test('what expires while nobody has the database open is deleted soon after it i
   const location = scratchPath()
   {
     await using db = await open(location)
-    await db.createIndex({ at: 1 }, { expireAfterSeconds: 1 })
     await db.insertMany([{ _id: 1, at: new Date(Date.now() + 1e9) }, { _id: 2, at: long }, { _id: 3 }])
-    await db.collection('other').createIndex({ at: 1 }, { expireAfterSeconds: 1 })
     await db.collection('other').insertOne({ at: long })
+    // The last thing before closing: no sweep comes in between.
+    await db.collection('other').createIndex({ at: 1 }, { expireAfterSeconds: 1 })
+    await db.createIndex({ at: 1 }, { expireAfterSeconds: 1 })
   }
   {
     await using db = await open(location, { readOnly: true, ttlIntervalSeconds: 0.01 })
@@ -132,6 +133,20 @@ test('dropping, closing and writing beside sweeps leave nothing behind and hold 
     assert.equal((await again.verify()).problems, [])
     assert.is(await again.collection('log').countDocuments({ at: { $exists: false } }), [400, 800, 0, 0][round])
   }
+})
+
+test('a copy has what the database holds, expired or not, and its documents expire in turn', async () => {
+  const location = scratchPath()
+  {
+    await using db = await open(location)
+    await db.insertMany(Array.from({ length: 50 }, (_, i) => ({ _id: i, at: long })))
+    await db.createIndex({ at: 1 }, { expireAfterSeconds: 1 })
+  }
+  await using source = await open(location, { readOnly: true })
+  await using copy = await open('unused', { store: 'memory', ttlIntervalSeconds: 0.001 })
+  assert.is((await copyDatabase(source, copy)).documents, 50)
+  assert.equal([...copy.listIndexes()], [...source.listIndexes()])
+  await until(async () => (await copy.countDocuments()) === 0)
 })
 
 test('a process ends though its database expires documents', async () => {
