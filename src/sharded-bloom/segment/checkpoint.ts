@@ -1,21 +1,22 @@
 /**
  * An open segment as records: what a checkpoint writes and what opening takes back.
  *
- * A chunk of documents is the frames of its hashed rows, and a record each of what else there is: every private row's
- * bits of the chunk, the keys of its columns, the upper level of its groups. Chunks are written once when they are complete, and the last, partial one when the index closes.
+ * A chunk of documents is the records of its tail, and one each of what else there is: every private row's bits of the
+ * chunk, the keys of its columns. Chunks are written once when they are complete, and the last, partial one when the index
+ * closes.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
-import type { IndexStore, IndexWrite } from '../document-index.ts'
+import type { IndexStore } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
 import { type ChunkPlace, decodeColumnChunk, encodeColumnChunk } from '../ranges/column-chunk.ts'
-import { IndexArea, indexKey, indexRange, numberOf } from '../records/index-keys.ts'
+import { IndexArea, indexKey } from '../records/index-keys.ts'
 import type { Room } from '../records/room.ts'
-import { framesPerChunk, type Geometry } from './geometry.ts'
+import type { Geometry } from './geometry.ts'
 import { OpenSegment } from './open-segment.ts'
-import { frameBytes } from './row-cache.ts'
 import type { SegmentRecord } from './segment-record.ts'
+import type { TailWrite } from './tail/tail.ts'
 
 /**
  * Records of the documents [from, to) of the segment; `from` is the start of a chunk. Between the steps of a record that
@@ -28,16 +29,13 @@ export function* chunkWrites(
   from: number,
   to: number,
   room: Room
-): Generator<(IndexWrite & { readonly value: Uint8Array }) | undefined> {
+): Generator<TailWrite | undefined> {
   const first = segment.firstOrdinal
   // For the record that comes behind them.
   yield* segment.pairTexts.addSteps(segment.table.pairs)
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
-    let frame = 0
-    for (const bytes of segment.rows.chunkFrames(chunk)) {
-      yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value: room.copyOf(bytes) }
-    }
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
+    yield* segment.tail.chunkWrites(first, chunk, documents, room)
     yield {
       key: indexKey(IndexArea.chunkPrivate, first, chunk),
       value: segment.privateRows.encodeChunk(chunk, documents)
@@ -48,23 +46,16 @@ export function* chunkWrites(
         value: yield* encodeColumnChunk(segment.columns.all, placeOf(geometry, chunk, documents), memory, room)
       }
     }
-    if (segment.upperFrames > 0) {
-      const { chunkDocuments } = geometry
-      const value = yield* segment.upper.chunk(chunk * chunkDocuments, chunkDocuments)
-      yield { key: indexKey(IndexArea.chunkUpper, first, chunk), value }
-    }
   }
 }
 
-/** Of what chunkWrites() has written of the first `documents`. */
-export function* chunkKeys(segment: OpenSegment, geometry: Geometry, documents: number): Generator<Uint8Array> {
+/** Of what chunkWrites() has written of the documents [from, to); `from` is the start of a chunk. */
+export function* chunkKeys(segment: OpenSegment, geometry: Geometry, from: number, to: number): Generator<Uint8Array> {
   const first = segment.firstOrdinal
-  const frames = framesPerChunk(segment.shards, geometry)
-  for (let chunk = 0; chunk * geometry.chunkDocuments < documents; chunk++) {
-    for (let frame = 0; frame < frames; frame++) yield indexKey(IndexArea.chunkRows, first, chunk, frame)
+  for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
+    yield* segment.tail.chunkKeys(first, chunk)
     yield indexKey(IndexArea.chunkPrivate, first, chunk)
     if (segment.columnSpecs.length > 0) yield indexKey(IndexArea.chunkColumns, first, chunk)
-    if (segment.upperFrames > 0) yield indexKey(IndexArea.chunkUpper, first, chunk)
   }
 }
 
@@ -75,6 +66,7 @@ export function openSegmentRecord(
   tunings: number,
   bytes: SegmentRecord['bytes']
 ): SegmentRecord {
+  const { upper, fingerprints } = segment.tail.record
   return {
     firstOrdinal: segment.firstOrdinal,
     documents,
@@ -93,7 +85,8 @@ export function openSegmentRecord(
     storedRows: 0,
     columnSpecs: segment.columnSpecs,
     columns: [],
-    upper: segment.upper.record,
+    upper,
+    ...(fingerprints && { fingerprints }),
     bytes
   }
 }
@@ -114,14 +107,15 @@ export async function restoreOpenSegment(
     rowsPerPair: record.rowsPerPair,
     privatePairs: record.pairs.map((pair) => pairHash.hash(pair)),
     columns: record.columnSpecs,
-    upperFrames: record.upper.frames
+    upperFrames: record.upper.frames,
+    fingerprintBits: record.fingerprints?.bits
   })
   try {
     const chunks = Math.ceil(record.documents / geometry.chunkDocuments)
-    const frames = await readFrames(record, store, geometry, chunks)
+    await segment.tail.restore(record, store, (what) => damaged(record, what))
     segment.isShapeComplete = record.isShapeComplete
     segment.alwaysCandidates.push(...record.alwaysCandidates)
-    segment.restore(record.documents, record.hashedPairs, frames)
+    segment.restore(record.documents, record.hashedPairs)
     const columns: ColumnChunk[] = []
     let sliceStart = performance.now()
     for (let chunk = 0; chunk < chunks; chunk++) {
@@ -135,13 +129,7 @@ export async function restoreOpenSegment(
         if (stored === undefined) throw damaged(record, `chunk ${chunk} has no columns`)
         columns.push({ bytes: stored, place: placeOf(geometry, chunk, documents) })
       }
-      if (record.upper.frames > 0) {
-        // No damage where it is missing: it only saves time.
-        const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, chunk))
-        segment.upper.restoreChunk(chunk * geometry.chunkDocuments, geometry.chunkDocuments, upper)
-      }
     }
-    segment.upper.forget(record.upper.unknownGroups)
     segment.columns.restoreLater((all) => {
       for (const { bytes, place } of columns) {
         if (!decodeColumnChunk(bytes, all, place, memory)) throw damaged(record, 'a record of columns is not readable')
@@ -161,33 +149,6 @@ interface ColumnChunk {
 
 function placeOf({ chunkDocuments, chunkRowBytes }: Geometry, chunk: number, documents: number): ChunkPlace {
   return { first: chunk * chunkDocuments, documents, rowBytes: chunkRowBytes }
-}
-
-async function readFrames(
-  record: SegmentRecord,
-  store: IndexStore,
-  geometry: Geometry,
-  chunks: number
-): Promise<Uint8Array[][]> {
-  const frameCount = framesPerChunk(record.shards, geometry)
-  const frames: Uint8Array[][] = Array.from({ length: chunks }, () => [])
-  for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
-    const chunk = numberOf(key, 0)
-    const frame = numberOf(key, 1)
-    if (chunk === undefined || frame === undefined || value.length !== frameBytes) {
-      throw damaged(record, 'a chunk record has an impossible key or size')
-    }
-    // What is beyond the record was left by a crash: chunks of a checkpoint that did not complete, frames of other
-    // parameters that were to be cleared.
-    const target = frame < frameCount ? frames[chunk] : undefined
-    if (target !== undefined) target[frame] = value
-  }
-  frames.forEach((chunk, i) => {
-    for (let frame = 0; frame < frameCount; frame++) {
-      if (chunk[frame] === undefined) throw damaged(record, `frame ${frame} of chunk ${i} is missing`)
-    }
-  })
-  return frames
 }
 
 function damaged(record: SegmentRecord, what: string): PetalError {

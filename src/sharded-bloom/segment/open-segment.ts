@@ -1,7 +1,7 @@
 /**
- * The segment that grows. Documents go straight into their final rows: hashed pairs into a signature, 64 signatures at a
- * time into rows by transposition; private pairs, compared by the pair itself while the document is at hand, into
- * rows of their own, a word of positions at a time.
+ * The segment that grows. Documents go straight to where they stay: private pairs, compared by the pair itself while the
+ * document is at hand, into rows of their own, a word of positions at a time; all other pairs, by their hashes, into the
+ * tail (see tail/).
  *
  * Invariants:
  * 1. A private pair has been private since the segment's first document, so its row is exact.
@@ -19,12 +19,13 @@ import type { OpenColumn } from '../ranges/open-column.ts'
 import { OpenColumns } from '../ranges/open-columns.ts'
 import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
-import { HashedRows } from './hashed-rows.ts'
 import { PairTexts } from './pair-texts.ts'
 import { PrivateRows } from './private-rows.ts'
 import { type HashedPair, PrivateTable } from './private-table.ts'
 import type { HashedLocation, Location, Segment, SegmentParameters } from './segment.ts'
-import { allGroups, groupDocumentsOf, UpperLevelBuilder } from './upper-level.ts'
+import { createOpenTail } from './tail/create-tail.ts'
+import type { OpenTail, ScannedHashes } from './tail/tail.ts'
+import { allGroups, groupDocumentsOf } from './upper-level.ts'
 
 /** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
 const maxPrivateRows = 8192
@@ -33,21 +34,17 @@ const maxDynamicRows = 2048
 /** What the documents of one shape have in common, prepared once per shape and segment. */
 interface PreparedShape {
   readonly slots: Int32Array
-  readonly rows: Int32Array
+  /** Its hashed pairs, as the tail takes them. */
+  readonly facts: Int32Array
   readonly hashedPairs: number
 }
 
 /** A document's pairs and values as a scan of its bytes finds them (see byte-scan/). */
-export interface ScannedDocument {
+export interface ScannedDocument extends ScannedHashes {
   /** The first `slotCount` are those of its private pairs, some more than once. */
   readonly slots: Int32Array
   readonly slotCount: number
-  /** P bits, the rows of its hashed pairs. */
-  readonly signature: Uint32Array
   readonly hashedPairs: number
-  /** The hashes of those that are values or sizes, lo and hi in turn: the first `hashCount`. */
-  readonly hashes: Int32Array
-  readonly hashCount: number
   /** Per column: the key met last, and how many there were, 2 for any number beyond. */
   readonly columnKeys: Float64Array
   readonly columnCounts: Uint8Array
@@ -63,9 +60,8 @@ export class OpenSegment implements Segment {
   readonly alwaysCandidates: number[] = []
   isShapeComplete = true
   readonly columnSpecs: readonly ColumnSpec[]
-  readonly rows: HashedRows
+  readonly tail: OpenTail
   readonly columns: OpenColumns
-  readonly upper: UpperLevelBuilder
   /** By slot of the table. */
   readonly privateRows: PrivateRows
   /** Of the table's pairs. */
@@ -73,7 +69,6 @@ export class OpenSegment implements Segment {
   readonly #memory: RowMemory
   readonly #geometry: Geometry
   readonly #pairHash: PairHash
-  readonly #rowNumbers: Int32Array
   readonly #dynamicLimit: number
   /** Stands for this segment in shapes, which do not keep it in memory when it is sealed. */
   readonly #preparer = {}
@@ -91,15 +86,13 @@ export class OpenSegment implements Segment {
     this.#geometry = geometry
     this.#pairHash = pairHash
     this.firstOrdinal = firstOrdinal
-    this.shards = parameters.shards
-    this.rowsPerPair = parameters.rowsPerPair
     this.table = new PrivateTable(parameters.privatePairs)
     this.privateRows = new PrivateRows(memory, geometry, parameters.privatePairs.length)
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
-    this.rows = new HashedRows(memory, geometry, parameters.shards)
-    this.#rowNumbers = new Int32Array(this.rowsPerPair)
+    this.tail = createOpenTail({ memory, geometry, pairHash }, parameters)
+    this.shards = parameters.shards
+    this.rowsPerPair = parameters.rowsPerPair
     this.columnSpecs = parameters.columns
-    this.upper = new UpperLevelBuilder(memory, geometry.segmentDocuments, parameters.upperFrames)
     this.columns = new OpenColumns(memory, geometry.segmentDocuments, parameters.columns)
   }
 
@@ -108,11 +101,12 @@ export class OpenSegment implements Segment {
   }
 
   get isFull(): boolean {
-    return this.#documents === this.#geometry.segmentDocuments
+    return this.#documents === this.#geometry.segmentDocuments || this.tail.isFull
   }
 
   get rowBytes(): number {
-    return this.rows.rowBytes
+    const { chunkDocuments, chunkRowBytes } = this.#geometry
+    return Math.max(1, Math.ceil(this.#documents / chunkDocuments)) * chunkRowBytes
   }
 
   /** Hashed pairs of all documents added to this object: what fills the rows. */
@@ -123,15 +117,14 @@ export class OpenSegment implements Segment {
   /** Adds the document at the next position. */
   add(flat: FlatDocument): void {
     const position = this.#documents
-    const { privateRows } = this
+    const { privateRows, tail } = this
     privateRows.beginDocument()
-    this.rows.beginDocument()
+    tail.beginDocument()
     const prepared = this.#prepare(flat.shape)
-    const { slots, rows } = prepared
+    const { slots } = prepared
     for (let i = 0; i < slots.length; i++) privateRows.add(slots[i]!)
-    for (let i = 0; i < rows.length; i++) this.rows.set(rows[i]!)
+    tail.addFacts(prepared.facts)
     let hashed = prepared.hashedPairs
-    const rowNumbers = this.#rowNumbers
     const { nodes, tags, keys, lo, hi } = flat
     for (let i = 0; i < flat.count; i++) {
       const slot = this.table.find(lo[i]!, hi[i]!, nodes[i]!.path, tags[i]!, keys[i]!)
@@ -140,9 +133,7 @@ export class OpenSegment implements Segment {
         continue
       }
       hashed++
-      this.upper.add(position, lo[i]!, hi[i]!)
-      this.#pairHash.rows(lo[i]!, hi[i]!, this.shards, rowNumbers)
-      for (let j = 0; j < rowNumbers.length; j++) this.rows.set(rowNumbers[j]!)
+      tail.add(lo[i]!, hi[i]!)
     }
     this.#hashedPairs += hashed
     let isAlwaysCandidate = flat.isOverfull
@@ -159,12 +150,11 @@ export class OpenSegment implements Segment {
   /** Adds the document at the next position as a scan of its bytes has it. */
   addScanned(scanned: ScannedDocument): void {
     const position = this.#documents
-    this.rows.beginDocument()
-    this.rows.setSignature(scanned.signature)
+    this.tail.beginDocument()
+    this.tail.addScanned(scanned)
     this.privateRows.beginDocument()
     this.privateRows.addAll(scanned.slots, scanned.slotCount)
     this.#hashedPairs += scanned.hashedPairs
-    this.upper.addAll(position, scanned.hashes, scanned.hashCount)
     this.columns.addKeys(position, scanned.columnKeys, scanned.columnCounts, scanned.irregularKeys)
     this.#endDocument()
   }
@@ -172,7 +162,7 @@ export class OpenSegment implements Segment {
   /** Leaves a position without a document; whoever calls it marks the position dead. */
   skip(): void {
     this.privateRows.beginDocument()
-    this.rows.beginDocument()
+    this.tail.beginDocument()
     this.#endDocument()
   }
 
@@ -215,15 +205,13 @@ export class OpenSegment implements Segment {
   }
 
   get upperFrames(): number {
-    return this.upper.frames
+    return this.tail.record.upper.frames
   }
 
   loadGroups(): void {}
 
   groups(location: Location): number {
-    if (location.kind !== 'hashed') return location.kind === 'absent' ? 0 : allGroups
-    const { tag, lo, hi } = location.pair
-    return tag > Tag.size ? allGroups : this.upper.groups(lo, hi)
+    return location.kind === 'hashed' ? this.tail.groups(location.pair) : location.kind === 'absent' ? 0 : allGroups
   }
 
   load(): void {}
@@ -240,43 +228,34 @@ export class OpenSegment implements Segment {
   }
 
   andHashed(location: HashedLocation, out: number, part: RowPart): boolean {
-    const groups = this.groups(location) & part.groups
-    if (groups === 0) return false
     const { pair } = location
-    this.#pairHash.rows(pair.lo, pair.hi, this.shards, this.#rowNumbers)
-    return this.rows.and(this.#rowNumbers, out, groups)
+    const groups = this.tail.groups(pair) & part.groups
+    return groups !== 0 && this.tail.and(pair, out, groups)
   }
 
-  /**
-   * Takes back what checkpoints kept: the frames of every chunk, and counts as they stood at `documents`.
-   * @param frames per chunk, in order, 8 KiB each
-   */
-  restore(documents: number, hashedPairs: number, frames: readonly (readonly Uint8Array[])[]): void {
-    this.rows.restore(documents, frames)
+  /** Takes back counts as they stood at `documents`: what checkpoints kept of them is given to the parts. */
+  restore(documents: number, hashedPairs: number): void {
     this.#documents = documents
     this.#hashedPairs = hashedPairs
   }
 
   /** Gives the memory back. The segment must not be used afterwards. */
   free(): void {
-    this.rows.free()
+    this.tail.free()
     this.privateRows.free()
     this.columns.free()
-    this.upper.free()
   }
 
   #endDocument(): void {
-    this.upper.endDocument(this.#documents)
     this.#documents++
-    this.rows.endDocument()
+    this.tail.endDocument()
     this.privateRows.endDocument()
   }
 
   #prepare(shape: Shape): PreparedShape {
     if (shape.preparedBy === this.#preparer) return shape.prepared as PreparedShape
     const slots = new Set<number>()
-    const rows = new Set<number>()
-    let hashedPairs = 0
+    const hashes: number[] = []
     const place = (path: string, tag: number, key: number): void => {
       const slot = this.#slotFor(path, tag, key)
       if (slot >= 0) {
@@ -284,16 +263,15 @@ export class OpenSegment implements Segment {
         return
       }
       this.isShapeComplete = false
-      hashedPairs++
       const { lo, hi } = this.#pairHash.hash({ path, tag, key })
-      this.#pairHash.rows(lo, hi, this.shards, this.#rowNumbers)
-      for (const row of this.#rowNumbers) rows.add(row)
+      hashes.push(lo, hi)
     }
     for (const { node, type } of shape.facts()) {
       place(node.path, Tag.type, type)
       place(node.path, Tag.exists, 0)
     }
-    const prepared: PreparedShape = { slots: Int32Array.from(slots), rows: Int32Array.from(rows), hashedPairs }
+    const facts = this.tail.prepareFacts(Int32Array.from(hashes))
+    const prepared: PreparedShape = { slots: Int32Array.from(slots), facts, hashedPairs: hashes.length / 2 }
     shape.prepared = prepared
     shape.preparedBy = this.#preparer
     return prepared

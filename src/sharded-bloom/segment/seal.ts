@@ -1,5 +1,5 @@
 /**
- * Open segment → sealed segment: whole rows instead of chunks, every private row in its smallest shape, identical ones
+ * Open segment → sealed segment: a whole tail instead of chunks, every private row in its smallest shape, identical ones
  * stored once.
  *
  * Rows are written in batches of bounded size, and the event loop breathes between them; nothing refers to them before
@@ -14,13 +14,14 @@ import type { StoredColumn } from '../ranges/column-record.ts'
 import { sealColumn } from '../ranges/seal-column.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { Room } from '../records/room.ts'
-import { sealedRowBytes, sealedRowsPerFrame } from './geometry.ts'
+import { sealedRowBytes } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
 import { pairTableSteps } from './pair-table.ts'
 import { sealedRowsAtOnce } from './private-rows.ts'
 import { frameBytes } from './row-cache.ts'
 import { ALL_DOCUMENTS, encodeRow, NO_DOCUMENT, RowShape } from './row-codec.ts'
 import type { SegmentRecord } from './segment-record.ts'
+import type { TailRecord } from './tail/tail.ts'
 
 const framesPerBatch = 32
 const privateRowsPerBatch = 2 * sealedRowsAtOnce
@@ -33,8 +34,7 @@ export async function sealSegment(
   tunings: number,
   storedAt = segment.firstOrdinal
 ): Promise<SegmentRecord> {
-  const hashedRows = await writeHashedRows(segment, store, memory, storedAt)
-  const upperLevel = await writeUpperLevel(segment, store, storedAt)
+  const { record: tail, hashedRows, upperLevel } = await writeTail(segment, store, storedAt)
   const rows = new StoredRows(memory)
   const { rowOfSlot, bytes: privateRows } = await writePrivateRows(segment, store, rows, storedAt)
   const { columns, bytes: rangeCodes } = await writeColumns(segment, store, memory, rows, storedAt)
@@ -47,8 +47,8 @@ export async function sealSegment(
     span: segment.documents,
     storedAt,
     isSealed: true,
-    shards: segment.shards,
-    rowsPerPair: segment.rowsPerPair,
+    shards: tail.shards,
+    rowsPerPair: tail.rowsPerPair,
     hashedPairs: segment.hashedPairs,
     isShapeComplete: segment.isShapeComplete,
     tunings,
@@ -59,61 +59,42 @@ export async function sealSegment(
     storedRows: rows.count,
     columnSpecs: [],
     columns,
-    upper: segment.upper.record,
+    upper: tail.upper,
+    ...(tail.fingerprints && { fingerprints: tail.fingerprints }),
     bytes: { hashedRows, privateRows, rangeCodes, upperLevel, pairTable: pairTable.length }
   }
 }
 
-async function writeHashedRows(
+async function writeTail(
   segment: OpenSegment,
   store: IndexStore,
-  memory: RowMemory,
   storedAt: number
-): Promise<number> {
-  const rowBytes = sealedRowBytes(segment.documents)
-  const rowsPerFrame = sealedRowsPerFrame(segment.documents)
-  const frames = Math.ceil(segment.shards / rowsPerFrame)
-  let bytes = 0
-  let sliceStart = performance.now()
-  for (let begin = 0; begin < frames; begin += framesPerBatch) {
-    const writes: IndexWrite[] = []
-    const room = new Room()
-    for (let frame = begin; frame < Math.min(frames, begin + framesPerBatch); frame++) {
-      sliceStart = await breathe(sliceStart)
-      const rows = Math.min(rowsPerFrame, segment.shards - frame * rowsPerFrame)
-      const value = room.take(rows * rowBytes)
-      const scratch = memory.push(frameBytes)
-      for (let i = 0; i < rows; i++) {
-        segment.rows.copyRow(frame * rowsPerFrame + i, scratch)
-        value.set(memory.u8.subarray(scratch, scratch + rowBytes), i * rowBytes)
-      }
-      memory.pop(scratch)
-      bytes += value.length
-      writes.push({ key: indexKey(IndexArea.hashedRows, storedAt, frame), value })
-    }
-    await store.write(writes)
-    room.close()
-  }
-  return bytes
-}
-
-async function writeUpperLevel(segment: OpenSegment, store: IndexStore, storedAt: number): Promise<number> {
+): Promise<{ readonly record: TailRecord; readonly hashedRows: number; readonly upperLevel: number }> {
   let writes: IndexWrite[] = []
   let room = new Room()
-  let frame = 0
+  let hashedRows = 0
+  let upperLevel = 0
+  const steps = segment.tail.sealedWrites(storedAt, segment.documents, () => room)
   let sliceStart = performance.now()
-  for (const bytes of segment.upper.contents(segment.documents)) {
-    writes.push({ key: indexKey(IndexArea.upperLevel, storedAt, frame++), value: room.copyOf(bytes) })
-    sliceStart = await breathe(sliceStart)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) {
+      if (writes.length > 0) await store.write(writes)
+      room.close()
+      return { record: value, hashedRows, upperLevel }
+    }
+    const slice = breathe(sliceStart)
+    sliceStart = slice instanceof Promise ? await slice : slice
+    if (value === undefined) continue
+    if (value.key[0] === IndexArea.upperLevel) upperLevel += value.value.length
+    else hashedRows += value.value.length
+    writes.push(value)
     if (writes.length < framesPerBatch) continue
     await store.write(writes)
     writes = []
     room.close()
     room = new Room()
   }
-  if (writes.length > 0) await store.write(writes)
-  room.close()
-  return frame * frameBytes
 }
 
 async function writePrivateRows(

@@ -20,6 +20,7 @@ import { firstRebuilt } from '../records/index-keys.ts'
 import { maxSegmentDocuments } from './geometry.ts'
 import { maxSpan } from './position-map.ts'
 import { ALL_DOCUMENTS } from './row-codec.ts'
+import { maxBucketBits, maxFingerprintBits, maxFingerprintBytes, minFingerprintBits } from './tail/limits.ts'
 import type { UpperLevelRecord } from './upper-level.ts'
 
 export interface SegmentRecord {
@@ -51,11 +52,24 @@ export interface SegmentRecord {
   /** The columns of a sealed segment. */
   readonly columns: readonly StoredColumn[]
   readonly upper: UpperLevelRecord
+  /** Of a tail of fingerprints; without it the tail is a Bloom tail. */
+  readonly fingerprints?: FingerprintRecord
   readonly bytes: SegmentBytes
+}
+
+/** How fingerprints are stored: see tail/codec.ts. */
+export interface FingerprintRecord {
+  /** H: bits of a code. */
+  readonly bits: number
+  /** The code's leading bits that tell its bucket. Of an open segment 0, as all below. */
+  readonly bucketBits: number
+  /** Of all buckets. */
+  readonly bytes: number
 }
 
 /** Bytes stored for a segment, by part. */
 export interface SegmentBytes {
+  /** Or fingerprints, in a segment that has these. */
   readonly hashedRows: number
   readonly privateRows: number
   readonly rangeCodes: number
@@ -112,7 +126,10 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   }
   const documents = integer('documents', 0, maxSegmentDocuments)
   const pairs = list('pairs', maxPairs).map(parsePair)
-  const shards = integer('shards', 64, maxShards)
+  const fingerprints = value.fingerprints === undefined ? undefined : decodeFingerprints(value.fingerprints)
+  if (value.fingerprints !== undefined && fingerprints === undefined) throw damaged('fingerprints')
+  // A version that knows no fingerprints takes a segment without rows for damaged, and builds the index again.
+  const shards = fingerprints === undefined ? integer('shards', 64, maxShards) : integer('shards', 0, 0)
   if (shards % 64 !== 0) throw damaged('shards')
   const rowOfSlot = list('rowOfSlot', maxPairs).map((row) => {
     if (!Number.isSafeInteger(row) || (row as number) < ALL_DOCUMENTS || (row as number) > maxPairs) {
@@ -171,6 +188,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
     columnSpecs,
     columns,
     upper,
+    ...(fingerprints && { fingerprints }),
     bytes: {
       hashedRows: Number(parts?.hashedRows ?? 0),
       privateRows: Number(parts?.privateRows ?? 0),
@@ -190,6 +208,16 @@ function decodeUpper(value: unknown): UpperLevelRecord | undefined {
     groupDocuments: groupDocuments as number,
     unknownGroups: Number(unknownGroups) | 0
   }
+}
+
+function decodeFingerprints(value: unknown): FingerprintRecord | undefined {
+  const { bits, bucketBits, bytes } = (value ?? {}) as Partial<Record<keyof FingerprintRecord, unknown>>
+  const isBetween = (number: unknown, low: number, high: number): number is number =>
+    Number.isSafeInteger(number) && (number as number) >= low && (number as number) <= high
+  if (!isBetween(bits, minFingerprintBits, maxFingerprintBits)) return undefined
+  if (!isBetween(bucketBits, 0, Math.min(bits, maxBucketBits)) || !isBetween(bytes, 0, maxFingerprintBytes))
+    return undefined
+  return { bits, bucketBits, bytes }
 }
 
 /** A pair as it is stored, as JSON. */

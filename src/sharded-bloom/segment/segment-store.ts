@@ -9,13 +9,12 @@ import type { IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey } from '../records/index-keys.ts'
 import { Room } from '../records/room.ts'
 import { chunkKeys, chunkWrites, openSegmentRecord } from './checkpoint.ts'
-import { framesPerChunk, type Geometry } from './geometry.ts'
+import type { Geometry } from './geometry.ts'
 import type { OpenSegment } from './open-segment.ts'
-import { frameBytes } from './row-cache.ts'
 import { sealSegment } from './seal.ts'
 import { type SealedContext, SealedSegment } from './sealed-segment.ts'
 import type { SegmentHandle } from './segment-handle.ts'
-import { encodeSegmentRecord, noBytes } from './segment-record.ts'
+import { encodeSegmentRecord, noBytes, type SegmentBytes } from './segment-record.ts'
 
 export class SegmentStore {
   readonly #sealed: SealedContext
@@ -35,15 +34,12 @@ export class SegmentStore {
     const { chunkDocuments } = geometry
     const from = Math.floor(handle.checkpointed / chunkDocuments) * chunkDocuments
     const writes: IndexWrite[] = []
-    let { hashedRows, privateRows, rangeCodes, upperLevel } = handle.bytes
+    const bytes = { ...handle.bytes }
     if (from < handle.checkpointed) {
       // The chunk that was incomplete when the index was closed is written anew.
-      const replaced = async (area: IndexArea): Promise<number> =>
-        (await store.get(indexKey(area, handle.firstOrdinal, from / chunkDocuments)))?.length ?? 0
-      hashedRows -= framesPerChunk(open.shards, geometry) * frameBytes
-      privateRows -= await replaced(IndexArea.chunkPrivate)
-      rangeCodes -= await replaced(IndexArea.chunkColumns)
-      upperLevel -= await replaced(IndexArea.chunkUpper)
+      for (const key of chunkKeys(open, geometry, from, handle.checkpointed)) {
+        bytes[partOf(key)] -= (await store.get(key))?.length ?? 0
+      }
     }
     const room = new Room()
     let sliceStart = performance.now()
@@ -51,19 +47,10 @@ export class SegmentStore {
       const slice = breathe(sliceStart)
       sliceStart = slice instanceof Promise ? await slice : slice
       if (write === undefined) continue
-      if (write.key[0] === IndexArea.chunkRows) hashedRows += write.value.length
-      else if (write.key[0] === IndexArea.chunkPrivate) privateRows += write.value.length
-      else if (write.key[0] === IndexArea.chunkUpper) upperLevel += write.value.length
-      else rangeCodes += write.value.length
+      bytes[partOf(write.key)] += write.value.length
       writes.push(write)
     }
-    const record = openSegmentRecord(open, documents, handle.tunings, {
-      ...handle.bytes,
-      hashedRows,
-      privateRows,
-      rangeCodes,
-      upperLevel
-    })
+    const record = openSegmentRecord(open, documents, handle.tunings, bytes)
     const value = encodeSegmentRecord(record, open.pairTexts.list(record.pairs))
     writes.push({ key: indexKey(IndexArea.segment, handle.firstOrdinal), value })
     await this.write(writes, [handle])
@@ -116,6 +103,20 @@ export class SegmentStore {
 
   /** By their keys: to look for them in the store would take longer than all the rest of sealing. */
   #chunkDeletions(handle: SegmentHandle, open: OpenSegment): IndexWrite[] {
-    return [...chunkKeys(open, this.#geometry, handle.checkpointed)].map((key) => ({ key, value: undefined }))
+    return [...chunkKeys(open, this.#geometry, 0, handle.checkpointed)].map((key) => ({ key, value: undefined }))
+  }
+}
+
+/** What of a segment the records of a chunk are. */
+function partOf(key: Uint8Array): keyof SegmentBytes {
+  switch (key[0]) {
+    case IndexArea.chunkPrivate:
+      return 'privateRows'
+    case IndexArea.chunkColumns:
+      return 'rangeCodes'
+    case IndexArea.chunkUpper:
+      return 'upperLevel'
+    default:
+      return 'hashedRows'
   }
 }

@@ -18,6 +18,8 @@ export interface SegmentParameters {
   readonly columns: readonly ColumnSpec[]
   /** Frames of the upper level; 0 for none. */
   readonly upperFrames: number
+  /** H: bits of a fingerprint. With it the segment has a tail of fingerprints, and neither rows nor upper level. */
+  readonly fingerprintBits?: number | undefined
 }
 
 /** Where a segment keeps what it knows of a pair. */

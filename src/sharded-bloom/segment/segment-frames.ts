@@ -1,0 +1,71 @@
+/**
+ * The frames of a sealed segment: read when they are asked for, kept in the row cache.
+ *
+ * Invariant: a frame that is missing, or is not what it should be, is damaged from then on. It has no address, is not read
+ * again, and whoever asked for damage to be told is told.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { FrameOwner } from './row-cache.ts'
+import type { SealedContext } from './sealed-segment.ts'
+import type { TailFrames } from './tail/tail.ts'
+
+/** What each of them is. */
+export interface FrameSource {
+  readonly firstOrdinal: number
+  keyOf(frame: number): Uint8Array
+  /** Puts a stored frame into row memory. @returns false when it is damaged */
+  place(frame: number, bytes: Uint8Array, address: number): boolean
+}
+
+export class SegmentFrames implements FrameOwner, TailFrames {
+  slots: Uint32Array = new Uint32Array(0)
+  readonly #context: SealedContext
+  readonly #source: FrameSource
+  readonly #damaged = new Set<number>()
+  #isFreed = false
+
+  constructor(context: SealedContext, source: FrameSource) {
+    this.#context = context
+    this.#source = source
+  }
+
+  /** Before any of them is asked for. */
+  begin(count: number): void {
+    this.slots = new Uint32Array(count)
+  }
+
+  addressOf(frame: number): number {
+    if (this.#damaged.size > 0 && this.#damaged.has(frame)) return 0
+    return this.#context.cache.lookup(this, frame)
+  }
+
+  isDamaged(frame: number): boolean {
+    return this.#damaged.has(frame)
+  }
+
+  load(frame: number): void | Promise<void> {
+    const { cache, store } = this.#context
+    if (cache.lookup(this, frame) !== 0 || this.#damaged.has(frame)) return undefined
+    const bytes = store.get(this.#source.keyOf(frame))
+    if (bytes instanceof Promise) return bytes.then((value) => this.#place(frame, value))
+    this.#place(frame, bytes)
+    return undefined
+  }
+
+  /** Drops them from the cache; it takes no others. */
+  free(): void {
+    this.#isFreed = true
+    this.#context.cache.release(this)
+  }
+
+  #place(frame: number, bytes: Uint8Array | undefined): void {
+    const { cache, onDamage } = this.#context
+    if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
+    // Two queries may have asked for the same frame at the same time.
+    if (this.slots[frame] !== 0) return
+    if (bytes !== undefined && this.#source.place(frame, bytes, cache.insert(this, frame))) return
+    this.#damaged.add(frame)
+    const { firstOrdinal } = this.#source
+    onDamage(`frame ${frame} of the segment at ordinal ${firstOrdinal} is ${bytes ? 'damaged' : 'missing'}`)
+  }
+}
