@@ -40,6 +40,7 @@ function collectionText({ name, documents, documentBytes, index }: CollectionSta
     ['  private rows', bytes.privateRows],
     ['  range codes', bytes.rangeCodes],
     ['  upper level', bytes.upperLevel],
+    ['  fingerprints', bytes.fingerprints],
     ['  live bitmaps', bytes.live],
     ['  directory', bytes.directory]
   ] as const

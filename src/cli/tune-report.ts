@@ -9,8 +9,25 @@ export function tuneReport(result: TuneResult, documents: number): string {
   const asked = queries.areProbes
     ? `${queries.tried} probes, as no queries were given`
     : `${queries.tried} of ${formatCount(queries.given)} different queries, ${queries.terms.toFixed(1)} terms each`
-  const heads = ['', 'P', 'M', 'R', 'bits', 'private', 'upper', 'B/doc', '', 'in all', 'false/M', '', 'reads/M', 'time']
+  const heads = [
+    '',
+    'tail',
+    'P',
+    'M',
+    'R',
+    'bits',
+    'private',
+    'upper',
+    'B/doc',
+    '',
+    'in all',
+    'false/M',
+    '',
+    'reads/M',
+    'time'
+  ]
   const units = [
+    '',
     '',
     '',
     '',
@@ -34,7 +51,7 @@ export function tuneReport(result: TuneResult, documents: number): string {
     `queries  ${asked}`,
     `choices  ${considered} considered, ${choices.length} built`,
     '',
-    ...formatTable([heads, units, ...rows], 'lrrrrrlr'),
+    ...formatTable([heads, units, ...rows], 'llrrrrrlr'),
     '',
     'Per query and million documents: false/M documents fetched in vain, ~ where they were too few to tell and the',
     'prediction counts; reads/M rows and such documents read; time in the index, warm.',
@@ -46,15 +63,18 @@ export function tuneReport(result: TuneResult, documents: number): string {
 
 function rowOf(choice: TuneChoice, isTaken: boolean, documents: number): string[] {
   const { predicted, measured } = choice
+  // Fingerprints have neither rows nor an upper level.
+  const ofRows = (text: string): string => (choice.tail === 'bloom' ? text : '')
   const marks = `${isTaken ? '→' : ' '}${choice.isPresent ? ' now' : ''}`
   return [
     marks,
-    String(choice.shards),
+    choice.tail === 'bloom' ? 'Bloom' : 'fingerprints',
+    ofRows(String(choice.shards)),
     formatCount(choice.segmentDocuments),
-    String(choice.rowsPerPair),
-    String(choice.bitsPerPosting),
+    ofRows(String(choice.rowsPerPair)),
+    ofRows(String(choice.bitsPerPosting)),
     `1/${Math.round(1 / choice.privateShare)}`,
-    choice.upperLevel ? 'yes' : 'no',
+    ofRows(choice.upperLevel ? 'yes' : 'no'),
     predicted.bytesPerDocument.toFixed(1),
     measured.bytesPerDocument.toFixed(1),
     formatBytes(measured.bytesPerDocument * documents),

@@ -4,6 +4,7 @@ import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.
 import { checkHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
 import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
+import { checkTailChoice } from '../sharded-bloom/tune/tuning.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import { type IndexKind, type IndexOptions, invalidOption, isOptions, type OpenOptions } from './options.ts'
 import { createScanIndex } from './scan-index.ts'
@@ -18,6 +19,7 @@ export function indexOptions(option: OpenOptions['index']): IndexOptions {
   if (!isOptions(options)) throw invalidOption('index', 'a kind or an object', options)
   const { kind } = options
   checkHashChoice(options.hash)
+  checkTailChoice(options.tail)
   if (kind === undefined || kinds.includes(kind)) return options
   throw new PetalError('InvalidOptions', `index must be 'sharded', 'embedded' or 'none', got '${String(kind)}'`, {
     details: { option: 'index' }
@@ -63,6 +65,7 @@ export function createIndex(
         store: store.indexStore,
         documents: store.source,
         segmentDocuments: options.segmentBits,
+        tail: options.tail,
         shards: options.shards,
         rowsPerPair: options.rowsPerPair,
         bitsPerPosting: options.bitsPerPosting,
@@ -85,7 +88,16 @@ export const noIndex: IndexStats = {
   dead: 0,
   recovered: 0,
   damage: [],
-  bytes: { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
+  bytes: {
+    hashedRows: 0,
+    privateRows: 0,
+    rangeCodes: 0,
+    upperLevel: 0,
+    fingerprints: 0,
+    live: 0,
+    directory: 0,
+    total: 0
+  },
   cache: { budgetBytes: 0, usedBytes: 0, hits: 0, misses: 0 },
   parameters: []
 }

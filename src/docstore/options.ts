@@ -48,6 +48,12 @@ export interface IndexOptions {
    * Another than before builds the index again when the collection is opened.
    */
   readonly segmentBits?: number
+  /**
+   * What pairs are kept in that are too rare for a row of their own: Bloom filters over the documents (`'bloom'`), or fingerprints
+   * with the documents that have them (`'fingerprint'`), which take less and are practically exact. Default: as `tune()` has
+   * chosen, `'bloom'` where it has not. It decides of segments that begin from now on, and of all when the index is built again.
+   */
+  readonly tail?: 'bloom' | 'fingerprint'
   /** Rows per segment (P). Default `'auto'`: from the statistics of the documents. */
   readonly shards?: number | 'auto'
   /** Rows that a pair sets (R). Default `'auto'`. */

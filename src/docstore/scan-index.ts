@@ -114,7 +114,16 @@ class ScanIndex implements DocumentIndex {
       dead: this.#dead,
       recovered: this.#recovered,
       damage: [],
-      bytes: { hashedRows: 0, privateRows: 0, rangeCodes: 0, upperLevel: 0, live: 0, directory: 0, total: 0 },
+      bytes: {
+        hashedRows: 0,
+        privateRows: 0,
+        rangeCodes: 0,
+        upperLevel: 0,
+        fingerprints: 0,
+        live: 0,
+        directory: 0,
+        total: 0
+      },
       cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
       parameters: []
     }

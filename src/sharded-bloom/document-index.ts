@@ -228,6 +228,8 @@ export interface IndexStats {
     readonly privateRows: number
     readonly rangeCodes: number
     readonly upperLevel: number
+    /** In place of hashed rows and upper level, in segments with `tail: 'fingerprint'`. */
+    readonly fingerprints: number
     readonly live: number
     readonly directory: number
     readonly total: number
@@ -242,6 +244,9 @@ export interface IndexStats {
     readonly firstOrdinal: number
     readonly documents: number
     readonly sealed: boolean
+    /** What its hashed pairs are kept in. */
+    readonly tail: 'bloom' | 'fingerprint'
+    /** 0 of fingerprints. */
     readonly shards: number
     readonly rowsPerPair: number
     readonly privatePairs: number

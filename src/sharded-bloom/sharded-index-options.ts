@@ -3,6 +3,7 @@ import type { HashName } from '../bloom/hash.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
 import type { RangeCodes } from './ranges/choose-columns.ts'
 import type { IndexSeed } from './records/index-header.ts'
+import type { TailKind } from './segment/tail/tail.ts'
 
 export interface ShardedIndexOptions {
   readonly store: IndexStore
@@ -12,6 +13,8 @@ export interface ShardedIndexOptions {
    * Another one builds the index again.
    */
   readonly segmentDocuments?: number | undefined
+  /** What hashed pairs are kept in; default 'bloom'. Decides of segments that begin from now on. */
+  readonly tail?: TailKind | undefined
   readonly shards?: number | 'auto' | undefined
   readonly rowsPerPair?: number | 'auto' | undefined
   /** Default 24. */

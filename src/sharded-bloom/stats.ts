@@ -1,7 +1,9 @@
 /** The index in numbers. */
 import type { IndexStats } from './document-index.ts'
 import type { RowCache } from './segment/row-cache.ts'
+import type { Segment } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
+import type { TailKind } from './segment/tail/tail.ts'
 
 export function indexStats(
   handles: readonly SegmentHandle[],
@@ -11,7 +13,10 @@ export function indexStats(
 ): IndexStats {
   const sum = (part: (handle: SegmentHandle) => number): number =>
     handles.reduce((total, handle) => total + part(handle), 0)
-  const hashedRows = sum((handle) => handle.bytes.hashedRows)
+  const tailBytes = (kind: TailKind): number =>
+    sum(({ segment, bytes }) => (tailOf(segment) === kind ? bytes.hashedRows : 0))
+  const hashedRows = tailBytes('bloom')
+  const fingerprints = tailBytes('fingerprint')
   const privateRows = sum((handle) => handle.bytes.privateRows)
   const rangeCodes = sum((handle) => handle.bytes.rangeCodes)
   const upperLevel = sum((handle) => handle.bytes.upperLevel)
@@ -29,25 +34,33 @@ export function indexStats(
       privateRows,
       rangeCodes,
       upperLevel,
+      fingerprints,
       live,
       directory,
-      total: hashedRows + privateRows + rangeCodes + upperLevel + live + directory
+      total: hashedRows + privateRows + rangeCodes + upperLevel + fingerprints + live + directory
     },
     cache: { budgetBytes: cache.budgetBytes, usedBytes: cache.usedBytes, hits: cache.hits, misses: cache.misses },
     parameters: handles.map(({ firstOrdinal, segment, open }) => ({
       firstOrdinal,
       documents: segment.documents,
       sealed: open === undefined,
+      tail: tailOf(segment),
       shards: segment.shards,
       rowsPerPair: segment.rowsPerPair,
       privatePairs: segment.privatePairCount,
       columns: segment.columnSpecs.length,
-      density: densityOf(segment.hashedPairs, segment.documents, segment.shards, segment.rowsPerPair)
+      density: densityOf(segment)
     }))
   }
 }
 
-/** Expected share of set bits in the hashed rows, from the mean number of hashed pairs. */
-function densityOf(hashedPairs: number, documents: number, shards: number, rowsPerPair: number): number {
-  return documents === 0 ? 0 : 1 - Math.exp((-rowsPerPair * hashedPairs) / documents / shards)
+function tailOf({ fingerprintBits }: Segment): TailKind {
+  return fingerprintBits === undefined ? 'bloom' : 'fingerprint'
+}
+
+/** Expected share of set bits in the hashed rows, from the mean number of hashed pairs; a fingerprint is one of 2^H rows. */
+function densityOf({ hashedPairs, documents, shards, rowsPerPair, fingerprintBits }: Segment): number {
+  if (documents === 0) return 0
+  if (fingerprintBits !== undefined) return hashedPairs / documents / 2 ** fingerprintBits
+  return 1 - Math.exp((-rowsPerPair * hashedPairs) / documents / shards)
 }

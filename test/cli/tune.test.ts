@@ -41,7 +41,7 @@ test('a dry run prints a table and why, and changes nothing', () =>
     assert.is(code, 0, stderr)
     assert.match(stdout, /sample {3}600 of 600 documents/)
     assert.match(stdout, /queries {2}2 of 2 different queries/)
-    assert.match(stdout, /^→?( +now)? +\d+ +65,536 +\d+ +\d+ +1\/\d+ +(yes|no) /m)
+    assert.match(stdout, /^→?( +now)? +Bloom +\d+ +65,536 +\d+ +\d+ +1\/\d+ +(yes|no) /m)
     assert.match(stdout, /the target of 100/)
     assert.match(stdout, /Dry run: nothing was changed\./)
     assert.equal(await present(path('db')), {

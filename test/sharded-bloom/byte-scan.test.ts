@@ -16,6 +16,7 @@ import { anyString } from '../support/values.ts'
 const seed = testSeed()
 const tools = new SegmentTools(seed)
 const initial = initialParameters(checkTuning({ rangeCodes: 'all' }))
+const fingerprints = initialParameters(checkTuning({ rangeCodes: 'all', tail: 'fingerprint' }))
 
 function sample<T>(arbitrary: fc.Arbitrary<T>, count: number, offset = 0): T[] {
   return fc.sample(arbitrary, { numRuns: count, seed: seed + offset })
@@ -135,16 +136,47 @@ test('a scanner goes from segment to segment and back', () => {
   writing.close()
 })
 
-test('facts beyond the private rows are hashed', () => {
-  // Thousands of paths, of which each segment has room for 2,048 facts.
-  const wide = Array.from(
-    { length: 6000 },
-    (_, i): Document => ({ [`k${i % 1500}`]: { x: i, y: [i % 2 === 0 ? 'a' : 1] } })
-  )
-  withPair(initial, (pair) => {
-    for (const document of wide) pair.add(document)
+for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: fingerprints })) {
+  test(`facts beyond the private rows are hashed: ${tail}`, () => {
+    // Thousands of paths, of which each segment has room for 2,048 facts.
+    const wide = Array.from(
+      { length: 6000 },
+      (_, i): Document => ({ [`k${i % 1500}`]: { x: i, y: [i % 2 === 0 ? 'a' : 1] } })
+    )
+    withPair(parameters, (pair) => {
+      for (const document of wide) pair.add(document)
+      assert.not.ok(pair.scanned.isShapeComplete)
+      assert.ok(pair.handled > 0, `${pair.handled} were scanned`)
+    })
+  })
+}
+
+test('fingerprints of tweets and of anything else are those of the objects', () => {
+  const tweets = [...generateTweets({ count: 1500, seed })]
+  const mixed = [...tweets, ...sample(documents(adversarial), 1500, 7)]
+  const { fingerprintBits } = fingerprints
+  for (const parameters of [fingerprints, { ...tools.parametersFor(tweets), fingerprintBits }]) {
+    withPair(parameters, (pair) => {
+      for (const document of mixed) pair.add(document)
+      assert.ok(pair.handled > 1200, `${pair.handled} were scanned`)
+    })
+  }
+})
+
+test('a document with more hashes than there is room for is indexed as an object', () => {
+  // As many values as are indexed, and facts that have no private row any more.
+  const paths = Array.from({ length: 2100 }, (_, i): Document => ({ [`k${i}`]: 0 }))
+  const large = (values: number): Document => ({
+    v: Array.from({ length: values }, (_, i) => i),
+    ...Object.fromEntries(paths.slice(0, 600).map((_, i) => [`k${2000 - i}`, {}]))
+  })
+  withPair(fingerprints, (pair) => {
+    for (const document of paths) pair.add(document)
+    for (const document of paths) pair.add(document)
     assert.not.ok(pair.scanned.isShapeComplete)
-    assert.ok(pair.handled > 0, `${pair.handled} were scanned`)
+    pair.add(large(1000))
+    assert.ok(pair.add(large(1000)), 'there is room, and its paths are known')
+    assert.not.ok(pair.add(large(19_990)))
   })
 })
 

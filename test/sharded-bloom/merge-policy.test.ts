@@ -37,6 +37,7 @@ test('at close they are merged when they are many and few documents would be bui
   ].map((segment) => ({
     ...segment,
     sealed: true,
+    tail: 'bloom' as const,
     shards: 3072,
     rowsPerPair: 8,
     privatePairs: 0,

@@ -23,7 +23,7 @@ type Step =
   | { readonly kind: 'remove'; readonly every: number; readonly start: number }
   | { readonly kind: 'failWrites' | 'failRebuild'; readonly after: number }
   | { readonly kind: 'rebuild'; readonly count: number; readonly every: number }
-  | { readonly kind: 'capture' | 'reopen' | 'crash' | 'maintain' }
+  | { readonly kind: 'capture' | 'reopen' | 'crash' | 'maintain' | 'otherTail' }
 
 const count = fc.oneof(fc.integer({ min: 1, max: 70 }), fc.integer({ min: 1, max: 700 }))
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -56,7 +56,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constantFrom('capture' as const, 'reopen' as const, 'crash' as const, 'maintain' as const)
     })
-  }
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'otherTail' as const }) }
 )
 
 class Life {
@@ -112,6 +113,16 @@ class Life {
         return harness.maintain()
       case 'reopen':
         return this.#reopen()
+      case 'otherTail': {
+        // Segments that begin from then on: those that there are keep theirs.
+        const { options, records, source, limit } = harness
+        await harness.close()
+        const tail = options.tail === 'fingerprint' ? 'bloom' : 'fingerprint'
+        this.#harness = new IndexHarness({ ...options, tail }, records, source, limit)
+        this.#harness.usesBytes = true
+        this.#views = []
+        return this.#harness.open()
+      }
       case 'crash': {
         const crashed = harness.crashed()
         await harness.close()
@@ -148,8 +159,9 @@ for (const isAsync of [false, true]) {
       fc.asyncProperty(
         fc.array(step, { minLength: 4, maxLength: 16 }),
         fc.constantFrom(512, 1024, 8192),
-        async (steps, size) => {
-          const harness = new IndexHarness({ segmentDocuments: size, ...(isAsync ? { cacheBytes: 0 } : {}) })
+        fc.constantFrom('bloom' as const, 'fingerprint' as const),
+        async (steps, size, tail) => {
+          const harness = new IndexHarness({ segmentDocuments: size, tail, ...(isAsync ? { cacheBytes: 0 } : {}) })
           harness.records.isAsync = isAsync
           harness.usesBytes = true
           await harness.open()

@@ -78,13 +78,19 @@ test('bounds hold when rows are read asynchronously, through the smallest cache'
 
 test('bounds hold with the other hash', () => checkLife({ segmentDocuments: 512, hash: 'farmhash' }))
 
+test('bounds hold with fingerprints', () => checkLife({ segmentDocuments: 512, tail: 'fingerprint' }))
+
+test('bounds hold with fingerprints that are read asynchronously, through the smallest cache', () =>
+  checkLife({ segmentDocuments: 512, cacheBytes: 0, tail: 'fingerprint' }, true))
+
 async function checkTuning(harness: IndexHarness): Promise<void> {
   await harness.open()
   const asked = sampleFilters(6, 2)
   const many = [...sampleDocuments(1250, 4), ...sampleDocuments(1250, 4, plain)]
   await harness.insert(many.slice(0, 1000))
   await check(harness, asked)
-  assert.is(harness.index.stats().parameters[0]?.shards, 512, 'general parameters at first')
+  const isBloom = harness.options.tail !== 'fingerprint'
+  assert.is(harness.index.stats().parameters[0]?.shards, isBloom ? 512 : 0, 'general parameters at first')
   await harness.insert(many.slice(1000, 1100))
   assert.ok((harness.index.stats().parameters[0]?.privatePairs ?? 0) > 100, 'tuned at 1,024')
   await check(harness, asked)
@@ -114,12 +120,14 @@ async function checkTuning(harness: IndexHarness): Promise<void> {
 test('bounds hold while the first segment is tuned, checkpointed and sealed', () =>
   checkTuning(new IndexHarness({ segmentDocuments: 16_384 })))
 
-test('bounds hold when documents are indexed from their bytes', async () => {
-  const harness = new IndexHarness({ segmentDocuments: 16_384 })
-  harness.usesBytes = true
-  await checkTuning(harness)
-  assert.ok(harness.scanned > 3000, `${harness.scanned} scanned`)
-})
+for (const tail of ['bloom', 'fingerprint'] as const) {
+  test(`bounds hold when documents are indexed from their bytes: ${tail}`, async () => {
+    const harness = new IndexHarness({ segmentDocuments: 16_384, tail })
+    harness.usesBytes = true
+    await checkTuning(harness)
+    assert.ok(harness.scanned > 3000, `${harness.scanned} scanned`)
+  })
+}
 
 test('lower bounds decide most matches of plain documents once pairs are known', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })

@@ -111,9 +111,11 @@ test('an abort ends it', async () => {
 test('a choice is read back; what is not one changes nothing', async () => {
   const store = new RecordMap()
   assert.is(await readChoice(store), undefined)
-  const choice = { rowsPerPair: 6, bitsPerPosting: 12, privateShare: 1 / 512, upperLevel: false }
-  await writeChoice(store, choice)
-  assert.equal(await readChoice(store), choice)
+  for (const tail of ['bloom', 'fingerprint'] as const) {
+    const choice = { tail, rowsPerPair: 6, bitsPerPosting: 12, privateShare: 1 / 512, upperLevel: false }
+    await writeChoice(store, choice)
+    assert.equal(await readChoice(store), choice)
+  }
   for (const text of ['', 'no json', '{"rowsPerPair":99}', '{"upperLevel":"maybe"}', '[]', '{"rowsPerPair":"auto"}']) {
     await store.write([{ key: Uint8Array.of(0x74), value: new TextEncoder().encode(text) }])
     assert.is(await readChoice(store), undefined, text)
@@ -124,7 +126,13 @@ test('segments to come get their parameters by the choice, before and after a re
   const insert = (harness: IndexHarness, from: number) => harness.insert(documents.slice(from, from + 2048))
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
   await insert(harness, 0)
-  await harness.index.retune!({ rowsPerPair: 5, bitsPerPosting: 8, privateShare: 1 / 256, upperLevel: false })
+  await harness.index.retune!({
+    tail: 'bloom',
+    rowsPerPair: 5,
+    bitsPerPosting: 8,
+    privateShare: 1 / 256,
+    upperLevel: false
+  })
   await insert(harness, 2048)
   const [first, second] = harness.index.stats().parameters
   assert.is(first!.rowsPerPair, 8)

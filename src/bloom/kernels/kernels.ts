@@ -253,6 +253,51 @@ export interface Kernels {
   /** Sets in `frame` what packGroups() packed; other bits stay. @param packed 4-aligned */
   unpackGroups(packed: number, words: number, shift: number, groups: number, frame: number): void
 
+  /**
+   * The groups of a code's positions in a bucket of fingerprints: see sharded-bloom/segment/tail/codec.ts. All of them where
+   * the bytes are no such bucket.
+   * @param pointers where the addresses of 8 KiB frames stand, u32; the bucket is the bytes [from, to) of all of them
+   * @param width bits of a code, at most 30; @param code of so many bits
+   * @param documents every position is below it
+   * @param groupShift log2 of the positions of a group
+   */
+  fingerprintGroups(
+    pointers: number,
+    from: number,
+    to: number,
+    width: number,
+    code: number,
+    documents: number,
+    groupShift: number
+  ): number
+  /**
+   * Sets the bits of a code's positions; other bits stay.
+   * @returns how many there are, or −1 where the bytes are no such bucket; `out` is then partly written
+   */
+  fingerprintPositions(
+    pointers: number,
+    from: number,
+    to: number,
+    width: number,
+    code: number,
+    documents: number,
+    out: number
+  ): number
+  /**
+   * Lists the entries of a bucket, code and position in turn, u32.
+   * @param out 4-aligned, room for `max` entries
+   * @returns how many there are, or −1 where the bytes are no such bucket, or have more
+   */
+  listFingerprints(
+    pointers: number,
+    from: number,
+    to: number,
+    width: number,
+    documents: number,
+    out: number,
+    max: number
+  ): number
+
   /** As checksum() of sharded-bloom/records/checksum.ts, but int32; any address and length. */
   checksum(address: number, length: number, seed: number): number
 

@@ -96,7 +96,7 @@ export interface ScannerFunctions {
   /** The node whose text may be an ObjectId; 0 for none. */
   setIdNode(node: number): void
 
-  /** Begins a segment. @param buckets a power of two; each has room for 16 pairs, and they are half full at most */
+  /** Begins a segment; of 0 shards where it has fingerprints. @param buckets a power of two; each has room for 16 pairs, and they are half full at most */
   resetPairs(shards: number, rowsPerPair: number, buckets: number): void
   /** Forgets the slots of every fact. */
   resetFacts(): void
@@ -131,7 +131,7 @@ export interface ScannerFunctions {
   slotCount(): number
   /** Values and sizes that the last document left at TRACE, if that was asked for. */
   tracedCount(): number
-  /** Hashes of the last document's hashed values and sizes. */
+  /** Hashes that the last document left at HASHES. */
   hashesLeft(): number
   /** Whether slots of irregular keys are among them. */
   isIrregular(): number

@@ -17,10 +17,13 @@ const segmentAreas: readonly IndexArea[] = [
   IndexArea.privateRow,
   IndexArea.columnKeys,
   IndexArea.upperLevel,
+  IndexArea.fingerprints,
+  IndexArea.buckets,
   IndexArea.chunkRows,
   IndexArea.chunkPrivate,
   IndexArea.chunkColumns,
   IndexArea.chunkUpper,
+  IndexArea.chunkFingerprints,
   IndexArea.live,
   IndexArea.positions
 ]

@@ -10,10 +10,13 @@
  * | `p` first(8) record(4)                | private row of a sealed segment                 |
  * | `k` first(8) record(4)                | keys of a sealed segment's columns              |
  * | `u` first(8) frame(4)                 | upper level of a sealed segment, one frame      |
+ * | `f` first(8) frame(4)                 | fingerprints of a sealed segment, one frame     |
+ * | `b` first(8) frame(4)                 | where its buckets of fingerprints begin         |
  * | `c` first(8) chunk(4) frame(4)        | hashed rows of an open segment's chunk, a frame |
  * | `g` first(8) chunk(4)                 | private rows of an open segment's chunk         |
  * | `v` first(8) chunk(4)                 | columns of an open segment's chunk              |
  * | `w` first(8) chunk(4)                 | upper level of an open segment's chunk          |
+ * | `e` first(8) chunk(4) run(4)          | fingerprints of some of a chunk's documents     |
  * | `l` first(8)                          | live bitmap                                     |
  * | `m` first(8)                          | position map of a segment that was built again  |
  * | `o`                                   | leftovers (see rebuild/leftovers.ts)            |
@@ -36,10 +39,13 @@ export const IndexArea = {
   privateRow: 0x70,
   columnKeys: 0x6b,
   upperLevel: 0x75,
+  fingerprints: 0x66,
+  buckets: 0x62,
   chunkRows: 0x63,
   chunkPrivate: 0x67,
   chunkColumns: 0x76,
   chunkUpper: 0x77,
+  chunkFingerprints: 0x65,
   live: 0x6c,
   positions: 0x6d,
   leftovers: 0x6f,

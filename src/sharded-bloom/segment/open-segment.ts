@@ -56,6 +56,7 @@ export class OpenSegment implements Segment {
   readonly firstOrdinal: number
   readonly shards: number
   readonly rowsPerPair: number
+  readonly fingerprintBits: number | undefined
   readonly table: PrivateTable
   readonly alwaysCandidates: number[] = []
   isShapeComplete = true
@@ -90,8 +91,10 @@ export class OpenSegment implements Segment {
     this.privateRows = new PrivateRows(memory, geometry, parameters.privatePairs.length)
     this.#dynamicLimit = Math.min(maxPrivateRows, parameters.privatePairs.length + maxDynamicRows)
     this.tail = createOpenTail({ memory, geometry, pairHash }, parameters)
-    this.shards = parameters.shards
-    this.rowsPerPair = parameters.rowsPerPair
+    const { shards, rowsPerPair, fingerprints } = this.tail.record
+    this.shards = shards
+    this.rowsPerPair = rowsPerPair
+    this.fingerprintBits = fingerprints?.bits
     this.columnSpecs = parameters.columns
     this.columns = new OpenColumns(memory, geometry.segmentDocuments, parameters.columns)
   }

@@ -11,6 +11,7 @@ export abstract class RecordedSegment {
   readonly documents: number
   readonly shards: number
   readonly rowsPerPair: number
+  readonly fingerprintBits: number | undefined
   readonly alwaysCandidates: readonly number[]
   readonly groupDocuments: number
   readonly hashedPairs: number
@@ -21,6 +22,7 @@ export abstract class RecordedSegment {
     this.documents = record.documents
     this.shards = record.shards
     this.rowsPerPair = record.rowsPerPair
+    this.fingerprintBits = record.fingerprints?.bits
     this.alwaysCandidates = record.alwaysCandidates
     this.groupDocuments = record.upper.groupDocuments
     this.hashedPairs = record.hashedPairs

@@ -42,8 +42,12 @@ export interface Segment {
   readonly firstOrdinal: number
   /** Positions in use: [0, documents). */
   readonly documents: number
+  /** 0 of a tail of fingerprints. */
   readonly shards: number
+  /** What a hashed pair is read from: of a tail of fingerprints one bucket, made a row. */
   readonly rowsPerPair: number
+  /** Of a tail of fingerprints. */
+  readonly fingerprintBits: number | undefined
   /** Length of an evaluated row in bytes, a multiple of 16. */
   readonly rowBytes: number
   /** Positions whose pairs are not all known, ascending: always candidates, never certain. */

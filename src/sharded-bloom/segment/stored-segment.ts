@@ -123,7 +123,8 @@ export class StoredSegment extends RecordedSegment implements Segment {
     const { sealed, geometry, documents, flatten } = this.#context
     const { firstOrdinal, shards, rowsPerPair, pairs, columnSpecs } = this.record
     const privatePairs = pairs.map((pair) => sealed.pairHash.hash(pair))
-    const parameters = { shards, rowsPerPair, privatePairs, columns: columnSpecs, upperFrames: 0 }
+    const { fingerprintBits } = this
+    const parameters = { shards, rowsPerPair, privatePairs, columns: columnSpecs, upperFrames: 0, fingerprintBits }
     const segment = new OpenSegment(memory, geometry, sealed.pairHash, firstOrdinal, parameters)
     try {
       let sliceStart = performance.now()

@@ -19,12 +19,17 @@ const levelGrid = [true, false] as const
 /** Every candidate for the M that the index has; the first one is what the index has now. */
 export function candidateGrid(present: Candidate): readonly Candidate[] {
   const grid: Candidate[] = [present]
+  for (const privateShare of shareGrid) {
+    const candidate: Candidate = { ...present, tail: 'fingerprint', shards: 'auto', privateShare }
+    if (!isSame(candidate, present)) grid.push(candidate)
+  }
   for (const bitsPerPosting of bitsGrid) {
     for (const rowsPerPair of rowsGrid) {
       for (const privateShare of shareGrid) {
         for (const upperLevel of levelGrid) {
           const candidate: Candidate = {
             ...present,
+            tail: 'bloom',
             shards: 'auto',
             bitsPerPosting,
             rowsPerPair,
@@ -42,6 +47,7 @@ export function candidateGrid(present: Candidate): readonly Candidate[] {
 export function isSame(a: Candidate, b: Candidate): boolean {
   return (
     a.segmentDocuments === b.segmentDocuments &&
+    a.tail === b.tail &&
     a.shards === b.shards &&
     a.bitsPerPosting === b.bitsPerPosting &&
     a.rowsPerPair === b.rowsPerPair &&
@@ -52,6 +58,6 @@ export function isSame(a: Candidate, b: Candidate): boolean {
 
 /** What a segment's parameters are chosen by. */
 export function choicesOf(candidate: Candidate): TuningChoices {
-  const { shards, bitsPerPosting, rowsPerPair, privateShare, upperLevel } = candidate
-  return { shards, bitsPerPosting, rowsPerPair, privateShare, upperLevel }
+  const { tail, shards, bitsPerPosting, rowsPerPair, privateShare, upperLevel } = candidate
+  return { tail, shards, bitsPerPosting, rowsPerPair, privateShare, upperLevel }
 }

@@ -10,7 +10,7 @@ import { predictedBytes, predictedWork } from './predict.ts'
 import type { TuneQuery } from './queries.ts'
 import type { PairCounts, TuneSample } from './sample.ts'
 import { countBits, type Truth } from './truth.ts'
-import { chooseShards } from './tuning.ts'
+import { chooseFingerprintBits, chooseShards, fingerprintTail } from './tuning.ts'
 
 /** In the sample, of pairs that may be private. */
 const minOccurrences = 4
@@ -85,7 +85,11 @@ export class Forecasts {
   /** As an index would choose them; P from fewer documents. */
   roughly(candidate: Candidate): SegmentParameters {
     const { rowsPerPair, bitsPerPosting, upperLevel, segmentDocuments } = candidate
-    const { parameters, hashedPairs, mean } = this.#share(candidate.privateShare)
+    const { parameters: chosen, hashedPairs, mean } = this.#share(candidate.privateShare)
+    if (candidate.tail === 'fingerprint') {
+      return { ...chosen, ...fingerprintTail(chooseFingerprintBits(mean)) }
+    }
+    const { fingerprintBits: _, ...parameters } = chosen
     const stride = Math.max(1, Math.floor(hashedPairs.length / roughDocuments))
     const counts = Array.from(hashedPairs.filter((_, i) => i % stride === 0))
     const shards = candidate.shards === 'auto' ? chooseShards(counts, rowsPerPair, bitsPerPosting) : candidate.shards

@@ -2,7 +2,7 @@
  * What the mathematics says an index of given parameters will cost and find, before it is built. See docs/tuning.md.
  *
  * A document of n hashed pairs has a row's bit set with probability d = 1 − (1 − r/P)^n, and is found for a pair that it
- * has not with d^r. Over the sample that is a probability per document and term, and a query's bounds combine them:
+ * has not with d^r; by fingerprints of H bits with 1 − (1 − 2^−H)^n. Over the sample that is a probability per document and term, and a query's bounds combine them:
  * products for AND, complements of products of complements for OR, the other bound's complement for NOT.
  */
 import { rowFalsePositiveRate } from '../../bloom/sizing.ts'
@@ -15,6 +15,10 @@ import { type Term, type TuneQuery, termsOf } from './queries.ts'
 import { hasBit, type PositionBits, type TermTruth, type Truth } from './truth.ts'
 
 const million = 1e6
+/** Where the bucket begins, and the bucket. */
+const fingerprintReads = 2
+/** Bits that Rice's code of a gap takes beyond the logarithm of the mean. */
+const gapOverhead = 1.5
 
 export interface Predictable {
   readonly parameters: SegmentParameters
@@ -73,7 +77,7 @@ class Probabilities {
     this.#target = target
     this.#terms = terms
     const { hashedPairs, segmentDocuments, parameters } = target
-    const { shards, rowsPerPair, upperFrames } = parameters
+    const { upperFrames } = parameters
     const taken = Math.ceil(hashedPairs.length / stride)
     this.#positions = Uint32Array.from({ length: taken }, (_, i) => i * stride)
     const rates = new Map<number, number>()
@@ -81,7 +85,7 @@ class Probabilities {
       const pairs = hashedPairs[position]!
       let rate = rates.get(pairs)
       if (rate === undefined) {
-        rate = rowFalsePositiveRate(pairs, shards, rowsPerPair)
+        rate = tailRate(pairs, parameters)
         rates.set(pairs, rate)
       }
       return rate
@@ -104,7 +108,8 @@ class Probabilities {
     const truth = this.#terms.get(term)!
     // A range reads eight slices or fewer, whatever is chosen here; a private pair reads its row.
     if (!this.#isHashed(truth)) return 1
-    const { rowsPerPair, upperFrames } = this.#target.parameters
+    const { rowsPerPair, upperFrames, fingerprintBits } = this.#target.parameters
+    if (fingerprintBits !== undefined) return fingerprintReads
     if (upperFrames === 0) return rowsPerPair
     const isNonePassed = this.#groupPasses(truth.upper).reduce((none, pass) => none * (1 - pass), 1)
     return 1 + (1 - isNonePassed) * rowsPerPair
@@ -198,6 +203,12 @@ function complement(bits: Float32Array): Float32Array {
   return bits
 }
 
+/** Of a document with so many hashed pairs, for a pair that it has not. */
+function tailRate(pairs: number, { shards, rowsPerPair, fingerprintBits }: SegmentParameters): number {
+  if (fingerprintBits === undefined) return rowFalsePositiveRate(pairs, shards, rowsPerPair)
+  return -Math.expm1(pairs * Math.log1p(-(2 ** -fingerprintBits)))
+}
+
 /** A Bloom filter of as many words as the frames hold, in which every different pair sets a few. */
 function upperLevelRate(pairs: number, frames: number): number {
   if (frames === 0) return 1
@@ -206,7 +217,7 @@ function upperLevelRate(pairs: number, frames: number): number {
 
 /** Bytes per document of an index of these parameters. @param frequency share of documents that have each private pair */
 export function predictedBytes(target: Predictable, truth: Truth, frequency: ReadonlyMap<number, number>): number {
-  const { shards, upperFrames, privatePairs } = target.parameters
+  const { privatePairs } = target.parameters
   const { bytes, parameters } = truth
   // Facts of shapes, ranges and what is written once per segment do not depend on the choice: they were built once.
   let privateRows = bytes.privateRows
@@ -215,8 +226,29 @@ export function predictedBytes(target: Predictable, truth: Truth, frequency: Rea
   }
   const listed = (privatePairs.length + 1) / (parameters.privatePairs.length + 1)
   const directory = (bytes.directory * listed * truth.segmentDocuments) / target.segmentDocuments
-  const upperLevel = (upperFrames * frameBytes) / target.segmentDocuments
-  return shards / 8 + privateRows + bytes.rangeCodes + upperLevel + directory
+  return tailBytes(target) + privateRows + bytes.rangeCodes + directory
+}
+
+/** Of hashed pairs, per document. */
+function tailBytes(target: Predictable): number {
+  const { parameters, segmentDocuments } = target
+  const { shards, upperFrames, fingerprintBits } = parameters
+  if (fingerprintBits !== undefined) return fingerprintBytes(target, fingerprintBits)
+  return shards / 8 + (upperFrames * frameBytes) / segmentDocuments
+}
+
+/** See docs/tuning.md. That no pair is in two groups is what a group can tell; it makes a little much of it. */
+function fingerprintBytes(
+  { segmentDocuments, hashedPairs, isPrivate, distinctInGroups }: Predictable,
+  bits: number
+): number {
+  const pairs = hashedPairs.reduce((sum, count) => sum + count, 0) / Math.max(1, hashedPairs.length)
+  const inGroups = distinctInGroups.reduce((sum, count) => sum + Math.max(0, count - isPrivate.size), 0)
+  const different = Math.min(pairs, Math.max(pairs / segmentDocuments, inGroups / Math.max(1, hashedPairs.length)))
+  if (pairs === 0) return 0
+  const codes = bits - Math.log2(different * segmentDocuments) + gapOverhead + 1
+  const positions = Math.log2((segmentDocuments * different) / pairs)
+  return (different * codes + pairs * positions + gapOverhead * (pairs - different)) / 8
 }
 
 /** Of a private row, per document: gaps of one to three bytes, of positions or of those without, or one bit each. */

@@ -133,9 +133,9 @@ function contenderOf({ predicted, measured }: TuneChoice): Contender {
 }
 
 function presentCandidate(tuning: IndexTuning): Candidate {
-  const { shards, bitsPerPosting, privateShare, upperLevel, segmentDocuments } = tuning
+  const { tail, shards, bitsPerPosting, privateShare, upperLevel, segmentDocuments } = tuning
   const rowsPerPair = tuning.rowsPerPair === 'auto' ? defaultRowsPerPair : tuning.rowsPerPair
-  return { shards, rowsPerPair, bitsPerPosting, privateShare, upperLevel, segmentDocuments }
+  return { tail, shards, rowsPerPair, bitsPerPosting, privateShare, upperLevel, segmentDocuments }
 }
 
 /** The same with segments of a quarter, where those are not too small to be worth a look. */

@@ -4,6 +4,8 @@ import type { Contender, Ground } from './policy.ts'
 
 /** One choice of parameters: what was predicted for it, and what an index of them over the sample turned out to be. */
 export interface TuneChoice {
+  /** What hashed pairs are kept in. Of fingerprints P, R, bits per pair and upper level mean nothing. */
+  readonly tail: 'bloom' | 'fingerprint'
   /** P, as it follows from bitsPerPosting and the documents. */
   readonly shards: number
   /** M. */

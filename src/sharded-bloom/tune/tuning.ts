@@ -11,10 +11,14 @@ import { Tag } from '../pairs/pair-tags.ts'
 import { columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
 import type { HashedPair } from '../segment/private-table.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
+import { maxFingerprintBits, minFingerprintBits } from '../segment/tail/limits.ts'
+import type { TailKind } from '../segment/tail/tail.ts'
 import { upperFramesFor } from '../segment/upper-level.ts'
 import type { Sampler } from './sampler.ts'
 
 export interface TuningOptions {
+  /** What hashed pairs are kept in (see segment/tail/). A tail of fingerprints has no use for what follows, but for ranges and private pairs. */
+  readonly tail: TailKind
   /** P, or 'auto'. */
   readonly shards: number | 'auto'
   /** r, or 'auto'. */
@@ -32,6 +36,7 @@ export interface TuningOptions {
 /** As a caller gives them. */
 export type TuningChoices = { readonly [K in keyof TuningOptions]?: TuningOptions[K] | undefined }
 
+const tailChoices: readonly TailKind[] = ['bloom', 'fingerprint']
 const rangeChoices: readonly RangeCodes[] = ['auto', 'numbers', 'all', 'none']
 export const defaultRowsPerPair = 8
 const defaultPrivateShare = 1 / 1024
@@ -40,11 +45,16 @@ const minShards = 64
 const maxShards = 8192
 /** The mean false-positive rate of one pair and document that uneven documents may raise P for, up to 1.5-fold. */
 const targetFalsePositiveRate = 3e-5
+/** The same of fingerprints, at most: H is whole, so it is half of it at least. A tenth more bits buy a tenth of it. */
+const targetFingerprintRate = 1.5e-6
+/** For documents of which nothing is known: that rate for two dozen hashed pairs. */
+const initialFingerprintBits = 24
 
 /** Fills in defaults. @throws PetalError InvalidOptions naming the option and its limits */
 export function checkTuning(options: TuningChoices): TuningOptions {
   const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24, rangeCodes = 'auto' } = options
-  const { privateShare = defaultPrivateShare, upperLevel = true } = options
+  const { privateShare = defaultPrivateShare, upperLevel = true, tail = 'bloom' } = options
+  checkTailChoice(tail)
   if (shards !== 'auto' && (!Number.isInteger(shards) || shards % 64 !== 0 || shards < 64 || shards > 8192)) {
     throw new PetalError('InvalidOptions', `shards must be a multiple of 64 from 64 to 8192 or 'auto', not ${shards}`)
   }
@@ -63,12 +73,22 @@ export function checkTuning(options: TuningChoices): TuningOptions {
   if (typeof upperLevel !== 'boolean') {
     throw new PetalError('InvalidOptions', `upperLevel must be true or false, not ${upperLevel}`)
   }
-  return { shards, rowsPerPair, bitsPerPosting, rangeCodes, privateShare, upperLevel }
+  return { tail, shards, rowsPerPair, bitsPerPosting, rangeCodes, privateShare, upperLevel }
+}
+
+/** @throws PetalError InvalidOptions for what is no tail */
+export function checkTailChoice(tail: unknown): void {
+  if (tail === undefined || tailChoices.some((choice) => choice === tail)) return
+  const got = typeof tail === 'string' ? `'${tail}'` : tail === null ? 'null' : typeof tail
+  throw new PetalError('InvalidOptions', `tail must be 'bloom' or 'fingerprint', not ${got}`, {
+    details: { option: 'tail' }
+  })
 }
 
 /** For the first documents of a collection, of which nothing is known. */
 export function initialParameters(choices: TuningChoices): SegmentParameters {
-  const { shards, rowsPerPair } = checkTuning(choices)
+  const { tail, shards, rowsPerPair } = checkTuning(choices)
+  if (tail === 'fingerprint') return { ...fingerprintTail(initialFingerprintBits), privatePairs: [], columns: [] }
   return {
     shards: shards === 'auto' ? 512 : shards,
     rowsPerPair: rowsPerPair === 'auto' ? defaultRowsPerPair : rowsPerPair,
@@ -114,20 +134,37 @@ function* parameterSteps(
   const minCount = Math.max(4, Math.ceil(sampler.size * options.privateShare))
   const privatePairs: readonly HashedPair[] = (yield* sampler.frequentSteps(minCount)).slice(0, maxPrivateValues)
   yield
-  const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
   const perDocument = yield* sampler.hashedPairsSteps(privatePairs)
   yield
-  const shards =
-    options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, options.bitsPerPosting) : options.shards
+  const tail = chooseTail(options, perDocument, segmentDocuments)
   yield
   const columns = yield* columnSteps(sampler, options.rangeCodes, earlier?.columnSpecs)
   return {
-    shards,
-    rowsPerPair,
+    ...tail,
     privatePairs: privatePairs.map(({ path, tag, key, lo, hi }) => ({ path, tag, key, lo, hi })),
-    columns,
-    upperFrames: options.upperLevel ? upperFramesFor(meanOf(perDocument), segmentDocuments) : 0
+    columns
   }
+}
+
+/** What a segment's parameters say of its tail. */
+type TailParameters = Pick<SegmentParameters, 'shards' | 'rowsPerPair' | 'upperFrames' | 'fingerprintBits'>
+
+/** @param perDocument hashed pairs of each document of a sample */
+function chooseTail(options: TuningOptions, perDocument: ArrayLike<number>, segmentDocuments: number): TailParameters {
+  const { tail, bitsPerPosting, upperLevel } = options
+  const mean = meanOf(perDocument)
+  if (tail === 'fingerprint') return fingerprintTail(chooseFingerprintBits(mean))
+  const rowsPerPair = options.rowsPerPair === 'auto' ? defaultRowsPerPair : options.rowsPerPair
+  return {
+    shards: options.shards === 'auto' ? chooseShards(perDocument, rowsPerPair, bitsPerPosting) : options.shards,
+    rowsPerPair,
+    upperFrames: upperLevel ? upperFramesFor(mean, segmentDocuments) : 0
+  }
+}
+
+/** A tail of fingerprints has neither rows nor an upper level. */
+export function fingerprintTail(fingerprintBits: number): TailParameters {
+  return { shards: 0, rowsPerPair: 1, upperFrames: 0, fingerprintBits }
 }
 
 /** P for documents like those counted. @param perDocument hashed pairs of each */
@@ -139,6 +176,15 @@ export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number
     shards += 64
   }
   return shards
+}
+
+/**
+ * H for documents of so many hashed pairs. One that has n of them is found for a pair that it has not with n/2^H: only the
+ * mean counts, however uneven documents are.
+ */
+export function chooseFingerprintBits(pairsPerDocument: number): number {
+  const bits = Math.ceil(Math.log2(Math.max(1, pairsPerDocument) / targetFingerprintRate))
+  return Math.min(maxFingerprintBits, Math.max(minFingerprintBits, bits))
 }
 
 function meanOf(counts: ArrayLike<number>): number {
@@ -156,15 +202,36 @@ export function parametersAfter(previous: Segment, options: TuningOptions): Segm
   const initial = initialParameters(options)
   const values = previous.privatePairs().filter((pair) => pair.tag <= Tag.size)
   return {
-    shards: options.shards === 'auto' ? previous.shards : initial.shards,
-    rowsPerPair: options.rowsPerPair === 'auto' ? previous.rowsPerPair : initial.rowsPerPair,
+    ...tailAfter(previous, options, initial),
     privatePairs: values.slice(0, maxPrivateValues),
-    columns: previous.columnSpecs.map(({ path, type, prefix, template }) => ({ path, type, prefix, template })),
+    columns: previous.columnSpecs.map(({ path, type, prefix, template }) => ({ path, type, prefix, template }))
+  }
+}
+
+/** One of the other kind tells how many hashed pairs there are. */
+function tailAfter(previous: Segment, options: TuningOptions, initial: SegmentParameters): TailParameters {
+  const { hashedPairs, documents, fingerprintBits } = previous
+  const mean = hashedPairs / Math.max(1, documents)
+  const { shards, rowsPerPair } = initial
+  if (options.tail === 'fingerprint') {
+    return fingerprintTail(fingerprintBits ?? chooseFingerprintBits(mean))
+  }
+  if (fingerprintBits !== undefined) {
+    const chosen = options.shards === 'auto' ? roundShards(options.bitsPerPosting * mean) : shards
+    return { shards: chosen, rowsPerPair, upperFrames: 0 }
+  }
+  return {
+    shards: options.shards === 'auto' ? previous.shards : shards,
+    rowsPerPair: options.rowsPerPair === 'auto' ? previous.rowsPerPair : rowsPerPair,
     upperFrames: options.upperLevel ? previous.upperFrames : 0
   }
 }
 
-/** Rows half full: the false-positive rate is then 2^−r, far from what the rows were chosen for. */
+/**
+ * Rows half full: the false-positive rate is then 2^−r, far from what the rows were chosen for. Where there are none, of
+ * fingerprints, the rate grows as the pairs do.
+ */
 export function isOverfull(hashedPairsPerDocument: number, shards: number, rowsPerPair: number): boolean {
+  if (shards === 0) return false
   return 1 - Math.exp((-rowsPerPair * hashedPairsPerDocument) / shards) > 0.5
 }

@@ -11,6 +11,7 @@
 export * from './checksum'
 export * from './column-keys'
 export { andRows, groupsWithBits, orRows } from './combine'
+export { fingerprintGroups, fingerprintPositions, listFingerprints } from './fingerprints'
 export { decodeGaps, encodeGaps } from './gaps'
 export * from './groups'
 export * from './positions'

@@ -76,7 +76,10 @@ export const MAX_PAIRS: usize = 16384
 export const TEXTS: usize = 0x300000
 export const MAX_TEXT_BYTES: usize = 0x100000
 
-/** Out: hashes of the document's hashed values and sizes, u32 lo and hi in turn. There are no more in a document. */
+/**
+ * Out: hashes of the document's hashed values and sizes, u32 lo and hi in turn; where the segment has no rows of its facts,
+ * too. Of a document that has more nothing is said.
+ */
 export const HASHES: usize = 0x400000
 export const MAX_HASHES: u32 = 20_000
 

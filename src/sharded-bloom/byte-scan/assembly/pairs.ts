@@ -4,7 +4,7 @@ import { hashDouble } from './hash'
 import { HASHES, MAX_HASHES, MAX_SLOTS, SLOTS } from './layout'
 import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
 import { findDouble, findText, resetTable, WIDE } from './private-pairs'
-import { clearSignature, resetGeometry, setRows } from './signature'
+import { clearSignature, hasRows, resetGeometry, setRows } from './signature'
 import { isTracing, traceDouble, traceText } from './trace'
 
 const TAG_TYPE: u32 = 17
@@ -89,7 +89,7 @@ export function hashesLeft(): u32 {
 // @ts-ignore: decorator
 @inline
 export function isOverfull(): bool {
-  return valueCount > MAX_COUNT || factCount > MAX_COUNT
+  return valueCount > MAX_COUNT || factCount > MAX_COUNT || hashCount > MAX_HASHES
 }
 
 /** TYPE and EXISTS of a node, once per document. */
@@ -118,9 +118,9 @@ function addRareFact(node: usize, type: u32, slots: u64): void {
     return
   }
   if (<u32>slots != NO_SLOT) addSlot(<u32>slots)
-  else addRows(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_TYPE, type))
+  else addHashedFact(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_TYPE, type))
   if (<u32>(slots >>> 32) != NO_SLOT) addSlot(<u32>(slots >>> 32))
-  else addRows(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
+  else addHashedFact(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
 }
 
 /** True when there are slots of irregular keys among those of the document. */
@@ -193,9 +193,15 @@ function addHashed(hash: u64): void {
   addRows(hash)
 }
 
+/** Facts are hashed into rows alone: the upper level has none. Without rows they are among the hashes. */
+function addHashedFact(hash: u64): void {
+  if (hasRows()) addRows(hash)
+  else addHashed(hash)
+}
+
 // @ts-ignore: decorator
 @inline
 function addRows(hash: u64): void {
   hashedCount++
-  setRows(hash)
+  if (hasRows()) setRows(hash)
 }

@@ -8,12 +8,18 @@ let shards: u32 = 0
 let stratum: u32 = 0
 let firstWider: u32 = 0
 
-/** Begins another segment, of P rows of which a pair has r. */
+/** Begins another segment, of P rows of which a pair has r; 0 rows for one of fingerprints, which are made of hashes. */
 export function resetGeometry(P: u32, r: u32): void {
   shards = P
   rowsPerPair = r
   stratum = P / r
   firstWider = r - (P - stratum * r)
+}
+
+// @ts-ignore: decorator
+@inline
+export function hasRows(): bool {
+  return shards != 0
 }
 
 export function clearSignature(): void {

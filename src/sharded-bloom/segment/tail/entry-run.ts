@@ -1,0 +1,164 @@
+/**
+ * Fingerprints of consecutive documents of the segment that grows: while they are added, and then, by code.
+ *
+ * Invariants:
+ * 1. Entries of one code ascend by position, in either.
+ * 2. A run that is complete has no entry twice.
+ */
+import type { Entries } from './codec.ts'
+
+/** Leading bits of a code that entries are found by. */
+export const indexBits = 10
+const indexSize = 2 ** indexBits
+/** Of more entries than these that share an index, those of one code are brought together by sorting. */
+const maxInsertion = 48
+
+export interface EntryRun extends Entries {
+  /** The first document's position. */
+  readonly first: number
+  readonly documents: number
+  /** Where the entries of each index begin, and the last ones end. */
+  readonly starts: Uint32Array
+}
+
+/** Sorts entries by code, stably. @param count of them; those beyond are anything */
+export function sortEntries({ codes, positions }: Entries, count: number, width: number): EntryList {
+  const shift = Math.max(0, width - indexBits)
+  const mask = 2 ** (width - shift) - 1
+  const starts = new Uint32Array(mask + 2)
+  for (let i = 0; i < count; i++) starts[((codes[i]! >>> shift) & mask) + 1]!++
+  for (let index = 0; index <= mask; index++) starts[index + 1]! += starts[index]!
+  const ends = starts.slice()
+  const sorted = { codes: new Uint32Array(count), positions: new Uint16Array(count) }
+  for (let i = 0; i < count; i++) {
+    const to = ends[(codes[i]! >>> shift) & mask]!++
+    sorted.codes[to] = codes[i]!
+    sorted.positions[to] = positions[i]!
+  }
+  for (let index = 0; index <= mask; index++) sortPart(sorted, starts[index]!, starts[index + 1]!)
+  return { ...sorted, starts }
+}
+
+export interface EntryList extends Entries {
+  /** Where the entries of each index begin, and the last ones end. */
+  readonly starts: Uint32Array
+}
+
+function sortPart({ codes, positions }: Entries, from: number, to: number): void {
+  if (to - from > maxInsertion) {
+    sortLongPart({ codes, positions }, from, to)
+    return
+  }
+  for (let i = from + 1; i < to; i++) {
+    const code = codes[i]!
+    const position = positions[i]!
+    let at = i
+    for (; at > from && codes[at - 1]! > code; at--) {
+      codes[at] = codes[at - 1]!
+      positions[at] = positions[at - 1]!
+    }
+    codes[at] = code
+    positions[at] = position
+  }
+}
+
+/** Entries of one code ascend already: sorting by both is stable. */
+function sortLongPart({ codes, positions }: Entries, from: number, to: number): void {
+  const keys = new Float64Array(to - from)
+  for (let i = from; i < to; i++) keys[i - from] = codes[i]! * 65_536 + positions[i]!
+  keys.sort()
+  for (let i = from; i < to; i++) {
+    const key = keys[i - from]!
+    codes[i] = Math.floor(key / 65_536)
+    positions[i] = key % 65_536
+  }
+}
+
+/** The run of entries that are sorted by code. @param bits H */
+export function runOf(sorted: Entries, first: number, documents: number, bits: number): EntryRun {
+  const { codes, positions } = sorted
+  const starts = new Uint32Array(indexSize + 1)
+  const shift = bits - indexBits
+  let kept = 0
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i]!
+    const position = positions[i]!
+    if (kept > 0 && codes[kept - 1] === code && positions[kept - 1] === position) continue
+    codes[kept] = code
+    positions[kept++] = position
+    starts[(code >>> shift) + 1] = kept
+  }
+  // Of an index without entries: where those before it end.
+  for (let index = 1; index <= indexSize; index++) starts[index] = Math.max(starts[index]!, starts[index - 1]!)
+  return { codes: codes.subarray(0, kept), positions: positions.subarray(0, kept), starts, first, documents }
+}
+
+/** The first entry of a code, or where it would be. */
+export function firstOf({ codes, starts }: EntryRun, code: number, bits: number): number {
+  const index = code >>> (bits - indexBits)
+  let low = starts[index]!
+  let high = starts[index + 1]!
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (codes[middle]! < code) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The run being filled: a list of entries, chained by their index, the last one first. */
+export class FillingRun {
+  readonly #bits: number
+  #codes = new Uint32Array(4096)
+  #positions = new Uint16Array(4096)
+  #next = new Int32Array(4096)
+  readonly #heads = new Int32Array(indexSize).fill(-1)
+  #count = 0
+
+  constructor(bits: number) {
+    this.#bits = bits
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(code: number, position: number): void {
+    const i = this.#count
+    if (i === this.#codes.length) this.#grow()
+    const index = code >>> (this.#bits - indexBits)
+    this.#codes[i] = code
+    this.#positions[i] = position
+    this.#next[i] = this.#heads[index]!
+    this.#heads[index] = i
+    this.#count = i + 1
+  }
+
+  /** @param visit is given the positions of the code, descending, some more than once */
+  each(code: number, visit: (position: number) => void): void {
+    for (let i = this.#heads[code >>> (this.#bits - indexBits)]!; i >= 0; i = this.#next[i]!) {
+      if (this.#codes[i] === code) visit(this.#positions[i]!)
+    }
+  }
+
+  /** The run of all entries; it is empty then. */
+  complete(first: number, documents: number): EntryRun {
+    const sorted = sortEntries({ codes: this.#codes, positions: this.#positions }, this.#count, this.#bits)
+    this.#count = 0
+    this.#heads.fill(-1)
+    return runOf(sorted, first, documents, this.#bits)
+  }
+
+  #grow(): void {
+    const length = 2 * this.#codes.length
+    const codes = new Uint32Array(length)
+    const positions = new Uint16Array(length)
+    const next = new Int32Array(length)
+    codes.set(this.#codes)
+    positions.set(this.#positions)
+    next.set(this.#next)
+    this.#codes = codes
+    this.#positions = positions
+    this.#next = next
+  }
+}

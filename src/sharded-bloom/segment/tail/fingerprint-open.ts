@@ -1,0 +1,181 @@
+/**
+ * The fingerprint tail of the segment that grows: runs of documents, each sorted when it is complete, and the one being
+ * filled. A checkpoint writes a chunk's runs; sealing merges them all.
+ *
+ * Invariants:
+ * 1. Runs follow each other without gaps, and none reaches beyond its chunk.
+ * 2. A run is completed at the latest when it has as many entries as are sorted in a millisecond, so that what is not
+ *    sorted is little, however many pairs documents have.
+ */
+import type { IndexStore } from '../../document-index.ts'
+import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
+import type { Room } from '../../records/room.ts'
+import type { HashedPair } from '../private-table.ts'
+import type { SegmentRecord } from '../segment-record.ts'
+import { groupDocumentsOf } from '../upper-level.ts'
+import { fingerprintOf } from './codec.ts'
+import { type EntryRun, FillingRun, firstOf } from './entry-run.ts'
+import { maxEntries } from './limits.ts'
+import { decodeRun, encodeRun } from './run-record.ts'
+import { sealedFingerprints } from './seal-fingerprints.ts'
+import type { OpenTail, ScannedHashes, TailContext, TailRecord, TailWrite } from './tail.ts'
+
+const entriesPerRun = 16_384
+
+export class FingerprintOpenTail implements OpenTail {
+  readonly #context: TailContext
+  readonly #bits: number
+  readonly #groupShift: number
+  readonly #runs: EntryRun[] = []
+  readonly #filling: FillingRun
+  /** Where the run being filled begins. */
+  #first = 0
+  #documents = 0
+  /** Of the runs that are complete. */
+  #entries = 0
+
+  /** @param bits H */
+  constructor(context: TailContext, bits: number) {
+    this.#context = context
+    this.#bits = bits
+    this.#groupShift = Math.log2(groupDocumentsOf(context.geometry.segmentDocuments))
+    this.#filling = new FillingRun(bits)
+  }
+
+  get record(): TailRecord {
+    const groupDocuments = groupDocumentsOf(this.#context.geometry.segmentDocuments)
+    return {
+      shards: 0,
+      rowsPerPair: 1,
+      upper: { frames: 0, groupDocuments, unknownGroups: 0 },
+      fingerprints: { bits: this.#bits, bucketBits: 0, bytes: 0 }
+    }
+  }
+
+  get isFull(): boolean {
+    return this.#entries >= maxEntries
+  }
+
+  beginDocument(): void {}
+
+  prepareFacts(hashes: Int32Array): Int32Array {
+    return hashes
+  }
+
+  addFacts(prepared: Int32Array): void {
+    this.#addAll(prepared, prepared.length / 2)
+  }
+
+  add(lo: number, hi: number): void {
+    this.#filling.add(fingerprintOf(lo, hi, this.#bits), this.#documents)
+  }
+
+  addScanned({ hashes, hashCount }: ScannedHashes): void {
+    this.#addAll(hashes, hashCount)
+  }
+
+  #addAll(hashes: Int32Array, count: number): void {
+    const filling = this.#filling
+    const bits = this.#bits
+    const position = this.#documents
+    for (let i = 0; i < count; i++) filling.add(fingerprintOf(hashes[2 * i]!, hashes[2 * i + 1]!, bits), position)
+  }
+
+  endDocument(): void {
+    this.#documents++
+    const isChunkComplete = this.#documents % this.#context.geometry.chunkDocuments === 0
+    if (isChunkComplete || this.#filling.count >= entriesPerRun) this.#completeRun()
+  }
+
+  #completeRun(): void {
+    if (this.#first === this.#documents) return
+    const run = this.#filling.complete(this.#first, this.#documents - this.#first)
+    this.#runs.push(run)
+    this.#entries += run.codes.length
+    this.#first = this.#documents
+  }
+
+  groups({ lo, hi }: HashedPair): number {
+    let groups = 0
+    this.#each(lo, hi, (position) => {
+      groups |= 1 << (position >>> this.#groupShift)
+    })
+    return groups
+  }
+
+  and({ lo, hi }: HashedPair, out: number): boolean {
+    const { memory, geometry } = this.#context
+    const { chunkDocuments, chunkRowBytes } = geometry
+    memory.kernels.fill(out, 0, Math.max(1, Math.ceil(this.#documents / chunkDocuments)) * chunkRowBytes)
+    const { u8 } = memory
+    let isAnySet = false
+    this.#each(lo, hi, (position) => {
+      u8[out + (position >>> 3)]! |= 1 << (position & 7)
+      isAnySet = true
+    })
+    return isAnySet
+  }
+
+  /** @param visit is given the positions at which the pair is found, in no order, some more than once */
+  #each(lo: number, hi: number, visit: (position: number) => void): void {
+    const bits = this.#bits
+    const code = fingerprintOf(lo, hi, bits)
+    for (const run of this.#runs) {
+      const { codes, positions } = run
+      for (let i = firstOf(run, code, bits); codes[i] === code; i++) visit(positions[i]!)
+    }
+    this.#filling.each(code, visit)
+  }
+
+  *chunkWrites(first: number, chunk: number, documents: number): Generator<TailWrite | undefined> {
+    const { chunkDocuments } = this.#context.geometry
+    const end = chunk * chunkDocuments + documents
+    if (end > this.#first) this.#completeRun()
+    let number = 0
+    for (const run of this.#runsOf(chunk)) {
+      if (run.first >= end) return
+      const value = yield* encodeRun(run, Math.min(run.documents, end - run.first), this.#bits)
+      yield { key: indexKey(IndexArea.chunkFingerprints, first, chunk, number++), value }
+    }
+  }
+
+  *chunkKeys(first: number, chunk: number): Generator<Uint8Array> {
+    const { length } = this.#runsOf(chunk)
+    for (let number = 0; number < length; number++) yield indexKey(IndexArea.chunkFingerprints, first, chunk, number)
+  }
+
+  #runsOf(chunk: number): EntryRun[] {
+    const { chunkDocuments } = this.#context.geometry
+    return this.#runs.filter(({ first }) => Math.floor(first / chunkDocuments) === chunk)
+  }
+
+  async restore(record: SegmentRecord, store: IndexStore, damaged: (what: string) => Error): Promise<void> {
+    const { memory, geometry } = this.#context
+    const { chunkDocuments } = geometry
+    for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkFingerprints, record.firstOrdinal))) {
+      const chunk = numberOf(key, 0)
+      if (chunk === undefined) throw damaged('a run of fingerprints has an impossible key')
+      const end = Math.min((chunk + 1) * chunkDocuments, record.documents)
+      // What is beyond the record was left by a crash, as in a Bloom tail.
+      if (this.#documents >= end) continue
+      if (this.#documents < chunk * chunkDocuments) break
+      const run = decodeRun(value, this.#documents, end - this.#documents, this.#bits, memory)
+      if (run === undefined) throw damaged(`a run of fingerprints of chunk ${chunk} is not readable`)
+      this.#runs.push(run)
+      this.#entries += run.codes.length
+      this.#documents += run.documents
+    }
+    this.#first = this.#documents
+    if (this.#documents < record.documents) throw damaged('a run of fingerprints is missing')
+  }
+
+  *sealedWrites(storedAt: number, documents: number, room: () => Room): Generator<TailWrite | undefined, TailRecord> {
+    this.#completeRun()
+    const fingerprints = yield* sealedFingerprints(this.#runs, this.#entries, storedAt, documents, this.#bits, room)
+    return { ...this.record, fingerprints }
+  }
+
+  free(): void {
+    this.#runs.length = 0
+  }
+}
