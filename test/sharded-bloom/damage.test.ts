@@ -53,8 +53,8 @@ const kinds: readonly (readonly [name: string, change: (bytes: Uint8Array) => Ui
   ['zeros', (bytes) => new Uint8Array(bytes.length)]
 ]
 
-async function build(): Promise<IndexHarness> {
-  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+async function build(tail: 'bloom' | 'fingerprint'): Promise<IndexHarness> {
+  const harness = await IndexHarness.open({ segmentDocuments: 512, tail })
   await harness.insert(tweets.slice(0, 1200))
   await harness.remove(Array.from({ length: 200 }, (_, i) => i * 6))
   await harness.rebuild()
@@ -71,10 +71,14 @@ async function build(): Promise<IndexHarness> {
   return harness
 }
 
-const pristine = await build()
+const pristine = await build('bloom')
+const fingerprinted = await build('fingerprint')
+/** What only one of them has. */
+const ofFingerprints: readonly number[] = [IndexArea.fingerprints, IndexArea.buckets, IndexArea.chunkFingerprints]
+const pristineOf = (area: number): IndexHarness => (ofFingerprints.includes(area) ? fingerprinted : pristine)
 
-async function checkDamaged(key: string, value: Uint8Array | undefined): Promise<IndexHarness> {
-  const harness = pristine.crashed()
+async function checkDamaged(from: IndexHarness, key: string, value: Uint8Array | undefined): Promise<IndexHarness> {
+  const harness = from.crashed()
   if (value === undefined) harness.records.records.delete(key)
   else harness.records.records.set(key, value)
   await harness.open()
@@ -95,9 +99,12 @@ const readLate: readonly number[] = [
   IndexArea.privateRow,
   IndexArea.columnKeys,
   IndexArea.upperLevel,
+  IndexArea.fingerprints,
+  IndexArea.buckets,
   IndexArea.chunkRows,
   IndexArea.chunkPrivate,
-  IndexArea.chunkColumns
+  IndexArea.chunkColumns,
+  IndexArea.chunkFingerprints
 ]
 /** What is to be deleted, and what only saves time. */
 const neverMissed: readonly number[] = [IndexArea.leftovers, IndexArea.chunkUpper]
@@ -107,14 +114,15 @@ const areas = Object.entries(IndexArea).filter(([, area]) => !marks.includes(are
 
 for (const [name, area] of areas) {
   test(`damage to a record of the area '${name}' is harmless`, async () => {
-    const keys = pristine.records.keysOf(area)
+    const from = pristineOf(area)
+    const keys = from.records.keysOf(area)
     assert.ok(keys.length > 0, 'there are records')
     for (let i = 0; i < Math.min(2, keys.length); i++) {
       const key = keys[keys.length <= 2 ? i : random(keys.length)]!
       for (const [kind, change] of kinds) {
-        const original = pristine.records.records.get(key)!
+        const original = from.records.records.get(key)!
         try {
-          await checkDamaged(key, change(original))
+          await checkDamaged(from, key, change(original))
         } catch (error) {
           throw new Error(`record ${key} of '${name}', ${kind}: ${(error as Error).message}`, { cause: error })
         }
@@ -125,10 +133,11 @@ for (const [name, area] of areas) {
 
 test('records of one kind that stand in for each other are found out', async () => {
   for (const [name, area] of areas) {
-    const [first, second] = pristine.records.keysOf(area)
+    const from = pristineOf(area)
+    const [first, second] = from.records.keysOf(area)
     if (first === undefined || second === undefined) continue
     try {
-      await checkDamaged(second, pristine.records.records.get(first))
+      await checkDamaged(from, second, from.records.records.get(first))
     } catch (error) {
       throw new Error(`'${name}': ${(error as Error).message}`, { cause: error })
     }
@@ -155,7 +164,7 @@ test('damage that opening finds is reported', async () => {
 
 for (const [name, area] of areas.filter(([, area]) => readLate.includes(area))) {
   test(`damage that a query meets in '${name}' is reported once, and the next open builds the index again`, async () => {
-    const harness = pristine.crashed()
+    const harness = pristineOf(area).crashed()
     for (const key of harness.records.keysOf(area)) harness.records.records.delete(key)
     await harness.open()
     assert.is(harness.index.stats().recovered, 0)
@@ -171,8 +180,13 @@ for (const [name, area] of areas.filter(([, area]) => readLate.includes(area))) 
 }
 
 test('writes go on where the open segment was damaged, and survive a crash', async () => {
-  for (const area of [IndexArea.chunkRows, IndexArea.chunkPrivate, IndexArea.chunkColumns]) {
-    const harness = pristine.crashed()
+  for (const area of [
+    IndexArea.chunkRows,
+    IndexArea.chunkPrivate,
+    IndexArea.chunkColumns,
+    IndexArea.chunkFingerprints
+  ]) {
+    const harness = pristineOf(area).crashed()
     for (const key of harness.records.keysOf(area)) harness.records.records.set(key, new Uint8Array(5))
     await harness.open()
     const before = harness.snapshot()

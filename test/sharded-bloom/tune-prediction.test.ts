@@ -47,10 +47,22 @@ test('a looser target takes fewer bytes, a smaller budget more false positives',
   const exact = await taken({ targetFpr: 1e-5 })
   const loose = await taken({ targetFpr: 1e-2 })
   assert.ok(loose.measured.bytesPerDocument < exact.measured.bytesPerDocument)
-  const bytesPerDocument = (loose.measured.bytesPerDocument + exact.measured.bytesPerDocument) / 2
+  const { bytesPerDocument } = exact.measured
   const bought = await taken({ bytesPerDocument })
   assert.ok(bought.measured.bytesPerDocument <= bytesPerDocument)
   assert.ok(bought.predicted.falsePositiveRate < loose.predicted.falsePositiveRate)
+})
+
+test('fingerprints are recommended where few may be fetched in vain, at the bytes and reads that were predicted', async () => {
+  const { choices, taken } = await tuneIndex({ documents, queries: [], present, goal: { targetFpr: 2e-5 } })
+  const [now] = choices
+  assert.is(now!.tail, 'bloom')
+  const { tail, predicted, measured } = choices[taken]!
+  assert.is(tail, 'fingerprint')
+  assert.ok(Math.abs(predicted.bytesPerDocument / measured.bytesPerDocument - 1) < 0.05, JSON.stringify(predicted))
+  assert.ok(measured.bytesPerDocument < 0.75 * now!.measured.bytesPerDocument)
+  assert.ok(predicted.falsePositiveRate < 1.5e-6)
+  assert.ok(predicted.reads < now!.predicted.reads)
 })
 
 test('queries that rows cannot help have no false positives of rows: candidates they always have do not count', async () => {
@@ -120,6 +132,39 @@ test('a choice is read back; what is not one changes nothing', async () => {
     await store.write([{ key: Uint8Array.of(0x74), value: new TextEncoder().encode(text) }])
     assert.is(await readChoice(store), undefined, text)
   }
+})
+
+test('a tail that is chosen is that of segments to come, and of all once they are built again; the option prevails', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 2048 })
+  const tails = (of = harness): readonly string[] => of.index.stats().parameters.map(({ tail }) => tail)
+  const asked = [compileFilter({ id_str: (documents[5] as { id_str?: string }).id_str }), compileFilter({ lang: 'en' })]
+  await harness.insert(documents.slice(0, 2048))
+  await harness.index.retune!({
+    tail: 'fingerprint',
+    rowsPerPair: 8,
+    bitsPerPosting: 24,
+    privateShare: 1 / 1024,
+    upperLevel: true
+  })
+  await harness.insert(documents.slice(0, 2048))
+  assert.equal(tails(), ['bloom', 'fingerprint'])
+  const { bytes } = harness.index.stats()
+  assert.ok(bytes.fingerprints > 0 && bytes.fingerprints < bytes.hashedRows)
+  await harness.reopen()
+  await harness.check(asked)
+  assert.equal(tails(), ['bloom', 'fingerprint'])
+  await harness.rebuild()
+  await harness.check(asked)
+  assert.equal(tails(), ['fingerprint', 'fingerprint'])
+  assert.is(harness.index.stats().bytes.hashedRows, 0)
+  await harness.close()
+  const options = { segmentDocuments: 2048, tail: 'bloom' as const }
+  const other = new IndexHarness(options, harness.records, harness.source, harness.limit)
+  await other.open()
+  await other.rebuild()
+  await other.check(asked)
+  assert.equal(tails(other), ['bloom', 'bloom'])
+  await other.close()
 })
 
 test('segments to come get their parameters by the choice, before and after a reopen; spelled-out options prevail', async () => {
