@@ -2,7 +2,7 @@
  * What does the index itself cost a query: everything from the filter's bounds to the ordinals of candidates, no document
  * fetched? And how long does the processor take only to go over the bits?
  *
- *     node --import tsx bench/index-work.ts [--count 1000000] [--seed n]
+ *     node --import tsx bench/index-work.ts [--count 1000000] [--seed n] [--tail fingerprint]
  *
  * Microseconds of the processor per query, rows in memory.
  */
@@ -17,7 +17,11 @@ import { table } from './query-report.ts'
 import { banner, compare, processorClock, type Spread } from './spread.ts'
 
 const { values: options } = parseArgs({
-  options: { count: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } }
+  options: {
+    count: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
+    tail: { type: 'string', default: 'bloom' }
+  }
 })
 const count = Number(options.count)
 const untimedMilliseconds = 300
@@ -34,7 +38,8 @@ const documents: DocumentSource = {
     for (const tweet of generateTweets({ count: to - from, seed, start: from })) yield [ordinal++, tweet]
   }
 }
-const index = createShardedIndex({ store: new RecordMap(), documents, onDamage: fail })
+const tail = options.tail as 'bloom' | 'fingerprint'
+const index = createShardedIndex({ store: new RecordMap(), documents, onDamage: fail, tail })
 await index.open(0, 0)
 const encoder = new TextEncoder()
 let limit = 0
@@ -152,5 +157,5 @@ for (const query of classes) {
     microseconds(times.get('bits')!)
   ])
 }
-console.log(`${banner()}, ${count.toLocaleString('en')} tweets; sum of ordinals ${ordinals}\n`)
+console.log(`${banner()}, ${count.toLocaleString('en')} tweets, tail '${tail}'; sum of ordinals ${ordinals}\n`)
 console.log(table(['query', 'candidates', 'certain', 'segments', 'KiB of rows', 'index, µs', 'bits alone, µs'], rows))

@@ -39,10 +39,6 @@ export class SegmentFrames implements FrameOwner, TailFrames {
     return this.#context.cache.lookup(this, frame)
   }
 
-  isDamaged(frame: number): boolean {
-    return this.#damaged.has(frame)
-  }
-
   load(frame: number): void | Promise<void> {
     const { cache, store } = this.#context
     if (cache.lookup(this, frame) !== 0 || this.#damaged.has(frame)) return undefined

@@ -3,6 +3,7 @@ import { bounds } from './bounds.mjs'
 import { changes } from './changes.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
+import { fingerprints } from './fingerprints.mjs'
 import { flushKernel } from './flush-kernel.mjs'
 import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
@@ -21,6 +22,7 @@ export const mutants = {
   'What is read is of one moment': reading,
   'Lookups are full scans': values,
   'Bounds are sound': bounds,
+  'Fingerprints are at all of their positions': fingerprints,
   'A flush in WebAssembly is one in JavaScript': flushKernel,
   'Kernels do what JavaScript would': kernels,
   "Memory that is used again is nobody's any more": memory,

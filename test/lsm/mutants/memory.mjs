@@ -17,16 +17,16 @@ export const memory = [
     'sharded-bloom/room'
   ),
   mutant(
-    'a seal closes the room of its rows before they are written',
+    'a seal closes the room of the last of its tail before it is written',
     edit(
       'sharded-bloom/segment/seal',
-      'await store.write(writes)\n    room.close()\n  }\n  return bytes',
-      'const written = store.write(writes)\n    room.close()\n    await written\n  }\n  return bytes'
+      'if (writes.length > 0) await store.write(writes)\n      room.close()',
+      'const written = store.write(writes)\n      room.close()\n      await written'
     ),
     'sharded-bloom/room'
   ),
   mutant(
-    'a seal closes the room of its upper level before it is written',
+    'a seal closes the room of a part of its tail before it is written',
     edit(
       'sharded-bloom/segment/seal',
       'await store.write(writes)\n    writes = []\n    room.close()',

@@ -105,12 +105,12 @@ export class BitWriter {
   gamma(number: number): void {
     const count = floorLog2(number)
     this.#unary(count)
-    this.bits(number - 2 ** count, count)
+    this.bits(number - (1 << count), count)
   }
 
   rice(number: number, shift: number): void {
     this.#unary(number >>> shift)
-    this.bits(number & (2 ** shift - 1), shift)
+    this.bits(number & ((1 << shift) - 1), shift)
   }
 
   /** Goes to the next byte. */
@@ -136,7 +136,7 @@ export class BitWriter {
   #unary(zeros: number): void {
     let rest = zeros
     for (; rest >= 30; rest -= 30) this.bits(0, 30)
-    this.bits(2 ** rest, rest + 1)
+    this.bits(1 << rest, rest + 1)
   }
 
   #flush(): void {

@@ -10,6 +10,7 @@ import type { Entries } from './codec.ts'
 /** Leading bits of a code that entries are found by. */
 export const indexBits = 10
 const indexSize = 2 ** indexBits
+const maxDigitBits = 16
 /** Of more entries than these that share an index, those of one code are brought together by sorting. */
 const maxInsertion = 48
 
@@ -21,10 +22,15 @@ export interface EntryRun extends Entries {
   readonly starts: Uint32Array
 }
 
-/** Sorts entries by code, stably. @param count of them; those beyond are anything */
-export function sortEntries({ codes, positions }: Entries, count: number, width: number): EntryList {
-  const shift = Math.max(0, width - indexBits)
-  const mask = 2 ** (width - shift) - 1
+/**
+ * Sorts entries by code, stably: a few of them by some bits of it, and those by comparison.
+ * @param count of them; those beyond are anything
+ * @param width bits in which their codes differ
+ */
+export function sortEntries({ codes, positions }: Entries, count: number, width: number): Entries {
+  const digitBits = Math.min(width, maxDigitBits, Math.max(1, 29 - Math.clz32(count)))
+  const shift = width - digitBits
+  const mask = 2 ** digitBits - 1
   const starts = new Uint32Array(mask + 2)
   for (let i = 0; i < count; i++) starts[((codes[i]! >>> shift) & mask) + 1]!++
   for (let index = 0; index <= mask; index++) starts[index + 1]! += starts[index]!
@@ -36,12 +42,7 @@ export function sortEntries({ codes, positions }: Entries, count: number, width:
     sorted.positions[to] = positions[i]!
   }
   for (let index = 0; index <= mask; index++) sortPart(sorted, starts[index]!, starts[index + 1]!)
-  return { ...sorted, starts }
-}
-
-export interface EntryList extends Entries {
-  /** Where the entries of each index begin, and the last ones end. */
-  readonly starts: Uint32Array
+  return sorted
 }
 
 function sortPart({ codes, positions }: Entries, from: number, to: number): void {

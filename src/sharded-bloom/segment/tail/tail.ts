@@ -1,10 +1,10 @@
 /**
  * The tail of a segment: what stands behind the hashes of the pairs that have no private row. Two implementations.
  *
- * | tail          | keeps                                              | see                 |
- * | ------------- | -------------------------------------------------- | ------------------- |
- * | `bloom`       | P rows of bits, and an upper level of 32 groups    | bloom-*.ts          |
- * | `fingerprint` | for each pair of each document a code and a position | fingerprint-*.ts  |
+ * | tail          | keeps                                                | see              |
+ * | ------------- | ---------------------------------------------------- | ---------------- |
+ * | `bloom`       | P rows of bits, and an upper level of 32 groups      | bloom-*.ts       |
+ * | `fingerprint` | for each pair of each document a code and a position | fingerprint-*.ts |
  *
  * Invariants:
  * 1. A document that has the pair is never missing from what is said of the pair: not from its groups, not from its bits.
@@ -24,11 +24,6 @@ import type { SegmentRecord } from '../segment-record.ts'
 export type TailRecord = Pick<SegmentRecord, 'shards' | 'rowsPerPair' | 'upper' | 'fingerprints'>
 
 export type TailKind = 'bloom' | 'fingerprint'
-
-/** A tail is one of fingerprints where it has any. */
-export function tailKindOf({ fingerprints }: Pick<TailRecord, 'fingerprints'>): TailKind {
-  return fingerprints === undefined ? 'bloom' : 'fingerprint'
-}
 
 export type TailWrite = IndexWrite & { readonly value: Uint8Array }
 
@@ -111,10 +106,9 @@ export interface TailFrames {
   addressOf(frame: number): number
   /** Brings it into memory; a promise only where the store cannot answer at once. */
   load(frame: number): void | Promise<void>
-  isDamaged(frame: number): boolean
 }
 
-/** The tail of a sealed segment. What it asks of the frames comes true in the constructor's order: not before it has ended. */
+/** The tail of a sealed segment. It asks nothing of the frames before all parts of the segment are there. */
 export interface SealedTail {
   /** How many it has. */
   readonly frameCount: number

@@ -1,0 +1,135 @@
+/**
+ * What do the two tails of a segment cost and find: bytes, documents in vain, time to build and to ask?
+ *
+ *     node --import tsx bench/tails.ts [--count 200000] [--seed n]
+ *
+ * Tweets, indexed from their bytes. Time is the processor's: that of adding a document, that of what is done between batches (of
+ * which sealing is most), and that of a question for one value, over all segments, rows in memory.
+ */
+import { parseArgs } from 'node:util'
+import { compileFilter } from '../src/query/filter.ts'
+import type { DocumentSource, IndexStats, SegmentCandidates } from '../src/sharded-bloom/document-index.ts'
+import { createShardedIndex } from '../src/sharded-bloom/sharded-index.ts'
+import { generateTweets } from '../src/workload/index.ts'
+import { RecordMap } from '../test/support/index-harness.ts'
+import { table } from './query-report.ts'
+import { banner } from './spread.ts'
+
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '200000' }, seed: { type: 'string', default: '1' } }
+})
+const count = Number(options.count)
+const seed = Number(options.seed)
+const batch = 1000
+const asked = 400
+const rounds = 20
+
+const documents: DocumentSource = {
+  async *read(from, to) {
+    let ordinal = from
+    for (const tweet of generateTweets({ count: to - from, seed, start: from })) yield [ordinal++, tweet]
+  }
+}
+
+interface Measured {
+  readonly stats: IndexStats
+  /** Microseconds. */
+  readonly add: number
+  readonly maintain: number
+  readonly absent: number
+  readonly present: number
+  /** Candidates of a value that no document has. */
+  readonly inVain: number
+}
+
+const fail = (message: string): never => {
+  throw new Error(message)
+}
+
+function processorMicroseconds(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+async function measure(tail: 'bloom' | 'fingerprint'): Promise<Measured> {
+  const index = createShardedIndex({ store: new RecordMap(), documents, onDamage: fail, tail })
+  await index.open(0, 0)
+  const encoder = new TextEncoder()
+  const names: string[] = []
+  let add = 0
+  let maintain = 0
+  let limit = 0
+  let pending: Uint8Array[] = []
+  const flush = async (): Promise<void> => {
+    const begin = processorMicroseconds()
+    for (const bytes of pending) {
+      if (index.addBytes?.(limit, bytes, 0, bytes.length, 'json') !== true) {
+        index.add(limit, index.flatten(JSON.parse(new TextDecoder().decode(bytes))))
+      }
+      limit++
+    }
+    const added = processorMicroseconds()
+    await index.maintain(limit)
+    add += added - begin
+    maintain += processorMicroseconds() - added
+    pending = []
+  }
+  for (const tweet of generateTweets({ count, seed })) {
+    pending.push(encoder.encode(JSON.stringify(tweet)))
+    if (names.length < asked && pending.length === 1) names.push(tweet.id_str)
+    if (pending.length === batch) await flush()
+  }
+  await flush()
+  const ask = async (name: (i: number) => string): Promise<{ candidates: number; microseconds: number }> => {
+    const bounds = Array.from({ length: asked }, (_, i) => compileFilter({ id_str: name(i) }).bounds)
+    let candidates = 0
+    let microseconds = 0
+    for (let round = 0; round <= rounds; round++) {
+      const begin = processorMicroseconds()
+      for (const each of bounds) {
+        const view = index.capture(limit)
+        for (let i = 0; i < view.segmentCount; i++) {
+          i += view.skip?.(i, each, 1) ?? 0
+          if (i >= view.segmentCount) break
+          const found = view.evaluate(i, each)
+          // Rows arrive in the first round, which does not count.
+          candidates += ((found instanceof Promise ? await found : found) as SegmentCandidates).upperCount
+        }
+        view.close()
+      }
+      if (round > 0) microseconds += processorMicroseconds() - begin
+    }
+    return { candidates: candidates / asked / (rounds + 1), microseconds: microseconds / asked / rounds }
+  }
+  const absent = await ask((i) => `nobody ${i}`)
+  const present = await ask((i) => names[i % names.length]!)
+  const stats = index.stats()
+  await index.close(limit)
+  return {
+    stats,
+    add: add / count,
+    maintain: maintain / count,
+    absent: absent.microseconds,
+    present: present.microseconds,
+    inVain: absent.candidates
+  }
+}
+
+const rows: string[][] = []
+for (const tail of ['bloom', 'fingerprint'] as const) {
+  const { stats, add, maintain, absent, present, inVain } = await measure(tail)
+  const { hashedRows, upperLevel, fingerprints, total } = stats.bytes
+  rows.push([
+    tail,
+    ((hashedRows + upperLevel + fingerprints) / count).toFixed(1),
+    (total / count).toFixed(1),
+    ((inVain * 1e6) / count).toFixed(2),
+    add.toFixed(1),
+    maintain.toFixed(1),
+    absent.toFixed(1),
+    present.toFixed(1)
+  ])
+}
+console.log(`${banner()}, ${count.toLocaleString('en')} tweets\n`)
+const heads = ['tail', 'B/doc', 'index, B/doc', 'in vain/M', 'add, µs', 'maintain, µs', 'absent, µs', 'unique, µs']
+console.log(table(heads, rows))
