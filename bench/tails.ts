@@ -21,8 +21,11 @@ const { values: options } = parseArgs({
 const count = Number(options.count)
 const seed = Number(options.seed)
 const batch = 1000
-const asked = 400
+/** Values that questions are timed with. */
+const timed = 400
 const rounds = 20
+/** Values that no document has: a code that collides finds all documents of another pair, so that it takes many to tell. */
+const probes = 8000
 
 const documents: DocumentSource = {
   async *read(from, to) {
@@ -38,7 +41,7 @@ interface Measured {
   readonly maintain: number
   readonly absent: number
   readonly present: number
-  /** Candidates of a value that no document has. */
+  /** Candidates for a value that no document has. */
   readonly inVain: number
 }
 
@@ -76,42 +79,46 @@ async function measure(tail: 'bloom' | 'fingerprint'): Promise<Measured> {
   }
   for (const tweet of generateTweets({ count, seed })) {
     pending.push(encoder.encode(JSON.stringify(tweet)))
-    if (names.length < asked && pending.length === 1) names.push(tweet.id_str)
+    if (names.length < timed && pending.length === 1) names.push(tweet.id_str)
     if (pending.length === batch) await flush()
   }
   await flush()
-  const ask = async (name: (i: number) => string): Promise<{ candidates: number; microseconds: number }> => {
-    const bounds = Array.from({ length: asked }, (_, i) => compileFilter({ id_str: name(i) }).bounds)
+  /** Candidates for each value. */
+  const ask = async (values: readonly string[]): Promise<number> => {
     let candidates = 0
-    let microseconds = 0
-    for (let round = 0; round <= rounds; round++) {
-      const begin = processorMicroseconds()
-      for (const each of bounds) {
-        const view = index.capture(limit)
-        for (let i = 0; i < view.segmentCount; i++) {
-          i += view.skip?.(i, each, 1) ?? 0
-          if (i >= view.segmentCount) break
-          const found = view.evaluate(i, each)
-          // Rows arrive in the first round, which does not count.
-          candidates += ((found instanceof Promise ? await found : found) as SegmentCandidates).upperCount
-        }
-        view.close()
+    for (const value of values) {
+      const { bounds } = compileFilter({ id_str: value })
+      const view = index.capture(limit)
+      for (let i = 0; i < view.segmentCount; i++) {
+        i += view.skip?.(i, bounds, 1) ?? 0
+        if (i >= view.segmentCount) break
+        const found = view.evaluate(i, bounds)
+        candidates += ((found instanceof Promise ? await found : found) as SegmentCandidates).upperCount
       }
-      if (round > 0) microseconds += processorMicroseconds() - begin
+      view.close()
     }
-    return { candidates: candidates / asked / (rounds + 1), microseconds: microseconds / asked / rounds }
+    return candidates / values.length
   }
-  const absent = await ask((i) => `nobody ${i}`)
-  const present = await ask((i) => names[i % names.length]!)
+  const microsecondsOf = async (values: readonly string[]): Promise<number> => {
+    // Brings rows into memory.
+    await ask(values)
+    const begin = processorMicroseconds()
+    for (let round = 0; round < rounds; round++) await ask(values)
+    return (processorMicroseconds() - begin) / values.length / rounds
+  }
+  const nobody = Array.from({ length: probes }, (_, i) => `nobody ${i}`)
+  const inVain = await ask(nobody)
+  const absent = await microsecondsOf(nobody.slice(0, timed))
+  const present = await microsecondsOf(names)
   const stats = index.stats()
   await index.close(limit)
   return {
     stats,
     add: add / count,
     maintain: maintain / count,
-    absent: absent.microseconds,
-    present: present.microseconds,
-    inVain: absent.candidates
+    absent,
+    present,
+    inVain
   }
 }
 

@@ -135,11 +135,24 @@ export class FillingRun {
     this.#count = i + 1
   }
 
-  /** @param visit is given the positions of the code, descending, some more than once */
-  each(code: number, visit: (position: number) => void): void {
-    for (let i = this.#heads[code >>> (this.#bits - indexBits)]!; i >= 0; i = this.#next[i]!) {
-      if (this.#codes[i] === code) visit(this.#positions[i]!)
-    }
+  /** The entry of the code that was added last, −1 without one. */
+  lastOf(code: number): number {
+    return this.#find(this.#heads[code >>> (this.#bits - indexBits)]!, code)
+  }
+
+  /** The entry of the same code that was added before; −1 for none. */
+  before(entry: number): number {
+    return this.#find(this.#next[entry]!, this.#codes[entry]!)
+  }
+
+  positionOf(entry: number): number {
+    return this.#positions[entry]!
+  }
+
+  #find(from: number, code: number): number {
+    let entry = from
+    while (entry >= 0 && this.#codes[entry] !== code) entry = this.#next[entry]!
+    return entry
   }
 
   /** The run of all entries; it is empty then. */

@@ -96,35 +96,39 @@ export class FingerprintOpenTail implements OpenTail {
   }
 
   groups({ lo, hi }: HashedPair): number {
+    const code = fingerprintOf(lo, hi, this.#bits)
+    const shift = this.#groupShift
     let groups = 0
-    this.#each(lo, hi, (position) => {
-      groups |= 1 << (position >>> this.#groupShift)
-    })
+    for (const run of this.#runs) {
+      const { codes, positions } = run
+      for (let i = firstOf(run, code, this.#bits); codes[i] === code; i++) groups |= 1 << (positions[i]! >>> shift)
+    }
+    const filling = this.#filling
+    for (let entry = filling.lastOf(code); entry >= 0; entry = filling.before(entry)) {
+      groups |= 1 << (filling.positionOf(entry) >>> shift)
+    }
     return groups
   }
 
+  /** All groups: only those in which the pair is found have a bit. */
   and({ lo, hi }: HashedPair, out: number): boolean {
     const { memory, geometry } = this.#context
     const { chunkDocuments, chunkRowBytes } = geometry
     memory.kernels.fill(out, 0, Math.max(1, Math.ceil(this.#documents / chunkDocuments)) * chunkRowBytes)
     const { u8 } = memory
+    const code = fingerprintOf(lo, hi, this.#bits)
     let isAnySet = false
-    this.#each(lo, hi, (position) => {
+    const set = (position: number): void => {
       u8[out + (position >>> 3)]! |= 1 << (position & 7)
       isAnySet = true
-    })
-    return isAnySet
-  }
-
-  /** @param visit is given the positions at which the pair is found, in no order, some more than once */
-  #each(lo: number, hi: number, visit: (position: number) => void): void {
-    const bits = this.#bits
-    const code = fingerprintOf(lo, hi, bits)
+    }
     for (const run of this.#runs) {
       const { codes, positions } = run
-      for (let i = firstOf(run, code, bits); codes[i] === code; i++) visit(positions[i]!)
+      for (let i = firstOf(run, code, this.#bits); codes[i] === code; i++) set(positions[i]!)
     }
-    this.#filling.each(code, visit)
+    const filling = this.#filling
+    for (let entry = filling.lastOf(code); entry >= 0; entry = filling.before(entry)) set(filling.positionOf(entry))
+    return isAnySet
   }
 
   *chunkWrites(first: number, chunk: number, documents: number): Generator<TailWrite | undefined> {
