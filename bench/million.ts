@@ -12,31 +12,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type QueryClassName, queryClasses } from '../src/workload/query-classes.ts'
+import { queryClasses } from '../src/workload/query-classes.ts'
 import { compare, progress } from './compare.ts'
 import { type ContenderName, contenderNames } from './contender.ts'
 import { checkMillionTargets } from './million-targets.ts'
 import { comparisonMarkdown } from './query-report.ts'
 import { defaultRounds } from './repetitions.ts'
+import { twelve } from './twelve.ts'
 
 const onDisk: readonly ContenderName[] = ['petaldb', 'postgres-gin', 'sqlite', 'sqlite-indexed', 'level-scan']
 const inMemory: readonly ContenderName[] = ['nedb', 'lokijs']
 const inMemoryLimit = 100_000
-
-const twelve: readonly QueryClassName[] = [
-  'unique',
-  'hundred',
-  'one-percent',
-  'and-three',
-  'or-three-rare',
-  'and-not',
-  'absent',
-  'equality-and-range',
-  'newest',
-  'range-time',
-  'array',
-  'nested'
-]
 
 const { values: options } = parseArgs({
   options: {
