@@ -113,8 +113,8 @@ async function load(): Promise<Loaded> {
     accumulators: named(accumulator)
   } as unknown as Pick<Operators, 'expressions' | 'accumulators'>
   const operators: Operators = {
-    expressions: { ...given.expressions, ...replacedExpressions(evaluate) },
-    accumulators: { ...given.accumulators, ...replacedAccumulators(given.accumulators.$push as Operator) },
+    expressions: { ...given.expressions, ...replacedExpressions(evaluate, given.expressions) },
+    accumulators: { ...given.accumulators, ...replacedAccumulators(given.accumulators) },
     stages: named(pipeline)
   }
   // The class of options is not exported; an operator is handed an instance of it.

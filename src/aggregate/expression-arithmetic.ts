@@ -31,6 +31,21 @@ export function multiplyAll(values: readonly unknown[]): unknown {
   return values.map((value) => numberOf('$multiply', value)).reduce<PlainNumber>(multiply, 1)
 }
 
+/** Of integers that a 64-bit one is among it is one, too; with a Decimal128 it is what the doubles give. */
+export function remainder(a: unknown, b: unknown): unknown {
+  if (isNil(a) || isNil(b)) return null
+  const [dividend, divisor] = [numberOf('$mod', a), numberOf('$mod', b)]
+  if (toDouble(divisor) === 0) throw new TypeError('$mod by zero')
+  if (isInteger(dividend) && isInteger(divisor) && (typeof dividend === 'bigint' || typeof divisor === 'bigint')) {
+    return BigInt(dividend) % BigInt(divisor)
+  }
+  return toDouble(dividend) % toDouble(divisor)
+}
+
+function isInteger(value: PlainNumber): value is number | bigint {
+  return typeof value === 'bigint' || Number.isInteger(value)
+}
+
 function numberOf(operator: string, value: unknown): PlainNumber {
   if (typeOf(value) === Type.number) return unwrapNumber(value as Numeric)
   throw new TypeError(`${operator} takes numbers, got ${describeType(value)}`)

@@ -75,6 +75,19 @@ export function toDecimal128(value: Decimal): Decimal128 {
   return Decimal128.fromString(`${sign}${coefficient}E${exponent}`)
 }
 
+/**
+ * Without digits below 10^`exponent`.
+ * @param mode half to even, or towards zero
+ */
+export function cutDecimal(value: Decimal, exponent: number, mode: 'round' | 'truncate'): Decimal {
+  const excess = exponent - value.exponent
+  if (excess <= 0) return value
+  const isNegative = value.coefficient < 0n
+  const magnitude = isNegative ? -value.coefficient : value.coefficient
+  const cut = mode === 'round' ? roundHalfEven(magnitude, excess) : magnitude / 10n ** BigInt(excess)
+  return { coefficient: isNegative ? -cut : cut, exponent }
+}
+
 function scaleTo(value: Decimal, exponent: number): bigint {
   return value.coefficient * 10n ** BigInt(value.exponent - exponent)
 }

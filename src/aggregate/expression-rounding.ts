@@ -1,0 +1,40 @@
+/** `$round` and `$trunc` of numbers of all kinds, to a decimal place: the engine's are wrong for many. */
+import { Decimal128 } from 'bson'
+import type { PlainNumber } from '../model/arithmetic.ts'
+import { cutDecimal, parseDecimal, toDecimal, toDecimal128 } from '../model/decimal.ts'
+import { unwrapNumber } from '../model/numbers.ts'
+import { type Numeric, Type, typeOf } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { isNil } from './expression-values.ts'
+
+type Mode = 'round' | 'truncate'
+
+/** Digits that are looked at of a double, which is taken as what it is, not as it is written: 2.345 is a little more. */
+const doubleDigits = 34
+
+/** @param values the number, and the place, 0 by default; places before the point are negative */
+export function roundTo(operator: string, mode: Mode, values: readonly unknown[]): PlainNumber | null {
+  const [value, place = 0] = values
+  if (values.length < 1 || values.length > 2) throw new TypeError(`${operator} takes a number and a place`)
+  if (isNil(value) || isNil(place)) return null
+  if (typeOf(value) !== Type.number) throw new TypeError(`${operator} takes a number, got ${describeType(value)}`)
+  const places = typeOf(place) === Type.number ? Number(String(place)) : Number.NaN
+  if (!Number.isInteger(places) || places < -20 || places > 100) {
+    throw new TypeError(`${operator} takes a whole place from -20 to 100`)
+  }
+  return rounded(unwrapNumber(value as Numeric), -places, mode)
+}
+
+function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber {
+  if (typeof value === 'number') {
+    const decimal = parseDecimal(value.toPrecision(doubleDigits))
+    // NaN, the infinities and -0 stay what they are.
+    if (decimal === undefined || value === 0) return value
+    const { coefficient, exponent: power } = cutDecimal(decimal, exponent, mode)
+    return Number(`${coefficient}e${power}`)
+  }
+  const decimal = toDecimal(value)
+  if (decimal === undefined) return value
+  const cut = cutDecimal(decimal, exponent, mode)
+  return value instanceof Decimal128 ? toDecimal128(cut) : cut.coefficient * 10n ** BigInt(cut.exponent)
+}

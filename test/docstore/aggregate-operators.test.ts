@@ -1,0 +1,165 @@
+/** Operators give what MongoDB's documentation says they do, where the engine of expressions by itself does not. */
+import { inspect } from 'node:util'
+import { Decimal128, ObjectId } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Document, open } from '../../src/index.ts'
+
+const made = new Date('2024-01-15T10:30:00Z')
+const document = {
+  _id: ObjectId.createFromTime(made.getTime() / 1000),
+  at: made,
+  text: 'pän',
+  nothing: null,
+  long: 7n,
+  decimal: Decimal128.fromString('2.345')
+}
+
+/** What expressions give, by name. */
+async function valuesOf(expressions: Document): Promise<Document> {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne(document)
+  const [values] = await db.aggregate([{ $project: { _id: 0, ...expressions } }]).toArray()
+  return values ?? {}
+}
+
+test('operators over dates give null where there is none, and take the time of an ObjectId', async () => {
+  const parts = ['$year', '$month', '$dayOfMonth', '$hour', '$dayOfWeek', '$week', '$isoWeek', '$isoWeekYear']
+  for (const part of parts) {
+    const { none, missing, ofId, ofDate } = await valuesOf({
+      none: { [part]: '$nothing' },
+      missing: { [part]: { date: '$none', timezone: 'Europe/Oslo' } },
+      ofId: { [part]: '$_id' },
+      ofDate: { [part]: [{ $toDate: '$_id' }] }
+    })
+    assert.is(none, null, part)
+    assert.is(missing, null, part)
+    assert.is(ofId, ofDate, part)
+    assert.type(ofId, 'number', part)
+  }
+  assert.equal(
+    await valuesOf({
+      apart: { $dateDiff: { startDate: '$none', endDate: '$at', unit: 'day' } },
+      later: { $dateAdd: { startDate: '$nothing', unit: 'day', amount: 1 } },
+      day: { $dateTrunc: { date: '$_id', unit: 'day' } },
+      text: { $dateToString: { date: '$_id', format: '%Y-%m-%d' } },
+      utc: { $hour: { date: '$at', timezone: 'UTC' } },
+      read: { $toDate: '2024-05-06T00:00:00Z' },
+      counted: { $toDate: 7n }
+    }),
+    {
+      apart: null,
+      later: null,
+      day: new Date('2024-01-15T00:00:00Z'),
+      text: '2024-01-15',
+      utc: 10,
+      read: new Date('2024-05-06T00:00:00Z'),
+      counted: new Date(7)
+    }
+  )
+})
+
+test('weeks begin on Sundays, and ISO years end with their weeks', async () => {
+  const day = (text: string): Document => ({ date: new Date(`${text}T12:00:00Z`) })
+  const format = '%G %U %w %% %%G'
+  assert.equal(
+    await valuesOf({
+      second: { $week: day('2024-01-15') },
+      before: { $week: day('2024-01-06') },
+      first: { $week: day('2024-01-07') },
+      last: { $isoWeekYear: day('2027-01-03') },
+      next: { $isoWeekYear: day('2024-12-30') },
+      text: { $dateToString: { ...day('2027-01-03'), format } }
+    }),
+    { second: 2, before: 0, first: 1, last: 2026, next: 2025, text: '2026 01 1 % %G' }
+  )
+})
+
+test('$round and $trunc decide by the value itself, half to even, on both sides of the point', async () => {
+  const cases: readonly (readonly [operator: string, argument: unknown, result: unknown])[] = [
+    ['$round', 3.7, 4],
+    ['$round', [2.54], 3],
+    ['$round', [1.46, 0], 1],
+    ['$round', [2.5], 2],
+    ['$round', [3.5], 4],
+    ['$round', [-2.5], -2],
+    ['$round', [1280, -2], 1300],
+    ['$round', [2.345, 2], 2.35],
+    ['$round', [5.29, 2], 5.29],
+    ['$round', ['$nothing', 2], null],
+    ['$round', ['$long', -1], 10n],
+    ['$trunc', [2.996, 1], 2.9],
+    ['$trunc', [5.29, 2], 5.29],
+    ['$trunc', [-2.7], -2],
+    ['$mod', ['$nothing', 2], null],
+    ['$mod', [7, 3], 1],
+    ['$mod', ['$long', 4], 3n]
+  ]
+  for (const [operator, argument, result] of cases) {
+    const { value } = await valuesOf({ value: { [operator]: argument } })
+    assert.is(value, result, `${operator} of ${inspect(argument)}`)
+  }
+  const { value } = await valuesOf({ value: { $round: ['$decimal', 2] } })
+  assert.is(String(value), '2.34')
+})
+
+test('text of null is empty, parts of it end where it does, positions count characters', async () => {
+  assert.equal(
+    await valuesOf({
+      lower: { $toLower: '$none' },
+      upper: { $toUpper: ['$text'] },
+      far: { $substr: ['$text', 0, 100] },
+      rest: { $substrBytes: ['$text', 1, -1] },
+      beyond: { $substr: ['$text', 50, 2] },
+      at: { $indexOfCP: ['\u{1f600}pän', 'n'] },
+      after: { $indexOfCP: ['aba', 'a', 1] },
+      within: { $indexOfCP: ['abc', 'c', 0, 2] },
+      none: { $indexOfCP: ['$none', 'a'] }
+    }),
+    { lower: '', upper: 'PÄN', far: 'pän', rest: 'än', beyond: '', at: 3, after: 2, within: -1, none: null }
+  )
+})
+
+test('$convert takes ObjectIds, and text of Decimal128', async () => {
+  const values = await valuesOf({
+    date: { $convert: { input: '$_id', to: 'date' } },
+    text: { $convert: { input: '$_id', to: 'string' } },
+    decimal: { $convert: { input: '$decimal', to: 2 } },
+    bad: { $convert: { input: 'x', to: 'objectId', onError: 'none' } },
+    none: { $convert: { input: '$none', to: 'date', onNull: 0 } },
+    number: { $convert: { input: '12', to: 'int' } }
+  })
+  const text = document._id.toHexString()
+  assert.equal(values, { date: made, text, decimal: '2.345', bad: 'none', none: 0, number: 12 })
+})
+
+test('$top and $bottom give one value; ranks are those of numbers', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany([10.5, 100n, 7, null, 'x'].map((n, _id) => ({ _id, n })))
+  const ranks = { input: '$n', method: 'approximate' }
+  const [group] = await db
+    .aggregate([
+      { $match: { n: { $type: ['number', 'null'] } } },
+      {
+        $group: {
+          _id: null,
+          top: { $top: { sortBy: { _id: -1 }, output: '$n' } },
+          bottom: { $bottom: { sortBy: { _id: -1 }, output: ['$n', '$_id'] } },
+          median: { $median: ranks },
+          ranks: { $percentile: { ...ranks, p: [0, 0.5, 0.95, 1] } }
+        }
+      },
+      { $set: { again: { $median: { ...ranks, input: [100, 7, 10.5] } } } }
+    ])
+    .toArray()
+  assert.equal(group, {
+    _id: null,
+    top: null,
+    bottom: [10.5, 0],
+    median: 10.5,
+    ranks: [7, 10.5, 100, 100],
+    again: 10.5
+  })
+})
+
+test.run()
