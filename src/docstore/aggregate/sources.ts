@@ -34,7 +34,8 @@ export class Sources {
   readonly #views: readonly ReadView[]
   readonly #foreign: ReadonlyMap<string, ReadView>
   readonly #expressions: Expressions
-  readonly #finds = new Map<LeadingRead, CompiledFind>()
+  /** Weakly: a `$lookup` asks with another read for every slice of documents. */
+  readonly #finds = new WeakMap<LeadingRead, CompiledFind>()
 
   constructor(first: ReadView | undefined, foreign: ReadonlyMap<string, ReadView>, expressions: Expressions) {
     this.#foreign = foreign
