@@ -75,6 +75,45 @@ test('weeks begin on Sundays, and ISO years end with their weeks', async () => {
   )
 })
 
+test('days are those of the time zone, on both sides of a change of clocks', async () => {
+  const inBerlin = (text: string): Document => ({ date: new Date(text), timezone: 'Europe/Berlin' })
+  assert.equal(
+    await valuesOf({
+      evening: { $dateTrunc: { ...inBerlin('2024-01-15T23:30:00Z'), unit: 'day' } },
+      summer: { $dateTrunc: { ...inBerlin('2024-07-01T00:30:00Z'), unit: 'year' } },
+      half: { $dateTrunc: { date: new Date('2024-01-15T10:40:00Z'), timezone: '+05:30', unit: 'hour' } },
+      text: { $dateToString: { ...inBerlin('2024-07-15T22:30:00Z'), format: '%Y-%m-%d %H:%M %z' } },
+      weekday: { $dayOfWeek: inBerlin('2024-01-13T23:30:00Z') },
+      place: { $hour: { date: '$at', timezone: 'America/Argentina/Buenos_Aires' } },
+      added: {
+        $dateAdd: { startDate: new Date('2024-03-30T11:00:00Z'), unit: 'day', amount: 1, timezone: 'Europe/Berlin' }
+      },
+      hours: {
+        $dateAdd: { startDate: new Date('2024-03-30T11:00:00Z'), unit: 'hour', amount: 24, timezone: 'Europe/Berlin' }
+      },
+      apart: {
+        $dateDiff: {
+          startDate: new Date('2024-01-15T22:30:00Z'),
+          endDate: new Date('2024-01-15T23:30:00Z'),
+          unit: 'day',
+          timezone: 'Europe/Berlin'
+        }
+      }
+    }),
+    {
+      evening: new Date('2024-01-15T23:00:00Z'),
+      summer: new Date('2023-12-31T23:00:00Z'),
+      half: new Date('2024-01-15T10:30:00Z'),
+      text: '2024-07-16 00:30 +0200',
+      weekday: 1,
+      place: 7,
+      added: new Date('2024-03-31T10:00:00Z'),
+      hours: new Date('2024-03-31T11:00:00Z'),
+      apart: 1
+    }
+  )
+})
+
 test('$round and $trunc decide by the value itself, half to even, on both sides of the point', async () => {
   const cases: readonly (readonly [operator: string, argument: unknown, result: unknown])[] = [
     ['$round', 3.7, 4],

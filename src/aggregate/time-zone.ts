@@ -1,0 +1,50 @@
+/** How far time zones are from UTC: each name has one formatter for the whole process. */
+
+interface Zone {
+  readonly formatter: Intl.DateTimeFormat
+  /** The quarter of an hour that was asked for last, and its offset: offsets change at the end of one. */
+  quarter: number
+  offset: number
+}
+
+const quarterMilliseconds = 900_000
+/** Names come from pipelines: there are some hundred, and callers may make up spellings. */
+const maxZones = 1000
+const zones = new Map<string, Zone>()
+
+/** Minutes that a zone, by name or as an offset, is ahead of UTC at a time. @throws TypeError for a zone that is unknown */
+export function offsetAt(timezone: string, date: Date): number {
+  const fixed = /^([+-])(\d\d):?(\d\d)?$/.exec(timezone)
+  if (fixed !== null) return minutesOf(fixed)
+  const zone = zoneOf(timezone)
+  const quarter = Math.floor(date.getTime() / quarterMilliseconds)
+  if (Number.isFinite(quarter) && quarter !== zone.quarter) {
+    zone.quarter = quarter
+    // `GMT` alone is no offset; some of the past have seconds, which are left out.
+    const found = /GMT([+-])(\d\d):(\d\d)/.exec(zone.formatter.format(date))
+    zone.offset = found === null ? 0 : minutesOf(found)
+  }
+  return zone.offset
+}
+
+function minutesOf([, sign, hours, minutes = '0']: readonly (string | undefined)[]): number {
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+}
+
+function zoneOf(timezone: string): Zone {
+  const known = zones.get(timezone)
+  if (known !== undefined) return known
+  const zone = { formatter: formatterOf(timezone), quarter: Number.NaN, offset: 0 }
+  if (zones.size === maxZones) zones.clear()
+  zones.set(timezone, zone)
+  return zone
+}
+
+function formatterOf(timezone: string): Intl.DateTimeFormat {
+  try {
+    const timeZone = timezone === 'Z' ? 'UTC' : timezone
+    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset', year: 'numeric' })
+  } catch {
+    throw new TypeError(`the time zone '${timezone}' is not known`)
+  }
+}
