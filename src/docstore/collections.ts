@@ -146,7 +146,7 @@ export class Collections {
       try {
         await collection.close()
         await this.#catalog.drop(name)
-        this.#feeds.of(name).dropped()
+        this.#feeds.dropped(name)
         await this.#deleteRecords(entry.number)
         return undefined
       } catch (error) {

@@ -61,6 +61,13 @@ export class ChangeFeeds {
     return feed
   }
 
+  /** The collection is gone: one of the same name begins anew, and nothing is kept for names that never come back. */
+  dropped(collection: string): void {
+    const feed = this.#feeds.get(collection)
+    this.#feeds.delete(collection)
+    feed?.dropped()
+  }
+
   end(): void {
     for (const feed of this.#feeds.values()) feed.end()
   }
