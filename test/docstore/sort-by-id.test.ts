@@ -2,6 +2,7 @@
 import { ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { IndexStore } from '../../src/docstore/indexes/index-store.ts'
 import { type Database, type Document, type Explanation, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
@@ -93,6 +94,47 @@ test('a range of numbers is left to the columns of the index, which know it at l
   await db.index.rebuild()
   const explanation = await assertSame(db, { _id: { $gte: 5500, $lt: 5600 } }, {})
   assert.is(bottomOf(explanation).stage, 'BLOOM')
+  await db.close()
+})
+
+test('what the columns of the index are certain of is not read from the table, however much it is', async () => {
+  const db = await open(scratchPath(), { index: { segmentBits: 1024 } })
+  await db.insertMany(Array.from({ length: 6000 }, (_, i) => ({ _id: i })))
+  await db.index.rebuild()
+  const { entries } = IndexStore.prototype
+  let reads = 0
+  IndexStore.prototype.entries = function (...asked) {
+    reads++
+    return entries.apply(this, asked)
+  }
+  try {
+    await assertSame(db, { _id: { $gte: 500 } }, {})
+    assert.is(reads, 0)
+  } finally {
+    IndexStore.prototype.entries = entries
+  }
+  await db.close()
+})
+
+test('a walk in the order of _ids that meets few matches is given up, and what it gave is not given again', async () => {
+  const db = await open(scratchPath())
+  const count = 8000
+  // Matches are met before the walk is given up, and behind.
+  const isRare = (i: number): boolean => i % 500 === 0
+  const documents = Array.from({ length: count }, (_, i) => ({
+    _id: new ObjectId(i),
+    text: isRare(i) ? 'needle' : 'hay'
+  }))
+  await db.insertMany(documents.sort(() => random() - 0.5))
+  for (const direction of [1, -1] as const) {
+    for (const options of [{ limit: 12 }, { limit: 5, skip: 8 }, { limit: 100 }, { limit: 1 }]) {
+      await assertSame(db, { text: { $regex: 'needle' } }, { sort: { _id: direction }, ...options })
+    }
+  }
+  const rare = db.find({ text: { $regex: 'needle' } }, { sort: { _id: 1 }, limit: 14 })
+  assert.is(bottomOf(await rare.explain()).stage, 'BLOOM')
+  const often = db.find({ text: { $regex: 'hay' } }, { sort: { _id: 1 }, limit: 14 })
+  assert.is(bottomOf(await often.explain()).indexName, '_id_')
   await db.close()
 })
 
