@@ -102,9 +102,14 @@ export class ShardedView implements IndexView {
   orders(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]> {
     const { handle } = this.#segments[segment]!
     const preparing = handle.isReady ? undefined : handle.prepare()
-    return preparing === undefined
-      ? handle.segment.rangeColumns(path)
-      : preparing.then(() => handle.segment.rangeColumns(path))
+    if (preparing === undefined) return handle.segment.rangeColumns(path)
+    this.#waiting++
+    return preparing
+      .then(() => handle.segment.rangeColumns(path))
+      .finally(() => {
+        this.#waiting--
+        this.#letGoIfUnused()
+      })
   }
 
   close(): void {

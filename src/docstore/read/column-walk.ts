@@ -122,6 +122,7 @@ class ColumnWalk {
     for (const { number } of this.#survey.segments) {
       const { upperCount, lowerCount } = yield* wait(this.#execution.view.index.evaluate(number, expression))
       count += areCertainFree ? upperCount - lowerCount : upperCount
+      yield* pauseIfDue(this.#execution)
     }
     return count
   }

@@ -2,7 +2,7 @@
 import type { PairExpression, RangeType } from '../../model/pairs.ts'
 import type { SortBounds } from '../../query/sort-bounds.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
-import type { Execution } from './execution.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
 import { wait } from './steps.ts'
 
 /** With fewer candidates they are all read. */
@@ -27,31 +27,45 @@ export interface OrderSurvey {
 
 /** undefined where no segment has a column, or few candidates are all that there are. */
 export function* surveyOrder(
-  { view: { index } }: Execution,
+  execution: Execution,
   filter: PairExpression,
   bounds: SortBounds,
   wanted: number
 ): Generator<Promise<unknown>, OrderSurvey | undefined, unknown> {
-  const columns: (readonly ColumnOrder[])[] = []
-  const documents = new Map<RangeType, number>()
-  for (let i = 0; i < index.segmentCount; i++) {
-    const orders = yield* wait(index.orders?.(i, bounds.path) ?? [])
-    columns.push(orders)
-    for (const { type, count } of orders) documents.set(type, (documents.get(type) ?? 0) + count)
-  }
-  const [type] = [...documents].reduce<readonly [RangeType | undefined, number]>(
-    (most, each) => (each[1] > most[1] ? each : most),
-    [undefined, 0]
-  )
-  if (type === undefined) return undefined
-  const segments: OrderedSegment[] = []
+  const { index } = execution.view
+  const found: Omit<OrderedSegment, 'column'>[] = []
   let candidates = 0
   for (let i = 0; i < index.segmentCount; i++) {
+    // What is passed over need not be prepared, either.
+    i += index.skip?.(i, filter, 1) ?? 0
+    if (i === index.segmentCount) break
     const { upperCount, firstOrdinal } = yield* wait(index.evaluate(i, filter))
+    yield* pauseIfDue(execution)
     if (upperCount === 0) continue
     candidates += upperCount
-    const column = columns[i]?.find((order) => order.type === type)
-    segments.push({ number: i, firstOrdinal, candidates: upperCount, column })
+    found.push({ number: i, firstOrdinal, candidates: upperCount })
   }
-  return candidates > 2 * wanted + minCandidates ? { filter, type, bounds, segments, candidates } : undefined
+  if (candidates <= 2 * wanted + minCandidates) return undefined
+  const columns = new Map<number, readonly ColumnOrder[]>()
+  for (const { number } of found) {
+    columns.set(number, yield* wait(index.orders?.(number, bounds.path) ?? []))
+    yield* pauseIfDue(execution)
+  }
+  const type = mostFrequentType([...columns.values()].flat())
+  if (type === undefined) return undefined
+  const segments = found.map((segment): OrderedSegment => {
+    const column = columns.get(segment.number)?.find((order) => order.type === type)
+    return { ...segment, column }
+  })
+  return { filter, type, bounds, segments, candidates }
+}
+
+function mostFrequentType(columns: readonly ColumnOrder[]): RangeType | undefined {
+  const documents = new Map<RangeType, number>()
+  for (const { type, count } of columns) documents.set(type, (documents.get(type) ?? 0) + count)
+  const [most] = [...documents].reduce<readonly [RangeType | undefined, number]>(
+    (best, each) => (each[1] > best[1] ? each : best),
+    [undefined, 0]
+  )
+  return most
 }
