@@ -180,15 +180,19 @@ function* walkMatches(
 /** All but the first `count`. */
 function* behindFirst(matches: Steps<Match[]>, count: number): Steps<Match[]> {
   let left = count
-  for (let step = matches.next(); !step.done; ) {
-    if (step.value instanceof Promise) {
-      step = matches.next(yield step.value)
-      continue
+  try {
+    for (let step = matches.next(); !step.done; ) {
+      if (step.value instanceof Promise) {
+        step = matches.next(yield step.value)
+        continue
+      }
+      const slice = step.value.slice(left)
+      left -= step.value.length - slice.length
+      if (slice.length > 0) yield slice
+      step = matches.next()
     }
-    const slice = step.value.slice(left)
-    left -= step.value.length - slice.length
-    if (slice.length > 0) yield slice
-    step = matches.next()
+  } finally {
+    matches.return()
   }
 }
 
