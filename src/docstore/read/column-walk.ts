@@ -26,6 +26,8 @@ import { forEachStep, wait } from './steps.ts'
 const maxShareApart = 1 / 4
 /** Reading one by one takes longer than going through all of them: if so many do not suffice, that is done. */
 const maxReads = { perWanted: 16, share: 1 / 64, least: 1000 }
+/** Ties that a second path decides have to be read: of more than such a share of all, all are read. */
+const maxShareRead = 1 / 2
 /** Of what a first range is expected to hold: fewer match than may. */
 const firstRange = 1.25
 const nextRange = 4
@@ -93,7 +95,7 @@ class ColumnWalk {
     const { bounds, type, segments } = this.#survey
     const others = this.#within(bounds.others(type))
     if (!(yield* this.#areFew(others, false))) return undefined
-    for (const segment of segments) yield* this.#read(segment, others, false)
+    for (const segment of segments) if (!(yield* this.#read(segment, others, false))) return undefined
     if (this.#direction === 1 && !(yield* this.#readNulls())) return undefined
     const limit = this.#seen.size + this.#maxReads
     for (const segment of this.#inOrder()) {
@@ -153,9 +155,9 @@ class ColumnWalk {
       const floor = this.#floor(segment)
       const isFloored = floor !== undefined && (cut === undefined || this.#isBefore(floor.key, cut))
       const to = isFloored ? floor : cut === undefined ? undefined : { key: cut, isInclusive: true }
-      yield* this.#read(segment, this.#within(this.#between(read, to)), false)
-      if (isFloored || cut === undefined || this.#isSettled(cut)) return true
+      if (!(yield* this.#read(segment, this.#within(this.#between(read, to)), false))) return false
       if (this.#first.last === undefined && this.#seen.size > limit) return false
+      if (isFloored || cut === undefined || this.#isSettled(cut)) return true
       read = cut
     }
   }
@@ -169,9 +171,7 @@ class ColumnWalk {
     const end = { key: first, isInclusive: true }
     const ties = this.#within(this.#survey.bounds.between(column.type, end, end))
     const { lowerCount } = yield* wait(this.#execution.view.index.evaluate(segment.number, ties))
-    if (lowerCount < this.#wanted) return false
-    yield* this.#read(segment, ties, true)
-    return true
+    return lowerCount >= this.#wanted && (yield* this.#read(segment, ties, true))
   }
 
   #between(read: End | undefined, to: RangeEnd | undefined): PairExpression {
@@ -214,8 +214,7 @@ class ColumnWalk {
       if (this.#areNullsBehind(segment)) return true
       // Certain ones are ties.
       areFew ||= yield* this.#areFew(nulls, this.#hasTies)
-      if (!areFew) return false
-      yield* this.#read(segment, nulls, this.#hasTies)
+      if (!areFew || !(yield* this.#read(segment, nulls, this.#hasTies))) return false
     }
     return true
   }
@@ -228,13 +227,17 @@ class ColumnWalk {
     return place < 0 || (place === 0 && this.#hasTies && last.arrival < firstOrdinal)
   }
 
-  /** @param isTie what is certain of the expression has equal keys */
-  *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<void> {
+  /**
+   * @param isTie what is certain of the expression has equal keys
+   * @returns false, with nothing read, when that would be too many
+   */
+  *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<boolean> {
     const execution = this.#execution
     const { view, filter, meter } = execution
     const found = yield* wait(view.index.evaluate(number, expression))
     meter.seeSegment(found)
     const candidates = this.#unseen(found, isTie ? this.#wanted : Number.POSITIVE_INFINITY)
+    if (this.#seen.size > this.#maxReads + maxShareRead * this.#survey.candidates) return false
     if (candidates.count > 0) this.#segments.add(number)
     const confirmer = new Confirmer(filter, meter, Number.POSITIVE_INFINITY)
     const range = { from: found.firstOrdinal, to: found.endOrdinal, reverse: false }
@@ -244,6 +247,7 @@ class ColumnWalk {
     yield* forEachStep(confirm(execution, confirmer, candidates, range), push)
     push(confirmer.take())
     yield* pauseIfDue(execution)
+    return true
   }
 
   #unseen(found: SegmentCandidates, maxCertain: number): Candidates {
