@@ -31,7 +31,7 @@ export interface FirstRead {
 }
 
 export class Sources {
-  readonly #views: readonly ReadView[]
+  readonly #first: ReadView | undefined
   readonly #foreign: ReadonlyMap<string, ReadView>
   readonly #expressions: Expressions
   /** Weakly: a `$lookup` asks with another read for every slice of documents. */
@@ -39,7 +39,7 @@ export class Sources {
 
   constructor(first: ReadView | undefined, foreign: ReadonlyMap<string, ReadView>, expressions: Expressions) {
     this.#foreign = foreign
-    this.#views = [...(first === undefined ? [] : [first]), ...foreign.values()]
+    this.#first = first
     this.#expressions = expressions
   }
 
@@ -61,7 +61,8 @@ export class Sources {
   }
 
   close(): void {
-    for (const view of this.#views) view.close()
+    this.#first?.close()
+    for (const view of this.#foreign.values()) view.close()
   }
 }
 
@@ -89,8 +90,13 @@ export function captureSources(
 ): { readonly sources: Sources; readonly read: FirstRead | undefined } {
   const execution = first === undefined ? undefined : beginFind(first, find, control, new Meter())
   const views = new Map<string, ReadView>()
-  for (const [name, collection] of foreign) if (collection !== undefined) views.set(name, collection.capture())
   const sources = new Sources(execution?.view, views, expressions)
+  try {
+    for (const [name, collection] of foreign) if (collection !== undefined) views.set(name, collection.capture())
+  } catch (error) {
+    sources.close()
+    throw error
+  }
   const read =
     first === undefined || execution === undefined ? undefined : { collection: first, find, execution, returned: 0 }
   return { sources, read }

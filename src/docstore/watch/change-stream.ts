@@ -28,6 +28,9 @@ export function watchFeed<E extends object>(
   return new ChangeStream<E>(buffer, options.signal)
 }
 
+/** A stream that was dropped without being closed would be told of every commit until the database closes. */
+const abandoned = new FinalizationRegistry<ChangeBuffer>((buffer) => buffer.discard())
+
 /**
  * @example
  * await using changes = db.watch([{ $match: { operationType: 'insert' } }])
@@ -47,6 +50,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     this.#buffer = buffer
     this.#signal = signal
     signal?.addEventListener('abort', this.#onAbort, { once: true })
+    abandoned.register(this, buffer, this)
   }
 
   /** True when no more events will come: it was closed, has failed, or its collection or database is gone and all is told. */
@@ -136,6 +140,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
   #close(): void {
     this.#found = undefined
     this.#buffer.discard()
+    abandoned.unregister(this)
     this.#signal?.removeEventListener('abort', this.#onAbort)
   }
 }
