@@ -67,7 +67,7 @@ async function check(segment: Segment, documents: number): Promise<void> {
     ...Array.from({ length: 300 }, (_, i) => -1 - i)
   ]
   const out = memory.allocate()
-  let found = 0
+  let inVain = 0
   for (const value of asked) {
     const location = pairOf(value)
     await segment.loadGroups(location)
@@ -90,11 +90,11 @@ async function check(segment: Segment, documents: number): Promise<void> {
         assert.unreachable(`${value} at ${position}`)
     }
     memory.kernels.clearFrom(out, documents, segment.rowBytes)
-    found += memory.kernels.popcount(out, segment.rowBytes) - positions.length
+    if (memory.kernels.popcount(out, segment.rowBytes) > positions.length) inVain++
   }
   memory.free(out)
-  // 26 bits and some 50,000 entries: one is found in vain for a thousand values.
-  assert.ok(found <= 4, `${found} are found in vain of ${asked.length}`)
+  // 26 bits and some 50,000 entries: one in a thousand values has the code of another, and is found where that is, be it often.
+  assert.ok(inVain <= 8, `${inVain} values are found in vain of ${asked.length}`)
 }
 
 async function seal(

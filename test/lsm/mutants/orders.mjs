@@ -21,7 +21,11 @@ export const orders = [
   ),
   mutant(
     'documents with several values are taken for those with one',
-    edit(walk, 'for (const segment of segments) yield* this.#read(segment, others, false)', ''),
+    edit(
+      walk,
+      'for (const segment of segments) if (!(yield* this.#read(segment, others, false))) return undefined',
+      ''
+    ),
     ...tests
   ),
   mutant(
