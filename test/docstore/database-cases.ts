@@ -284,7 +284,11 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
 
   claim('explain tells the plan and what it took', async (db) => {
     await db.insertMany(Array.from({ length: 200 }, (_, i) => ({ _id: i, a: i % 20, b: 'x' })))
-    const { queryPlanner, executionStats, index } = await db.find({ a: 3, b: 'x' }).sort({ b: 1, _id: -1 }).limit(4).explain()
+    const { queryPlanner, executionStats, index } = await db
+      .find({ a: 3, b: 'x' })
+      .sort({ b: 1, _id: -1 })
+      .limit(4)
+      .explain()
     assert.is(queryPlanner.winningPlan.stage, 'LIMIT')
     assert.is(queryPlanner.winningPlan.inputStage?.stage, 'SORT')
     assert.is(executionStats.nReturned, 4)
