@@ -7,7 +7,7 @@ import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
 import { checkTailChoice } from '../sharded-bloom/tune/tuning.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import { type IndexKind, type IndexOptions, invalidOption, isOptions, type OpenOptions } from './options.ts'
-import { createScanIndex } from './scan-index.ts'
+import { createScanIndex, noIndexBytes } from './scan-index.ts'
 import type { CollectionStore } from './store/collection-store.ts'
 
 const kinds: readonly (string | undefined)[] = ['sharded', 'embedded', 'none'] satisfies IndexKind[]
@@ -88,16 +88,7 @@ export const noIndex: IndexStats = {
   dead: 0,
   recovered: 0,
   damage: [],
-  bytes: {
-    hashedRows: 0,
-    privateRows: 0,
-    rangeCodes: 0,
-    upperLevel: 0,
-    fingerprints: 0,
-    live: 0,
-    directory: 0,
-    total: 0
-  },
+  bytes: noIndexBytes,
   cache: { budgetBytes: 0, usedBytes: 0, hits: 0, misses: 0 },
   parameters: []
 }

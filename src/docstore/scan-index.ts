@@ -16,6 +16,18 @@ import type {
 } from '../sharded-bloom/document-index.ts'
 import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/pairs/flatten.ts'
 
+/** What an index that stores nothing takes. */
+export const noIndexBytes: IndexStats['bytes'] = {
+  hashedRows: 0,
+  privateRows: 0,
+  rangeCodes: 0,
+  upperLevel: 0,
+  fingerprints: 0,
+  live: 0,
+  directory: 0,
+  total: 0
+}
+
 const segmentDocuments = 65_536
 const segmentWords = segmentDocuments / 32
 
@@ -114,16 +126,7 @@ class ScanIndex implements DocumentIndex {
       dead: this.#dead,
       recovered: this.#recovered,
       damage: [],
-      bytes: {
-        hashedRows: 0,
-        privateRows: 0,
-        rangeCodes: 0,
-        upperLevel: 0,
-        fingerprints: 0,
-        live: 0,
-        directory: 0,
-        total: 0
-      },
+      bytes: noIndexBytes,
       cache: { budgetBytes: 0, usedBytes: live, hits: 0, misses: 0 },
       parameters: []
     }

@@ -2,8 +2,8 @@
  * Runs a find by a declared index, or without one when that turns out to be cheaper.
  *
  * An entry costs about a microsecond, a document five: entries are gathered as long as they stay below half of the
- * documents that the collection's own index would have fetched without knowing that they match. That is known only after it was asked, which costs less
- * than a few hundred entries.
+ * documents that the collection's own index would have fetched without knowing that they match. That is known only after it
+ * was asked, which costs less than a few hundred entries.
  *
  * Invariants:
  * 1. Matches come in the order of the sort, or, where there is none, in that of ordinals: as without the index. Documents

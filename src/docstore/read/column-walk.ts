@@ -131,12 +131,12 @@ class ColumnWalk {
 
   /** Segments with the order's beginning first: what is found there leaves the less of the others. */
   #inOrder(): OrderedSegment[] {
-    const { segments, type } = this.#survey
+    const { segments } = this.#survey
     const rank = segments.map((segment) => ({ segment, first: segment.column?.first(this.#direction) }))
     rank.sort((a, b) => {
       if (a.first === undefined || b.first === undefined)
         return Number(a.first === undefined) - Number(b.first === undefined)
-      return this.#direction * compareToValue(valueOfEnd(a.first, type), valueOfEnd(b.first, type))
+      return this.#compare(a.first, b.first)
     })
     return rank.map(({ segment }) => segment)
   }
@@ -202,8 +202,12 @@ class ColumnWalk {
   }
 
   #isBefore(a: End, b: End): boolean {
+    return this.#compare(a, b) < 0
+  }
+
+  #compare(a: End, b: End): number {
     const { type } = this.#survey
-    return compareToValue(valueOfEnd(a, type), valueOfEnd(b, type)) * this.#direction < 0
+    return compareToValue(valueOfEnd(a, type), valueOfEnd(b, type)) * this.#direction
   }
 
   /** @returns false when there are too many of them, and which are first is not known before all are read */
