@@ -7,13 +7,13 @@ import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { type Evaluation, noDocuments } from './evaluation.ts'
+import { loadGroups, loadOthers, loadPairs, locateAll, rarePairs } from './leaf-loading.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
 import { areSparse } from './segment/and-groups.ts'
-import { columnOf, groupsOf } from './segment/groups.ts'
+import { groupsOf } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
 import type { RowCache } from './segment/row-cache.ts'
-import type { Location, Segment } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import { allGroups } from './segment/upper-level.ts'
 
@@ -148,7 +148,7 @@ export class ShardedView implements IndexView {
       if (groups === 0) return noDocuments
     }
     const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups)
-    return cache.misses === misses ? evaluation : undefined
+    return cache.misses === misses || evaluation.upper.length === 0 ? evaluation : undefined
   }
 
   /**
@@ -168,9 +168,27 @@ export class ShardedView implements IndexView {
     // Rows are read where the upper level leaves a group in which a document may match.
     const groups = groupsOf(segment, bounds.root, bounds.locations)
     if (groups === 0) return new Candidates(this.#excluded(captured), handle, documents)
-    pending = loadAll(segment, bounds)
+    const rare = rarePairs(segment, bounds, groups)
+    pending = loadPairs(segment, bounds, rare)
+    if (rare.length > 0 && pending === undefined) {
+      const evaluation = this.#evaluateRare(captured, bounds, groups)
+      if (evaluation !== undefined) return new Candidates(evaluation, handle, documents)
+    }
+    pending = loadOthers(segment, bounds, rare, pending)
     if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
     return new Candidates(evaluateSegment(memory, segment, bounds, live, documents, groups), handle, documents)
+  }
+
+  /** When the rare pairs are loaded: undefined where other rows have to be read, which say nothing until then and hide nothing. */
+  #evaluateRare(
+    { handle: { segment }, live, documents }: CapturedSegment,
+    bounds: PreparedBounds,
+    groups: number
+  ): Evaluation | undefined {
+    const { memory, cache } = this.#context
+    const { misses } = cache
+    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups)
+    return cache.misses === misses || evaluation.upper.length === 0 ? evaluation : undefined
   }
 
   /** Of an expression that no document of the segment matches that is known. */
@@ -181,53 +199,6 @@ export class ShardedView implements IndexView {
 }
 
 const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [] }
-const absent: Location = { kind: 'absent' }
-
-/** Finds what the segment knows of each leaf. */
-function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): void {
-  for (const leaf of leaves) {
-    if (columnOf(segment, leaf) !== undefined) continue
-    const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
-    const location = segment.locate(pair)
-    // Only what private rows say is ever certain.
-    locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
-  }
-}
-
-/** Brings what the upper level has of the leaves into memory. */
-function loadGroups(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
-  let pending: Promise<void>[] | undefined
-  for (const leaf of leaves) {
-    if (columnOf(segment, leaf) !== undefined) continue
-    const { pair } = locations[leaf.kind === 'range' ? leaf.type.index : leaf.index]!
-    pending = withPending(pending, segment.loadGroups(pair))
-  }
-  return pending
-}
-
-/** Brings the rows of all leaves into memory. */
-function loadAll(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
-  let pending: Promise<void>[] | undefined
-  for (const leaf of leaves) {
-    const column = columnOf(segment, leaf)
-    if (column !== undefined && leaf.kind === 'range') {
-      pending = withPending(pending, column.load(leaf.range))
-      continue
-    }
-    const { pair, irregular } = locations[leaf.kind === 'range' ? leaf.type.index : leaf.index]!
-    pending = withPending(pending, segment.load(pair))
-    pending = withPending(pending, segment.load(irregular))
-  }
-  return pending
-}
-
-function withPending(pending: Promise<void>[] | undefined, loading: void | Promise<void>): Promise<void>[] | undefined {
-  if (loading === undefined) return pending
-  if (pending === undefined) return [loading]
-  pending.push(loading)
-  return pending
-}
-
 class Candidates implements SegmentCandidates {
   readonly #handle: SegmentHandle
   readonly #evaluation: Evaluation

@@ -34,6 +34,10 @@ export class SegmentFrames implements FrameOwner, TailFrames {
     this.slots = new Uint32Array(count)
   }
 
+  has(frame: number): boolean {
+    return this.slots[frame] !== 0
+  }
+
   addressOf(frame: number): number {
     if (this.#damaged.size > 0 && this.#damaged.has(frame)) return 0
     return this.#context.cache.lookup(this, frame)

@@ -100,7 +100,7 @@ export interface Segment {
    */
   narrowed(location: HashedLocation, groups: number): number
 
-  /** Brings the rows of a location into memory; REQUIRES loadGroups(). */
+  /** Brings the rows of a location into memory, as many as it takes to tell that no document has it. REQUIRES: loadGroups() */
   load(location: Location): void | Promise<void>
 
   /**

@@ -81,10 +81,16 @@ export class BloomSealedTail implements SealedTail {
   }
 
   load(pair: HashedPair): void | Promise<void> {
-    if (this.groups(pair) === 0) return undefined
+    const groups = this.groups(pair)
+    if (groups === 0) return undefined
+    const isSparse = areSparse(groups, this.#groupDocuments)
     let pending: Promise<void>[] | undefined
     for (const row of this.#rowsOf(pair)) {
-      const loading = this.#frames.load(Math.floor(row / this.#rowsPerFrame))
+      const frame = Math.floor(row / this.#rowsPerFrame)
+      if (this.#frames.has(frame)) continue
+      // What is in memory may leave no document.
+      if (isSparse && this.narrowed(pair, groups) === 0) break
+      const loading = this.#frames.load(frame)
       if (loading !== undefined) {
         pending ??= []
         pending.push(loading)

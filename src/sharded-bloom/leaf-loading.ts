@@ -1,0 +1,85 @@
+/**
+ * What the leaves of an expression need of a segment before it is evaluated: where each is kept, and its rows in memory, those
+ * first that leave the fewest documents.
+ */
+import type { BoundsLeaf, BoundsNode, PreparedBounds } from './bounds.ts'
+import { areSparse } from './segment/and-groups.ts'
+import { columnOf } from './segment/groups.ts'
+import type { Location, Segment } from './segment/segment.ts'
+
+const absent: Location = { kind: 'absent' }
+const none: readonly BoundsLeaf[] = []
+
+/** Finds what the segment knows of each leaf. */
+export function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): void {
+  for (const leaf of leaves) {
+    if (columnOf(segment, leaf) !== undefined) continue
+    const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
+    const location = segment.locate(pair)
+    // Only what private rows say is ever certain.
+    locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
+  }
+}
+
+/** Brings what the upper level has of the leaves into memory. */
+export function loadGroups(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
+  let pending: Promise<void>[] | undefined
+  for (const leaf of leaves) {
+    if (columnOf(segment, leaf) !== undefined) continue
+    const { pair } = locations[leaf.kind === 'range' ? leaf.type.index : leaf.index]!
+    pending = withPending(pending, segment.loadGroups(pair))
+  }
+  return pending
+}
+
+/** The hashed pairs of an AND, where few groups are left to it: if none of their documents is left, no other row is read. */
+export function rarePairs(
+  segment: Segment,
+  { root, locations }: PreparedBounds,
+  groups: number
+): readonly BoundsLeaf[] {
+  if (root.kind !== 'and' || !areSparse(groups, segment.groupDocuments)) return none
+  const isHashed = (node: BoundsNode): node is BoundsLeaf =>
+    node.kind === 'pair' && locations[node.index]!.pair.kind === 'hashed'
+  return root.children.filter(isHashed)
+}
+
+/** Brings the rows of pairs into memory. */
+export function loadPairs(
+  segment: Segment,
+  { locations }: PreparedBounds,
+  pairs: readonly BoundsLeaf[]
+): Promise<void>[] | undefined {
+  let pending: Promise<void>[] | undefined
+  for (const { index } of pairs) pending = withPending(pending, segment.load(locations[index]!.pair))
+  return pending
+}
+
+/** Brings the rows of all leaves into memory but for those of these pairs. @param pending what is waited for already */
+export function loadOthers(
+  segment: Segment,
+  { leaves, locations }: PreparedBounds,
+  pairs: readonly BoundsLeaf[],
+  pending: Promise<void>[] | undefined
+): Promise<void>[] | undefined {
+  let all = pending
+  for (const leaf of leaves) {
+    if (leaf.kind === 'pair' && pairs.includes(leaf)) continue
+    const column = columnOf(segment, leaf)
+    if (column !== undefined && leaf.kind === 'range') {
+      all = withPending(all, column.load(leaf.range))
+      continue
+    }
+    const { pair, irregular } = locations[leaf.kind === 'range' ? leaf.type.index : leaf.index]!
+    all = withPending(all, segment.load(pair))
+    all = withPending(all, segment.load(irregular))
+  }
+  return all
+}
+
+function withPending(pending: Promise<void>[] | undefined, loading: void | Promise<void>): Promise<void>[] | undefined {
+  if (loading === undefined) return pending
+  if (pending === undefined) return [loading]
+  pending.push(loading)
+  return pending
+}
