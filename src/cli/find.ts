@@ -4,8 +4,7 @@ import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { explanationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
-import { LineWriter } from './line-writer.ts'
-import { printDocuments } from './print-documents.ts'
+import { printCursor } from './print-cursor.ts'
 import { documentOf, wholeNumber } from './values.ts'
 
 export const findCommand = command({
@@ -39,18 +38,6 @@ export const findCommand = command({
     await using db = await openExisting(location)
     const collection = await existingCollection(db, options.collection)
     const cursor = collection.find(query, { ...findOptions, signal: interrupt.signal })
-    const output = new LineWriter(process.stdout, 'standard output')
-    try {
-      if (options.explain === true) {
-        const explanation = await cursor.explain()
-        await output.write(options.json === true ? JSON.stringify(explanation) : explanationText(explanation))
-      } else {
-        await printDocuments(cursor, options, output)
-      }
-      await output.flush()
-    } catch (error) {
-      if (interrupt.status === undefined) throw error
-    }
-    return interrupt.status ?? 0
+    return await printCursor(cursor, options, interrupt, explanationText)
   }
 })

@@ -1,0 +1,56 @@
+/** What a cursor gives, on standard output: its documents, or how they are found. */
+import { stringifyCanonical, stringifyRelaxed } from '../model/extended-json.ts'
+import type { Document } from '../model/types.ts'
+import type { ExitStatus } from './command.ts'
+import type { Interrupt } from './interrupt.ts'
+import { LineWriter } from './line-writer.ts'
+import { hasColours, prettyJson } from './pretty-json.ts'
+
+/** `find` and `aggregate` both give one, each with an explanation of its own. */
+interface Explainable<Explanation> extends AsyncIterable<Document> {
+  explain(): Promise<Explanation>
+}
+
+interface DocumentOptions {
+  readonly canonical?: boolean
+  readonly json?: boolean
+}
+
+/**
+ * @param interrupt of the signal that the cursor was made with: what was printed before it stays
+ * @param textOf an explanation for people to read
+ */
+export async function printCursor<Explanation>(
+  cursor: Explainable<Explanation>,
+  options: DocumentOptions & { readonly explain?: boolean },
+  interrupt: Interrupt,
+  textOf: (explanation: Explanation) => string
+): Promise<ExitStatus> {
+  const output = new LineWriter(process.stdout, 'standard output')
+  try {
+    if (options.explain === true) {
+      const explanation = await cursor.explain()
+      await output.write(options.json === true ? JSON.stringify(explanation) : textOf(explanation))
+    } else {
+      await writeDocuments(cursor, options, output)
+    }
+    await output.flush()
+  } catch (error) {
+    if (interrupt.status === undefined) throw error
+  }
+  return interrupt.status ?? 0
+}
+
+/** One line of Extended JSON each, or, for people to read, several. */
+async function writeDocuments(
+  documents: AsyncIterable<Document>,
+  options: DocumentOptions,
+  output: LineWriter
+): Promise<void> {
+  const stringify = options.canonical === true ? stringifyCanonical : stringifyRelaxed
+  const isPretty = process.stdout.isTTY && options.json !== true
+  for await (const document of documents) {
+    const line = stringify(document)
+    await output.write(isPretty ? prettyJson(line, hasColours(process.stdout)) : line)
+  }
+}
