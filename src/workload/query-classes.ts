@@ -2,11 +2,10 @@
  * One query of every class that matters, with parameters that occur in the generated tweets as often as the class
  * says. The classes are fixed; which values they ask for follows from seed and count.
  */
-import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
+import { Census } from './census.ts'
 import { languages } from './languages.ts'
-import { Tally } from './tally.ts'
-import { generateTweets, type Tweet } from './tweets.ts'
+import { generateTweets } from './tweets.ts'
 import { Users } from './users.ts'
 
 export const queryClassNames = [
@@ -56,10 +55,14 @@ export interface QueryClass extends Query {
  * }
  */
 export function queryClasses({ count, seed = 1 }: { readonly count: number; readonly seed?: number }): QueryClass[] {
-  if (!Number.isSafeInteger(count) || count < 100) {
-    throw new PetalError('BadValue', `queryClasses: count must be an integer of at least 100, got ${count}`)
-  }
-  const queries = compose(new Census(count, generateTweets({ count, seed })), new Users(seed).silentScreenName())
+  const census = new Census({ count, seed })
+  for (const tweet of generateTweets({ count, seed })) census.add(tweet)
+  return queryClassesOf(census)
+}
+
+/** The query classes over the tweets that were counted, for whoever generates them anyway. */
+export function queryClassesOf(census: Census): QueryClass[] {
+  const queries = compose(census, new Users(census.seed).silentScreenName())
   return queryClassNames.map((name) => ({ name, ...queries[name] }))
 }
 
@@ -126,54 +129,5 @@ function compose(census: Census, silentUser: string): Record<QueryClassName, Que
       limit: 20
     },
     regex: { title: 'regex inside text', filter: { text: { $regex: languages[0]!.words[2_000] } } }
-  }
-}
-
-/** What the parameters are drawn from. */
-class Census {
-  readonly count: number
-  readonly users = new Tally<string>()
-  readonly userIds = new Tally<number>()
-  readonly hashtags = new Tally<string>()
-  /** Hashtags of English tweets of verified users. */
-  readonly verifiedTags = new Tally<string>()
-  readonly locations = new Tally<string>()
-  readonly countries = new Tally<string>()
-  readonly #retweets: Uint32Array
-  readonly #times: Float64Array
-
-  constructor(count: number, tweets: Iterable<Tweet>) {
-    this.count = count
-    this.#retweets = new Uint32Array(count)
-    this.#times = new Float64Array(count)
-    let index = 0
-    for (const tweet of tweets) this.#add(tweet, index++)
-    this.#retweets.sort()
-  }
-
-  #add(tweet: Tweet, index: number): void {
-    this.users.add(tweet.user.screen_name)
-    this.userIds.add(tweet.user.id)
-    const isVerifiedEnglish = tweet.user.verified && tweet.lang === 'en'
-    for (const { text } of tweet.entities.hashtags) {
-      this.hashtags.add(text)
-      if (isVerifiedEnglish) this.verifiedTags.add(text)
-    }
-    if (tweet.user.location !== undefined) this.locations.add(tweet.user.location)
-    if (tweet.place !== null) this.countries.add(tweet.place.country_code)
-    this.#retweets[index] = tweet.retweet_count
-    this.#times[index] = tweet.timestamp_ms
-  }
-
-  /** The count that this share of tweets reaches. */
-  retweetsOfTop(share: number): number {
-    return this.#retweets[Math.floor(this.count * (1 - share))]!
-  }
-
-  /** Times around that many tweets in the middle of the stream, half open. */
-  middle(tweets: number): { from: number; to: number } {
-    const width = Math.min(tweets, this.count >> 1)
-    const first = (this.count - width) >> 1
-    return { from: this.#times[first]!, to: this.#times[first + width]! }
   }
 }
