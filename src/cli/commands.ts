@@ -1,6 +1,7 @@
 /** The commands there are, in the order in which help lists them. */
 import { aggregateCommand } from './aggregate.ts'
 import { backupCommand } from './backup.ts'
+import { benchCommand } from './bench.ts'
 import type { Command } from './command.ts'
 import { compactCommand } from './compact.ts'
 import { copyCommand } from './copy.ts'
@@ -29,7 +30,8 @@ export const commands: readonly Command[] = [
   compactCommand,
   tuneCommand,
   reindexCommand,
-  generateCommand
+  generateCommand,
+  benchCommand
 ]
 
 export function commandNamed(name: string): Command | undefined {

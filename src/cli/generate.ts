@@ -2,13 +2,14 @@
 import { PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
 import { isPlainObject } from '../model/types.ts'
-import type { Tweet, TweetSample } from '../workload/index.ts'
+import type { TweetSample } from '../workload/index.ts'
 import { command } from './command.ts'
 import { UsageError } from './errors.ts'
 import { Interrupt } from './interrupt.ts'
 import { LineWriter } from './line-writer.ts'
 import { writeFile } from './output-file.ts'
 import { Source } from './source.ts'
+import { writeTweets } from './tweet-lines.ts'
 import { wholeNumber } from './values.ts'
 
 export const generateCommand = command({
@@ -69,14 +70,4 @@ function addLine(sample: TweetSample, line: string): boolean {
     if (!(error instanceof PetalError)) throw error
     return false
   }
-}
-
-async function writeTweets(writer: LineWriter, tweets: Iterable<Tweet>, signal: AbortSignal): Promise<void> {
-  for (const tweet of tweets) {
-    const written = writer.write(JSON.stringify(tweet))
-    if (written === undefined) continue
-    await written
-    signal.throwIfAborted()
-  }
-  await writer.flush()
 }

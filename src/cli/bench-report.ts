@@ -1,0 +1,83 @@
+/** What `petaldb bench` has measured, for people to read. */
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import type { QueryTimes } from './bench-queries.ts'
+import { formatBytes, formatCount, formatDuration, formatTable } from './format.ts'
+
+export interface BenchReport {
+  /** Processor, Node and day: figures of different ones cannot be compared. */
+  readonly machine: string
+  readonly count: number
+  readonly seed: number
+  /** Bytes of the lines that were imported. */
+  readonly jsonBytes: number
+  /** From opening the new database until it is closed. */
+  readonly importMilliseconds: number
+  readonly documentsPerSecond: number
+  /** Of all files of the closed database. */
+  readonly diskBytes: number
+  readonly indexBytes: number
+  readonly indexBytesPerDocument: number
+  /** To open it again, in the process that made it. */
+  readonly openMilliseconds: number
+  readonly queries: readonly QueryTimes[]
+}
+
+export function machineText(): string {
+  const processor = cpus()[0]?.model.trim() ?? 'unknown processor'
+  const size = `${availableParallelism()} cores, ${formatBytes(totalmem())}`
+  const date = new Date().toISOString().slice(0, 10)
+  return `${processor}, ${size}; Node ${process.version}, ${process.platform} ${process.arch}; ${date}`
+}
+
+export function benchText(report: BenchReport): string {
+  const { machine, count, seed, queries } = report
+  const different = queries.filter(({ isSame }) => !isSame).map(({ title }) => title)
+  return [
+    `${formatCount(count)} generated tweets, seed ${seed}`,
+    machine,
+    '',
+    ...totals(report),
+    '',
+    ...queryTable(queries),
+    '',
+    'Milliseconds until all hits are read. first: once, just opened; warm: median, asked again and again; scan: median',
+    'without the index.',
+    different.length === 0
+      ? `With and without the index, all ${queries.length} queries found the same documents.`
+      : `With and without the index, THE DOCUMENTS DIFFER: ${different.join(', ')}.`,
+    'README.md compares the same queries with other databases: "How it compares".'
+  ].join('\n')
+}
+
+function totals(report: BenchReport): readonly string[] {
+  const { count, jsonBytes, importMilliseconds, documentsPerSecond, diskBytes, indexBytes, openMilliseconds } = report
+  const size = (bytes: number): string => `${formatBytes(bytes)}, ${formatCount(bytes / count)} bytes per document`
+  const rate = `${formatCount(documentsPerSecond)} documents/s`
+  return formatTable(
+    [
+      ['import', `${rate}, ${formatDuration(importMilliseconds)} until it is closed`],
+      ['JSON', size(jsonBytes)],
+      ['on disk', `${size(diskBytes)}, index included`],
+      ['index', size(indexBytes)],
+      ['open again', formatDuration(openMilliseconds)]
+    ],
+    'l'
+  )
+}
+
+function queryTable(queries: readonly QueryTimes[]): readonly string[] {
+  const rows = queries.map(({ title, hits, firstMilliseconds, warmMilliseconds, scanMilliseconds }) => [
+    title,
+    formatCount(hits),
+    significant(firstMilliseconds),
+    significant(warmMilliseconds),
+    significant(scanMilliseconds),
+    `${significant(scanMilliseconds / warmMilliseconds)}×`
+  ])
+  return formatTable([['query', 'hits', 'first', 'warm', 'scan', 'faster'], ...rows], 'lr')
+}
+
+/** Two digits of a small number, all those before the point of a larger one. */
+function significant(value: number): string {
+  return value >= 99.5 ? formatCount(value) : value.toPrecision(2)
+}

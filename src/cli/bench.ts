@@ -1,0 +1,155 @@
+/** `petaldb bench`: how fast it is on this machine. */
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Collection, open } from '../index.ts'
+import type { Census, QueryClass, Tweet } from '../workload/index.ts'
+import { type QueryTimes, timeQueries } from './bench-queries.ts'
+import { type BenchReport, benchText, machineText } from './bench-report.ts'
+import { command } from './command.ts'
+import { openExisting } from './database.ts'
+import { UsageError } from './errors.ts'
+import { Interrupt } from './interrupt.ts'
+import { printLine } from './line-writer.ts'
+import { writeFile } from './output-file.ts'
+import { Progress } from './progress.ts'
+import { Source } from './source.ts'
+import { writeTweets } from './tweet-lines.ts'
+import { wholeNumber } from './values.ts'
+import { WorkDirectory } from './work-directory.ts'
+
+/** What a census of them fits into memory for. */
+const mostTweets = 10_000_000
+
+export const benchCommand = command({
+  name: 'bench',
+  summary: 'Measures how fast imports and queries are on this machine, on made-up documents, in about a minute.',
+  positionals: '',
+  options: {
+    count: { type: 'string', value: 'n', help: 'how many documents (default 100000)' },
+    seed: { type: 'string', value: 's', help: 'another seed, other documents (default 1)' },
+    rounds: { type: 'string', value: 'n', help: 'timings of each query, of which the median counts (default 15)' },
+    keep: { type: 'string', value: 'dir', help: 'make tweets.ndjson and tweets.db in this directory, and leave them' },
+    json: { type: 'boolean', help: 'print the report as JSON' }
+  },
+  details: [
+    'Imports generated tweets, closes and opens the database, and asks a query of every class, with the index and without',
+    'it. The exit status is 1 when both do not find the same documents. A query that takes long is timed less often. Without',
+    '--keep, files are made in the directory for temporary ones, $TMPDIR, and removed in the end, after Ctrl-C too.',
+    '',
+    '  petaldb bench',
+    '  petaldb bench --count 1000000 --keep /mnt/disk/bench'
+  ],
+  async run(_, options) {
+    // Here and not above: its words are made up when it is loaded, for which no other command need wait.
+    const { leastTweets } = await import('../workload/index.ts')
+    const plan = {
+      count: wholeNumber('--count', options.count ?? '100000', leastTweets),
+      seed: wholeNumber('--seed', options.seed ?? '1'),
+      rounds: wholeNumber('--rounds', options.rounds ?? '15', 1)
+    }
+    if (plan.count > mostTweets) throw new UsageError(`--count takes at most ${mostTweets}, got ${plan.count}`)
+    using interrupt = new Interrupt()
+    let report: BenchReport
+    try {
+      using directory = options.keep === undefined ? WorkDirectory.temporary() : await WorkDirectory.kept(options.keep)
+      report = await measure(plan, directory.path, interrupt.signal)
+    } catch (error) {
+      return interrupt.endedBefore('the report', error)
+    }
+    await printLine(options.json === true ? JSON.stringify(report) : benchText(report))
+    return report.queries.every(({ isSame }) => isSame) ? 0 : 1
+  }
+})
+
+interface Plan {
+  readonly count: number
+  readonly seed: number
+  readonly rounds: number
+}
+
+async function measure(plan: Plan, directory: string, signal: AbortSignal): Promise<BenchReport> {
+  const { count, seed } = plan
+  const lines = join(directory, 'tweets.ndjson')
+  const location = join(directory, 'tweets.db')
+  const classes = await generate(plan, lines, signal)
+  const importMilliseconds = await importLines(lines, location, signal)
+  const diskBytes = await bytesBelow(location)
+
+  const started = performance.now()
+  await using db = await openExisting(location)
+  const openMilliseconds = performance.now() - started
+  const queries = await askAll(db, classes, plan, signal)
+  const { indexBytes } = await db.stats()
+  return {
+    machine: machineText(),
+    count,
+    seed,
+    jsonBytes: (await stat(lines)).size,
+    importMilliseconds,
+    documentsPerSecond: (count / importMilliseconds) * 1000,
+    diskBytes,
+    indexBytes,
+    indexBytesPerDocument: indexBytes / count,
+    openMilliseconds,
+    queries
+  }
+}
+
+/** Writes the lines. @returns the queries, whose parameters occur in them */
+async function generate({ count, seed }: Plan, path: string, signal: AbortSignal): Promise<readonly QueryClass[]> {
+  const workload = await import('../workload/index.ts')
+  const census = new workload.Census({ count, seed })
+  using _ = new Progress(() => ({ documents: census.added, bytes: census.added, totalBytes: count }))
+  const tweets = countedIn(census, workload.generateTweets({ count, seed }))
+  await writeFile(path, (writer) => writeTweets(writer, tweets, signal))
+  return workload.queryClassesOf(census)
+}
+
+function* countedIn(census: Census, tweets: Iterable<Tweet>): Generator<Tweet> {
+  for (const tweet of tweets) {
+    census.add(tweet)
+    yield tweet
+  }
+}
+
+/** @returns how long it took from opening the new database until it was closed */
+async function importLines(path: string, location: string, signal: AbortSignal): Promise<number> {
+  const source = await Source.open(path, signal)
+  let documents = 0
+  using progress = new Progress(() => ({ documents, bytes: source.bytesRead, totalBytes: source.totalBytes }))
+  {
+    await using db = await open(location, { errorIfExists: true })
+    await db.importLines(source.chunks(), {
+      signal,
+      onProgress: ({ insertedCount }) => {
+        documents = insertedCount
+      }
+    })
+  }
+  return progress.elapsedMilliseconds
+}
+
+/** Of all files. */
+async function bytesBelow(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(file.parentPath, file.name))).size))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+async function askAll(
+  collection: Collection,
+  classes: readonly QueryClass[],
+  { rounds }: Plan,
+  signal: AbortSignal
+): Promise<readonly QueryTimes[]> {
+  let asked = 0
+  using _ = new Progress(() => ({ documents: asked, unit: 'queries', bytes: asked, totalBytes: classes.length }))
+  return await timeQueries(collection, classes, {
+    rounds,
+    signal,
+    onProgress: (queries) => {
+      asked = queries
+    }
+  })
+}

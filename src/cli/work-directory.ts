@@ -1,0 +1,52 @@
+/** A directory that a command fills with what it works on. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FileError, UsageError } from './errors.ts'
+
+export class WorkDirectory implements Disposable {
+  readonly path: string
+  readonly #isKept: boolean
+  /** A second Ctrl-C ends the process without disposing of anything. */
+  readonly #onExit = (): void => this.#remove()
+
+  private constructor(path: string, isKept: boolean) {
+    this.path = path
+    this.#isKept = isKept
+    if (!isKept) process.on('exit', this.#onExit)
+  }
+
+  /** Gone when it is disposed of, or the process ends. */
+  static temporary(): WorkDirectory {
+    const base = tmpdir()
+    try {
+      return new WorkDirectory(mkdtempSync(join(base, 'petaldb-')), false)
+    } catch (error) {
+      throw new FileError('write', base, error)
+    }
+  }
+
+  /** Stays, with whatever has come to be in it. @throws UsageError for a directory that something is in */
+  static async kept(path: string): Promise<WorkDirectory> {
+    let entries: readonly string[]
+    try {
+      await mkdir(path, { recursive: true })
+      entries = await readdir(path)
+    } catch (error) {
+      throw new FileError('write', path, error)
+    }
+    if (entries.length > 0) throw new UsageError(`${path} is not empty; --keep takes a new or an empty directory`)
+    return new WorkDirectory(path, true)
+  }
+
+  [Symbol.dispose](): void {
+    process.off('exit', this.#onExit)
+    this.#remove()
+  }
+
+  #remove(): void {
+    // Threads of a store that was not closed may still be writing into it.
+    if (!this.#isKept) rmSync(this.path, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
