@@ -123,7 +123,7 @@ export function* readFound(execution: Execution, find: CompiledFind, read: Leadi
 
 function* foundDocuments(execution: Execution, find: CompiledFind): Documents {
   const matches = matchesOf(execution, find)
-  const range = new FoundRange(find)
+  const range = new FoundRange(find, execution.meter)
   try {
     for (let step = matches.next(); step.done !== true; ) {
       if (step.value instanceof Promise) {

@@ -46,7 +46,7 @@ export function* matchesByIndex(execution: Execution, read: IndexRead, find: Com
     if (isForced || (yield* isWorthWalking(execution, read, walk, wanted))) {
       const maxEntries = isForced ? Number.POSITIVE_INFINITY : maxWalked(walk, read.documents, wanted)
       const given = yield* walkMatches({ ...execution, maxMatches: wanted }, read.store, walk, maxEntries)
-      if (given !== undefined) yield* behindFirst(otherMatches(execution, read, find), given)
+      if (given !== undefined) yield* behindFirst(otherMatches({ ...execution, unwanted: 0 }, read, find), given)
       return
     }
   }

@@ -18,6 +18,24 @@ export function inOrder(segment: SegmentCandidates, reverse: boolean): Candidate
   return { count, ordinal: (i) => segment.ordinal(last - i), isCertain: (i) => segment.isCertain(last - i) }
 }
 
+/** All but the first ones. */
+export function behind(candidates: Candidates, first: number): Candidates {
+  if (first === 0) return candidates
+  return {
+    count: candidates.count - first,
+    ordinal: (i) => candidates.ordinal(first + i),
+    isCertain: (i) => candidates.isCertain(first + i)
+  }
+}
+
+/** How many of the first candidates are certain, `most` at most. */
+export function certainFirst(candidates: Candidates, most: number): number {
+  const end = Math.min(most, candidates.count)
+  let count = 0
+  while (count < end && candidates.isCertain(count)) count++
+  return count
+}
+
 /** The candidates of a segment that have to be confirmed, ascending. */
 export function uncertain(segment: SegmentCandidates): Candidates {
   if (segment.lowerCount === 0) return inOrder(segment, false)

@@ -45,6 +45,7 @@ export class Confirmer {
   #characters = 0
   #sliceDocuments = firstSliceDocuments
   #remaining: number
+  #found = 0
   readonly #isCounting: boolean
 
   /**
@@ -56,6 +57,18 @@ export class Confirmer {
     this.#filter = filter
     this.#meter = meter
     this.#remaining = maxMatches
+  }
+
+  /** So many certain matches are not wanted, and not looked at. */
+  passOver(count: number): void {
+    this.#meter.passedOver += count
+    this.#remaining -= count
+    this.#found += count
+  }
+
+  /** Matches so far, those that were passed over among them. */
+  get found(): number {
+    return this.#found
   }
 
   /** Matches still wanted. */
@@ -151,6 +164,7 @@ export class Confirmer {
     this.#slice.push(match)
     this.#characters += match.characters
     this.#remaining--
+    this.#found++
   }
 }
 

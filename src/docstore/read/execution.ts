@@ -18,6 +18,8 @@ export interface Execution {
   readonly meter: Meter
   /** No more matches than these are wanted; Infinity for all. */
   readonly maxMatches: number
+  /** The first matches in the order of ordinals are passed over where that is the order asked for: nobody wants to see them. */
+  readonly unwanted: number
 }
 
 /** Asked after each document: whether it is time for isBreathDue(). */

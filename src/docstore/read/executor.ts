@@ -8,16 +8,16 @@
  * 4. The event loop gets its turn every few milliseconds, and the reader can be stopped as often.
  */
 import { encodeKey } from '../../model/key.ts'
-import { inOrder, ofOrdinals, uncertain } from './candidates.ts'
+import { behind, certainFirst, inOrder, ofOrdinals, uncertain } from './candidates.ts'
 import { confirm, confirmByKey } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
 import { breathe, type Execution, isBreathDue, pauseIfDue } from './execution.ts'
 import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
-/** Every match, in slices. */
+/** Every match, in slices, but for certain ones among the first that nobody wants: a page far behind costs no documents before it. */
 export function* findMatches(execution: Execution): Steps<Match[]> {
-  const { view, plan, meter, maxMatches, filter } = execution
+  const { view, plan, meter, maxMatches, unwanted, filter } = execution
   const confirmer = new Confirmer(filter, meter, maxMatches)
   if (plan.kind === 'ids') {
     const ordinals = yield* lookUp(view, plan.ids)
@@ -35,7 +35,10 @@ export function* findMatches(execution: Execution): Steps<Match[]> {
       if (isBreathDue(execution, confirmer)) yield* breathe(execution, confirmer)
       if (segment.upperCount === 0) continue
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: plan.reverse }
-      yield* confirm(execution, confirmer, inOrder(segment, plan.reverse), range)
+      const candidates = inOrder(segment, plan.reverse)
+      const passed = confirmer.found < unwanted ? certainFirst(candidates, unwanted - confirmer.found) : 0
+      confirmer.passOver(passed)
+      yield* confirm(execution, confirmer, behind(candidates, passed), range)
     }
   }
   if (confirmer.hasMatches) yield confirmer.take()

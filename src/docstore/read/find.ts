@@ -90,10 +90,11 @@ function executionOver(
 ): Execution {
   const isSorted = find.sort.keys.length > 0
   const maxMatches = isSorted ? Number.POSITIVE_INFINITY : find.skip + find.limit
-  return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches }
+  const unwanted = isSorted ? 0 : find.skip
+  return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches, unwanted }
 }
 
-/** Matches in the order asked for, nothing skipped yet. */
+/** Matches in the order asked for, nothing skipped yet but what the meter was told to be passed over. */
 export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match[]> {
   const { declared } = execution
   if (declared !== undefined) return matchesByIndex(execution, declared, find)
@@ -105,11 +106,14 @@ export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match
 /** Skips, limits and projects matches that come in slices. */
 export class FoundRange {
   readonly #project: CompiledFind['project']
+  readonly #meter: Meter
   #toSkip: number
   #remaining: number
 
-  constructor({ project, skip, limit }: CompiledFind) {
+  /** @param meter of the execution that the matches come from */
+  constructor({ project, skip, limit }: CompiledFind, meter: Meter) {
     this.#project = project
+    this.#meter = meter
     this.#toSkip = skip
     this.#remaining = limit
   }
@@ -120,7 +124,8 @@ export class FoundRange {
   }
 
   shape(slice: readonly Match[]): Document[] {
-    const from = Math.min(this.#toSkip, slice.length)
+    // Whatever is passed over is passed over before the first match that is wanted.
+    const from = Math.min(Math.max(0, this.#toSkip - this.#meter.passedOver), slice.length)
     const to = Math.min(from + this.#remaining, slice.length)
     this.#toSkip -= from
     this.#remaining -= to - from
@@ -148,7 +153,7 @@ export class FindRun {
     this.#find = find
     this.#execution = beginFind(collection, find, new Control(options), new Meter())
     this.#matches = matchesOf(this.#execution, find)
-    this.#range = new FoundRange(find)
+    this.#range = new FoundRange(find, this.#execution.meter)
   }
 
   /** True when no more documents will come. */

@@ -19,6 +19,8 @@ export class Meter {
   /** Documents in the lower bound: they match without being looked at. */
   certain = 0
   documentsFetched = 0
+  /** Certain matches that were skipped: nothing of them was fetched. */
+  passedOver = 0
   /** Of the store, with documents of the collection; those that its filters ruled out. */
   tables = 0
   tablesPruned = 0

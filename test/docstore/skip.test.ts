@@ -1,0 +1,134 @@
+/** A page is what it is, however far behind, and costs the documents that are on it where the index is certain of those before. */
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type Document, open } from '../../src/index.ts'
+import { compileFilter } from '../../src/query/filter.ts'
+import { adversarial, documents, filters, testSeed } from '../support/arbitraries.ts'
+import { scratchPath } from './scratch.ts'
+
+const seed = testSeed()
+const count = 2400
+
+/** Several segments, some documents deleted, the last segment open. */
+async function filled(documentAt: (i: number) => Document, options = {}): Promise<Database> {
+  const db = await open(scratchPath(), { index: { segmentBits: 512 }, ...options })
+  await db.insertMany(Array.from({ length: count }, (_, i) => ({ ...documentAt(i), _id: i })))
+  await db.deleteMany({ _id: { $in: Array.from({ length: 60 }, (_, i) => 41 * i) } })
+  return db
+}
+
+function idsOf(found: readonly Document[]): unknown[] {
+  return found.map(({ _id }) => _id)
+}
+
+/** Every page by find, aggregate and explain is a slice of all. */
+async function checkPages(
+  db: Database,
+  filter: Document,
+  pages: readonly (readonly [number, number])[]
+): Promise<void> {
+  for (const sort of [{}, { $natural: 1 }, { $natural: -1 }] as const) {
+    for (const hint of [undefined, 'scan', 'index'] as const) {
+      const options = { sort, ...(hint !== undefined && { hint }) }
+      const all = idsOf(await db.find(filter, options).toArray())
+      for (const [skip, limit] of pages) {
+        const shown = inspect({ filter, skip, limit, ...options }, { depth: 9 })
+        const expected = all.slice(skip, limit === 0 ? undefined : skip + limit)
+        const cursor = db.find(filter, { ...options, skip, limit })
+        const { executionStats } = await cursor.explain()
+        assert.is(executionStats.nReturned, expected.length, `explain: ${shown}`)
+        assert.equal(idsOf(await cursor.toArray()), expected, shown)
+        const oneByOne: unknown[] = []
+        for await (const { _id } of db.find(filter, { ...options, skip, limit })) oneByOne.push(_id)
+        assert.equal(oneByOne, expected, `one by one: ${shown}`)
+        assert.is(await db.countDocuments(filter, { skip, limit }), expected.length, `count: ${shown}`)
+      }
+    }
+  }
+  const all = idsOf(await db.find(filter).toArray())
+  for (const [skip, limit] of pages) {
+    const stages = [{ $match: filter }, { $skip: skip }, ...(limit === 0 ? [] : [{ $limit: limit }])]
+    assert.equal(idsOf(await db.aggregate(stages).toArray()), all.slice(skip, limit === 0 ? undefined : skip + limit))
+  }
+}
+
+test('pages of any filter are slices of all it finds', async () => {
+  const many = fc.sample(documents(adversarial), { numRuns: count, seed })
+  const db = await filled((i) => many[i]!)
+  const asked = fc.sample(filters(adversarial), { numRuns: 30, seed }).filter((filter) => {
+    try {
+      compileFilter(filter)
+      return true
+    } catch {
+      return false
+    }
+  })
+  for (const filter of [{}, { a: { $exists: true } }, ...asked]) {
+    const found = await db.countDocuments(filter)
+    await checkPages(db, filter, [
+      [1, 2],
+      [found >> 1, 5],
+      [Math.max(0, found - 3), 0],
+      [found, 1],
+      [found + 7, 0]
+    ])
+  }
+  await db.close()
+})
+
+test('certain and uncertain matches side by side, and pages that begin between any two of them', async () => {
+  // What is in an array of arrays is not certain, nor is a rare text.
+  const db = await filled((i) => ({ n: i % 3, ...(i % 97 === 5 && { n: [[i % 3], 1] }), rare: `r${i >> 1}` }))
+  for (const filter of [
+    { n: 1 },
+    { n: { $ne: 1 } },
+    { $or: [{ n: 1 }, { rare: 'r700' }] },
+    { n: 1, rare: { $gt: 'r5' } }
+  ]) {
+    const found = await db.countDocuments(filter)
+    const pages = Array.from({ length: 12 }, (_, i) => [Math.floor((i * found) / 11), 1 + (i % 4)] as const)
+    await checkPages(db, filter, pages)
+  }
+  await db.close()
+})
+
+test('a page far behind reads the documents that are on it', async () => {
+  const db = await filled((i) => ({ lang: i % 2 === 0 ? 'en' : 'de', text: `t${i}` }))
+  // The first segment began before anything was known of the documents.
+  await db.index.rebuild()
+  for (const [filter, most] of [
+    [{}, 10],
+    [{ lang: 'en' }, 10],
+    [{ lang: { $ne: 'de' } }, 10],
+    [{ text: { $exists: true } }, 10]
+  ] as const) {
+    const cursor = db.find(filter, { skip: 900, limit: 10 })
+    const { executionStats } = await cursor.explain()
+    assert.is(executionStats.nReturned, 10)
+    assert.ok(
+      executionStats.totalDocsExamined <= most,
+      `${executionStats.totalDocsExamined} documents for a page of 10`
+    )
+  }
+  await db.close()
+})
+
+test('a declared index, ids that are counted and no index at all give the same pages', async () => {
+  const documentAt = (i: number): Document => ({ lang: i % 2 === 0 ? 'en' : 'de', n: i % 50 })
+  for (const options of [{ index: 'none' }, { index: 'embedded' }, { ids: 'reversible' }]) {
+    const db = await filled(documentAt, options)
+    await checkPages(db, { lang: 'en' }, [[1000, 10]])
+    await db.createIndex({ n: 1 })
+    for (const filter of [{ n: 7 }, { n: { $gte: 20 }, lang: 'en' }, { _id: { $gte: 100 } }]) {
+      await checkPages(db, filter, [
+        [3, 4],
+        [200, 20]
+      ])
+    }
+    await db.close()
+  }
+})
+
+test.run()
