@@ -26,7 +26,7 @@ import {
 } from './options.ts'
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
-import { DistinctValues } from './read/distinct.ts'
+import { distinctFound } from './read/distinct.ts'
 import { compileFind, FindRun } from './read/find.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
@@ -164,11 +164,16 @@ export class Collection<T extends object = Document> {
     return (await this.#collections.reading(this.collectionName))?.state.documents ?? 0
   }
 
-  /** The different values on a path among the matches, elements of arrays one by one, in order. */
+  /**
+   * The different values on a path among the matches, elements of arrays one by one, in order. Of values that the index knows
+   * exactly one document is read.
+   * @throws PetalError BadValue for a path that is not one, and as find()
+   * @example
+   * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
+   */
   async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
-    const values = new DistinctValues(path)
-    for await (const document of this.#find('distinct', filter, options)) values.add(document as Document)
-    return values.toArray()
+    assertOptions('distinct', options)
+    return distinctFound(await this.#collections.reading(this.collectionName), path, filter, options)
   }
 
   /**

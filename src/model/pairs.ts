@@ -29,6 +29,9 @@ export type Pair =
   /** Some array on the path has this length. */
   | { readonly kind: 'size'; readonly path: string; readonly length: number }
 
+/** That some value on the path is this scalar. */
+export type ValuePair = Extract<Pair, { readonly kind: 'value' }>
+
 /** Types whose ranges an index may know: their keys are doubles, or texts ordered by code point. */
 export type RangeType = typeof Type.number | typeof Type.date | typeof Type.string
 

@@ -11,7 +11,7 @@
  */
 
 import type { HashName } from '../bloom/hash.ts'
-import type { PairExpression } from '../model/pairs.ts'
+import type { PairExpression, ValuePair } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
@@ -188,6 +188,11 @@ export interface IndexView {
    * asynchronously. An index that keeps none is missing it.
    */
   orders?(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]>
+  /**
+   * Values on a path that a segment tells exactly which documents have; there may be others. A promise only where they have to be
+   * read asynchronously. An index that is exact about none is missing it.
+   */
+  values?(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]>
   /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */
   evaluateWithin?(segment: number, expression: PairExpression, ranges: readonly OrdinalRange[]): SegmentCandidates
   close(): void

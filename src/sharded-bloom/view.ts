@@ -2,18 +2,20 @@
  * A read view of the index: segments, their live documents and the ordinal limit, as they were when it was captured.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
-import type { PairExpression } from '../model/pairs.ts'
+import type { PairExpression, ValuePair } from '../model/pairs.ts'
 import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { type Evaluation, noDocuments } from './evaluation.ts'
 import { loadGroups, loadOthers, loadPairs, locateAll, rarePairs } from './leaf-loading.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
+import { valuePair } from './pairs/pair-tags.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
 import { areSparse } from './segment/and-groups.ts'
 import { groupsOf } from './segment/groups.ts'
 import type { PositionMap } from './segment/position-map.ts'
 import type { RowCache } from './segment/row-cache.ts'
+import type { Segment } from './segment/segment.ts'
 import type { SegmentHandle } from './segment/segment-handle.ts'
 import { allGroups } from './segment/upper-level.ts'
 
@@ -100,22 +102,30 @@ export class ShardedView implements IndexView {
   }
 
   orders(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]> {
-    const { handle } = this.#segments[segment]!
-    const preparing = handle.isReady ? undefined : handle.prepare()
-    if (preparing === undefined) return handle.segment.rangeColumns(path)
-    this.#waiting++
-    return preparing
-      .then(() => handle.segment.rangeColumns(path))
-      .finally(() => {
-        this.#waiting--
-        this.#letGoIfUnused()
-      })
+    return this.#ask(segment, (each) => each.rangeColumns(path))
+  }
+
+  values(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]> {
+    return this.#ask(segment, (each) => each.privateValues(path).map(valuePair))
   }
 
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#letGoIfUnused()
+  }
+
+  #ask<T>(segment: number, question: (segment: Segment) => T): T | Promise<T> {
+    const { handle } = this.#segments[segment]!
+    const preparing = handle.isReady ? undefined : handle.prepare()
+    if (preparing === undefined) return question(handle.segment)
+    this.#waiting++
+    return preparing
+      .then(() => question(handle.segment))
+      .finally(() => {
+        this.#waiting--
+        this.#letGoIfUnused()
+      })
   }
 
   #prepare(expression: PairExpression): PreparedBounds {

@@ -46,6 +46,11 @@ export function uncertain(segment: SegmentCandidates): Candidates {
   return ofOrdinals(ordinals)
 }
 
+/** One that matches. */
+export function ofCertain(ordinal: number): Candidates {
+  return { count: 1, ordinal: () => ordinal, isCertain: () => true }
+}
+
 /** Ordinals of which none is certain. */
 export function ofOrdinals(ordinals: readonly number[]): Candidates {
   return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: () => false }

@@ -1,71 +1,156 @@
-/** The different values on a path, elements of arrays one by one. */
-import { compareValues, equalValues } from '../../model/compare.ts'
-import { PetalError } from '../../model/errors.ts'
-import { encodeKey } from '../../model/key.ts'
-import { splitPath } from '../../model/path.ts'
-import { toScalar } from '../../model/scalar.ts'
-import { type Document, isPlainObject } from '../../model/types.ts'
-import { toText } from '../write/pending-ids.ts'
+/**
+ * The different values on a path among the matches of a filter.
+ *
+ * Values with rows of their own are known without their documents: one document of each is read. What is left are documents
+ * with other values, and those that may have several.
+ */
+import type { PairExpression, ValuePair } from '../../model/pairs.ts'
+import { ValueBounds } from '../../query/value-bounds.ts'
+import type { IndexView, SegmentCandidates } from '../../sharded-bloom/document-index.ts'
+import { fromStore } from '../errors.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import type { ReadOptions } from '../options.ts'
+import { type Candidates, inOrder, ofCertain } from './candidates.ts'
+import { confirm, type OrdinalRange } from './confirm.ts'
+import { Confirmer, type Match } from './confirmer.ts'
+import { Control } from './control.ts'
+import { DistinctValues } from './distinct-values.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
+import { beginFind, compileFind, matchesOf } from './find.ts'
+import { Meter } from './meter.ts'
+import { advance, forEachStep, type Steps, wait } from './steps.ts'
 
-/** Collects values that are not equal to each other, in MongoDB's sense of equality. */
-export class DistinctValues {
-  readonly #components: readonly string[]
-  /** By canonical form, so that only values that may be equal are compared. */
-  readonly #buckets = new Map<string, unknown[]>()
+/** Fewer matches of a segment than these are read. */
+const minMatches = 64
+/** A filter of more terms would have to be looked up for every value. */
+const maxTerms = 64
 
-  /** @throws PetalError BadValue for a path that is not one */
-  constructor(path: unknown) {
-    if (typeof path !== 'string' || path === '' || path.startsWith('$')) {
-      throw new PetalError('BadValue', `distinct takes a path that does not begin with '$', got ${describe(path)}`)
-    }
-    this.#components = splitPath(path)
-  }
-
-  add(document: Document): void {
-    this.#walk(document, 0)
-  }
-
-  /** In MongoDB's order. */
-  toArray(): unknown[] {
-    return [...this.#buckets.values()].flat().sort(compareValues)
-  }
-
-  #walk(value: unknown, at: number): void {
-    if (at === this.#components.length) {
-      if (Array.isArray(value)) for (const element of value) this.#note(element)
-      else this.#note(value)
-      return
-    }
-    const component = this.#components[at] as string
-    if (isPlainObject(value)) {
-      if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1)
-      return
-    }
-    if (!Array.isArray(value)) return
-    for (const element of value) if (isPlainObject(element)) this.#walk(element, at)
-    // The component may also be meant as a position.
-    if (/^\d+$/.test(component) && Number(component) < value.length) this.#walk(value[Number(component)], at + 1)
-  }
-
-  #note(value: unknown): void {
-    const scalar = toScalar(value)
-    const form = scalar === undefined ? compoundForm(value) : `${scalar.type}:${scalar.key}`
-    const bucket = this.#buckets.get(form)
-    if (bucket === undefined) this.#buckets.set(form, [value])
-    else if (!bucket.some((other) => equalValues(other, value))) bucket.push(value)
-  }
-}
-
-function compoundForm(value: unknown): string {
+/** @throws PetalError BadValue for a path that is not one, and as find() */
+export async function distinctFound(
+  collection: OpenCollection | undefined,
+  path: unknown,
+  filter: unknown,
+  options: ReadOptions
+): Promise<unknown[]> {
+  const values = new DistinctValues(path)
+  const find = compileFind(filter, options)
+  if (collection === undefined) return []
+  const execution = beginFind(collection, find, new Control(options), new Meter())
   try {
-    return toText(encodeKey(value))
+    const { plan, declared, view } = execution
+    const bounds = ValueBounds.of(values.components)
+    const goesByIndex =
+      declared === undefined && plan.kind !== 'ids' && find.hint !== 'scan' && isShort(plan.bounds, maxTerms)
+    const reading =
+      goesByIndex && bounds !== undefined && view.index.values !== undefined
+        ? readOthers(execution, plan.bounds, bounds, values)
+        : forEachStep(matchesOf(execution, find), (slice) => addAll(slice, values))
+    await advance(reading)
+    collection.autoRebuild?.noteRead(find, execution.meter)
+    return values.toArray()
   } catch (error) {
-    // Too large or too deep for a key: those are few, and compared one by one.
-    if (error instanceof PetalError) return 'compound'
-    throw error
+    throw fromStore(error)
+  } finally {
+    execution.view.close()
   }
 }
 
-function describe(path: unknown): string {
-  return typeof path === 'string' ? `'${path}'` : typeof path
+function addAll(slice: readonly Match[], values: DistinctValues): void {
+  for (const { document } of slice) values.add(document)
+}
+
+/** Reads, of each segment, the documents that may have values that were not met. */
+function* readOthers(
+  execution: Execution,
+  filter: PairExpression,
+  bounds: ValueBounds,
+  values: DistinctValues
+): Steps<never> {
+  const { meter } = execution
+  const { index } = execution.view
+  meter.segments += index.segmentCount
+  for (let i = 0; i < index.segmentCount; i++) {
+    const skipped = index.skip?.(i, filter, 1) ?? 0
+    meter.segmentsPruned += skipped
+    i += skipped
+    if (i === index.segmentCount) break
+    const matches = yield* wait(index.evaluate(i, filter))
+    meter.seeSegment(matches)
+    yield* pauseIfDue(execution)
+    if (matches.upperCount === 0) continue
+    const met = yield* meetValues(execution, i, matches, { filter, bounds, values })
+    const left = met.length === 0 ? matches : yield* wait(index.evaluate(i, bounds.others(filter, met)))
+    yield* read(execution, inOrder(left, false), rangeOf(left), values)
+  }
+}
+
+interface Asked {
+  readonly filter: PairExpression
+  readonly bounds: ValueBounds
+  readonly values: DistinctValues
+}
+
+/** Those values with rows of their own in the segment that were met before, or are in one of its matches, which is read. */
+function* meetValues(
+  execution: Execution,
+  segment: number,
+  matches: SegmentCandidates,
+  { filter, bounds, values }: Asked
+): Generator<Promise<unknown>, ValuePair[], unknown> {
+  const index: IndexView = execution.view.index
+  if (matches.lowerCount < minMatches) return []
+  const pairs = (yield* wait(index.values?.(segment, bounds.path) ?? [])).filter((pair) => bounds.proves(pair))
+  const isMet = ({ value }: ValuePair): boolean => values.has(value)
+  // To ask for a value takes about what a document takes.
+  if (pairs.filter((pair) => !isMet(pair)).length > matches.upperCount) return pairs.filter(isMet)
+  for (const pair of pairs) {
+    if (isMet(pair)) continue
+    const found = yield* wait(index.evaluate(segment, bounds.only(filter, pair)))
+    yield* pauseIfDue(execution)
+    if (found.lowerCount === 0) continue
+    let first = 0
+    while (!found.isCertain(first)) first++
+    yield* read(execution, ofCertain(found.ordinal(first)), rangeOf(found), values)
+  }
+  return pairs.filter(isMet)
+}
+
+function* read(
+  execution: Execution,
+  candidates: Candidates,
+  range: OrdinalRange,
+  values: DistinctValues
+): Generator<Promise<unknown>, void, unknown> {
+  const confirmer = new Confirmer(execution.filter, execution.meter, Number.POSITIVE_INFINITY)
+  yield* forEachStep(confirm(execution, confirmer, candidates, range), (slice) => addAll(slice, values))
+  addAll(confirmer.take(), values)
+}
+
+function rangeOf({ firstOrdinal, endOrdinal }: SegmentCandidates): OrdinalRange {
+  return { from: firstOrdinal, to: endOrdinal, reverse: false }
+}
+
+/** Whether an expression has so many terms at most. */
+function isShort(expression: PairExpression, most: number): boolean {
+  return termsUpTo(expression, most) <= most
+}
+
+function termsUpTo(expression: PairExpression, most: number): number {
+  switch (expression.kind) {
+    case 'and':
+    case 'or': {
+      let terms = 0
+      for (const child of expression.children) {
+        terms += termsUpTo(child, most)
+        if (terms > most) break
+      }
+      return terms
+    }
+    case 'not':
+      return termsUpTo(expression.child, most)
+    case 'bounds':
+      return termsUpTo(expression.lower, most) + termsUpTo(expression.upper, most)
+    default:
+      return 1
+  }
 }

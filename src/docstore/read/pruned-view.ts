@@ -3,7 +3,7 @@
  *
  * The filters are asked once for each expression, when its first segment is evaluated.
  */
-import type { PairExpression } from '../../model/pairs.ts'
+import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import type { IndexView, OrdinalRange, SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import { everyOrdinal, isEveryOrdinal, type OrdinalRanges } from './ordinal-ranges.ts'
@@ -44,6 +44,10 @@ export class PrunedView implements IndexView {
 
   orders(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]> {
     return this.#view.orders?.(segment, path) ?? []
+  }
+
+  values(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]> {
+    return this.#view.values?.(segment, path) ?? []
   }
 
   close(): void {

@@ -2,7 +2,8 @@
  * Numbers that keep kinds of pairs apart when they are hashed. Value pairs use their type code (0…15). Part of the file
  * format: a tag never changes its meaning.
  */
-import type { Pair } from '../../model/pairs.ts'
+import type { Pair, ValuePair } from '../../model/pairs.ts'
+import type { TypeCode } from '../../model/types.ts'
 
 export const Tag = {
   size: 16,
@@ -31,4 +32,14 @@ export function tagPair(pair: Pair): TaggedPair {
     case 'size':
       return { path: pair.path, tag: Tag.size, key: pair.length }
   }
+}
+
+/** The pair that was tagged. REQUIRES: it is of a value */
+export function valuePair({ path, tag, key }: TaggedPair): ValuePair {
+  // Documents whose number is another one than its key are irregular, whatever pairs they have.
+  return { kind: 'value', path, value: { type: tag as TypeCode, key, exact: true } }
+}
+
+export function isValueTag(tag: number): boolean {
+  return tag < Tag.size
 }

@@ -12,7 +12,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
-import { Tag } from '../pairs/pair-tags.ts'
+import { isValueTag, Tag } from '../pairs/pair-tags.ts'
 import type { Shape } from '../pairs/shapes.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenColumn } from '../ranges/open-column.ts'
@@ -181,6 +181,10 @@ export class OpenSegment implements Segment {
 
   privatePairs(): readonly HashedPair[] {
     return this.table.pairs
+  }
+
+  privateValues(path: string): readonly HashedPair[] {
+    return this.table.pairs.filter((pair) => pair.path === path && isValueTag(pair.tag))
   }
 
   readonly isReady = true

@@ -109,15 +109,30 @@ export class PairTable {
     return Array.from(this.#hashes, (_, i) => pairHash.hash(this.#pairAt(i)))
   }
 
+  /** Those on a path. */
+  pairsOn(path: string): TaggedPair[] {
+    const beginning = encoder.encode(`[${JSON.stringify(path)},`)
+    const pairs: TaggedPair[] = []
+    for (let i = 0; i < this.size; i++) {
+      const text = this.#textAt(i)
+      if (beginning.every((byte, at) => text[at] === byte)) pairs.push(this.#pairAt(i))
+    }
+    return pairs
+  }
+
   #pairAt(i: number): TaggedPair {
     let pair = this.#parsed.get(i)
     if (pair === undefined) {
-      const text = this.#texts.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i])
-      pair = parsePair(JSON.parse(decoder.decode(text)))
+      pair = parsePair(JSON.parse(decoder.decode(this.#textAt(i))))
       this.#parsed.set(i, pair)
     }
     return pair
   }
+
+  #textAt(i: number): Uint8Array {
+    return this.#texts.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i])
+  }
 }
 
+const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })

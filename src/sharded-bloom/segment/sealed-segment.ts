@@ -7,7 +7,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { IndexStore } from '../document-index.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
-import { Tag } from '../pairs/pair-tags.ts'
+import { isValueTag, Tag, type TaggedPair } from '../pairs/pair-tags.ts'
 import { framesOfKeys } from '../ranges/column-keys.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { SealedColumn } from '../ranges/sealed-column.ts'
@@ -74,6 +74,10 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
 
   privatePairs(): readonly HashedPair[] {
     return this.#table?.pairs(this.#context.pairHash) ?? []
+  }
+
+  privateValues(path: string): readonly TaggedPair[] {
+    return this.#table?.pairsOn(path).filter(({ tag }) => isValueTag(tag)) ?? []
   }
 
   get columnSpecs(): readonly ColumnSpec[] {

@@ -2,6 +2,7 @@
  * What a segment is to the evaluation of bounds, open or sealed: a set of positions, and rows over them.
  */
 
+import type { TaggedPair } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { RangeColumn } from '../ranges/range-column.ts'
 import type { RowPart } from './and-groups.ts'
@@ -61,6 +62,9 @@ export interface Segment {
 
   /** The pairs that have a row of their own. REQUIRES: prepare() */
   privatePairs(): readonly HashedPair[]
+
+  /** Those of them that are values on the path. REQUIRES: prepare() */
+  privateValues(path: string): readonly TaggedPair[]
 
   /** What is kept as columns. */
   readonly columnSpecs: readonly ColumnSpec[]

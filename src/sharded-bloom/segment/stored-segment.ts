@@ -76,6 +76,10 @@ export class StoredSegment extends RecordedSegment implements Segment {
     return []
   }
 
+  privateValues(): readonly never[] {
+    return []
+  }
+
   get columnSpecs(): readonly ColumnSpec[] {
     return this.record.columnSpecs
   }

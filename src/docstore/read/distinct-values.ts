@@ -1,0 +1,83 @@
+/** Different values on a path, elements of arrays one by one. */
+import { compareValues, equalValues } from '../../model/compare.ts'
+import { PetalError } from '../../model/errors.ts'
+import { encodeKey } from '../../model/key.ts'
+import { splitPath } from '../../model/path.ts'
+import { type Scalar, toScalar } from '../../model/scalar.ts'
+import { type Document, isPlainObject } from '../../model/types.ts'
+import { toText } from '../write/pending-ids.ts'
+
+/** Collects values that are not equal to each other, in MongoDB's sense of equality. */
+export class DistinctValues {
+  readonly components: readonly string[]
+  /** By canonical form, so that only values that may be equal are compared. */
+  readonly #buckets = new Map<string, unknown[]>()
+  /** Canonical forms that stand for one value, which was met. */
+  readonly #met = new Set<string>()
+
+  /** @throws PetalError BadValue for a path that is not one */
+  constructor(path: unknown) {
+    if (typeof path !== 'string' || path === '' || path.startsWith('$')) {
+      throw new PetalError('BadValue', `distinct takes a path that does not begin with '$', got ${describe(path)}`)
+    }
+    this.components = splitPath(path)
+  }
+
+  add(document: Document): void {
+    this.#walk(document, 0)
+  }
+
+  /** Whether the value was met. REQUIRES: it is exact */
+  has(scalar: Scalar): boolean {
+    return this.#met.has(formOf(scalar))
+  }
+
+  /** In MongoDB's order. */
+  toArray(): unknown[] {
+    return [...this.#buckets.values()].flat().sort(compareValues)
+  }
+
+  #walk(value: unknown, at: number): void {
+    if (at === this.components.length) {
+      if (Array.isArray(value)) for (const element of value) this.#note(element)
+      else this.#note(value)
+      return
+    }
+    const component = this.components[at] as string
+    if (isPlainObject(value)) {
+      if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1)
+      return
+    }
+    if (!Array.isArray(value)) return
+    for (const element of value) if (isPlainObject(element)) this.#walk(element, at)
+    // The component may also be meant as a position.
+    if (/^\d+$/.test(component) && Number(component) < value.length) this.#walk(value[Number(component)], at + 1)
+  }
+
+  #note(value: unknown): void {
+    const scalar = toScalar(value)
+    const form = scalar === undefined ? compoundForm(value) : formOf(scalar)
+    if (scalar?.exact === true) this.#met.add(form)
+    const bucket = this.#buckets.get(form)
+    if (bucket === undefined) this.#buckets.set(form, [value])
+    else if (!bucket.some((other) => equalValues(other, value))) bucket.push(value)
+  }
+}
+
+function formOf({ type, key }: Scalar): string {
+  return `${type}:${key}`
+}
+
+function compoundForm(value: unknown): string {
+  try {
+    return toText(encodeKey(value))
+  } catch (error) {
+    // Too large or too deep for a key: those are few, and compared one by one.
+    if (error instanceof PetalError) return 'compound'
+    throw error
+  }
+}
+
+function describe(path: unknown): string {
+  return typeof path === 'string' ? `'${path}'` : typeof path
+}
