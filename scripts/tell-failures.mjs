@@ -1,17 +1,12 @@
-// Preloaded into every test process: lets uvu tell of errors that it cannot print. It takes `details` for a text and every
-// error for an Error; on others it dies in the middle of its report, and what failed is counted but not told.
+// Preloaded into a test that is run from its source: lets uvu tell of errors that it cannot print.
 import { register } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
+import { uvuThatTells } from './uvu-that-tells.mjs'
 
 // Node runs load() in a thread of its own, which reads this file again.
 if (isMainThread) register(import.meta.url)
 
-const original = "let { details, operator='' } = err;"
-const careful = `if (!(err instanceof Error)) err = new Error('not an Error: ' + String(err));
-	let { operator='' } = err, details = typeof err.details === 'string' ? err.details : undefined;`
-
 export async function load(url, context, nextLoad) {
   const loaded = await nextLoad(url, context)
-  if (!url.endsWith('/uvu/dist/index.mjs')) return loaded
-  return { ...loaded, source: String(loaded.source).replace(original, careful) }
+  return url.endsWith('/uvu/dist/index.mjs') ? { ...loaded, source: uvuThatTells(String(loaded.source)) } : loaded
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { loader, program } from './support/program.ts'
 import { withoutProgress } from './support/progress-lines.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -25,7 +26,7 @@ interface Outcome {
 /** @param interruptAt sends Ctrl-C when standard output has this text */
 function run(example: string, args: readonly string[], interruptAt?: string): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', join('examples', example), ...args], {
+    const child = spawn(process.execPath, [...loader, program(join('examples', example)), ...args], {
       cwd: root,
       env: { ...process.env, TMPDIR: temporary, NO_COLOR: '1' }
     })

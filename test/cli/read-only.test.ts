@@ -5,14 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
+import { loader, program } from '../support/program.ts'
 import { inTemporaryDirectory, linesOf, readAll } from './run-cli.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const node = [process.execPath, ...loader].join(' ')
+const petaldb = `${node} ${program('src/cli/main.ts')}`
 
 /** Runs a script with a mount of `directory` over itself that is read-only; `$petaldb` is the command line. */
 function runReadOnly(directory: string, script: string) {
   const mount = 'mount --bind "$directory" "$directory" && mount -o remount,ro,bind "$directory" || exit 99'
-  const petaldb = `${process.execPath} --import tsx src/cli/main.ts`
   const env = { ...process.env, directory, petaldb, NO_COLOR: '1' }
   return spawnSync('unshare', ['-m', 'sh', '-c', `${mount}\n${script}`], { cwd: root, env, encoding: 'utf8' })
 }
@@ -72,17 +74,16 @@ testMounted('a database of LevelDB there is refused, and the error says why', ()
 testMounted('a database that was killed on a disk that is full by now is counted and verified', () =>
   inTemporaryDirectory(async (path) => {
     mkdirSync(path('m'))
-    const insert = `import { open } from './src/index.ts'
+    const insert = `import { open } from '${program('src/index.ts')}'
       const db = await open(process.env.directory + '/db')
       await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 10 })))
       process.kill(process.pid, 'SIGKILL')`
     const script = `mount -t tmpfs -o size=16m none "$directory" || exit 99
-      ${process.execPath} --import tsx --input-type=module -e "$insert"
+      ${node} --input-type=module -e "$insert"
       dd if=/dev/zero of="$directory/rest" bs=4096 2>/dev/null
       $petaldb count "$directory/db" '{"n": 3}'
       $petaldb verify "$directory/db"
       echo '{}' | $petaldb import "$directory/db" -`
-    const petaldb = `${process.execPath} --import tsx src/cli/main.ts`
     const env = { ...process.env, directory: path('m'), petaldb, insert, NO_COLOR: '1' }
     const { stdout, stderr } = spawnSync('unshare', ['-m', 'sh', '-c', script], { cwd: root, env, encoding: 'utf8' })
     const [count, verified = ''] = linesOf(stdout)

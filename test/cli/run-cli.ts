@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, open } from '../../src/index.ts'
+import { loader, program } from '../support/program.ts'
 import { withoutProgress } from '../support/progress-lines.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -24,19 +25,19 @@ export interface Child {
 
 /** @param nodeArguments further arguments of Node itself */
 export function startCli(args: readonly string[], nodeArguments: readonly string[] = []): Child {
-  return start([process.execPath, '--import', 'tsx', ...nodeArguments, 'src/cli/main.ts', ...args])
+  return start([process.execPath, ...loader, ...nodeArguments, program('src/cli/main.ts'), ...args])
 }
 
 /** No file that the process writes becomes longer: as on a disk that is full. */
 export function runCliWithShortFiles(maxFileBytes: number, args: readonly string[]): Promise<Outcome> {
   const limited = `ulimit -f ${maxFileBytes / 512}; exec "$@"`
-  const child = start(['sh', '-c', limited, 'sh', process.execPath, '--import', 'tsx', 'src/cli/main.ts', ...args])
+  const child = start(['sh', '-c', limited, 'sh', process.execPath, ...loader, program('src/cli/main.ts'), ...args])
   child.process.stdin.end()
   return child.outcome
 }
 
-function start([program = '', ...args]: readonly string[]): Child {
-  const child = spawn(program, args, { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
+function start([executable = '', ...args]: readonly string[]): Child {
+  const child = spawn(executable, args, { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -1,16 +1,16 @@
 /** What is acknowledged is there after kill -9, once, and the index finds exactly what a scan finds. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, open } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { loader, program } from '../support/program.ts'
 import { randomFrom } from '../support/random.ts'
 import { scratchPath } from './scratch.ts'
 
 const random = randomFrom(testSeed())
-const script = fileURLToPath(new URL('insert-until-killed.ts', import.meta.url))
+const script = program('test/docstore/insert-until-killed.ts')
 
 /** Lets the child write for a while, kills it, and returns the lines of what it had acknowledged. */
 function writeAndKill(
@@ -22,7 +22,7 @@ function writeAndKill(
 ): Promise<string[]> {
   const log = `${location}.log`
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', script, location, mode, log, String(offset), ids])
+    const child = spawn(process.execPath, [...loader, script, location, mode, log, String(offset), ids])
     let errors = ''
     child.stderr.on('data', (chunk) => {
       errors += chunk

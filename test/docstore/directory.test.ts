@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Level } from 'level'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { open } from '../../src/index.ts'
+import { loader, program } from '../support/program.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 /** Every file with its content. */
@@ -162,8 +162,8 @@ test('a database is opened once: the second is told, with the cause from the sto
   const db = await open(location)
   const here = await rejects(open(location), 'DBPathInUse')
   assert.is((here.cause as { code?: string }).code, 'LEVEL_LOCKED')
-  const script = fileURLToPath(new URL('try-to-open.ts', import.meta.url))
-  const child = await promisify(execFile)(process.execPath, ['--import', 'tsx', script, location])
+  const script = program('test/docstore/try-to-open.ts')
+  const child = await promisify(execFile)(process.execPath, [...loader, script, location])
   assert.is(child.stdout.trim(), 'DBPathInUse LEVEL_LOCKED')
   await db.insertOne({ _id: 1 })
   await db.close()

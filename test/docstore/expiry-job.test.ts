@@ -1,14 +1,14 @@
 /** The job that deletes what has expired: when it runs, what it tells, and how it ends. */
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Expiry } from '../../src/docstore/jobs/expiry.ts'
 import { copyDatabase, type Database, open } from '../../src/index.ts'
+import { loader, program } from '../support/program.ts'
 import { scratchPath } from './scratch.ts'
 
-const script = fileURLToPath(new URL('expire-until-killed.ts', import.meta.url))
+const script = program('test/docstore/expire-until-killed.ts')
 const long = new Date(0)
 
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
@@ -150,7 +150,7 @@ test('a copy has what the database holds, expired or not, and its documents expi
 })
 
 test('a process ends though its database expires documents', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, scratchPath(), 'leave'])
+  const child = spawn(process.execPath, [...loader, script, scratchPath(), 'leave'])
   const code = await new Promise((resolve) => child.on('close', resolve))
   assert.is(code, 0)
 })
@@ -158,7 +158,7 @@ test('a process ends though its database expires documents', async () => {
 test('after kill -9 amid sweeps the database is whole, and what expired is gone or goes', async () => {
   const location = scratchPath()
   for (let round = 0; round < 2; round++) {
-    const child = spawn(process.execPath, ['--import', 'tsx', script, location, 'expire'])
+    const child = spawn(process.execPath, [...loader, script, location, 'expire'])
     child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), 150))
     const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)))
     assert.is(signal, 'SIGKILL')

@@ -6,15 +6,21 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type IndexOptions, type OpenOptions, open, PetalError } from '../../src/index.ts'
 import { inTemporaryDirectory, type Outcome, startCli } from '../cli/run-cli.ts'
+import { loader, program } from '../support/program.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
-const maker = fileURLToPath(new URL('make-with-farmhash.ts', import.meta.url))
 const withoutFarmhash = fileURLToPath(new URL('../support/without-farmhash.mjs', import.meta.url))
 
 /** Of 1,800 documents in each collection, 36 of them with n = 3. */
 function make(location: string, options: OpenOptions = {}, ...collections: readonly string[]): string {
   const names = collections.length === 0 ? ['default'] : collections
-  execFileSync(process.execPath, ['--import', 'tsx', maker, location, JSON.stringify(options), ...names])
+  execFileSync(process.execPath, [
+    ...loader,
+    program('test/docstore/make-with-farmhash.ts'),
+    location,
+    JSON.stringify(options),
+    ...names
+  ])
   return location
 }
 
@@ -29,11 +35,11 @@ function assertSaysWhat(error: PetalError, collection: string): void {
 /** In a process that has farmhash: documents that opening indexed again. */
 function recoveredWithFarmhash(location: string): number {
   const script = `
-    import { open } from './src/index.ts'
+    import { open } from ${JSON.stringify(program('src/index.ts'))}
     const db = await open(${JSON.stringify(location)}, { index: { hash: 'farmhash' } })
     console.log((await db.index.stats()).recovered)
     await db.close()`
-  return Number(execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]))
+  return Number(execFileSync(process.execPath, [...loader, '--input-type=module', '-e', script]))
 }
 
 for (const options of [{}, { store: 'level' }, { ids: 'reversible' }] as const satisfies readonly OpenOptions[]) {

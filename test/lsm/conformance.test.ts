@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-
-const suite = fileURLToPath(new URL('./conformance.tape.ts', import.meta.url))
+import { loader, program } from '../support/program.ts'
 
 test('the published suite of abstract-level passes whole, on the store and on a sublevel', async () => {
   const { status, output } = await run()
@@ -18,7 +16,7 @@ test('the published suite of abstract-level passes whole, on the store and on a 
 /** The suite leaves hundreds of instances open: that the process ends by itself is part of what is tested. */
 function run(): Promise<{ readonly status: number | null; readonly output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', suite], { timeout: 120_000 })
+    const child = spawn(process.execPath, [...loader, program('test/lsm/conformance.tape.ts')], { timeout: 120_000 })
     let output = ''
     const keep = (part: Buffer): void => {
       output += part.toString()

@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LogReader } from '../../src/lsm/format/log-reader.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { loader, program } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 test('a process with hundreds of open databases ends by itself', async () => {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL('./idle-process.ts', import.meta.url))],
-    {
-      env: { ...process.env, LOCATION: temporaryDirectory() },
-      timeout: 120_000
-    }
-  )
+  const child = spawn(process.execPath, [...loader, program('test/lsm/idle-process.ts')], {
+    env: { ...process.env, LOCATION: temporaryDirectory() },
+    timeout: 120_000
+  })
   let output = ''
   child.stdout.on('data', (part) => {
     output += part

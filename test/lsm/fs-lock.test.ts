@@ -3,7 +3,6 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -15,6 +14,7 @@ import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
 import { nodeFileSystem } from '../../src/lsm/fs/node-file-system.ts'
 import { mayBeAlive, ownIdentity } from '../../src/lsm/fs/process-identity.ts'
 import { systemError } from '../../src/lsm/fs/system-error.ts'
+import { loader, program } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { get, put } from './file-system-cases.ts'
 import type { Order } from './lock-contender.ts'
@@ -61,7 +61,7 @@ test.after(() => {
 })
 
 async function contender(): Promise<ChildProcess> {
-  const child = fork(fileURLToPath(new URL('lock-contender.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] })
+  const child = fork(program('test/lsm/lock-contender.ts'), { execArgv: [...loader] })
   children.push(child)
   await once(child, 'message')
   return child

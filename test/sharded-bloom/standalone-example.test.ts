@@ -1,18 +1,14 @@
 /** The example of the standalone structure runs, and finds what a scan finds. */
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { loader, program } from '../support/program.ts'
 
 for (const tail of ['bloom', 'fingerprint']) {
   test(`the example asks its questions, removes, and reads back what it wrote (${tail})`, async () => {
-    const example = join('examples', 'sharded-bloom.ts')
-    const args = ['--import', 'tsx', example, '--count', '2000', '--seed', '5', '--tail', tail]
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: root })
+    const args = [...loader, program('examples/sharded-bloom.ts'), '--count', '2000', '--seed', '5', '--tail', tail]
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
     assert.is(stderr, '')
     for (const title of ['one pair', 'AND', 'OR', 'AND with NOT', 'NOT', 'absent value', 'read back from bytes']) {
       assert.match(stdout, new RegExp(`^${title} +[\\d,]+ match, +[\\d,]+ candidates`, 'm'))

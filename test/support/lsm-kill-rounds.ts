@@ -13,6 +13,7 @@ import { LsmLevel } from '../../src/lsm/index.ts'
 import type { Random } from '../bloom/random.ts'
 import { counterKey, operationsOf, writerOptions } from '../lsm/kill-writes.ts'
 import { contentAsText } from './lsm-history.ts'
+import { program } from './program.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -28,10 +29,12 @@ export interface KillRecord {
 }
 
 /**
- * Compiles the writer: starting it from its sources would take longer than the rounds.
+ * Compiles the writer where it is not yet: starting it from its sources would take longer than the rounds.
  * @returns the path of the program
  */
 export function compileWriter(): string {
+  const writer = program('test/lsm/kill-writer.ts')
+  if (writer.endsWith('.js')) return writer
   const directory = temporaryDirectory()
   const output = join(directory, 'out')
   mkdirSync(output)
