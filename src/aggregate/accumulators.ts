@@ -2,7 +2,8 @@
  * What `$group` makes of each group's values, one value at a time: no document is held for it.
  */
 import { compareValues } from '../model/compare.ts'
-import { type Document, isPlainObject } from '../model/types.ts'
+import { toDouble } from '../model/numbers.ts'
+import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { ExactSum } from './exact-sum.ts'
 import { isNil } from './expression-values.ts'
 import { type GroupKey, groupKey } from './group-key.ts'
@@ -170,11 +171,12 @@ abstract class Deviation implements Accumulator {
   protected abstract divisor(count: number): number
 
   add(value: unknown): boolean {
-    if (typeof value !== 'number') return false
+    if (value === undefined || typeOf(value) !== Type.number) return false
+    const number = toDouble(value as Numeric)
     this.#count++
-    const distance = value - this.#mean
+    const distance = number - this.#mean
     this.#mean += distance / this.#count
-    this.#squares += distance * (value - this.#mean)
+    this.#squares += distance * (number - this.#mean)
     return false
   }
 
@@ -210,6 +212,8 @@ const accumulators: ReadonlyMap<string, AccumulatorClass> = new Map<string, Accu
   ['$stdDevPop', PopulationDeviation],
   ['$stdDevSamp', SampleDeviation]
 ])
+
+export const accumulatorNames: readonly string[] = [...accumulators.keys()]
 
 /** undefined for those that take a group's documents together. */
 export function accumulatorClass(name: string): AccumulatorClass | undefined {

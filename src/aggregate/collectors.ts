@@ -110,7 +110,7 @@ export class EngineStage implements Collector {
   *results(): Iterable<Document> {
     if (this.#documents.length === 0) return
     try {
-      yield* this.#expressions.engine.runStage(this.#place.stage, this.#spec, this.#documents)
+      yield* this.#expressions.engine.runStage(this.#place, this.#spec, this.#documents)
     } catch (error) {
       throw evaluationError(this.#place, error)
     }

@@ -135,7 +135,7 @@ function compileStage(
       return { place, kind: 'union', from: compileUnion(spec, place, expressions, inner) }
     default: {
       const copy = copyOf(objectOf(spec, place), place)
-      expressions.require(place)
+      expressions.requireEngine()
       return { place, kind: 'collect', begin: () => new EngineStage(place, copy, expressions) }
     }
   }

@@ -1,32 +1,33 @@
 /**
- * The door to npm mingo, which evaluates operators of expressions. It is loaded when the first pipeline needs it.
+ * The door to npm mingo, which runs the stages that hold all documents. It is loaded when the first pipeline has one.
  *
  * Invariants:
- * 1. Only what is named here runs of it: paths, constants, most accumulators and all common stages are ours.
- * 2. Operators that compare, add, convert or call are replaced by ours: see engine-operators.ts.
- * 3. It is given documents that nobody else holds, or that no stage changes.
+ * 1. Only its stages, and operators that stand in windows alone, run of it: all operators of expressions and all other accumulators
+ *    are ours, within its stages too.
+ * 2. It is given documents that nobody else holds, or that no stage changes.
  */
 import { turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
-import { replacedAccumulators, replacedExpressions } from './engine-operators.ts'
-import type { EngineOptions, Evaluate, Operator } from './engine-types.ts'
+import { accumulatorClass, accumulatorNames } from './accumulators.ts'
+import type { StagePlace } from './errors.ts'
+import type { Expression } from './expression-compile.ts'
+import { operators } from './operators/all.ts'
+import type { OperatorCompiler } from './operators/compiler.ts'
+import { groupAccumulatorNames } from './operators/group-accumulators.ts'
 
-/** Operators whose name is all that is asked of it before a pipeline runs. */
-interface Operators {
-  readonly expressions: Readonly<Record<string, Operator>>
-  readonly accumulators: Readonly<Record<string, Operator>>
-  readonly stages: Readonly<Record<string, unknown>>
-}
+/** An operator as mingo calls it, with its argument not evaluated; accumulators are given an array of documents. */
+type EngineOperator = (document: unknown, argument: unknown) => unknown
 
 type StageOperator = (source: unknown, spec: unknown, options: unknown) => Iterable<Document>
 
 interface Loaded {
-  readonly operators: Operators
-  readonly evaluate: Evaluate
-  /** Makes options that every evaluation of one pipeline shares. */
-  options(variables: Document): EngineOptions
-  /** The same for mingo's stages, which make options of each evaluation themselves. */
-  stageOptions(variables: Document): unknown
+  readonly stages: Readonly<Record<string, unknown>>
+  /** Options of a stage, in which our operators are known. */
+  options(
+    variables: Document,
+    expressions: Record<string, EngineOperator>,
+    accumulators: Record<string, EngineOperator>
+  ): unknown
   /** Makes of documents what a stage takes. */
   sequence(documents: Iterable<Document>): unknown
 }
@@ -35,48 +36,75 @@ let loading: Promise<Loaded> | undefined
 
 export class Engine {
   readonly #loaded: Loaded
-  readonly #options: EngineOptions
-  readonly #stageOptions: unknown
+  readonly #variables: Document
+  readonly #compilerOf: (place: StagePlace) => OperatorCompiler
 
-  private constructor(loaded: Loaded, variables: Document) {
+  private constructor(loaded: Loaded, variables: Document, compilerOf: (place: StagePlace) => OperatorCompiler) {
     this.#loaded = loaded
-    this.#options = loaded.options(variables)
-    this.#stageOptions = loaded.stageOptions(variables)
+    this.#variables = variables
+    this.#compilerOf = compilerOf
   }
 
   /** @param variables read at each evaluation, as they are then */
-  static async load(variables: Document): Promise<Engine> {
+  static async load(variables: Document, compilerOf: (place: StagePlace) => OperatorCompiler): Promise<Engine> {
     loading ??= load()
-    return new Engine(await loading, variables)
-  }
-
-  hasOperator(name: string): boolean {
-    const { expressions, accumulators } = this.#loaded.operators
-    return Object.hasOwn(expressions, name) || Object.hasOwn(accumulators, name)
-  }
-
-  hasAccumulator(name: string): boolean {
-    return Object.hasOwn(this.#loaded.operators.accumulators, name)
-  }
-
-  evaluate(expression: unknown, document: unknown): unknown {
-    return this.#loaded.evaluate(document, expression, this.#options.update({ root: document }))
-  }
-
-  /** What an accumulator makes of a group's documents. */
-  accumulate(name: string, argument: unknown, documents: readonly Document[], groupId: unknown): unknown {
-    const accumulator = this.#loaded.operators.accumulators[name] as Operator
-    return accumulator(documents, argument, this.#options.update({ root: null, groupId }))
+    return new Engine(await loading, variables, compilerOf)
   }
 
   /** Runs one of mingo's stages over all of its input. */
-  runStage(name: string, spec: unknown, documents: Iterable<Document>): Iterable<Document> {
-    const stage = this.#loaded.operators.stages[name] as StageOperator
-    return stage(this.#loaded.sequence(documents), spec, this.#stageOptions)
+  runStage(place: StagePlace, spec: unknown, documents: Iterable<Document>): Iterable<Document> {
+    const compiler = this.#compilerOf(place)
+    const accumulators = entriesOf([...accumulatorNames, ...groupAccumulatorNames], (name) => {
+      return remembered((argument) => accumulating(name, argument, compiler))
+    })
+    const expressions = entriesOf(operators.keys(), (name) => {
+      const evaluate = remembered((argument) => compiler.operation(name, argument) as (document: unknown) => unknown)
+      const accumulate = accumulators[name]
+      // Where it evaluates an accumulator for many documents, it asks for an expression of that name first.
+      return (document, argument) =>
+        accumulate !== undefined && Array.isArray(document)
+          ? accumulate(document, argument)
+          : evaluate(document, argument)
+    })
+    const stage = this.#loaded.stages[place.stage] as StageOperator
+    const options = this.#loaded.options(this.#variables, expressions, accumulators)
+    return stage(this.#loaded.sequence(documents), spec, options)
   }
 }
 
-/** What the modules below are made of: some two hundred files, loaded a folder at a time. */
+function entriesOf(names: Iterable<string>, make: (name: string) => EngineOperator): Record<string, EngineOperator> {
+  return Object.fromEntries(Array.from(names, (name) => [name, make(name)]))
+}
+
+/** Compiles each argument once, as long as it is an object: the same one comes for every document. */
+function remembered(compile: (argument: unknown) => (document: unknown) => unknown): EngineOperator {
+  const known = new WeakMap<object, (document: unknown) => unknown>()
+  return (document, argument) => {
+    if (typeof argument !== 'object' || argument === null) return compile(argument)(document)
+    let compiled = known.get(argument)
+    if (compiled === undefined) {
+      compiled = compile(argument)
+      known.set(argument, compiled)
+    }
+    return compiled(document)
+  }
+}
+
+function accumulating(name: string, argument: unknown, compiler: OperatorCompiler): (documents: unknown) => unknown {
+  const Class = accumulatorClass(name)
+  if (Class === undefined) {
+    const accumulate = compiler.accumulator(name, argument)
+    return (documents) => accumulate(documents as readonly Document[], {})
+  }
+  const value: Expression = compiler.compile(argument)
+  return (documents) => {
+    const accumulator = new Class()
+    for (const document of documents as readonly Document[]) accumulator.add(value(document))
+    return accumulator.result()
+  }
+}
+
+/** What the stages are made of: some two hundred files, loaded a folder at a time. */
 const parts: readonly (() => Promise<unknown>)[] = [
   () => import('mingo/util'),
   () => import('mingo/operators/expression/arithmetic'),
@@ -99,57 +127,35 @@ async function load(): Promise<Loaded> {
     await part()
     await turnIfLong()
   }
-  const [core, lazy, expression, accumulator, window, pipeline] = await Promise.all([
+  const [core, lazy, accumulator, window, pipeline] = await Promise.all([
     import('mingo/core'),
     import('mingo/lazy'),
-    import('mingo/operators/expression'),
     import('mingo/operators/accumulator'),
     import('mingo/operators/window'),
     import('mingo/operators/pipeline')
   ])
-  const evaluate = core.evalExpr as unknown as Evaluate
-  const given = {
-    expressions: named(expression),
-    accumulators: named(accumulator)
-  } as unknown as Pick<Operators, 'expressions' | 'accumulators'>
-  const operators: Operators = {
-    expressions: { ...given.expressions, ...replacedExpressions(evaluate, given.expressions) },
-    accumulators: { ...given.accumulators, ...replacedAccumulators(given.accumulators) },
-    stages: named(pipeline)
-  }
-  // The class of options is not exported; an operator is handed an instance of it.
-  let captured: EngineOptions | undefined
-  const $capture: Operator = (_document, _argument, options) => {
-    captured = options
-  }
-  const context = core.Context.init({
-    expression: { ...operators.expressions, $capture } as never,
-    accumulator: operators.accumulators as never,
-    window: named(window) as never,
-    pipeline: operators.stages as never
-  })
-  const optionsOf = (variables: Document): unknown => ({
-    context,
-    variables,
-    idKey: '_id',
-    scriptEnabled: true,
-    useStrictMode: true,
-    failOnError: true,
-    processingMode: core.ProcessingMode.CLONE_OFF
-  })
+  const { $covariancePop, $covarianceSamp } = accumulator
   return {
-    operators,
-    evaluate,
+    stages: named(pipeline),
     sequence: (documents) => lazy.Lazy(documents),
-    options(variables) {
-      evaluate({}, { $capture: 0 }, optionsOf(variables) as EngineOptions)
-      return captured as EngineOptions
-    },
-    stageOptions: optionsOf
+    options: (variables, expressions, accumulators) => ({
+      variables,
+      context: core.Context.init({
+        expression: expressions as never,
+        accumulator: { $covariancePop, $covarianceSamp, ...accumulators } as never,
+        window: named(window) as never,
+        pipeline: named(pipeline) as never
+      }),
+      idKey: '_id',
+      scriptEnabled: true,
+      useStrictMode: true,
+      failOnError: true,
+      processingMode: core.ProcessingMode.CLONE_OFF
+    })
   }
 }
 
 /** The operators that a module exports; `default` stands beside them where it was CommonJS. */
-function named(module: object): Record<string, Operator> {
+function named(module: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(module).filter(([name]) => name.startsWith('$')))
 }

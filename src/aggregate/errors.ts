@@ -1,7 +1,7 @@
 /**
  * Errors of pipelines: each names the stage and where it stands.
  */
-import { type ErrorName, PetalError } from '../model/errors.ts'
+import { AbortedError, type ErrorName, PetalError } from '../model/errors.ts'
 
 /** Where a stage stands. */
 export interface StagePlace {
@@ -29,9 +29,14 @@ export function stageError(
   return new PetalError(codeName, `${describePlace(place)}: ${problem}`, { details, cause })
 }
 
-/** An error of an expression or of the caller's function, told with its stage; ours pass, with theirs. */
+/** An error of an expression or of the caller's function, told with its stage unless it knows one. */
 export function evaluationError(place: StagePlace, error: unknown): unknown {
-  if (error instanceof PetalError) return error
+  if (error instanceof AbortedError) return error
+  if (error instanceof PetalError) {
+    return error.details.stage === undefined
+      ? stageError(error.codeName, place, error.message, error, error.details)
+      : error
+  }
   return stageError('BadValue', place, error instanceof Error ? error.message : String(error), error)
 }
 

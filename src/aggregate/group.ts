@@ -9,8 +9,10 @@ import { describeType } from '../query/errors.ts'
 import { type Accumulator, accumulatorClass } from './accumulators.ts'
 import { checkKeys, fieldName, objectOf } from './arguments.ts'
 import { describePlace, evaluationError, type StagePlace, stageError } from './errors.ts'
-import { copyOf, type Expression, type Expressions } from './expression.ts'
+import { copyOf, type Expressions } from './expression.ts'
+import type { Expression } from './expression-compile.ts'
 import { type GroupKey, groupKey } from './group-key.ts'
+import type { GroupAccumulator } from './operators/group-accumulators.ts'
 import type { Collector } from './stage.ts'
 
 /** What a group takes besides its values. */
@@ -20,7 +22,7 @@ const groupBytes = 200
 interface GroupField {
   readonly name: string
   readonly value: Expression
-  /** undefined for an accumulator of the engine, which is given the group's documents. */
+  /** undefined for an accumulator that is given the group's documents. */
   readonly begin: (() => Accumulator) | undefined
   /** REQUIRES: no begin. */
   readonly accumulate: (documents: readonly Document[], id: unknown) => unknown
@@ -170,14 +172,14 @@ function compileField(name: string, spec: unknown, place: StagePlace, expression
     const value = expressions.compile(argument, place)
     return { name, value, begin: () => new Class(), accumulate: () => null }
   }
-  expressions.require(place, (engine) => {
-    if (engine.hasAccumulator(operator)) return
-    throw stageError('InvalidPipelineOperator', place, `there is no accumulator ${operator}`)
-  })
   if (operator === '$accumulator') checkAccumulator(argument, place)
+  let compiled: GroupAccumulator | undefined
+  expressions.require(place, (compiler) => {
+    compiled = compiler.accumulator(operator, argument)
+  })
   const accumulate = (documents: readonly Document[], id: unknown): unknown => {
     try {
-      return expressions.engine.accumulate(operator, argument, documents, id)
+      return (compiled as GroupAccumulator)(documents, id)
     } catch (error) {
       throw evaluationError(place, error)
     }

@@ -7,7 +7,8 @@ import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
 import { objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
-import type { Expression, Expressions } from './expression.ts'
+import type { Expressions } from './expression.ts'
+import type { Expression } from './expression-compile.ts'
 import { withValueAt } from './set-path.ts'
 
 type Reshape = (document: Document) => Document

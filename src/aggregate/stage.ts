@@ -4,7 +4,7 @@
 import type { Document } from '../model/types.ts'
 import type { CompiledFilter } from '../query/filter.ts'
 import type { StagePlace } from './errors.ts'
-import type { Expression } from './expression.ts'
+import type { Expression } from './expression-compile.ts'
 
 /** Takes all documents before it gives one. */
 export interface Collector {

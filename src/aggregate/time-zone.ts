@@ -14,7 +14,7 @@ const zones = new Map<string, Zone>()
 
 /** Minutes that a zone, by name or as an offset, is ahead of UTC at a time. @throws TypeError for a zone that is unknown */
 export function offsetAt(timezone: string, date: Date): number {
-  const fixed = /^([+-])(\d\d):?(\d\d)?$/.exec(timezone)
+  const fixed = /^([+-])(\d\d)(?::?(\d\d))?$/.exec(timezone)
   if (fixed !== null) return minutesOf(fixed)
   const zone = zoneOf(timezone)
   const quarter = Math.floor(date.getTime() / quarterMilliseconds)

@@ -60,7 +60,8 @@ function computeDecimal(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber):
   return Decimal128.fromString(String(arithmetic.doubles(signOf(a), signOf(b))))
 }
 
-function decimalOf(value: PlainNumber): Decimal | undefined {
+/** undefined for NaN and the infinities. */
+export function decimalOf(value: PlainNumber): Decimal | undefined {
   if (typeof value !== 'number') return toDecimal(value)
   return parseDecimal(Number.isSafeInteger(value) ? String(value) : value.toPrecision(doubleDigits))
 }

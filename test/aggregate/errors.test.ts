@@ -70,7 +70,7 @@ for (const [pipeline, codeName, message] of cases) {
   })
 }
 
-test('operators are looked at when the engine is there, and still before anything is read', async () => {
+test('operators are looked at when they are loaded, and still before anything is read', async () => {
   const unknown: readonly (readonly [unknown, ErrorName, RegExp])[] = [
     [[{ $limit: 1 }, { $set: { a: { $nope: 1 } } }], 'InvalidPipelineOperator', /^\$set \(stage 1\): .*\$nope/],
     [[{ $match: { $expr: { $and: [{ $nope: 1 }] } } }], 'InvalidPipelineOperator', /^\$match \(stage 0\): .*\$nope/],
@@ -84,7 +84,7 @@ test('operators are looked at when the engine is there, and still before anythin
   for (const [pipeline, codeName, message] of unknown) {
     const expressions = new Expressions()
     compilePipeline(pipeline, expressions)
-    assert.is(expressions.needsEngine, true)
+    assert.is(expressions.needsLoading, true)
     const error = await expressions.load().then(
       () => undefined,
       (reason: unknown) => reason

@@ -98,7 +98,7 @@ test('a value is put into copies, into every element of an array, and undefined 
   assert.equal(at('a.b.z', 1).a, { b: { z: 1 }, c: 2 })
 })
 
-test('expressions of paths, shapes and literals need no engine, and keep instances as they are', () => {
+test('expressions of paths, shapes and literals load nothing, and keep instances as they are', () => {
   const expressions = new Expressions()
   const place = { stage: '$set', position: 0 }
   const id = new ObjectId()
@@ -108,7 +108,7 @@ test('expressions of paths, shapes and literals need no engine, and keep instanc
   )
   assert.equal(shape({ id }), { id, list: [null, 1], lit: '$x', me: id })
   assert.is(expressions.compile(id, place)({}), id)
-  assert.is(expressions.needsEngine, false)
+  assert.is(expressions.needsLoading, false)
 })
 
 test('sorting in steps is sorting, and as stable', () => {

@@ -201,4 +201,146 @@ test('$top and $bottom give one value; ranks are those of numbers', async () => 
   })
 })
 
+const people = [
+  { _id: 1, team: 'a', age: 30n, name: 'Al' },
+  { _id: 2, team: 'a', age: null, name: 'Bo' },
+  { _id: 3, team: 'a', age: Decimal128.fromString('20'), name: 'Cy' },
+  { _id: 4, team: 'b', name: 'Di' },
+  { _id: 5, team: 'b', age: 10, name: 'Ed' }
+]
+
+async function overPeople(...pipeline: Document[]): Promise<Document[]> {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(people)
+  return await db.aggregate(pipeline).toArray()
+}
+
+test('accumulators of so many values, of numbers of all kinds, and how many a group decides', async () => {
+  const twoOfA = { $cond: [{ $eq: ['$team', 'a'] }, 2, 1] }
+  const groups = await overPeople(
+    {
+      $group: {
+        _id: { team: '$team' },
+        first: { $firstN: { input: '$age', n: twoOfA } },
+        last: { $lastN: { input: '$name', n: 1n } },
+        least: { $minN: { input: '$age', n: 5 } },
+        greatest: { $maxN: { input: '$age', n: 1 } },
+        top: { $topN: { sortBy: { age: -1 }, output: '$name', n: 2 } },
+        bottom: { $bottomN: { sortBy: { age: -1 }, output: ['$name', '$age'], n: 1 } },
+        spread: { $stdDevPop: '$age' },
+        names: {
+          $accumulator: {
+            init: (text: string) => text,
+            initArgs: ['$team'],
+            accumulate: (text: string, name: string) => text + name,
+            accumulateArgs: ['$name'],
+            finalize: (text: string) => `${text}.`,
+            lang: 'js'
+          }
+        }
+      }
+    },
+    { $sort: { _id: 1 } }
+  )
+  const twenty = Decimal128.fromString('20')
+  assert.equal(groups, [
+    {
+      _id: { team: 'a' },
+      first: [30n, null],
+      last: ['Cy'],
+      least: [twenty, 30n],
+      greatest: [30n],
+      top: ['Al', 'Cy'],
+      bottom: [['Bo', null]],
+      spread: 5,
+      names: 'aAlBoCy.'
+    },
+    {
+      _id: { team: 'b' },
+      first: [null],
+      last: ['Ed'],
+      least: [10],
+      greatest: [10],
+      top: ['Ed', 'Di'],
+      bottom: [['Di', null]],
+      spread: 0,
+      names: 'bDiEd.'
+    }
+  ])
+})
+
+test('stages of mingo evaluate our operators and accumulators, with variables of $lookup', async () => {
+  const windows = await overPeople(
+    {
+      $setWindowFields: {
+        partitionBy: { $toUpper: '$team' },
+        sortBy: { _id: 1 },
+        output: {
+          sum: { $sum: { $ifNull: ['$age', 0n] }, window: { documents: ['unbounded', 'current'] } },
+          two: { $minN: { input: '$_id', n: 2 } },
+          rank: { $rank: {} }
+        }
+      }
+    },
+    { $match: { _id: { $in: [1, 3, 5] } } },
+    { $project: { sum: 1, two: 1, rank: 1 } }
+  )
+  assert.equal(windows, [
+    { _id: 1, sum: 30n, two: [1, 2], rank: 1 },
+    { _id: 3, sum: Decimal128.fromString('50'), two: [1, 2], rank: 3 },
+    { _id: 5, sum: 10n, two: [4, 5], rank: 2 }
+  ])
+  const buckets = await overPeople({
+    $bucketAuto: {
+      groupBy: { $strLenCP: '$name' },
+      buckets: 1,
+      output: { n: { $sum: 1 }, top: { $top: { sortBy: { _id: -1 }, output: '$name' } } }
+    }
+  })
+  assert.equal(buckets, [{ _id: { min: 2, max: 2 }, n: 5, top: 'Ed' }])
+  await using db = await open('unused', { store: 'memory' })
+  const collection = db.collection('orders')
+  await collection.insertMany([{ _id: 1, by: 10 }])
+  const [joined] = await collection
+    .aggregate([
+      {
+        $lookup: {
+          from: 'orders',
+          let: { by: '$by' },
+          pipeline: [
+            {
+              $setWindowFields: {
+                sortBy: { _id: 1 },
+                output: { n: { $sum: { $add: ['$$by', 1] } }, m: { $sum: '$$by' } }
+              }
+            }
+          ],
+          as: 'with'
+        }
+      }
+    ])
+    .toArray()
+  assert.equal(joined?.with, [{ _id: 1, by: 10, n: 11, m: 10 }])
+})
+
+test('what is wrong with an accumulator is told before anything is read', async () => {
+  const bad = [
+    { $topN: { sortBy: {}, output: '$a', n: 1 } },
+    { $top: { sortBy: { a: 1 }, output: '$a', n: 1 } },
+    { $firstN: { input: '$a' } },
+    { $percentile: { input: '$a', method: 'approximate' } },
+    { $covariancePop: ['$a', '$b'] }
+  ]
+  for (const accumulator of bad) {
+    const error = await overPeople({ $match: { _id: 0 } }, { $group: { _id: null, x: accumulator } }).catch(
+      (reason: unknown) => reason
+    )
+    assert.match(String((error as Error).message), /^\$group \(stage 1\): /, inspect(accumulator))
+  }
+  const late = await overPeople({ $group: { _id: null, x: { $minN: { input: '$age', n: '$none' } } } }).catch(
+    (reason: unknown) => reason
+  )
+  assert.match(String((late as Error).message), /^\$group \(stage 0\): \$minN: n takes a whole number ≥ 1, got nothing/)
+})
+
 test.run()

@@ -1,5 +1,5 @@
 /**
- * One run of a pipeline: captures what it sees, loads the engine of expressions if it needs it, and hands out documents in slices.
+ * One run of a pipeline: captures what it sees, loads operators if it has some, and hands out documents in slices.
  */
 import type { Expressions } from '../../aggregate/expression.ts'
 import { foreignCollections, type Pipeline } from '../../aggregate/stage.ts'
@@ -125,7 +125,7 @@ function* documentsOf(
   read: FirstRead | undefined,
   context: StageContext
 ): Documents {
-  if (expressions.needsEngine) yield* wait(expressions.load())
+  if (expressions.needsLoading) yield* wait(expressions.load())
   const found = read === undefined ? nothing() : firstDocuments(read, pipeline)
   const { stages } = pipeline
   // Stages share what they do not change: each result becomes a copy of its own.

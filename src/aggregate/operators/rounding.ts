@@ -1,11 +1,11 @@
 /** `$round` and `$trunc` of numbers of all kinds, to a decimal place: the engine's are wrong for many. */
 import { Decimal128 } from 'bson'
-import type { PlainNumber } from '../model/arithmetic.ts'
-import { cutDecimal, parseDecimal, toDecimal, toDecimal128 } from '../model/decimal.ts'
-import { unwrapNumber } from '../model/numbers.ts'
-import { type Numeric, Type, typeOf } from '../model/types.ts'
-import { describeType } from '../query/errors.ts'
-import { isNil } from './expression-values.ts'
+import type { PlainNumber } from '../../model/arithmetic.ts'
+import { cutDecimal, parseDecimal, toDecimal, toDecimal128 } from '../../model/decimal.ts'
+import { unwrapNumber } from '../../model/numbers.ts'
+import { type Numeric, Type, typeOf } from '../../model/types.ts'
+import { describeType } from '../../query/errors.ts'
+import { isNil } from '../expression-values.ts'
 
 type Mode = 'round' | 'truncate'
 

@@ -1,0 +1,70 @@
+/**
+ * Expressions into functions: paths, variables, constants and shapes of them; operators are left to whoever knows them.
+ */
+import { type Document, isPlainObject } from '../model/types.ts'
+import { type StagePlace, stageError } from './errors.ts'
+import { compileFieldPath } from './field-path.ts'
+
+/** Undefined is missing. */
+export type Expression = (document: Document) => unknown
+
+/** What an expression refers to. */
+export interface Resolver {
+  readonly place: StagePlace
+  /** @throws PetalError FailedToParse for a name that is not known */
+  variable(name: string): Expression
+  operation(name: string, argument: unknown): Expression
+}
+
+/** @throws PetalError FailedToParse for what is malformed */
+export function compileExpression(expression: unknown, resolver: Resolver): Expression {
+  if (typeof expression === 'string' && expression.startsWith('$')) return reference(expression, resolver)
+  if (Array.isArray(expression)) {
+    const elements = expression.map((element) => compileExpression(element, resolver))
+    return (document) => elements.map((element) => element(document) ?? null)
+  }
+  if (!isPlainObject(expression)) return () => expression
+  const keys = Object.keys(expression)
+  const operator = keys.find((key) => key.startsWith('$'))
+  if (operator === undefined) return shape(expression, resolver)
+  if (keys.length > 1) {
+    throw stageError('FailedToParse', resolver.place, `an expression has one operator, got ${keys.join(' and ')}`)
+  }
+  if (operator === '$literal') return () => expression[operator]
+  return resolver.operation(operator, expression[operator])
+}
+
+/** A path or a variable. */
+function reference(text: string, resolver: Resolver): Expression {
+  if (!text.startsWith('$$')) {
+    const path = text.slice(1)
+    checkPath(path, resolver.place)
+    return compileFieldPath(path)
+  }
+  const dot = text.indexOf('.')
+  const start = resolver.variable(dot < 0 ? text.slice(2) : text.slice(2, dot))
+  if (dot < 0) return start
+  const path = text.slice(dot + 1)
+  checkPath(path, resolver.place)
+  const below = compileFieldPath(path)
+  return (document) => below(start(document))
+}
+
+function shape(expression: Document, resolver: Resolver): Expression {
+  const fields = Object.entries(expression).map(([key, value]) => ({ key, value: compileExpression(value, resolver) }))
+  return (document) => {
+    const result: Document = {}
+    for (const { key, value } of fields) {
+      const computed = value(document)
+      if (computed !== undefined) result[key] = computed
+    }
+    return result
+  }
+}
+
+function checkPath(path: string, place: StagePlace): void {
+  const components = path.split('.')
+  if (components.includes('')) throw stageError('FailedToParse', place, `the path '$${path}' has an empty component`)
+  const bad = components.find((component) => component.startsWith('$') || component === '__proto__')
+  if (bad !== undefined) throw stageError('FailedToParse', place, `the path '$${path}' has the component '${bad}'`)
+}

@@ -1,0 +1,143 @@
+/** Sums, products, quotients and remainders of numbers of all kinds, and dates among them. */
+import { Decimal128 } from 'bson'
+import { add, decimalOf, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
+import { cutDecimal, type Decimal, toDecimal128 } from '../../model/decimal.ts'
+import { toDouble } from '../../model/numbers.ts'
+import { isNil } from '../expression-values.ts'
+import { numberOf, type Operators, over, unary } from './operator.ts'
+import { roundTo } from './rounding.ts'
+
+const any = Number.POSITIVE_INFINITY
+/** More digits than a Decimal128 holds: the quotient is rounded once. */
+const quotientDigits = 40
+
+export const arithmeticOperators: Operators = {
+  $add: over(0, any, addAll),
+  $subtract: over(2, 2, subtract),
+  $multiply: over(0, any, (values, name) => {
+    if (values.some(isNil)) return null
+    return values.map((value) => numberOf(value, name)).reduce<PlainNumber>(multiply, 1)
+  }),
+  $divide: over(2, 2, (values, name) => {
+    const pair = dividing(values, name)
+    if (pair === null) return null
+    const [dividend, divisor] = pair
+    if (!isDecimal(pair)) return Number(dividend) / Number(divisor)
+    return inDecimals(pair, decimalQuotient, (a, b) => a / b)
+  }),
+  $mod: over(2, 2, (values, name) => {
+    const pair = dividing(values, name)
+    if (pair === null) return null
+    const [dividend, divisor] = pair
+    if (isDecimal(pair)) return inDecimals(pair, decimalRemainder, (a, b) => a % b)
+    if (isInteger(dividend) && isInteger(divisor) && (typeof dividend === 'bigint' || typeof divisor === 'bigint')) {
+      return BigInt(dividend) % BigInt(divisor)
+    }
+    return toDouble(dividend) % toDouble(divisor)
+  }),
+  $abs: unary((value, name) => {
+    if (isNil(value)) return null
+    const number = numberOf(value, name)
+    if (number instanceof Decimal128) return Decimal128.fromString(number.toString().replace(/^-/, ''))
+    return typeof number === 'number' ? Math.abs(number) : number < 0n ? negate(number) : number
+  }),
+  $ceil: unary((value, name) => (isNil(value) ? null : wholeNear(numberOf(value, name), 1))),
+  $floor: unary((value, name) => (isNil(value) ? null : wholeNear(numberOf(value, name), -1))),
+  $round: over(1, 2, (values) => roundTo('$round', 'round', values)),
+  $trunc: over(1, 2, (values) => roundTo('$trunc', 'truncate', values)),
+  $pow: over(2, 2, ([value, power], name) => {
+    if (isNil(value) || isNil(power)) return null
+    return raised(numberOf(value, name), numberOf(power, name), name)
+  })
+}
+
+/** null when an argument is null or missing; a date and milliseconds are a date. */
+function addAll(values: readonly unknown[], name: string): unknown {
+  if (values.some(isNil)) return null
+  const dates = values.filter((value) => value instanceof Date)
+  if (dates.length > 1) throw new TypeError(`${name} takes one date only`)
+  const sum = values
+    .map((value) => (value instanceof Date ? value.getTime() : numberOf(value, name)))
+    .reduce<PlainNumber>(add, 0)
+  return dates.length === 1 ? new Date(Math.round(toDouble(sum))) : sum
+}
+
+/** Two dates are milliseconds apart. */
+function subtract([a, b]: readonly unknown[], name: string): unknown {
+  if (isNil(a) || isNil(b)) return null
+  if (a instanceof Date) {
+    if (b instanceof Date) return a.getTime() - b.getTime()
+    return new Date(Math.round(a.getTime() - toDouble(numberOf(b, name))))
+  }
+  return add(numberOf(a, name), negate(numberOf(b, name)))
+}
+
+type Pair = readonly [PlainNumber, PlainNumber]
+
+/** null when one of them is null or missing. @throws TypeError for a divisor that is zero */
+function dividing([a, b]: readonly unknown[], name: string): Pair | null {
+  if (isNil(a) || isNil(b)) return null
+  const pair: Pair = [numberOf(a, name), numberOf(b, name)]
+  if (decimalOf(pair[1])?.coefficient === 0n) throw new TypeError(`${name} by zero`)
+  return pair
+}
+
+function isDecimal(pair: Pair): boolean {
+  return pair.some((value) => value instanceof Decimal128)
+}
+
+/** @param doubles what NaN and the infinities give */
+function inDecimals(
+  [a, b]: Pair,
+  decimals: (a: Decimal, b: Decimal) => Decimal,
+  doubles: (a: number, b: number) => number
+): Decimal128 {
+  const [x, y] = [decimalOf(a), decimalOf(b)]
+  if (x !== undefined && y !== undefined) return toDecimal128(decimals(x, y))
+  return Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
+}
+
+/** Without zeros at its end that are of no use. */
+function decimalQuotient(a: Decimal, b: Decimal): Decimal {
+  const digits = quotientDigits + String(b.coefficient).length
+  let coefficient = (a.coefficient * 10n ** BigInt(digits)) / b.coefficient
+  let left = digits
+  for (; left > 0 && coefficient % 10n === 0n; left--) coefficient /= 10n
+  return { coefficient, exponent: a.exponent - b.exponent - left }
+}
+
+/** Of the sign of the dividend. */
+function decimalRemainder(a: Decimal, b: Decimal): Decimal {
+  const exponent = Math.min(a.exponent, b.exponent)
+  const [x, y] = [a, b].map((each) => each.coefficient * 10n ** BigInt(each.exponent - exponent)) as [bigint, bigint]
+  return { coefficient: x % y, exponent }
+}
+
+/** @param direction 1 for the whole number above, -1 for the one below */
+function wholeNear(value: PlainNumber, direction: 1 | -1): PlainNumber {
+  if (typeof value === 'bigint') return value
+  if (typeof value === 'number') return direction === 1 ? Math.ceil(value) : Math.floor(value)
+  const decimal = decimalOf(value)
+  if (decimal === undefined || decimal.exponent >= 0) return value
+  const { coefficient } = cutDecimal(decimal, 0, 'truncate')
+  const rest = decimal.coefficient - coefficient * 10n ** BigInt(-decimal.exponent)
+  const isBeyond = direction === 1 ? rest > 0n : rest < 0n
+  return toDecimal128({ coefficient: isBeyond ? coefficient + BigInt(direction) : coefficient, exponent: 0 })
+}
+
+/** Of integers that a 64-bit one is among it is one, too, as long as it fits. */
+function raised(value: PlainNumber, power: PlainNumber, name: string): PlainNumber {
+  const [base, exponent] = [toDouble(value), toDouble(power)]
+  if (base === 0 && exponent < 0) throw new TypeError(`${name} cannot raise 0 to a negative power`)
+  if (isDecimal([value, power])) return Decimal128.fromString(String(base ** exponent))
+  const isLong = typeof value === 'bigint' || typeof power === 'bigint'
+  if (!isLong || !isInteger(value) || !isInteger(power) || exponent < 0) return base ** exponent
+  // Beyond that only powers of -1, 0 and 1 fit.
+  const steps = Math.abs(base) <= 1 ? BigInt(power) % 2n || 2n : BigInt(Math.min(exponent, 64))
+  const result = BigInt(value) ** (exponent === 0 ? 0n : steps)
+  return BigInt.asIntN(64, result) === result ? result : base ** exponent
+}
+
+function isInteger(value: PlainNumber): value is number | bigint {
+  return typeof value === 'bigint' || Number.isInteger(value)
+}

@@ -1,0 +1,87 @@
+/** Operators over arrays as they are: elements by position, parts, and arrays of arrays. */
+import { PetalError } from '../../model/errors.ts'
+import { defaultBudgetBytes } from '../../model/memory-budget.ts'
+import { describeType } from '../../query/errors.ts'
+import { compareInExpression, isNil } from '../expression-values.ts'
+import { arrayOf, fieldsOf, integerOf, type Operator, type Operators, over, unary } from './operator.ts'
+
+/** What `$range` may make: so many numbers are what an operation may hold. */
+const maxRange = defaultBudgetBytes / 16
+
+export const arrayOperators: Operators = {
+  $arrayElemAt: over(2, 2, ([array, position], name) => {
+    if (isNil(array) || isNil(position)) return null
+    return arrayOf(array, name).at(integerOf(position, `${name}: position`))
+  }),
+  $first: end(0),
+  $last: end(-1),
+  $concatArrays: over(0, Number.POSITIVE_INFINITY, (values, name) => {
+    if (values.some(isNil)) return null
+    return values.flatMap((value) => arrayOf(value, name))
+  }),
+  $isArray: unary(Array.isArray),
+  $size: unary((value, name) => arrayOf(value, name).length),
+  $reverseArray: unary((value, name) => (isNil(value) ? null : arrayOf(value, name).toReversed())),
+  $in: over(2, 2, ([value, list], name) =>
+    arrayOf(list, `${name}: second argument`).some((element) => compareInExpression(element, value) === 0)
+  ),
+  $indexOfArray: over(2, 4, ([array, wanted, ...bounds], name) => {
+    if (isNil(array)) return null
+    const elements = arrayOf(array, name)
+    const [from = 0, to = elements.length] = bounds.map((bound) => integerOf(bound, `${name}: position`, 0))
+    return elements.slice(0, to).findIndex((element, i) => i >= from && compareInExpression(element, wanted) === 0)
+  }),
+  $range: over(2, 3, ([start, end, by = 1], name) => {
+    const from = integerOf(start, `${name}: start`)
+    const to = integerOf(end, `${name}: end`)
+    const step = integerOf(by, `${name}: step`)
+    if (step === 0) throw new TypeError(`${name}: step must not be 0`)
+    const length = Math.max(0, Math.ceil((to - from) / step))
+    if (length > maxRange) {
+      throw new PetalError('QueryExceededMemoryLimit', `${name} of ${length} numbers is more than ${maxRange}`)
+    }
+    return Array.from({ length }, (_, i) => from + i * step)
+  }),
+  $slice: over(2, 3, (values, name) => {
+    const [array, position, count] = values
+    if (values.some(isNil)) return null
+    const elements = arrayOf(array, name)
+    const n = integerOf(position, `${name}: position or count`)
+    if (values.length === 2) return n < 0 ? elements.slice(n) : elements.slice(0, n)
+    const from = n < 0 ? Math.max(0, elements.length + n) : n
+    return elements.slice(from, from + integerOf(count, `${name}: count`, 1))
+  }),
+  $zip: (argument, compiler, name) => {
+    const fields = fieldsOf(argument, name, ['inputs'], ['defaults', 'useLongestLength'])
+    const { inputs, defaults, useLongestLength = false } = fields
+    if (!Array.isArray(inputs) || inputs.length === 0) {
+      throw new TypeError(`${name}: inputs takes an array of at least one expression`)
+    }
+    if (typeof useLongestLength !== 'boolean') {
+      throw new TypeError(`${name}: useLongestLength takes true or false, not ${describeType(useLongestLength)}`)
+    }
+    if (defaults !== undefined && (!useLongestLength || !Array.isArray(defaults))) {
+      throw new TypeError(`${name}: defaults takes an array, beside useLongestLength: true`)
+    }
+    if (Array.isArray(defaults) && defaults.length !== inputs.length) {
+      throw new TypeError(`${name}: there must be as many defaults as inputs`)
+    }
+    const lists = inputs.map((input) => compiler.compile(input))
+    const fillers = inputs.map((_, i) => compiler.compile((defaults as readonly unknown[] | undefined)?.[i]))
+    return (document) => {
+      const values = lists.map((list) => list(document))
+      if (values.some(isNil)) return null
+      const arrays = values.map((value) => arrayOf(value, `${name}: inputs`))
+      const lengths = arrays.map(({ length }) => length)
+      const length = useLongestLength ? Math.max(...lengths) : Math.min(...lengths)
+      return Array.from({ length }, (_, at) =>
+        arrays.map((array, i) => (at < array.length ? array[at] : fillers[i]?.(document)) ?? null)
+      )
+    }
+  }
+}
+
+/** The element at one end; nothing of an empty array. */
+function end(position: 0 | -1): Operator {
+  return unary((value, name) => (isNil(value) ? null : arrayOf(value, name).at(position)))
+}

@@ -1,0 +1,61 @@
+/**
+ * Compiles operators, and the expressions inside of them, where variables of `$map`, `$filter`, `$reduce` and `$let` are known.
+ *
+ * Invariant: a variable is a place that its operator fills before each evaluation of what may read it.
+ */
+import { stageError } from '../errors.ts'
+import { compileExpression, type Expression, type Resolver } from '../expression-compile.ts'
+import { operators } from './all.ts'
+import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
+import type { Compiler, Variable } from './operator.ts'
+
+/** Letters of all scripts, digits and `_`, and no capital of ASCII first: those are the names of the system's variables. */
+const variableName = /^[a-z\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*$/u
+
+export class OperatorCompiler implements Compiler, Resolver {
+  readonly place: Resolver['place']
+  readonly #outer: Omit<Resolver, 'operation'>
+  readonly #variables: ReadonlyMap<string, Variable>
+
+  constructor(outer: Omit<Resolver, 'operation'>, variables: ReadonlyMap<string, Variable> = new Map()) {
+    this.place = outer.place
+    this.#outer = outer
+    this.#variables = variables
+  }
+
+  compile(expression: unknown): Expression {
+    return compileExpression(expression, this)
+  }
+
+  declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
+    const variables = names.map((name): Variable => {
+      if (!variableName.test(name)) throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
+      return { value: undefined }
+    })
+    const known = new Map(this.#variables)
+    names.forEach((name, i) => {
+      known.set(name, variables[i] as Variable)
+    })
+    return { compiler: new OperatorCompiler(this.#outer, known), variables }
+  }
+
+  variable(name: string): Expression {
+    const own = this.#variables.get(name)
+    return own === undefined ? this.#outer.variable(name) : () => own.value
+  }
+
+  /** An accumulator that is given a group's documents. */
+  accumulator(name: string, argument: unknown): GroupAccumulator {
+    const accumulator = compileGroupAccumulator(name, argument, this)
+    if (accumulator !== undefined) return accumulator
+    throw stageError('InvalidPipelineOperator', this.place, `there is no accumulator ${name}`)
+  }
+
+  operation(name: string, argument: unknown): Expression {
+    const compile = operators.get(name)
+    if (compile === undefined) {
+      throw stageError('InvalidPipelineOperator', this.place, `there is no operator ${name}`)
+    }
+    return compile(argument, this, name)
+  }
+}

@@ -1,0 +1,183 @@
+/** `$type`, `$convert` and its short forms: what types values have, and which become which. */
+import { calculateObjectSize, Decimal128, ObjectId, type Timestamp } from 'bson'
+import { parseDecimal, toDecimal128 } from '../../model/decimal.ts'
+import { truncateToInt64 } from '../../model/integers.ts'
+import { unwrapNumber } from '../../model/numbers.ts'
+import { binaryParts } from '../../model/scalar.ts'
+import { type Document, isPlainObject, Type, typeNames, typeOf } from '../../model/types.ts'
+import { isNil, isTruthy } from '../expression-values.ts'
+import { parseDate } from './date-parsing.ts'
+import { instantOf } from './date-values.ts'
+import { describe, fieldsOf, isNumber, type Operators, unary } from './operator.ts'
+
+type Conversion = (value: unknown) => unknown
+
+/** By name and by number, of values that are neither null nor missing. */
+const conversions: readonly (readonly [name: string, code: number, convert: Conversion])[] = [
+  ['double', 1, toDouble],
+  ['string', 2, toText],
+  ['objectId', 7, toObjectId],
+  ['bool', 8, (value) => (!isNumber(value) && typeof value !== 'boolean' ? true : isTruthy(value))],
+  ['date', 9, toDate],
+  ['int', 16, toInt],
+  ['long', 18, toLong],
+  ['decimal', 19, toDecimal]
+]
+const byName = new Map<unknown, Conversion>(
+  conversions.flatMap(([name, code, convert]) => [
+    [name, convert],
+    [code, convert]
+  ])
+)
+const shortForms = conversions.map(([type, , convert]) => {
+  const name = `$to${type.charAt(0).toUpperCase()}${type.slice(1)}`
+  return [name, unary((value) => (isNil(value) ? null : convert(value)))] as const
+})
+
+export const conversionOperators: Operators = {
+  ...Object.fromEntries(shortForms),
+  $convert: (argument, compiler, name) => {
+    const fields = fieldsOf(argument, name, ['input', 'to'], ['onError', 'onNull'])
+    const input = compiler.compile(fields.input)
+    const to = compiler.compile(fields.to)
+    const onNull = compiler.compile(fields.onNull ?? null)
+    const onError = Object.hasOwn(fields, 'onError') ? compiler.compile(fields.onError) : undefined
+    return (document) => {
+      const value = input(document)
+      const type = to(document)
+      const convert = byName.get(isNumber(type) ? Number(String(type)) : type)
+      if (convert === undefined && !isNil(type)) {
+        throw new TypeError(`${name}: to must be one of ${conversions.map(([known]) => known).join(', ')}`)
+      }
+      if (isNil(value)) return onNull(document)
+      if (convert === undefined) return null
+      if (onError === undefined) return convert(value)
+      try {
+        return convert(value)
+      } catch {
+        return onError(document)
+      }
+    }
+  },
+  $type: unary(typeName),
+  $isNumber: unary(isNumber),
+  $binarySize: unary((value, name) => {
+    if (isNil(value)) return null
+    if (typeOf(value) === Type.string) return new TextEncoder().encode(String(value)).length
+    if (typeOf(value) === Type.binData) return binaryParts(value as Uint8Array).bytes.length
+    throw new TypeError(`${name} takes a string or binary data, got ${describe(value)}`)
+  }),
+  $bsonSize: unary((value, name) => {
+    if (isNil(value)) return null
+    if (isPlainObject(value)) return calculateObjectSize(value)
+    throw new TypeError(`${name} takes an object, got ${describe(value)}`)
+  }),
+  $tsSecond: unary((value, name) => partOf(value, name, 't')),
+  $tsIncrement: unary((value, name) => partOf(value, name, 'i'))
+}
+
+/** Numbers are `int` where 32 bits hold them; a bigint is `long`. */
+function typeName(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (typeOf(value) !== Type.number) return typeNames[typeOf(value)]
+  if (typeof value === 'number') return Number.isInteger(value) ? integerName(value) : 'double'
+  const bsonType = typeof value === 'bigint' ? 'long' : String((value as Document)._bsontype)
+  return bsonType === 'Decimal128' ? 'decimal' : bsonType === 'Int32' ? 'int' : bsonType.toLowerCase()
+}
+
+/** An integer that is too large for 64 bits can only be a double. */
+function integerName(value: number): string {
+  if (Object.is(value | 0, value)) return 'int'
+  return Number.isSafeInteger(value) && !Object.is(value, -0) ? 'long' : 'double'
+}
+
+function partOf(value: unknown, name: string, part: 't' | 'i'): bigint | null {
+  if (isNil(value)) return null
+  if (typeOf(value) === Type.timestamp) return BigInt((value as Timestamp)[part])
+  throw new TypeError(`${name} takes a timestamp, got ${describe(value)}`)
+}
+
+/** @throws TypeError for values that have no text */
+function toText(value: unknown): string {
+  switch (typeOf(value)) {
+    case Type.string:
+    case Type.number:
+    case Type.bool:
+      return String(value)
+    case Type.date:
+      return (value as Date).toISOString()
+    case Type.objectId:
+      return (value as ObjectId).toHexString()
+    default:
+      return fail('string', value)
+  }
+}
+
+function toObjectId(value: unknown): unknown {
+  if (typeOf(value) === Type.objectId) return value
+  if (typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value)) return new ObjectId(value)
+  return fail('objectId', value)
+}
+
+/** Milliseconds for numbers, but not for booleans. */
+function toDate(value: unknown): Date {
+  if (isNumber(value)) {
+    const date = new Date(Math.trunc(Number(String(value))))
+    return Number.isNaN(date.getTime()) ? fail('date', value) : date
+  }
+  return typeof value === 'string' ? parseDate(value, undefined) : new Date(instantOf(value, 'a conversion to date'))
+}
+
+function toDouble(value: unknown): number {
+  if (typeof value === 'boolean') return Number(value)
+  if (value instanceof Date) return value.getTime()
+  const plain = isNumber(value) ? unwrapNumber(value) : fromText(value, 'double')
+  const number = Number(String(plain))
+  const isLost = !Number.isFinite(number) && plain instanceof Decimal128 && /\d/.test(plain.toString())
+  return isLost ? fail('double', value) : number
+}
+
+function toInt(value: unknown): number {
+  if (value instanceof Date) return fail('int', value)
+  const long = toInteger(value, 'int')
+  return BigInt.asIntN(32, long) === long ? Number(long) : fail('int', value)
+}
+
+function toLong(value: unknown): bigint {
+  return value instanceof Date ? BigInt(value.getTime()) : toInteger(value, 'long')
+}
+
+/** Numbers lose what is behind the point; text must have nothing there. */
+function toInteger(value: unknown, type: string): bigint {
+  if (typeof value === 'boolean') return BigInt(value)
+  if (isNumber(value)) return truncateToInt64(value) ?? fail(type, value)
+  if (typeof value !== 'string' || !/^[+-]?\d+$/.test(value)) return fail(type, value)
+  const long = BigInt(value.replace(/^\+/, ''))
+  return BigInt.asIntN(64, long) === long ? long : fail(type, value)
+}
+
+function toDecimal(value: unknown): Decimal128 {
+  if (typeof value === 'boolean') return Decimal128.fromString(value ? '1' : '0')
+  if (value instanceof Date) return Decimal128.fromString(String(value.getTime()))
+  const plain = isNumber(value) ? unwrapNumber(value) : fromText(value, 'decimal')
+  if (plain instanceof Decimal128) return plain
+  // Of a double 15 digits count, as everywhere beside decimals.
+  const isExact = typeof plain === 'bigint' || Number.isSafeInteger(plain)
+  const decimal = parseDecimal(isExact ? String(plain) : plain.toPrecision(15))
+  return decimal === undefined ? Decimal128.fromString(String(plain)) : toDecimal128(decimal)
+}
+
+/** The digits of a number, and nothing around them. */
+function fromText(value: unknown, type: string): Decimal128 | number {
+  if (typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value)) {
+    return type === 'decimal' ? Decimal128.fromString(value) : Number(value)
+  }
+  const special = typeof value === 'string' && /^([+-]?)(nan|inf(inity)?)$/i.exec(value)
+  if (special) return special[2]?.toLowerCase() === 'nan' ? Number.NaN : Number(`${special[1]}Infinity`)
+  return fail(type, value)
+}
+
+function fail(type: string, value: unknown): never {
+  const shown = isNumber(value) || typeof value === 'string' ? `'${String(value)}'` : describe(value)
+  throw new TypeError(`there is no conversion of ${shown} to ${type}`)
+}

@@ -1,0 +1,143 @@
+/**
+ * `$dateAdd`, `$dateSubtract`, `$dateDiff` and `$dateTrunc`. Days and longer units are counted on the calendar of a time zone,
+ * shorter ones last as long everywhere.
+ */
+import { exactInt64 } from '../../model/integers.ts'
+import type { Document } from '../../model/types.ts'
+import { isNil } from '../expression-values.ts'
+import {
+  clockOf,
+  dateOf,
+  dayMilliseconds,
+  daysOf,
+  instantOf,
+  instantOfLocal,
+  localOf,
+  localOfClock,
+  offsetOf,
+  weekday,
+  zoneOf
+} from './date-values.ts'
+import { describe, isNumber, named, type Operators, stringOf } from './operator.ts'
+
+const milliseconds: Readonly<Record<string, number>> = { hour: 3_600_000, minute: 60_000, second: 1000, millisecond: 1 }
+const days: Readonly<Record<string, number>> = { week: 7, day: 1 }
+const months: Readonly<Record<string, number>> = { year: 12, quarter: 3, month: 1 }
+const units = [months, days, milliseconds].flatMap((group) => Object.keys(group))
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
+/** Bins of `$dateTrunc` are counted from the first of January of this year. */
+const firstYear = 2000
+
+export const dateArithmeticOperators: Operators = {
+  $dateAdd: named(['startDate', 'unit', 'amount'], ['timezone'], (values, name) => moved(values, name, 1)),
+  $dateSubtract: named(['startDate', 'unit', 'amount'], ['timezone'], (values, name) => moved(values, name, -1)),
+  $dateDiff: named(['startDate', 'endDate', 'unit'], ['timezone', 'startOfWeek'], (values, name) => {
+    const zone = zoneOf(values, name)
+    const firstDay = firstDayOf(values, name)
+    if (isNil(values.startDate) || isNil(values.endDate) || isNil(values.unit)) return null
+    if (zone === null || firstDay === null) return null
+    const unit = unitOf(values.unit, name)
+    const [start, end] = [values.startDate, values.endDate].map((value) => instantOf(value, name)) as [number, number]
+    const counted = (instant: number): number => countOf(instant, unit, zone, firstDay)
+    // -0 is 0.
+    return counted(end) - counted(start) + 0
+  }),
+  $dateTrunc: named(['date', 'unit'], ['binSize', 'timezone', 'startOfWeek'], (values, name) => {
+    const zone = zoneOf(values, name)
+    const firstDay = firstDayOf(values, name)
+    const { date, unit, binSize = Object.hasOwn(values, 'binSize') ? null : 1 } = values
+    if (isNil(date) || isNil(unit) || zone === null || firstDay === null || binSize === null) return null
+    const size = wholeOf(binSize, `${name}: binSize`)
+    if (size <= 0) throw new TypeError(`${name}: binSize must be greater than 0, not ${size}`)
+    return dateOf(truncated(instantOf(date, name), unitOf(unit, name), size, zone, firstDay), name)
+  })
+}
+
+function moved(values: Document, name: string, sign: 1 | -1): Date | null {
+  const zone = zoneOf(values, name)
+  const { startDate, unit: unitValue, amount } = values
+  if (isNil(startDate) || isNil(unitValue) || isNil(amount) || zone === null) return null
+  const unit = unitOf(unitValue, name)
+  const by = sign * wholeOf(amount, `${name}: amount`)
+  const start = instantOf(startDate, name)
+  const length = milliseconds[unit]
+  if (length !== undefined) return dateOf(start + by * length, name)
+  // A time that clocks show twice stays the one that it is.
+  if (by === 0) return new Date(start)
+  const local = localOf(start, zone)
+  const dayCount = days[unit]
+  const result =
+    dayCount === undefined ? monthsLater(local, by * (months[unit] as number)) : local + by * dayCount * dayMilliseconds
+  return dateOf(instantOfLocal(dateOf(result, name).getTime(), zone), name)
+}
+
+/** The last day of a month that has no such day. */
+function monthsLater(local: number, count: number): number {
+  const { day, ...clock } = clockOf(local)
+  const first = { ...clock, month: clock.month + count }
+  const last = clockOf(localOfClock({ ...first, month: first.month + 1, day: 0 })).day
+  return localOfClock({ ...first, day: Math.min(day, last) })
+}
+
+/** How many of the unit have begun since some time that is the same for all instants. */
+function countOf(instant: number, unit: string, zone: string, firstDay: number): number {
+  const length = milliseconds[unit]
+  if (length !== undefined) {
+    // Hours begin where those of the zone do, though they are counted as they pass.
+    const offset = unit === 'hour' ? offsetOf(instant, zone) % length : 0
+    return Math.floor((instant + offset) / length)
+  }
+  const local = localOf(instant, zone)
+  const { year, month } = clockOf(local)
+  if (months[unit] !== undefined) return Math.floor((year * 12 + month - 1) / months[unit])
+  return unit === 'day' ? daysOf(local) : Math.floor((daysOf(local) - firstWeek(firstDay)) / 7)
+}
+
+function truncated(instant: number, unit: string, size: number, zone: string, firstDay: number): number {
+  const local = localOf(instant, zone)
+  const length = milliseconds[unit]
+  if (length !== undefined) {
+    return instant - modulo(local - localOfClock({ year: firstYear }), size * length)
+  }
+  const dayCount = days[unit]
+  if (dayCount !== undefined) {
+    const first = unit === 'week' ? firstWeek(firstDay) : daysOf(localOfClock({ year: firstYear }))
+    const day = daysOf(local)
+    return instantOfLocal((day - modulo(day - first, size * dayCount)) * dayMilliseconds, zone)
+  }
+  const { year, month } = clockOf(local)
+  const back = modulo((year - firstYear) * 12 + month - 1, size * (months[unit] as number))
+  return instantOfLocal(localOfClock({ year, month: month - back }), zone)
+}
+
+/** The day that the first week of the first year begins on. */
+function firstWeek(firstDay: number): number {
+  const first = localOfClock({ year: firstYear })
+  return daysOf(first) + modulo(firstDay - weekday(first), 7)
+}
+
+function modulo(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor
+}
+
+function unitOf(value: unknown, name: string): string {
+  const unit = stringOf(value, `${name}: unit`)
+  if (units.includes(unit)) return unit
+  throw new TypeError(`${name}: unit must be one of ${units.join(', ')}, not '${unit}'`)
+}
+
+/** Sunday is 0; null where it is asked for and is null or missing. Only weeks begin on one. */
+function firstDayOf(values: Document, name: string): number | null {
+  if (!Object.hasOwn(values, 'startOfWeek') || values.unit !== 'week') return 0
+  if (isNil(values.startOfWeek)) return null
+  const text = stringOf(values.startOfWeek, `${name}: startOfWeek`).toLowerCase()
+  const day = weekdays.findIndex((each) => each === text || each.slice(0, 3) === text)
+  if (day < 0) throw new TypeError(`${name}: startOfWeek must be a day of the week, not '${text}'`)
+  return day
+}
+
+function wholeOf(value: unknown, what: string): number {
+  const whole = isNumber(value) ? exactInt64(value) : undefined
+  if (whole !== undefined) return Number(whole)
+  throw new TypeError(`${what} takes a whole number, got ${isNumber(value) ? String(value) : describe(value)}`)
+}

@@ -1,0 +1,118 @@
+/** `$dateToString` and `$dateFromString`. */
+import { isNil } from '../expression-values.ts'
+import { DateError, parseDate } from './date-parsing.ts'
+import {
+  clockOf,
+  dayOfYear,
+  instantOf,
+  isoWeekOf,
+  monthNames,
+  offsetOf,
+  weekday,
+  weekOf,
+  zoneOf
+} from './date-values.ts'
+import { describe, fieldsOf, named, type Operators, stringOf } from './operator.ts'
+
+const localFormat = '%Y-%m-%dT%H:%M:%S.%L'
+
+export const dateTextOperators: Operators = {
+  $dateToString: named(['date'], ['format', 'timezone', 'onNull'], (values, name) => {
+    const { date, format, onNull = Object.hasOwn(values, 'onNull') ? undefined : null } = values
+    const zone = zoneOf(values, name)
+    if (Object.hasOwn(values, 'format') && isNil(format)) return null
+    const spelling = format === undefined ? undefined : stringOf(format, `${name}: format`)
+    if (isNil(date)) return onNull
+    if (zone === null) return null
+    const isUtc = ['UTC', 'GMT', 'Z'].includes(zone)
+    return formatted(instantOf(date, name), zone, spelling ?? (isUtc ? `${localFormat}Z` : localFormat), name)
+  }),
+  $dateFromString: (argument, compiler, name) => {
+    const options = ['format', 'timezone', 'onError', 'onNull']
+    const { onError, onNull = null, ...fields } = fieldsOf(argument, name, ['dateString'], options)
+    const otherwise = onError === undefined ? undefined : compiler.compile(onError)
+    const none = compiler.compile(onNull)
+    const read = named(['dateString'], ['format', 'timezone'], (values) => {
+      const { dateString, format } = values
+      if (isNil(dateString)) return undefined
+      if (typeof dateString !== 'string') {
+        throw new DateError(`${name}: dateString takes a string, got ${describe(dateString)}`)
+      }
+      const zone = zoneOf(values, name)
+      if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
+      const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
+      return parseDate(dateString, Object.hasOwn(values, 'timezone') ? zone : undefined, spelling)
+    })(fields, compiler, name)
+    return (document) => {
+      try {
+        const date = read(document)
+        return date === undefined ? none(document) : date
+      } catch (error) {
+        if (otherwise === undefined || !(error instanceof DateError)) throw error
+        return otherwise(document)
+      }
+    }
+  }
+}
+
+function formatted(instant: number, zone: string, format: string, name: string): string {
+  const offset = offsetOf(instant, zone)
+  const local = instant + offset
+  const clock = clockOf(local)
+  const iso = isoWeekOf(local)
+  return format.replace(/%([\s\S]?)/g, (_token, specifier: string) => {
+    switch (specifier) {
+      case 'Y':
+        return year(clock.year, name)
+      case 'G':
+        return year(iso.year, name)
+      case 'm':
+        return padded(clock.month, 2)
+      case 'b':
+        return (monthNames[clock.month - 1] as string).slice(0, 3)
+      case 'B':
+        return monthNames[clock.month - 1] as string
+      case 'd':
+        return padded(clock.day, 2)
+      case 'j':
+        return padded(dayOfYear(local), 3)
+      case 'H':
+        return padded(clock.hour, 2)
+      case 'M':
+        return padded(clock.minute, 2)
+      case 'S':
+        return padded(clock.second, 2)
+      case 'L':
+        return padded(clock.millisecond, 3)
+      case 'w':
+        return String(weekday(local) + 1)
+      case 'U':
+        return padded(weekOf(local), 2)
+      case 'u':
+        return String(iso.day)
+      case 'V':
+        return padded(iso.week, 2)
+      case 'z':
+        return offsetText(offset / 60_000)
+      case 'Z':
+        return String(offset / 60_000)
+      case '%':
+        return '%'
+    }
+    throw new TypeError(`the format '${format}' has ${specifier === '' ? 'a single %' : `the unknown %${specifier}`}`)
+  })
+}
+
+function year(value: number, name: string): string {
+  if (value >= 0 && value <= 9999) return padded(value, 4)
+  throw new TypeError(`${name} takes years from 0 to 9999, got ${value}`)
+}
+
+function padded(value: number, length: number): string {
+  return String(value).padStart(length, '0')
+}
+
+function offsetText(minutes: number): string {
+  const distance = Math.abs(minutes)
+  return `${minutes < 0 ? '-' : '+'}${padded(Math.floor(distance / 60), 2)}${padded(distance % 60, 2)}`
+}

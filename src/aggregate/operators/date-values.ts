@@ -1,0 +1,139 @@
+/**
+ * Dates of expressions: instants, and what clocks of a time zone show then.
+ *
+ * A local time is kept as the milliseconds of the instant at which clocks of UTC show it.
+ */
+import type { ObjectId, Timestamp } from 'bson'
+import { type Document, Type, typeOf } from '../../model/types.ts'
+import { offsetAt } from '../time-zone.ts'
+import { describe, stringOf } from './operator.ts'
+
+export const dayMilliseconds = 86_400_000
+const minuteMilliseconds = 60_000
+
+export const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December'
+]
+
+/** Milliseconds of a date, or of when an ObjectId or a timestamp was made. */
+export function instantOf(value: unknown, what: string): number {
+  if (value instanceof Date) return value.getTime()
+  if (value !== undefined && typeOf(value) === Type.objectId) {
+    return Number.parseInt((value as ObjectId).toHexString().slice(0, 8), 16) * 1000
+  }
+  if (value !== undefined && typeOf(value) === Type.timestamp) return (value as Timestamp).t * 1000
+  throw new TypeError(`${what} takes a date, got ${describe(value)}`)
+}
+
+/** @throws TypeError for an instant that no date has */
+export function dateOf(instant: number, name: string): Date {
+  const date = new Date(instant)
+  if (Number.isNaN(date.getTime())) throw new TypeError(`${name} gives no date: it would be out of range`)
+  return date
+}
+
+/** UTC when no zone is given; null for one that is null or missing. */
+export function zoneOf(values: Document, name: string): string | null {
+  if (!Object.hasOwn(values, 'timezone')) return 'UTC'
+  const zone = values.timezone ?? null
+  return zone === null ? null : stringOf(zone, `${name}: timezone`)
+}
+
+export function localOf(instant: number, zone: string): number {
+  return instant + offsetOf(instant, zone)
+}
+
+/** The first instant at which clocks show it; where they skip it, they are read as before the change. */
+export function instantOfLocal(local: number, zone: string): number {
+  const before = offsetOf(local - dayMilliseconds, zone)
+  const after = offsetOf(local + dayMilliseconds, zone)
+  const offset = [before, after].find((each) => offsetOf(local - each, zone) === each) ?? before
+  return local - offset
+}
+
+export function offsetOf(instant: number, zone: string): number {
+  return offsetAt(zone, new Date(instant)) * minuteMilliseconds
+}
+
+export interface Clock {
+  readonly year: number
+  /** From 1, as days. */
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+  readonly millisecond: number
+}
+
+export function clockOf(local: number): Clock {
+  const date = new Date(local)
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+    millisecond: date.getUTCMilliseconds()
+  }
+}
+
+/** Parts beyond their range are carried on to the next: month 13 is January. */
+export function localOfClock(clock: Partial<Clock> & Pick<Clock, 'year'>): number {
+  const { year, month = 1, day = 1, hour = 0, minute = 0, second = 0, millisecond = 0 } = clock
+  const date = new Date(0)
+  // Date.UTC takes the years 0 to 99 for those of a century.
+  date.setUTCFullYear(year, month - 1, day)
+  return date.setUTCHours(hour, minute, second, millisecond)
+}
+
+export function dayOfYear(local: number): number {
+  return daysOf(local) - daysOf(localOfClock({ year: clockOf(local).year })) + 1
+}
+
+/** Days since 1970. */
+export function daysOf(local: number): number {
+  return Math.floor(local / dayMilliseconds)
+}
+
+/** From 0, which is Sunday. */
+export function weekday(local: number): number {
+  return new Date(local).getUTCDay()
+}
+
+/** Weeks begin on Sundays; days before the first one are week 0. */
+export function weekOf(local: number): number {
+  return Math.floor((dayOfYear(local) + 6 - weekday(local)) / 7)
+}
+
+export interface IsoWeek {
+  readonly year: number
+  readonly week: number
+  /** From 1, which is Monday. */
+  readonly day: number
+}
+
+/** A week belongs to the year that has its Thursday. */
+export function isoWeekOf(local: number): IsoWeek {
+  const day = weekday(local) || 7
+  const thursday = local + (4 - day) * dayMilliseconds
+  return { year: clockOf(thursday).year, week: Math.floor((dayOfYear(thursday) - 1) / 7) + 1, day }
+}
+
+export function localOfIsoWeek({ year, week, day }: IsoWeek): number {
+  const fourth = localOfClock({ year, day: 4 })
+  const monday = fourth - ((weekday(fourth) || 7) - 1) * dayMilliseconds
+  return monday + ((week - 1) * 7 + day - 1) * dayMilliseconds
+}

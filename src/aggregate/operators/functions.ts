@@ -1,0 +1,101 @@
+/** Functions of real numbers, computed as doubles: of a Decimal128 they are one with as many digits. Bits of integers. */
+import { Decimal128 } from 'bson'
+import type { PlainNumber } from '../../model/arithmetic.ts'
+import { exactInt64 } from '../../model/integers.ts'
+import { toDouble } from '../../model/numbers.ts'
+import { isNil } from '../expression-values.ts'
+import { describe, isNumber, numberOf, type Operator, type Operators, over, unary } from './operator.ts'
+
+const any = Number.POSITIVE_INFINITY
+const hasEnd = (x: number): boolean => Number.isFinite(x)
+const upToOne = (x: number): boolean => x >= -1 && x <= 1
+
+export const functionOperators: Operators = {
+  $exp: real(Math.exp),
+  $ln: real(Math.log, (x) => x > 0, 'greater than 0'),
+  $log10: real(Math.log10, (x) => x > 0, 'greater than 0'),
+  $sqrt: real(Math.sqrt, (x) => x >= 0, 'from 0'),
+  $log: over(2, 2, ([value, base], name) => {
+    if (isNil(value) || isNil(base)) return null
+    const [x, b] = [numberOf(value, name), numberOf(base, name)]
+    if (toDouble(x) <= 0) throw new TypeError(`${name} takes a number greater than 0`)
+    if (toDouble(b) <= 0 || toDouble(b) === 1) throw new TypeError(`${name} takes a base greater than 0 that is not 1`)
+    return likeItsArguments(Math.log(toDouble(x)) / Math.log(toDouble(b)), x, b)
+  }),
+  $sin: real(Math.sin, hasEnd, 'that is finite'),
+  $cos: real(Math.cos, hasEnd, 'that is finite'),
+  $tan: real(Math.tan, hasEnd, 'that is finite'),
+  $asin: real(Math.asin, upToOne, 'from -1 to 1'),
+  $acos: real(Math.acos, upToOne, 'from -1 to 1'),
+  $atan: real(Math.atan),
+  $atan2: over(2, 2, ([y, x], name) => {
+    if (isNil(y) || isNil(x)) return null
+    const [a, b] = [numberOf(y, name), numberOf(x, name)]
+    return likeItsArguments(Math.atan2(doubleOf(a), doubleOf(b)), a, b)
+  }),
+  $sinh: real(Math.sinh),
+  $cosh: real(Math.cosh),
+  $tanh: real(Math.tanh),
+  $asinh: real(Math.asinh),
+  $acosh: real(Math.acosh, (x) => x >= 1, 'from 1'),
+  $atanh: real(Math.atanh, upToOne, 'from -1 to 1'),
+  $degreesToRadians: real((x) => x * (Math.PI / 180)),
+  $radiansToDegrees: real((x) => x * (180 / Math.PI)),
+  $rand: (argument, _compiler, name) => {
+    if (Object.keys(argument as object).length > 0) throw new TypeError(`${name} takes {}`)
+    return () => Math.random()
+  },
+  $bitAnd: bits((a, b) => a & b, -1n),
+  $bitOr: bits((a, b) => a | b, 0n),
+  $bitXor: bits((a, b) => a ^ b, 0n),
+  $bitNot: unary((value, name) => (isNil(value) ? null : likeIntegers(~integer(value, name), [value])))
+}
+
+function real(compute: (x: number) => number, isInDomain: (x: number) => boolean = () => true, domain = ''): Operator {
+  return unary((value, name) => {
+    if (isNil(value)) return null
+    const number = numberOf(value, name)
+    const x = doubleOf(number)
+    if (!Number.isNaN(x) && !isInDomain(x)) throw new TypeError(`${name} takes a number ${domain}, got ${x}`)
+    return likeItsArguments(compute(x), number)
+  })
+}
+
+/** −0 stays what it is. */
+function doubleOf(value: PlainNumber): number {
+  return Number(String(typeof value === 'number' && Object.is(value, -0) ? '-0' : value))
+}
+
+function likeItsArguments(result: number, ...values: readonly PlainNumber[]): PlainNumber {
+  return values.some((value) => value instanceof Decimal128) ? Decimal128.fromString(String(result)) : result
+}
+
+function bits(compute: (a: bigint, b: bigint) => bigint, start: bigint): Operator {
+  return over(0, any, (values, name) => {
+    if (values.some(isNil)) return null
+    return likeIntegers(
+      values.map((value) => integer(value, name)).reduce((a, b) => compute(a, b), start),
+      values
+    )
+  })
+}
+
+function integer(value: unknown, name: string): bigint {
+  const found = isNumber(value) && !isDecimal128(value) ? exactInt64(value) : undefined
+  if (found !== undefined) return found
+  throw new TypeError(`${name} takes integers, got ${isNumber(value) ? String(value) : describe(value)}`)
+}
+
+function isDecimal128(value: object | number | bigint): boolean {
+  return (value as { readonly _bsontype?: unknown })._bsontype === 'Decimal128'
+}
+
+/** 64 bits where one of them has as many: a bigint, or what 32 bits do not hold. */
+function likeIntegers(result: bigint, values: readonly unknown[]): number | bigint {
+  const isShort = values.every((value) => (typeof value === 'number' ? (value | 0) === value : isInt32(value)))
+  return isShort ? Number(result) : result
+}
+
+function isInt32(value: unknown): boolean {
+  return (value as { readonly _bsontype?: unknown })._bsontype === 'Int32'
+}

@@ -1,0 +1,128 @@
+/** What an operator is, and the ways in which operators take their arguments. */
+import { unwrapNumber } from '../../model/numbers.ts'
+import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
+import { describeType } from '../../query/errors.ts'
+import type { Expression } from '../expression-compile.ts'
+
+/** What a variable is now. */
+export interface Variable {
+  value: unknown
+}
+
+export interface Compiler {
+  compile(expression: unknown): Expression
+  /** A compiler that knows more variables. @throws TypeError for a name that no variable may have */
+  declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] }
+}
+
+/**
+ * @param argument as the pipeline has it
+ * @throws TypeError for a malformed argument; the function it returns for values that the operator does not take
+ */
+export type Operator = (argument: unknown, compiler: Compiler, name: string) => Expression
+
+export type Operators = Readonly<Record<string, Operator>>
+
+/** Over a list of arguments; one alone may stand without its array. */
+export function over(
+  least: number,
+  most: number,
+  compute: (values: readonly unknown[], name: string) => unknown
+): Operator {
+  return (argument, compiler, name) => {
+    const list = listOf(argument)
+    if (list.length < least || list.length > most) {
+      throw new TypeError(`${name} takes ${countOf(least, most)}, got ${list.length}`)
+    }
+    const values = list.map((each) => compiler.compile(each))
+    return (document) =>
+      compute(
+        values.map((value) => value(document)),
+        name
+      )
+  }
+}
+
+/** Over one argument, which may stand in an array. */
+export function unary(compute: (value: unknown, name: string) => unknown): Operator {
+  return over(1, 1, ([value], name) => compute(value, name))
+}
+
+/** Over arguments by name, all of them evaluated. A name that the pipeline has given is there, whatever its value. */
+export function named(
+  required: readonly string[],
+  optional: readonly string[],
+  compute: (values: Document, name: string) => unknown
+): Operator {
+  return (argument, compiler, name) => {
+    const fields = Object.entries(fieldsOf(argument, name, required, optional)).map(
+      ([key, value]) => [key, compiler.compile(value)] as const
+    )
+    return (document) => {
+      const values: Document = {}
+      for (const [key, value] of fields) values[key] = value(document)
+      return compute(values, name)
+    }
+  }
+}
+
+/** @throws TypeError unless it is an object with these keys */
+export function fieldsOf(
+  argument: unknown,
+  name: string,
+  required: readonly string[],
+  optional: readonly string[]
+): Document {
+  const known = [...required, ...optional]
+  if (!isPlainObject(argument)) {
+    throw new TypeError(`${name} takes { ${known.join(', ')} }, not ${describeType(argument)}`)
+  }
+  const unknown = Object.keys(argument).find((key) => !known.includes(key))
+  if (unknown !== undefined) throw new TypeError(`${name} has no option '${unknown}'`)
+  const missing = required.find((key) => !Object.hasOwn(argument, key))
+  if (missing !== undefined) throw new TypeError(`${name} needs '${missing}'`)
+  return argument
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+export function isNumber(value: unknown): value is Numeric {
+  return value !== undefined && typeOf(value) === Type.number
+}
+
+/** @throws TypeError unless it is an array */
+export function arrayOf(value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new TypeError(`${what} takes an array, got ${describe(value)}`)
+}
+
+/** @throws TypeError unless it is text */
+export function stringOf(value: unknown, what: string): string {
+  if (value !== undefined && typeOf(value) === Type.string) return String(value)
+  throw new TypeError(`${what} takes a string, got ${describe(value)}`)
+}
+
+/** @throws TypeError unless it is a whole number of 32 bits, at least `least` */
+export function integerOf(value: unknown, what: string, least = -(2 ** 31)): number {
+  const number = isNumber(value) ? Number(String(unwrapNumber(value))) : Number.NaN
+  if (Number.isInteger(number) && number >= least && number < 2 ** 31) return number
+  const range = least === -(2 ** 31) ? '' : ` ≥ ${least}`
+  throw new TypeError(`${what} takes a whole number${range}, got ${isNumber(value) ? String(value) : describe(value)}`)
+}
+
+/** @throws TypeError unless it is a number */
+export function numberOf(value: unknown, what: string): ReturnType<typeof unwrapNumber> {
+  if (isNumber(value)) return unwrapNumber(value)
+  throw new TypeError(`${what} takes a number, got ${describe(value)}`)
+}
+
+export function describe(value: unknown): string {
+  return value === undefined ? 'nothing' : describeType(value)
+}
+
+function countOf(least: number, most: number): string {
+  if (least === most) return least === 1 ? 'one argument' : `${least} arguments`
+  return most === Number.POSITIVE_INFINITY ? `at least ${least} arguments` : `${least} to ${most} arguments`
+}

@@ -1,0 +1,55 @@
+/** `$regexMatch`, `$regexFind` and `$regexFindAll`: patterns are those of filters, positions count code points. */
+import { regexParts } from '../../model/scalar.ts'
+import { type Document, Type, typeOf } from '../../model/types.ts'
+import { createPattern, patternOf } from '../../query/pattern.ts'
+import { isNil } from '../expression-values.ts'
+import { describe, named, type Operator, type Operators, stringOf } from './operator.ts'
+import { lengthOf } from './text.ts'
+
+interface Match {
+  readonly match: string
+  readonly idx: number
+  /** null for a group that took no part. */
+  readonly captures: readonly (string | null)[]
+}
+
+export const patternOperators: Operators = {
+  $regexMatch: searching((found) => found.next().done !== true),
+  $regexFind: searching((found) => found.next().value ?? null),
+  $regexFindAll: searching((found) => [...found])
+}
+
+function searching(answer: (found: Iterator<Match> & Iterable<Match>) => unknown): Operator {
+  return named(['input', 'regex'], ['options'], (values, name) => {
+    const text = isNil(values.input) ? null : stringOf(values.input, `${name}: input`)
+    const expression = expressionOf(values, name)
+    return answer(text === null || expression === null ? nothing() : matches(text, expression))
+  })
+}
+
+/** null when there is no pattern. */
+function expressionOf({ regex, options }: Document, name: string): RegExp | null {
+  const place = { path: '', operator: name }
+  const flags = isNil(options) ? '' : stringOf(options, `${name}: options`)
+  if (isNil(regex)) return null
+  if (typeof regex === 'string') return createPattern(regex, flags, place).expression
+  if (typeOf(regex) !== Type.regex) {
+    throw new TypeError(`${name}: regex takes a string or a regular expression, got ${describe(regex)}`)
+  }
+  const pattern = regex as RegExp
+  if (isNil(options)) return patternOf(pattern, place).expression
+  const parts = regexParts(pattern)
+  if (parts.flags !== '') throw new TypeError(`${name}: the regular expression has options, and there are others`)
+  return createPattern(parts.source, flags, place).expression
+}
+
+function* nothing(): Generator<Match> {}
+
+function* matches(text: string, expression: RegExp): Generator<Match> {
+  let [seen, idx] = [0, 0]
+  for (const found of text.matchAll(new RegExp(expression.source, `${expression.flags}g`))) {
+    idx += lengthOf(text.slice(seen, found.index))
+    seen = found.index
+    yield { match: found[0], idx, captures: Array.from(found.slice(1), (capture) => capture ?? null) }
+  }
+}

@@ -1,0 +1,53 @@
+/** Arrays as sets: elements are one where they are equal, `1`, `1n` and `Decimal128('1.0')` among them. */
+import { isNil, isTruthy } from '../expression-values.ts'
+import { type GroupKey, groupKey } from '../group-key.ts'
+import { arrayOf, type Operators, over, unary } from './operator.ts'
+
+const any = Number.POSITIVE_INFINITY
+
+export const setOperators: Operators = {
+  $setUnion: over(0, any, (values, name) => {
+    if (values.some(isNil)) return null
+    return [...setOf(values.flatMap((value) => arrayOf(value, name))).values()]
+  }),
+  $setIntersection: over(0, any, (values, name) => {
+    if (values.some(isNil)) return null
+    const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
+    return elementsOf(first, (key) => others.every((other) => other.has(key)))
+  }),
+  $setDifference: over(2, 2, (values, name) => {
+    if (values.some(isNil)) return null
+    const [first, second] = values.map((value) => setOf(arrayOf(value, name)))
+    return elementsOf(first, (key) => second?.has(key) === false)
+  }),
+  $setEquals: over(2, any, (values, name) => {
+    const [first, ...others] = values.map((value) => setOf(arrayOf(value, name)))
+    return others.every((other) => other.size === first?.size && isSubset(first, other))
+  }),
+  $setIsSubset: over(2, 2, (values, name) => {
+    const [first, second] = values.map((value) => setOf(arrayOf(value, name)))
+    return first !== undefined && second !== undefined && isSubset(first, second)
+  }),
+  $allElementsTrue: unary((value, name) => arrayOf(value, name).every(isTruthy)),
+  $anyElementTrue: unary((value, name) => arrayOf(value, name).some(isTruthy))
+}
+
+type ValueSet = ReadonlyMap<GroupKey, unknown>
+
+/** In the order in which elements come first. */
+function setOf(values: readonly unknown[]): ValueSet {
+  const set = new Map<GroupKey, unknown>()
+  for (const value of values) {
+    const key = groupKey(value)
+    if (!set.has(key)) set.set(key, value)
+  }
+  return set
+}
+
+function elementsOf(set: ValueSet | undefined, isWanted: (key: GroupKey) => boolean): unknown[] {
+  return [...(set ?? [])].filter(([key]) => isWanted(key)).map(([, value]) => value)
+}
+
+function isSubset(set: ValueSet, other: ValueSet): boolean {
+  return [...set.keys()].every((key) => other.has(key))
+}

@@ -1,0 +1,123 @@
+/** Operators over text: positions and lengths are of code points, or of bytes of UTF-8 where the name says so. */
+import { compareStrings } from '../../model/compare.ts'
+import { Type, typeOf } from '../../model/types.ts'
+import { isNil } from '../expression-values.ts'
+import { describe, integerOf, isNumber, named, type Operators, over, stringOf, unary } from './operator.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const any = Number.POSITIVE_INFINITY
+/** What trimming removes when it is not told. */
+const spaces = '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a'
+
+const substrBytes = over(3, 3, ([text, from, length], name) => {
+  const bytes = encoder.encode(textOf(text, name))
+  const [start, count] = [integerOf(from, `${name}: position`, 0), integerOf(length, `${name}: length`)]
+  try {
+    return decoder.decode(bytes.subarray(start, count < 0 ? bytes.length : start + count))
+  } catch {
+    throw new TypeError(`${name} begins or ends within a character`)
+  }
+})
+
+export const textOperators: Operators = {
+  $concat: over(0, any, (values, name) => {
+    const texts = values.map((value) => (isNil(value) ? null : stringOf(value, name)))
+    return texts.includes(null) ? null : texts.join('')
+  }),
+  $toLower: unary((value, name) => textOf(value, name).toLowerCase()),
+  $toUpper: unary((value, name) => textOf(value, name).toUpperCase()),
+  $strcasecmp: over(2, 2, (values, name) => {
+    const [a, b] = values.map((value) => textOf(value, name).toUpperCase()) as [string, string]
+    return Math.sign(compareStrings(a, b))
+  }),
+  $strLenBytes: unary((value, name) => encoder.encode(stringOf(value, name)).length),
+  $strLenCP: unary((value, name) => lengthOf(stringOf(value, name))),
+  $substr: substrBytes,
+  $substrBytes: substrBytes,
+  $substrCP: over(3, 3, ([text, from, length], name) => {
+    const [start, count] = [integerOf(from, `${name}: position`, 0), integerOf(length, `${name}: length`, 0)]
+    return [...textOf(text, name)].slice(start, start + count).join('')
+  }),
+  $indexOfBytes: over(2, 4, (values, name) => indexWithin(values, name, (text) => encoder.encode(text))),
+  $indexOfCP: over(2, 4, (values, name) => indexWithin(values, name, (text) => [...text])),
+  $split: over(2, 2, ([text, separator], name) => {
+    if (isNil(text) || isNil(separator)) return null
+    const [whole, by] = [stringOf(text, name), stringOf(separator, name)]
+    if (by === '') throw new TypeError(`${name} takes a separator that is not empty`)
+    return whole.split(by)
+  }),
+  $replaceOne: named(['input', 'find', 'replacement'], [], (values, name) => {
+    const parts = replacing(values, name)
+    if (parts === null) return null
+    const [input, find, replacement] = parts
+    // A function: `$&` in the replacement is text.
+    return input.replace(find, () => replacement)
+  }),
+  $replaceAll: named(['input', 'find', 'replacement'], [], (values, name) => {
+    const parts = replacing(values, name)
+    if (parts === null) return null
+    const [input, find, replacement] = parts
+    if (find !== '') return input.replaceAll(find, () => replacement)
+    return `${replacement}${[...input].map((point) => point + replacement).join('')}`
+  }),
+  $trim: trimming(true, true),
+  $ltrim: trimming(true, false),
+  $rtrim: trimming(false, true)
+}
+
+/** Text, and what has one where text is asked for; of null and missing it is empty. */
+function textOf(value: unknown, name: string): string {
+  if (isNil(value)) return ''
+  if (value instanceof Date) return value.toISOString()
+  if (typeOf(value) === Type.string || isNumber(value)) return String(value)
+  throw new TypeError(`${name} takes a string, a number or a date, got ${describe(value)}`)
+}
+
+export function lengthOf(text: string): number {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
+
+/** @param unitsOf what positions count; -1 where the text is not */
+function indexWithin(
+  [text, wanted, ...bounds]: readonly unknown[],
+  name: string,
+  unitsOf: (text: string) => ArrayLike<unknown>
+): number | null {
+  if (isNil(text)) return null
+  const [units, part] = [unitsOf(stringOf(text, name)), unitsOf(stringOf(wanted, name))]
+  const [from = 0, to = units.length] = bounds.map((bound) => integerOf(bound, `${name}: position`, 0))
+  const last = Math.min(to, units.length) - part.length
+  for (let at = from; at <= last; at++) if (isAt(units, part, at)) return at
+  return -1
+}
+
+function isAt(units: ArrayLike<unknown>, part: ArrayLike<unknown>, at: number): boolean {
+  for (let i = 0; i < part.length; i++) if (units[at + i] !== part[i]) return false
+  return true
+}
+
+function replacing(
+  { input, find, replacement }: Record<string, unknown>,
+  name: string
+): [string, string, string] | null {
+  const entries = Object.entries({ input, find, replacement })
+  const parts = entries.map(([key, value]) => (isNil(value) ? null : stringOf(value, `${name}: ${key}`)))
+  return parts.includes(null) ? null : (parts as [string, string, string])
+}
+
+function trimming(atStart: boolean, atEnd: boolean): Operators[string] {
+  return named(['input'], ['chars'], (values, name) => {
+    const { input, chars = null } = values
+    if (isNil(input)) return null
+    const points = [...stringOf(input, `${name}: input`)]
+    if (chars === null && Object.hasOwn(values, 'chars')) return null
+    const removed = new Set(chars === null ? spaces : stringOf(chars, `${name}: chars`))
+    let [from, to] = [0, points.length]
+    while (atStart && from < to && removed.has(points[from] as string)) from++
+    while (atEnd && to > from && removed.has(points[to - 1] as string)) to--
+    return points.slice(from, to).join('')
+  })
+}

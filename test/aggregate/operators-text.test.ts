@@ -1,0 +1,151 @@
+/** Operators over text: code points and bytes, null and missing, what is no text, patterns. */
+import { BSONRegExp } from 'bson'
+import { test } from 'uvu'
+import { gives, refuses } from './evaluate.ts'
+
+const document = {
+  text: 'abcabc',
+  wide: 'a\u{1f600}é',
+  nothing: null,
+  list: ['a'],
+  number: 7,
+  at: new Date(0),
+  long: 5n
+}
+
+test('text put together, taken apart and replaced', async () => {
+  await gives(
+    [
+      [{ $concat: ['$text', '-', 'x'] }, 'abcabc-x'],
+      [{ $concat: ['$text', '$none'] }, null],
+      [{ $concat: '$text' }, 'abcabc'],
+      [{ $concat: [] }, ''],
+      [{ $split: ['a-b--c', '-'] }, ['a', 'b', '', 'c']],
+      [{ $split: ['$none', '-'] }, null],
+      [{ $split: ['$text', '$nothing'] }, null],
+      [{ $split: ['$text', 'x'] }, ['abcabc']],
+      [{ $replaceOne: { input: '$text', find: 'b', replacement: '$literal' } }, null],
+      [{ $replaceOne: { input: '$text', find: 'b', replacement: { $literal: '$&$1' } } }, 'a$&$1cabc'],
+      [{ $replaceAll: { input: '$text', find: 'b', replacement: { $literal: '$&' } } }, 'a$&ca$&c'],
+      [{ $replaceAll: { input: 'a.b', find: '.', replacement: '' } }, 'ab'],
+      [{ $replaceOne: { input: '$text', find: '', replacement: '_' } }, '_abcabc'],
+      [{ $replaceAll: { input: '$wide', find: '', replacement: '_' } }, '_a_\u{1f600}_é_'],
+      [{ $replaceAll: { input: '$text', find: '$none', replacement: 'x' } }, null],
+      [{ $trim: { input: '  x\u00a0\0' } }, 'x'],
+      [{ $ltrim: { input: 'xyxa', chars: 'xy' } }, 'a'],
+      [{ $rtrim: { input: 'a\u{1f600}\u{1f601}', chars: '\u{1f601}' } }, 'a\u{1f600}'],
+      [{ $trim: { input: '\u{1f600}a', chars: '\u{1f601}' } }, '\u{1f600}a'],
+      [{ $trim: { input: '$none' } }, null],
+      [{ $trim: { input: 'a', chars: '$nothing' } }, null],
+      [{ $toUpper: '$number' }, '7'],
+      [{ $toLower: '$at' }, '1970-01-01t00:00:00.000z'],
+      [{ $strcasecmp: ['$none', 'a'] }, -1],
+      [{ $strcasecmp: ['B', 'b'] }, 0],
+      [{ $strcasecmp: ['\u{1f600}', '\uffee'] }, 1],
+      [{ $strcasecmp: [10, '9'] }, -1]
+    ],
+    document
+  )
+  await refuses(
+    [
+      { $concat: ['a', 1] },
+      { $concat: ['$none', 1] },
+      { $split: ['$text', ''] },
+      { $split: ['$number', 'a'] },
+      { $split: ['$text'] },
+      { $replaceOne: { input: '$number', find: 'a', replacement: '$none' } },
+      { $replaceAll: { input: 'a', find: 'a' } },
+      { $trim: 'a' },
+      { $trim: { input: 1 } },
+      { $trim: { input: 'a', chars: 1 } },
+      { $toLower: '$list' },
+      { $toUpper: true },
+      { $strcasecmp: ['a', true] }
+    ],
+    document
+  )
+})
+
+test('positions and lengths count code points, or bytes of UTF-8', async () => {
+  await gives(
+    [
+      [{ $strLenCP: '$wide' }, 3],
+      [{ $strLenBytes: '$wide' }, 7],
+      [{ $strLenBytes: '100%' }, 4],
+      [{ $substrCP: ['$wide', 1, 1] }, '\u{1f600}'],
+      [{ $substrCP: ['$wide', 2, 9] }, 'é'],
+      [{ $substrCP: ['$wide', 9, 1] }, ''],
+      [{ $substrCP: ['$none', 0, 1] }, ''],
+      [{ $substrCP: ['$number', 0, 1] }, '7'],
+      [{ $substrBytes: ['$wide', 1, 4] }, '\u{1f600}'],
+      [{ $substrBytes: ['$wide', 5n, -1] }, 'é'],
+      [{ $indexOfCP: ['$wide', 'é'] }, 2],
+      [{ $indexOfBytes: ['$wide', 'é'] }, 5],
+      [{ $indexOfBytes: ['$text', 'abc', 1] }, 3],
+      [{ $indexOfBytes: ['$text', 'c', 0, 2] }, -1],
+      [{ $indexOfBytes: ['$text', 'c', 9] }, -1],
+      [{ $indexOfBytes: ['$text', '', 6] }, 6],
+      [{ $indexOfBytes: ['$none', 'a'] }, null],
+      [{ $indexOfCP: ['$text', 'abc', 1n] }, 3]
+    ],
+    document
+  )
+  await refuses(
+    [
+      { $strLenCP: '$none' },
+      { $strLenBytes: '$number' },
+      { $substrCP: ['$text', -1, 1] },
+      { $substrCP: ['$text', 0, -1] },
+      { $substrCP: ['$text', '$none', 1] },
+      { $substrBytes: ['$wide', 2, 1] },
+      { $substrBytes: ['$wide', 0, 2] },
+      { $substrBytes: ['$text', -1, 1] },
+      { $indexOfBytes: ['$text', '$none'] },
+      { $indexOfBytes: ['$number', 'a'] },
+      { $indexOfBytes: ['$text', 'a', -1] },
+      { $indexOfCP: ['$text', 'a', '$none'] }
+    ],
+    document
+  )
+})
+
+test('patterns: what matched, where, and groups that took no part', async () => {
+  await gives(
+    [
+      [{ $regexMatch: { input: '$text', regex: '^A', options: 'i' } }, true],
+      [{ $regexMatch: { input: '$none', regex: 'a' } }, false],
+      [{ $regexMatch: { input: '$text', regex: '$none' } }, false],
+      [{ $regexMatch: { input: 'ab', regex: 'a b # both', options: 'x' } }, true],
+      [{ $regexMatch: { input: 'a\nb', regex: /A.B/i, options: '$none' } }, false],
+      [{ $regexFind: { input: '$text', regex: /b(x)?()/ } }, { match: 'b', idx: 1, captures: [null, ''] }],
+      [{ $regexFind: { input: '$text', regex: 'x' } }, null],
+      [{ $regexFind: { input: '$none', regex: 'x' } }, null],
+      [{ $regexFind: { input: '$wide', regex: 'é' } }, { match: 'é', idx: 2, captures: [] }],
+      [
+        { $regexFindAll: { input: '$text', regex: new BSONRegExp('BC', 'i') } },
+        [
+          { match: 'bc', idx: 1, captures: [] },
+          { match: 'bc', idx: 4, captures: [] }
+        ]
+      ],
+      [{ $regexFindAll: { input: '$text', regex: /^a/ } }, [{ match: 'a', idx: 0, captures: [] }]],
+      [{ $regexFindAll: { input: 'ab', regex: 'x*' } }, [0, 1, 2].map((idx) => ({ match: '', idx, captures: [] }))],
+      [{ $regexFindAll: { input: '$none', regex: 'a' } }, []]
+    ],
+    document
+  )
+  await refuses(
+    [
+      { $regexMatch: { input: '$number', regex: 'a' } },
+      { $regexMatch: { input: '$text', regex: 1 } },
+      { $regexMatch: { input: '$text', regex: '(' } },
+      { $regexMatch: { input: '$text', regex: 'a', options: 'g' } },
+      { $regexMatch: { input: '$text', regex: /a/i, options: 'm' } },
+      { $regexFind: { input: '$text' } },
+      { $regexFind: ['$text', 'a'] }
+    ],
+    document
+  )
+})
+
+test.run()
