@@ -20,11 +20,20 @@ export const patternOperators: Operators = {
 }
 
 function searching(answer: (found: Iterator<Match> & Iterable<Match>) => unknown): Operator {
-  return named(['input', 'regex'], ['options'], (values, name) => {
-    const text = isNil(values.input) ? null : stringOf(values.input, `${name}: input`)
-    const expression = expressionOf(values, name)
-    return answer(text === null || expression === null ? nothing() : matches(text, expression))
-  })
+  return (argument, compiler, name) => {
+    // Mostly it is the same for all documents.
+    let last: Document = {}
+    let expression: RegExp | null = null
+    const search = named(['input', 'regex'], ['options'], ({ input, ...values }) => {
+      const text = isNil(input) ? null : stringOf(input, `${name}: input`)
+      if (values.regex !== last.regex || values.options !== last.options) {
+        expression = everywhere(expressionOf(values, name))
+        last = values
+      }
+      return answer(text === null || expression === null ? nothing() : matches(text, expression))
+    })
+    return search(argument, compiler, name)
+  }
 }
 
 /** null when there is no pattern. */
@@ -43,11 +52,15 @@ function expressionOf({ regex, options }: Document, name: string): RegExp | null
   return createPattern(parts.source, flags, place).expression
 }
 
+function everywhere(expression: RegExp | null): RegExp | null {
+  return expression === null ? null : new RegExp(expression.source, `${expression.flags}g`)
+}
+
 function* nothing(): Generator<Match> {}
 
 function* matches(text: string, expression: RegExp): Generator<Match> {
   let [seen, idx] = [0, 0]
-  for (const found of text.matchAll(new RegExp(expression.source, `${expression.flags}g`))) {
+  for (const found of text.matchAll(expression)) {
     idx += lengthOf(text.slice(seen, found.index))
     seen = found.index
     yield { match: found[0], idx, captures: Array.from(found.slice(1), (capture) => capture ?? null) }
