@@ -30,6 +30,7 @@ export function compileExpression(expression: unknown, resolver: Resolver): Expr
   if (keys.length > 1) {
     throw stageError('FailedToParse', resolver.place, `an expression has one operator, got ${keys.join(' and ')}`)
   }
+  // Not an operator that has to be loaded.
   if (operator === '$literal') return () => expression[operator]
   return resolver.operation(operator, expression[operator])
 }

@@ -165,6 +165,9 @@ function compileField(name: string, spec: unknown, place: StagePlace, expression
   }
   const Class = accumulatorClass(operator)
   const argument = copyOf(spec[operator], place)
+  if (Array.isArray(argument)) {
+    throw stageError('FailedToParse', place, `${operator} of '${name}' takes one expression, not an array of them`)
+  }
   if (operator === '$count' && !(isPlainObject(argument) && Object.keys(argument).length === 0)) {
     throw stageError('BadValue', place, `$count of '${name}' takes {}`)
   }

@@ -40,6 +40,7 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $group: { _id: null, n: 1 } }], 'FailedToParse', /'n' must be an accumulator/],
   [[{ $group: { _id: null, 'a.b': { $sum: 1 } } }], 'BadValue', /'a.b' is no field name/],
   [[{ $group: { _id: null, n: { $sum: 1, $avg: 1 } } }], 'FailedToParse', /one accumulator/],
+  [[{ $group: { _id: null, n: { $sum: ['$a', 1] } } }], 'FailedToParse', /\$sum of 'n' takes one expression/],
   [[{ $group: { _id: null, n: { $count: 1 } } }], 'BadValue', /takes \{\}/],
   [[{ $group: { _id: null, n: { $accumulator: { init: 'function () {}' } } } }], 'BadValue', /init must be a function/],
   [[{ $bucket: { groupBy: '$a', boundaries: [3, 1] } }], 'BadValue', /ascend/],

@@ -4,6 +4,7 @@ import { add, decimalOf, multiply, negate, type PlainNumber } from '../../model/
 import { cutDecimal, type Decimal, toDecimal128 } from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { isNil } from '../expression-values.ts'
+import { dateOf } from './date-values.ts'
 import { numberOf, type Operators, over, unary } from './operator.ts'
 import { roundTo } from './rounding.ts'
 
@@ -59,7 +60,7 @@ function addAll(values: readonly unknown[], name: string): unknown {
   const sum = values
     .map((value) => (value instanceof Date ? value.getTime() : numberOf(value, name)))
     .reduce<PlainNumber>(add, 0)
-  return dates.length === 1 ? new Date(Math.round(toDouble(sum))) : sum
+  return dates.length === 1 ? dateOf(Math.round(toDouble(sum)), name) : sum
 }
 
 /** Two dates are milliseconds apart. */
@@ -67,7 +68,7 @@ function subtract([a, b]: readonly unknown[], name: string): unknown {
   if (isNil(a) || isNil(b)) return null
   if (a instanceof Date) {
     if (b instanceof Date) return a.getTime() - b.getTime()
-    return new Date(Math.round(a.getTime() - toDouble(numberOf(b, name))))
+    return dateOf(Math.round(a.getTime() - toDouble(numberOf(b, name))), name)
   }
   return add(numberOf(a, name), negate(numberOf(b, name)))
 }

@@ -2,7 +2,7 @@
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
-import { type Compiler, fieldsOf, integerOf } from './operator.ts'
+import { arrayOf, type Compiler, fieldsOf, integerOf } from './operator.ts'
 import { picks } from './ordering.ts'
 import { compileRanks } from './percentiles.ts'
 
@@ -82,8 +82,10 @@ function accumulator(name: string, argument: unknown, compiler: Compiler): Group
   const initArgs = compiler.compile(fields.initArgs ?? [])
   const accumulateArgs = compiler.compile(fields.accumulateArgs)
   return (documents, id) => {
-    let state = init(...(initArgs(id as Document) as readonly unknown[]))
-    for (const document of documents) state = accumulate(state, ...(accumulateArgs(document) as readonly unknown[]))
+    let state = init(...arrayOf(initArgs(id as Document), `${name}: initArgs`))
+    for (const document of documents) {
+      state = accumulate(state, ...arrayOf(accumulateArgs(document), `${name}: accumulateArgs`))
+    }
     return finalize === undefined ? state : finalize(state)
   }
 }

@@ -1,4 +1,4 @@
-/** Comparisons, conditions, and the caller's functions. */
+/** Constants, comparisons, conditions, and the caller's functions. */
 import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import type { Expression } from '../expression-compile.ts'
@@ -6,6 +6,7 @@ import { compareInExpression, isNil, isTruthy } from '../expression-values.ts'
 import { arrayOf, type Compiler, fieldsOf, listOf, type Operator, type Operators, over, unary } from './operator.ts'
 
 export const logicOperators: Operators = {
+  $literal: (argument) => () => argument,
   $eq: comparison((difference) => difference === 0),
   $ne: comparison((difference) => difference !== 0),
   $lt: comparison((difference) => difference < 0),
