@@ -16,7 +16,7 @@ import type { GroupAccumulator } from './operators/group-accumulators.ts'
 import type { Collector } from './stage.ts'
 
 /** What a group takes besides its values. */
-const groupBytes = 200
+export const groupBytes = 200
 
 /** A field of each group. */
 interface GroupField {

@@ -1,17 +1,18 @@
 /**
- * Which leading stages are one read: a filter, an order, a range of it, a projection or a count, with the meaning they have as
- * stages. Pure policy: the read is run by the document store, through its index.
+ * Which leading stages are one read: a filter, an order, a range of it, a projection or a count, of all or of each value on a
+ * path, with the meaning they have as stages. Pure policy: the read is run by the document store, through its index.
  *
  * Invariants:
  * 1. The read gives what the stages would give, document by document.
  * 2. A filter joins it only before anything was skipped, cut off or projected; a sort only before that, and once.
  */
+import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import { fieldName, wholeNumber } from './arguments.ts'
 import type { StagePlace } from './errors.ts'
 import type { ParsedStage } from './parse.ts'
 import { isPlainProjection, unsetProjection } from './reshape.ts'
-import type { LeadingRead } from './stage.ts'
+import type { LeadingRead, TallyRead } from './stage.ts'
 
 interface Split {
   readonly read: Omit<LeadingRead, 'compiledFilter'>
@@ -25,6 +26,7 @@ interface Draft {
   limit: number
   projection: Document | undefined
   count: LeadingRead['count']
+  tally: TallyRead | undefined
   places: StagePlace[]
 }
 
@@ -36,22 +38,25 @@ export function splitLeading(stages: readonly ParsedStage[]): Split {
     limit: Number.POSITIVE_INFINITY,
     projection: undefined,
     count: undefined,
+    tally: undefined,
     places: []
   }
-  let taken = 0
+  let rest = stages
   for (const stage of stages) {
-    if (draft.count !== undefined || !take(draft, stage)) break
+    if (draft.count !== undefined || draft.tally !== undefined || !take(draft, stage)) break
     draft.places.push(stage.place)
-    taken++
+    rest = stage.place.stage === '$sortByCount' ? [mostFirst(stage), ...rest.slice(1)] : rest.slice(1)
   }
   const { filters, ...read } = draft
   const filter = filters.length === 0 ? undefined : filters.length === 1 ? filters[0] : { $and: filters }
-  return { read: { ...read, filter }, rest: stages.slice(taken) }
+  return { read: { ...read, filter }, rest }
 }
 
 /** False when the stage is not part of the read. */
 function take(draft: Draft, { place, spec }: ParsedStage): boolean {
   const isWhole = draft.skip === 0 && draft.limit === Number.POSITIVE_INFINITY && draft.projection === undefined
+  // In another order other groups would come first.
+  const isTallied = isWhole && draft.sort === undefined
   switch (place.stage) {
     case '$match':
       if (isWhole) draft.filters.push(spec)
@@ -88,7 +93,11 @@ function take(draft: Draft, { place, spec }: ParsedStage): boolean {
     }
     case '$group':
       draft.count = countingGroup(spec)
-      return draft.count !== undefined
+      if (draft.count === undefined && isTallied) draft.tally = tallyingGroup(spec, place)
+      return draft.count !== undefined || draft.tally !== undefined
+    case '$sortByCount':
+      if (isTallied) draft.tally = tallyOf(spec, place, ['count'])
+      return draft.tally !== undefined
     default:
       return false
   }
@@ -102,4 +111,33 @@ function countingGroup(spec: unknown): LeadingRead['count'] {
   const counted = spec[field]
   if (!isPlainObject(counted) || Object.keys(counted).length !== 1 || counted.$sum !== 1) return undefined
   return (count) => ({ _id: null, [field]: count })
+}
+
+/** `{ _id: '$lang', n: { $sum: 1 } }` counts the documents of each value. */
+function tallyingGroup(spec: unknown, place: StagePlace): TallyRead | undefined {
+  if (!isPlainObject(spec)) return undefined
+  const { _id, ...fields } = spec
+  const names = Object.keys(fields)
+  const isCounted = names.every((name) => !/[.$]|^$|^__proto__$/.test(name) && isCounter(fields[name]))
+  return isCounted ? tallyOf(_id, place, names) : undefined
+}
+
+function tallyOf(path: unknown, place: StagePlace, names: readonly string[]): TallyRead | undefined {
+  if (typeof path !== 'string' || !/^\$[^$.\0]+(\.[^$.\0]+)*$/.test(path)) return undefined
+  const document = (id: unknown, count: number): Document => ({
+    _id: id,
+    ...Object.fromEntries(names.map((name) => [name, count]))
+  })
+  return { place, path: splitPath(path.slice(1)), document }
+}
+
+function isCounter(accumulator: unknown): boolean {
+  if (!isPlainObject(accumulator) || Object.keys(accumulator).length !== 1) return false
+  const { $sum, $count } = accumulator
+  return $sum === 1 || (isPlainObject($count) && Object.keys($count).length === 0)
+}
+
+/** What `$sortByCount` does with its groups. */
+function mostFirst({ place }: ParsedStage): ParsedStage {
+  return { place: { ...place, stage: '$sort' }, spec: { count: -1 } }
 }

@@ -50,6 +50,15 @@ export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'union'; readonly from: ForeignPipeline }
 )
 
+/** Groups by the value on a path that are only counted. */
+export interface TallyRead {
+  readonly place: StagePlace
+  /** Components of the path. */
+  readonly path: readonly string[]
+  /** Makes the document of a group. */
+  readonly document: (id: unknown, count: number) => Document
+}
+
 /** The leading stages, as one read. */
 export interface LeadingRead {
   /** As it was spelled, for explain(); undefined for all documents. */
@@ -62,6 +71,8 @@ export interface LeadingRead {
   readonly projection: Readonly<Document> | undefined
   /** Makes one document of the number of matches instead, or none of 0. */
   readonly count: ((count: number) => Document) | undefined
+  /** Makes a document of each group of matches that have one value on a path instead. */
+  readonly tally: TallyRead | undefined
   /** Places of the stages it stands for. */
   readonly places: readonly StagePlace[]
 }

@@ -5,8 +5,10 @@
  * | ---------- | ----------------------------------------------------------- | -------------------------------------------- |
  * | `only()`   | the value may be on the path                                | it is the only one, and what is asked holds  |
  * | `others()` | something is on the path that may be none of these values   | –                                            |
+ * | `nothing()` | nothing may be on the path                                 | nothing is, and what is asked holds          |
  *
- * Invariant: whatever values a document has on the path, it is in lower of `only()` of one of them, or in upper of `others()`.
+ * Invariant: a document for which what is asked holds for certain is in lower of `only()` of its value, or of `nothing()`, or it is in
+ * upper of `uncounted()` of these values, and not in both. If it has a value that is none of these, it is in upper of `others()`.
  */
 import { and, not, or, type PairExpression, pairOf, type ValuePair } from '../model/pairs.ts'
 import { Type, type TypeCode } from '../model/types.ts'
@@ -51,5 +53,15 @@ export class ValueBounds {
 
   others(filter: PairExpression, values: readonly ValuePair[]): PairExpression {
     return and([filter, this.#exists, or([not(or(values.map(pairOf))), this.#several])])
+  }
+
+  nothing(filter: PairExpression): PairExpression {
+    return and([filter, not(this.#exists), not(this.#several)])
+  }
+
+  /** As others(), whatever is on the path. @param isNothingKnown leaves out those in `nothing()`, which are all certain */
+  uncounted(filter: PairExpression, values: readonly ValuePair[], isNothingKnown: boolean): PairExpression {
+    const noneOf = not(or(values.map(pairOf)))
+    return and([filter, or([this.#several, isNothingKnown ? and([this.#exists, noneOf]) : noneOf])])
   }
 }

@@ -142,23 +142,20 @@ export class ShardedView implements IndexView {
   }
 
   /** Undefined where few groups are not all that is left, or where rows are not in memory: nothing is read for it. */
-  #evaluateInMemory({ handle, live, documents }: CapturedSegment, bounds: PreparedBounds): Evaluation | undefined {
-    const { isReady, segment } = handle
+  #evaluateInMemory(captured: CapturedSegment, bounds: PreparedBounds): Evaluation | undefined {
+    const { isReady, segment } = captured.handle
     if (!isReady || segment.alwaysCandidates.length > 0) return undefined
     locateAll(segment, bounds)
     const { root, locations } = bounds
     let groups = groupsOf(segment, root, locations)
     if (groups === 0) return noDocuments
     if (!areSparse(groups, segment.groupDocuments)) return undefined
-    const { memory, cache } = this.#context
-    const { misses } = cache
     if (root.kind === 'pair') {
       const { pair } = locations[root.index]!
       if (pair.kind === 'hashed') groups = segment.narrowed(pair, groups)
       if (groups === 0) return noDocuments
     }
-    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups)
-    return cache.misses === misses || evaluation.upper.length === 0 ? evaluation : undefined
+    return this.#evaluateLoaded(captured, bounds, groups)
   }
 
   /**
@@ -181,7 +178,7 @@ export class ShardedView implements IndexView {
     const rare = rarePairs(segment, bounds, groups)
     pending = loadPairs(segment, bounds, rare)
     if (rare.length > 0 && pending === undefined) {
-      const evaluation = this.#evaluateRare(captured, bounds, groups)
+      const evaluation = this.#evaluateLoaded(captured, bounds, groups)
       if (evaluation !== undefined) return new Candidates(evaluation, handle, documents)
     }
     pending = loadOthers(segment, bounds, rare, pending)
@@ -189,8 +186,8 @@ export class ShardedView implements IndexView {
     return new Candidates(evaluateSegment(memory, segment, bounds, live, documents, groups), handle, documents)
   }
 
-  /** When the rare pairs are loaded: undefined where other rows have to be read, which say nothing until then and hide nothing. */
-  #evaluateRare(
+  /** By the rows in memory: undefined where others have to be read, which say nothing until then and hide nothing. */
+  #evaluateLoaded(
     { handle: { segment }, live, documents }: CapturedSegment,
     bounds: PreparedBounds,
     groups: number

@@ -149,6 +149,7 @@ function equalityRead(field: string, values: readonly unknown[]): LeadingRead {
     limit: Number.POSITIVE_INFINITY,
     projection: undefined,
     count: undefined,
+    tally: undefined,
     places: []
   }
 }

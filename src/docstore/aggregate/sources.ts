@@ -16,7 +16,8 @@ import { countMatches } from '../read/executor.ts'
 import { beginFind, type CompiledFind, compileFind, FoundRange, findInView, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import type { ReadView } from '../read/read-view.ts'
-import type { Documents } from './slices.ts'
+import { type Documents, inSlices } from './slices.ts'
+import { tallyGroups } from './tally-groups.ts'
 
 /** Collections by name; undefined where there is none of that name. */
 export type Opened = ReadonlyMap<string, OpenCollection | undefined>
@@ -102,8 +103,13 @@ export function captureSources(
   return { sources, read }
 }
 
-/** The documents of a read, or the one that its count makes. */
+/** The documents of a read, or the one that its count makes, or those of its groups. */
 export function* readFound(execution: Execution, find: CompiledFind, read: LeadingRead): Documents {
+  if (read.tally !== undefined) {
+    const tally = yield* tallyGroups(execution, find, read.tally)
+    yield* inSlices(tally.results(), execution.control)
+    return
+  }
   if (read.count === undefined) {
     yield* foundDocuments(execution, find)
     return

@@ -164,7 +164,11 @@ export const bounds = [
   ),
   mutant(
     'what rows say that are not in memory is taken for what the segment says',
-    edit('sharded-bloom/view', 'return cache.misses === misses ? evaluation : undefined', 'return evaluation'),
+    edit(
+      'sharded-bloom/view',
+      'return cache.misses === misses || evaluation.upper.length === 0 ? evaluation : undefined',
+      'return evaluation'
+    ),
     'sharded-bloom/upper-level'
   ),
   mutant(

@@ -13,6 +13,7 @@ import { pipelines } from './pipelines.mjs'
 import { reading } from './reading.mjs'
 import { recovery } from './recovery.mjs'
 import { slices } from './slices.mjs'
+import { tallies } from './tallies.mjs'
 import { values } from './values.mjs'
 
 export const mutants = {
@@ -29,6 +30,7 @@ export const mutants = {
   'What is kept decoded reads as what is stored': kept,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
+  'What the index counts is what documents say': tallies,
   'Pipelines mean what their stages mean': pipelines,
   'What is told is what was committed, and what expires what must': changes
 }

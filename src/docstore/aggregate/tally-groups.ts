@@ -1,0 +1,92 @@
+/**
+ * Counts the documents of each value on a path. Where a segment is certain of its matches, those with a value that has a row of
+ * its own, and those with nothing on the path, are counted there and not read.
+ *
+ * Invariant: each match is counted once, by its segment or when it is read.
+ */
+import type { TallyRead } from '../../aggregate/stage.ts'
+import { Tally } from '../../aggregate/tally.ts'
+import type { PairExpression, ValuePair } from '../../model/pairs.ts'
+import type { ValueBounds } from '../../query/value-bounds.ts'
+import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
+import type { Match } from '../read/confirmer.ts'
+import type { Execution } from '../read/execution.ts'
+import { type CompiledFind, matchesOf } from '../read/find.ts'
+import { forEachStep } from '../read/steps.ts'
+import {
+  ask,
+  boundsOfValues,
+  firstCertain,
+  forEachSegment,
+  knownValues,
+  readAll,
+  readFirst
+} from '../read/value-reads.ts'
+
+type Waiting<T> = Generator<Promise<unknown>, T, unknown>
+
+/** Gives the tally of all matches. REQUIRES: no skip and no limit */
+export function* tallyGroups(execution: Execution, find: CompiledFind, read: TallyRead): Waiting<Tally> {
+  const tally = new Tally(read)
+  const count = ({ document, ordinal }: Match): void => tally.add(tally.idOf(document), 1, ordinal)
+  const bounds = boundsOfValues(execution, find, read.path)
+  if (bounds === undefined) {
+    yield* forEachStep(matchesOf(execution, find), (slice) => {
+      for (const match of slice) count(match)
+    })
+    return tally
+  }
+  const segments = new SegmentTally(execution, find.filter.bounds, bounds, tally)
+  yield* forEachSegment(execution, find.filter.bounds, function* (segment, matches) {
+    const left = yield* segments.count(segment, matches)
+    if (left.upperCount > 0) yield* readAll(execution, left, count)
+  })
+  return tally
+}
+
+class SegmentTally {
+  readonly #execution: Execution
+  readonly #filter: PairExpression
+  readonly #bounds: ValueBounds
+  readonly #tally: Tally
+  /** The value of each pair, as some document has it. */
+  readonly #ids = new Map<string, unknown>()
+
+  constructor(execution: Execution, filter: PairExpression, bounds: ValueBounds, tally: Tally) {
+    this.#execution = execution
+    this.#filter = filter
+    this.#bounds = bounds
+    this.#tally = tally
+  }
+
+  /** Counts what the segment tells; gives the matches that are left to be read. */
+  *count(segment: number, matches: SegmentCandidates): Waiting<SegmentCandidates> {
+    const bounds = this.#bounds
+    if (matches.lowerCount < matches.upperCount) return matches
+    const values = yield* knownValues(this.#execution, segment, matches, bounds)
+    // To ask for a value takes about what a document takes.
+    if (values.length === 0 || values.length > matches.upperCount) return matches
+    const counted: ValuePair[] = []
+    for (const value of values) {
+      const found = yield* ask(this.#execution, segment, bounds.only(this.#filter, value))
+      if (found.lowerCount > 0 && (yield* this.#add(value, found))) counted.push(value)
+    }
+    const without = yield* ask(this.#execution, segment, bounds.nothing(this.#filter))
+    const isEachCertain = without.lowerCount === without.upperCount
+    if (isEachCertain && without.lowerCount > 0) {
+      this.#tally.add(undefined, without.lowerCount, firstCertain(without))
+    }
+    return yield* ask(this.#execution, segment, bounds.uncounted(this.#filter, counted, isEachCertain))
+  }
+
+  /** False when the store has no document with it. */
+  *#add({ value }: ValuePair, found: SegmentCandidates): Waiting<boolean> {
+    const form = `${value.type}:${value.key}`
+    if (!this.#ids.has(form)) {
+      yield* readFirst(this.#execution, found, ({ document }) => this.#ids.set(form, this.#tally.idOf(document)))
+      if (!this.#ids.has(form)) return false
+    }
+    this.#tally.add(this.#ids.get(form), found.lowerCount, firstCertain(found))
+    return true
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * What reads have in common that ask for the values on a path instead of documents: values with rows of their own are known
+ * without their documents, and what is left is read.
+ */
+import type { PairExpression, ValuePair } from '../../model/pairs.ts'
+import { ValueBounds } from '../../query/value-bounds.ts'
+import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
+import { type Candidates, inOrder, ofCertain } from './candidates.ts'
+import { confirm } from './confirm.ts'
+import { Confirmer, type Match } from './confirmer.ts'
+import { type Execution, pauseIfDue } from './execution.ts'
+import type { CompiledFind } from './find.ts'
+import { forEachStep, wait } from './steps.ts'
+
+/** Fewer certain matches of a segment than these are read. */
+const minMatches = 64
+/** A filter of more terms would have to be looked up for every value. */
+const maxTerms = 64
+
+type Waiting<T> = Generator<Promise<unknown>, T, unknown>
+
+/** How the values on a path are asked for; undefined where all matches have to be read. */
+export function boundsOfValues(
+  { plan, declared, view }: Execution,
+  { hint }: CompiledFind,
+  components: readonly string[]
+): ValueBounds | undefined {
+  if (declared !== undefined || plan.kind === 'ids' || hint === 'scan' || view.index.values === undefined)
+    return undefined
+  return termsUpTo(plan.bounds, maxTerms) <= maxTerms ? ValueBounds.of(components) : undefined
+}
+
+/** The matches of each segment that has any, as far as the index tells. REQUIRES: not a plan by `_id`s */
+export function* forEachSegment(
+  execution: Execution,
+  filter: PairExpression,
+  visit: (segment: number, matches: SegmentCandidates) => Waiting<void>
+): Waiting<void> {
+  const { meter } = execution
+  const { index } = execution.view
+  meter.segments += index.segmentCount
+  for (let i = 0; i < index.segmentCount; i++) {
+    const skipped = index.skip?.(i, filter, 1) ?? 0
+    meter.segmentsPruned += skipped
+    i += skipped
+    if (i === index.segmentCount) break
+    const matches = yield* wait(index.evaluate(i, filter))
+    meter.seeSegment(matches)
+    yield* pauseIfDue(execution)
+    if (matches.upperCount > 0) yield* visit(i, matches)
+  }
+}
+
+/** Values that the segment knows exactly, none where its matches are so few that they are read. */
+export function* knownValues(
+  { view }: Execution,
+  segment: number,
+  matches: SegmentCandidates,
+  bounds: ValueBounds
+): Waiting<readonly ValuePair[]> {
+  if (matches.lowerCount < minMatches) return []
+  const values = yield* wait(view.index.values?.(segment, bounds.path) ?? [])
+  return values.filter((value) => bounds.proves(value))
+}
+
+/** What the segment tells of an expression. */
+export function* ask(execution: Execution, segment: number, expression: PairExpression): Waiting<SegmentCandidates> {
+  const found = yield* wait(execution.view.index.evaluate(segment, expression))
+  yield* pauseIfDue(execution)
+  return found
+}
+
+/** Confirms and visits candidates of a segment. */
+export function* readAll(
+  execution: Execution,
+  segment: SegmentCandidates,
+  visit: (match: Match) => void
+): Waiting<void> {
+  yield* readSome(execution, inOrder(segment, false), segment, visit)
+}
+
+/** Visits the first of the certain ones. REQUIRES: there is one */
+export function* readFirst(
+  execution: Execution,
+  segment: SegmentCandidates,
+  visit: (match: Match) => void
+): Waiting<void> {
+  yield* readSome(execution, ofCertain(firstCertain(segment)), segment, visit)
+}
+
+/** REQUIRES: there is one */
+export function firstCertain(segment: SegmentCandidates): number {
+  let first = 0
+  while (!segment.isCertain(first)) first++
+  return segment.ordinal(first)
+}
+
+function* readSome(
+  execution: Execution,
+  candidates: Candidates,
+  { firstOrdinal, endOrdinal }: SegmentCandidates,
+  visit: (match: Match) => void
+): Waiting<void> {
+  const confirmer = new Confirmer(execution.filter, execution.meter, Number.POSITIVE_INFINITY)
+  const range = { from: firstOrdinal, to: endOrdinal, reverse: false }
+  const visitAll = (slice: readonly Match[]): void => {
+    for (const match of slice) visit(match)
+  }
+  yield* forEachStep(confirm(execution, confirmer, candidates, range), visitAll)
+  visitAll(confirmer.take())
+}
+
+/** How many terms an expression has; where they are more than `most`, some number beyond it. */
+function termsUpTo(expression: PairExpression, most: number): number {
+  switch (expression.kind) {
+    case 'and':
+    case 'or': {
+      let terms = 0
+      for (const child of expression.children) {
+        terms += termsUpTo(child, most)
+        if (terms > most) break
+      }
+      return terms
+    }
+    case 'not':
+      return termsUpTo(expression.child, most)
+    case 'bounds':
+      return termsUpTo(expression.lower, most) + termsUpTo(expression.upper, most)
+    default:
+      return 1
+  }
+}
