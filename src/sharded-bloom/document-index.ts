@@ -181,8 +181,11 @@ export interface IndexView {
    * without reading a row. Where it is missing, each segment is evaluated.
    */
   skip?(segment: number, expression: PairExpression, step: 1 | -1): number
-  /** Bounds of one segment; a promise only when rows have to be read asynchronously. */
-  evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates>
+  /**
+   * Bounds of one segment; a promise only when rows have to be read asynchronously.
+   * @param listed only so many candidates are asked for one by one, the first: to list all takes longer than to count them
+   */
+  evaluate(segment: number, expression: PairExpression, listed?: number): SegmentCandidates | Promise<SegmentCandidates>
   /**
    * Columns of the values on a path that a segment keeps, one for each type; a promise only where they have to be read
    * asynchronously. An index that keeps none is missing it.

@@ -27,6 +27,7 @@ const maxAndRows = 32
  * @param live bit set = live; undefined when all are
  * @param documents positions below it are visible
  * @param groups outside of them no document is in upper: see segment/groups.ts; at least one
+ * @param listed so many positions of upper at most
  */
 export function evaluateSegment(
   memory: RowMemory,
@@ -34,9 +35,10 @@ export function evaluateSegment(
   { root, locations }: PreparedBounds,
   live: Uint32Array | undefined,
   documents: number,
-  groups: number
+  groups: number,
+  listed = Number.POSITIVE_INFINITY
 ): Evaluation {
-  return new SegmentEvaluation(memory, segment, locations, groups).run(root, live, documents)
+  return new SegmentEvaluation(memory, segment, locations, groups, listed).run(root, live, documents)
 }
 
 class SegmentEvaluation {
@@ -47,12 +49,14 @@ class SegmentEvaluation {
   readonly #part: RowPart
   readonly #from: number
   readonly #length: number
+  readonly #listed: number
   readonly #frames: FrameStack
   readonly #leaves: LeafBounds
   /** False once anything but a leaf makes upper and lower differ. */
   #isExact = true
 
-  constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number) {
+  constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number, listed: number) {
+    this.#listed = listed
     this.#memory = memory
     this.#segment = segment
     this.#locations = locations
@@ -81,7 +85,7 @@ class SegmentEvaluation {
 
   /** @param lower and upper addresses, 0 for no document */
   #result(upper: number, lower: number): Evaluation {
-    return evaluationOf(this.#memory, this.#part, upper, lower, this.#leaves.rowsRead)
+    return evaluationOf(this.#memory, this.#part, upper, lower, this.#leaves.rowsRead, this.#listed)
   }
 
   /** Holds frames only where it is neither nothing nor everything. */

@@ -3,8 +3,9 @@ import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { RowPart } from './segment/and-groups.ts'
 
 export interface Evaluation {
-  /** Positions in upper, live and below the limit, ascending. */
+  /** Positions in upper, live and below the limit, ascending: the first ones of upperCount. */
   readonly upper: Uint16Array
+  readonly upperCount: number
   readonly lowerCount: number
   readonly isLowerUpper: boolean
   /** Which positions of `upper` are in lower, one bit each; undefined when none, or all of them are. */
@@ -16,6 +17,7 @@ export interface Evaluation {
 /** No document, and no row read. */
 export const noDocuments: Evaluation = {
   upper: new Uint16Array(0),
+  upperCount: 0,
   lowerCount: 0,
   isLowerUpper: true,
   certain: undefined,
@@ -26,24 +28,27 @@ export const noDocuments: Evaluation = {
 /**
  * @param part of the rows that has bits, and was read
  * @param upper and lower addresses of rows, 0 for no document; lower is part of upper, or the same row
+ * @param listed so many positions at most
  */
 export function evaluationOf(
   memory: RowMemory,
   part: RowPart,
   upper: number,
   lower: number,
-  rowsRead: number
+  rowsRead: number,
+  listed: number
 ): Evaluation {
   const bytesTouched = rowsRead * part.length
   if (upper === 0) {
-    const { upper: positions, lowerCount, isLowerUpper, certain } = noDocuments
-    return { upper: positions, lowerCount, isLowerUpper, certain, rowsRead, bytesTouched }
+    return { ...noDocuments, rowsRead, bytesTouched }
   }
-  const positions = positionsOf(upper, part, memory)
-  const lowerCount = countOf(upper, lower, positions.length, part, memory)
-  const isLowerUpper = lowerCount === positions.length
+  const upperCount = memory.kernels.popcount(upper + part.from, part.length)
+  const positions = positionsOf(upper, Math.min(upperCount, listed), part, memory)
+  const lowerCount = countOf(upper, lower, upperCount, part, memory)
+  const isLowerUpper = lowerCount === upperCount
   return {
     upper: positions,
+    upperCount,
     lowerCount,
     isLowerUpper,
     certain: lowerCount === 0 || isLowerUpper ? undefined : membersOf(lower, positions, memory),
@@ -57,9 +62,8 @@ function countOf(upper: number, lower: number, upperCount: number, part: RowPart
   return lower === 0 ? 0 : kernels.popcount(lower + part.from, part.length)
 }
 
-function positionsOf(row: number, { from, length }: RowPart, memory: RowMemory): Uint16Array {
+function positionsOf(row: number, count: number, { from, length }: RowPart, memory: RowMemory): Uint16Array {
   const { kernels, u32 } = memory
-  const count = kernels.popcount(row + from, length)
   const list = memory.push(count * 4)
   kernels.enumerate(row + from, length, list, count)
   const positions = new Uint16Array(count)

@@ -78,21 +78,25 @@ export class ShardedView implements IndexView {
     for (; at >= 0 && at < segments.length; at += step) {
       const captured = segments[at]!
       const evaluation = this.#evaluateInMemory(captured, bounds)
-      if (evaluation?.upper.length === 0) continue
+      if (evaluation?.upperCount === 0) continue
       this.#left = evaluation && { captured, bounds, evaluation }
       break
     }
     return (at - segment) * step
   }
 
-  evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
+  evaluate(
+    segment: number,
+    expression: PairExpression,
+    listed = Number.POSITIVE_INFINITY
+  ): SegmentCandidates | Promise<SegmentCandidates> {
     const captured = this.#segments[segment]!
     const bounds = this.#prepare(expression)
     const left = this.#left
     if (left?.captured === captured && left.bounds === bounds) {
       return new Candidates(left.evaluation, captured.handle, captured.documents)
     }
-    const evaluating = this.#attempt(captured, bounds)
+    const evaluating = this.#attempt(captured, bounds, listed)
     if (!(evaluating instanceof Promise)) return evaluating
     this.#waiting++
     return evaluating.finally(() => {
@@ -155,47 +159,53 @@ export class ShardedView implements IndexView {
       if (pair.kind === 'hashed') groups = segment.narrowed(pair, groups)
       if (groups === 0) return noDocuments
     }
-    return this.#evaluateLoaded(captured, bounds, groups)
+    return this.#evaluateLoaded(captured, bounds, groups, Number.POSITIVE_INFINITY)
   }
 
   /**
    * Evaluates the segment when all it needs is in memory at once. While rows are on their way others may be evicted, or
    * the segment sealed: each attempt looks again.
    */
-  #attempt(captured: CapturedSegment, bounds: PreparedBounds): SegmentCandidates | Promise<SegmentCandidates> {
+  #attempt(
+    captured: CapturedSegment,
+    bounds: PreparedBounds,
+    listed: number
+  ): SegmentCandidates | Promise<SegmentCandidates> {
     const { handle, live, documents } = captured
     const { memory, cache } = this.#context
     const preparing = handle.isReady ? undefined : handle.prepare()
-    if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds))
+    if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds, listed))
     const { segment } = handle
     cache.beginEvaluation()
     locateAll(segment, bounds)
     let pending = loadGroups(segment, bounds)
-    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
+    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed))
     // Rows are read where the upper level leaves a group in which a document may match.
     const groups = groupsOf(segment, bounds.root, bounds.locations)
     if (groups === 0) return new Candidates(this.#excluded(captured), handle, documents)
     const rare = rarePairs(segment, bounds, groups)
     pending = loadPairs(segment, bounds, rare)
     if (rare.length > 0 && pending === undefined) {
-      const evaluation = this.#evaluateLoaded(captured, bounds, groups)
+      const evaluation = this.#evaluateLoaded(captured, bounds, groups, listed)
       if (evaluation !== undefined) return new Candidates(evaluation, handle, documents)
     }
     pending = loadOthers(segment, bounds, rare, pending)
-    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds))
-    return new Candidates(evaluateSegment(memory, segment, bounds, live, documents, groups), handle, documents)
+    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed))
+    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
+    return new Candidates(evaluation, handle, documents)
   }
 
   /** By the rows in memory: undefined where others have to be read, which say nothing until then and hide nothing. */
   #evaluateLoaded(
     { handle: { segment }, live, documents }: CapturedSegment,
     bounds: PreparedBounds,
-    groups: number
+    groups: number,
+    listed: number
   ): Evaluation | undefined {
     const { memory, cache } = this.#context
     const { misses } = cache
-    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups)
-    return cache.misses === misses || evaluation.upper.length === 0 ? evaluation : undefined
+    const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
+    return cache.misses === misses || evaluation.upperCount === 0 ? evaluation : undefined
   }
 
   /** Of an expression that no document of the segment matches that is known. */
@@ -233,7 +243,7 @@ class Candidates implements SegmentCandidates {
   }
 
   get upperCount(): number {
-    return this.#upper.length
+    return this.#evaluation.upperCount
   }
 
   get lowerCount(): number {

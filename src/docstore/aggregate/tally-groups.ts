@@ -15,6 +15,7 @@ import { type CompiledFind, matchesOf } from '../read/find.ts'
 import { forEachStep } from '../read/steps.ts'
 import {
   ask,
+  askCounts,
   boundsOfValues,
   firstCertain,
   forEachSegment,
@@ -62,16 +63,17 @@ class SegmentTally {
   /** Counts what the segment tells; gives the matches that are left to be read. */
   *count(segment: number, matches: SegmentCandidates): Waiting<SegmentCandidates> {
     const bounds = this.#bounds
-    if (matches.lowerCount < matches.upperCount) return matches
-    const values = yield* knownValues(this.#execution, segment, matches, bounds)
+    const isCertain = matches.lowerCount === matches.upperCount
+    const values = isCertain ? yield* knownValues(this.#execution, segment, matches, bounds) : []
     // To ask for a value takes about what a document takes.
-    if (values.length === 0 || values.length > matches.upperCount) return matches
+    if (values.length === 0 || values.length > matches.upperCount)
+      return yield* ask(this.#execution, segment, this.#filter)
     const counted: ValuePair[] = []
     for (const value of values) {
-      const found = yield* ask(this.#execution, segment, bounds.only(this.#filter, value))
+      const found = yield* askCounts(this.#execution, segment, bounds.only(this.#filter, value))
       if (found.lowerCount > 0 && (yield* this.#add(value, found))) counted.push(value)
     }
-    const without = yield* ask(this.#execution, segment, bounds.nothing(this.#filter))
+    const without = yield* askCounts(this.#execution, segment, bounds.nothing(this.#filter))
     const isEachCertain = without.lowerCount === without.upperCount
     if (isEachCertain && without.lowerCount > 0) {
       this.#tally.add(undefined, without.lowerCount, firstCertain(without))

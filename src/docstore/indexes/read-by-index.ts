@@ -114,7 +114,7 @@ function* survey(execution: Execution): Generator<Promise<unknown>, Survey, unkn
   if (plan.kind === 'ids') return { candidates: plan.ids.length, certain: 0 }
   let [candidates, certain] = [0, 0]
   for (let i = 0; i < view.index.segmentCount; i++) {
-    const { upperCount, lowerCount } = yield* wait(view.index.evaluate(i, plan.bounds))
+    const { upperCount, lowerCount } = yield* wait(view.index.evaluate(i, plan.bounds, 0))
     candidates += upperCount
     certain += lowerCount
     yield* pauseIfDue(execution)

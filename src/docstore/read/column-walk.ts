@@ -122,7 +122,7 @@ class ColumnWalk {
   *#count(expression: PairExpression, areCertainFree: boolean): Waiting<number> {
     let count = 0
     for (const { number } of this.#survey.segments) {
-      const { upperCount, lowerCount } = yield* wait(this.#execution.view.index.evaluate(number, expression))
+      const { upperCount, lowerCount } = yield* wait(this.#execution.view.index.evaluate(number, expression, 0))
       count += areCertainFree ? upperCount - lowerCount : upperCount
       yield* pauseIfDue(this.#execution)
     }
@@ -170,7 +170,7 @@ class ColumnWalk {
     if (first === undefined) return false
     const end = { key: first, isInclusive: true }
     const ties = this.#within(this.#survey.bounds.between(column.type, end, end))
-    const { lowerCount } = yield* wait(this.#execution.view.index.evaluate(segment.number, ties))
+    const { lowerCount } = yield* wait(this.#execution.view.index.evaluate(segment.number, ties, 0))
     return lowerCount >= this.#wanted && (yield* this.#read(segment, ties, true))
   }
 

@@ -12,7 +12,7 @@ import type { Execution } from './execution.ts'
 import { beginFind, compileFind, matchesOf } from './find.ts'
 import { Meter } from './meter.ts'
 import { advance, forEachStep } from './steps.ts'
-import { ask, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
+import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
 
 /** @throws PetalError BadValue for a path that is not one, and as find() */
 export async function distinctFound(
@@ -54,7 +54,7 @@ function readOthers(execution: Execution, asked: Asked): Generator<Promise<unkno
   const { filter, bounds, values } = asked
   return forEachSegment(execution, filter, function* (segment, matches) {
     const met = yield* meetValues(execution, segment, matches, asked)
-    const left = met.length === 0 ? matches : yield* ask(execution, segment, bounds.others(filter, met))
+    const left = yield* ask(execution, segment, met.length === 0 ? filter : bounds.others(filter, met))
     yield* readAll(execution, left, ({ document }) => values.add(document))
   })
 }
@@ -72,7 +72,7 @@ function* meetValues(
   if (pairs.filter((pair) => !isMet(pair)).length > matches.upperCount) return pairs.filter(isMet)
   for (const pair of pairs) {
     if (isMet(pair)) continue
-    const found = yield* ask(execution, segment, bounds.only(filter, pair))
+    const found = yield* askCounts(execution, segment, bounds.only(filter, pair))
     if (found.lowerCount > 0) yield* readFirst(execution, found, ({ document }: Match) => values.add(document))
   }
   return pairs.filter(isMet)

@@ -59,10 +59,12 @@ export function* countMatches(execution: Execution): Steps<number> {
     for (let i = 0; i < segmentCount && count < maxMatches; i++) {
       i += skip(execution, i, false)
       if (i === segmentCount) break
-      const segment = yield* wait(view.index.evaluate(i, plan.bounds))
-      meter.seeSegment(segment)
+      const counts = yield* wait(view.index.evaluate(i, plan.bounds, 0))
+      meter.seeSegment(counts)
       yield* pauseIfDue(execution)
-      count += segment.lowerCount
+      count += counts.lowerCount
+      if (counts.lowerCount === counts.upperCount) continue
+      const segment = yield* wait(view.index.evaluate(i, plan.bounds))
       const confirmer = new Confirmer(filter, meter, maxMatches - count, true)
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
       yield* forEachStep(confirm(execution, confirmer, uncertain(segment), range), addSlice)

@@ -39,7 +39,7 @@ export function* surveyOrder(
     // What is passed over need not be prepared, either.
     i += index.skip?.(i, filter, 1) ?? 0
     if (i === index.segmentCount) break
-    const { upperCount, firstOrdinal } = yield* wait(index.evaluate(i, filter))
+    const { upperCount, firstOrdinal } = yield* wait(index.evaluate(i, filter, 0))
     yield* pauseIfDue(execution)
     if (upperCount === 0) continue
     candidates += upperCount

@@ -29,16 +29,20 @@ export class PrunedView implements IndexView {
     return this.#view.segmentCount
   }
 
-  evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
-    if (expression === this.#asked) return this.#evaluate(segment, expression)
+  evaluate(
+    segment: number,
+    expression: PairExpression,
+    listed?: number
+  ): SegmentCandidates | Promise<SegmentCandidates> {
+    if (expression === this.#asked) return this.#evaluate(segment, expression, listed)
     const asking = this.#pruning.ask(expression)
-    if (asking === undefined) return this.#view.evaluate(segment, expression)
+    if (asking === undefined) return this.#view.evaluate(segment, expression, listed)
     return asking.then(({ ranges, tables, pruned }) => {
       this.#asked = expression
       this.#ranges = ranges
       this.tables = tables
       this.tablesPruned = pruned
-      return this.#evaluate(segment, expression)
+      return this.#evaluate(segment, expression, listed)
     })
   }
 
@@ -54,9 +58,13 @@ export class PrunedView implements IndexView {
     this.#view.close()
   }
 
-  #evaluate(segment: number, expression: PairExpression): SegmentCandidates | Promise<SegmentCandidates> {
+  #evaluate(
+    segment: number,
+    expression: PairExpression,
+    listed: number | undefined
+  ): SegmentCandidates | Promise<SegmentCandidates> {
     const ranges = this.#ranges
-    if (isEveryOrdinal(ranges)) return this.#view.evaluate(segment, expression)
+    if (isEveryOrdinal(ranges)) return this.#view.evaluate(segment, expression, listed)
     if (this.#view.evaluateWithin !== undefined) return this.#view.evaluateWithin(segment, expression, ranges)
     const candidates = this.#view.evaluate(segment, expression)
     return candidates instanceof Promise

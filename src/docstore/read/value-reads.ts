@@ -30,7 +30,7 @@ export function boundsOfValues(
   return termsUpTo(plan.bounds, maxTerms) <= maxTerms ? ValueBounds.of(components) : undefined
 }
 
-/** The matches of each segment that has any, as far as the index tells. REQUIRES: not a plan by `_id`s */
+/** How many matches each segment has, of those that have any, as far as the index tells. REQUIRES: not a plan by `_id`s */
 export function* forEachSegment(
   execution: Execution,
   filter: PairExpression,
@@ -44,7 +44,7 @@ export function* forEachSegment(
     meter.segmentsPruned += skipped
     i += skipped
     if (i === index.segmentCount) break
-    const matches = yield* wait(index.evaluate(i, filter))
+    const matches = yield* wait(index.evaluate(i, filter, 0))
     meter.seeSegment(matches)
     yield* pauseIfDue(execution)
     if (matches.upperCount > 0) yield* visit(i, matches)
@@ -68,6 +68,17 @@ export function* ask(execution: Execution, segment: number, expression: PairExpr
   const found = yield* wait(execution.view.index.evaluate(segment, expression))
   yield* pauseIfDue(execution)
   return found
+}
+
+/** As ask(), to be counted and for the first certain one. */
+export function* askCounts(
+  execution: Execution,
+  segment: number,
+  expression: PairExpression
+): Waiting<SegmentCandidates> {
+  const found = yield* wait(execution.view.index.evaluate(segment, expression, 1))
+  yield* pauseIfDue(execution)
+  return found.lowerCount === 0 || found.isCertain(0) ? found : yield* ask(execution, segment, expression)
 }
 
 /** Confirms and visits candidates of a segment. */

@@ -166,7 +166,7 @@ export const bounds = [
     'what rows say that are not in memory is taken for what the segment says',
     edit(
       'sharded-bloom/view',
-      'return cache.misses === misses || evaluation.upper.length === 0 ? evaluation : undefined',
+      'return cache.misses === misses || evaluation.upperCount === 0 ? evaluation : undefined',
       'return evaluation'
     ),
     'sharded-bloom/upper-level'

@@ -37,8 +37,8 @@ export const tallies = [
     'a segment that is not certain of its matches counts those it is certain of, and reads no other',
     edit(
       'docstore/aggregate/tally-groups',
-      'if (matches.lowerCount < matches.upperCount) return matches',
-      'if (matches.lowerCount === 0) return matches'
+      'const isCertain = matches.lowerCount === matches.upperCount',
+      'const isCertain = matches.lowerCount > 0'
     ),
     'docstore/aggregate-tally'
   ),
