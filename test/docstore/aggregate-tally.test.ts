@@ -88,11 +88,21 @@ test('values that share a row, several of them, none and what is on no path', as
     v: kinds[i % kinds.length],
     ...(i % 7 > 0 && { 'w.x': i % 5 }),
     ...(i % 5 > 0 && { w: i % 6 === 0 ? [{ x: i % 11 }, { y: 'y' }] : i % 6 === 1 ? { y: 1 } : { x: i % 3 } }),
-    rare: i % 601 === 0 ? `r${i}` : 'common'
+    rare: i % 601 === 0 ? `r${i}` : 'common',
+    half: i % 2,
+    late: i < 600 ? Decimal128.fromString('0.1') : 0.1
   }))
   await db.index.rebuild()
-  for (const path of ['v', 'v.b', 'w.x', 'w.z', 'w', 'w.0.x', 'rare', 'nowhere', 'nowhere.at.all', '_id']) {
-    for (const filter of [{}, { v: 'a' }, { rare: 'common' }, { w: { $exists: false } }, { rare: /mon/ }]) {
+  for (const path of ['v', 'late', 'v.b', 'w.x', 'w.z', 'w', 'w.0.x', 'rare', 'nowhere', 'nowhere.at.all', '_id']) {
+    for (const filter of [
+      {},
+      { v: 'a' },
+      { rare: 'common' },
+      // Of one half certain, of the other one document that is not.
+      { $or: [{ half: 0 }, { rare: 'r601' }] },
+      { w: { $exists: false } },
+      { rare: /mon/ }
+    ]) {
       await check(db, path, filter)
     }
   }

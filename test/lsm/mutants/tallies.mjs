@@ -28,12 +28,6 @@ export const tallies = [
     'docstore/distinct'
   ),
   mutant(
-    'equal keys of regular expressions prove equal values',
-    edit('query/value-bounds', '  Type.date\n])', '  Type.date,\n  Type.regex\n])'),
-    'docstore/distinct',
-    'docstore/aggregate-tally'
-  ),
-  mutant(
     'a segment that is not certain of its matches counts those it is certain of, and reads no other',
     edit(
       'docstore/aggregate/tally-groups',
