@@ -7,6 +7,7 @@ import { type CompiledFilter, compileFilter } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { Counter, EngineStage, Sample, Sorter } from './collectors.ts'
+import { compileDensify, Densified } from './densify.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
@@ -126,6 +127,10 @@ function compileStage(
         { place, kind: 'collect', begin: () => new Groups(grouping) },
         { place, kind: 'collect', begin: () => new Sorter(sort, wanted) }
       ]
+    }
+    case '$densify': {
+      const densification = compileDensify(spec, place, expressions)
+      return { place, kind: 'collect', begin: () => new Densified(densification) }
     }
     case '$facet':
       return { place, kind: 'facet', facets: compileFacets(spec, place, expressions) }

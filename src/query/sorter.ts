@@ -142,11 +142,11 @@ type Sorted<T> = SortEntry<T>[]
 
 /** sortAll for documents that come one by one. */
 export class FullSort<T = Document> {
-  readonly #sort: CompiledSort
+  readonly #sort: Pick<CompiledSort, 'keyOf' | 'compareKeys'>
   readonly #budget: MemoryBudget
   readonly #entries: Sorted<T> = []
 
-  constructor(sort: CompiledSort, limits: SortLimits = {}) {
+  constructor(sort: Pick<CompiledSort, 'keyOf' | 'compareKeys'>, limits: SortLimits = {}) {
     this.#sort = sort
     this.#budget = sortBudget(limits)
   }

@@ -1,0 +1,242 @@
+/**
+ * `$densify`: documents for the values that a field does not have.
+ *
+ * Invariants:
+ * 1. The values are the lower bound and what lies a whole number of steps behind it. Dates are moved a step at a time, so that a
+ *    month that is shorter shortens all after it.
+ * 2. The bounds of an array are those of each partition, the upper one left out; the least and the greatest value are in it.
+ * 3. What is made is not held: as many documents are made as are asked for.
+ */
+import { add, multiply, type PlainNumber } from '../model/arithmetic.ts'
+import { compareValues } from '../model/compare.ts'
+import { compareNumbers, toDouble, unwrapNumber } from '../model/numbers.ts'
+import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { checkKeys, objectOf, pathOf, wholeNumber } from './arguments.ts'
+import { evaluationError, type StagePlace, stageError } from './errors.ts'
+import type { Expressions } from './expression.ts'
+import { HeldDocuments } from './held.ts'
+import { partitionByPaths, partitionPaths } from './partition.ts'
+import { withValueAt } from './set-path.ts'
+import type { Collector } from './stage.ts'
+
+type Value = PlainNumber | Date
+
+interface Bounds {
+  readonly lower: Value
+  readonly upper: Value
+}
+
+export interface Densification {
+  readonly place: StagePlace
+  readonly field: readonly string[]
+  readonly partitionPaths: readonly (readonly string[])[]
+  readonly partitionOf: (document: Document) => Document
+  readonly bounds: 'full' | 'partition' | Bounds
+  readonly isDate: boolean
+  /** The value that many steps behind `lower`. @param before the one before it */
+  readonly stepped: (lower: Value, count: number, before: Value) => Value
+}
+
+const units = ['millisecond', 'second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
+
+interface Key {
+  readonly partition: Document
+  /** null for what is left as it is. */
+  readonly value: Value | null
+}
+
+export class Densified implements Collector {
+  readonly #densification: Densification
+  readonly #held: HeldDocuments<Key>
+  /** Of all values. */
+  #least: Value | undefined
+  #greatest: Value | undefined
+
+  constructor(densification: Densification) {
+    this.#densification = densification
+    this.#held = new HeldDocuments(
+      densification.place,
+      (a, b) => compareValues(a.partition, b.partition) || compareValues(a.value, b.value)
+    )
+  }
+
+  add(document: Document): void {
+    const value = this.#valueOf(document)
+    this.#held.add(document, { partition: this.#densification.partitionOf(document), value })
+    if (value === null) return
+    if (this.#least === undefined || compareValues(value, this.#least) < 0) this.#least = value
+    if (this.#greatest === undefined || compareValues(value, this.#greatest) > 0) this.#greatest = value
+  }
+
+  *results(): Iterable<Document | undefined> {
+    const { partitionPaths } = this.#densification
+    const held = yield* this.#held.inOrder()
+    let gaps = partitionPaths.length === 0 ? this.#gapsOf({}) : undefined
+    for (const { document, key } of held) {
+      if (gaps === undefined || compareValues(gaps.partition, key.partition) !== 0) {
+        if (gaps !== undefined) yield* gaps.rest()
+        gaps = this.#gapsOf(key.partition)
+      }
+      if (key.value !== null) yield* gaps.before(key.value)
+      yield document
+    }
+    if (gaps !== undefined) yield* gaps.rest()
+  }
+
+  #gapsOf(partition: Document): Gaps {
+    const { bounds } = this.#densification
+    if (typeof bounds === 'object') return new Gaps(this.#densification, partition, bounds.lower, bounds.upper)
+    if (bounds === 'partition') return new Gaps(this.#densification, partition)
+    return new Gaps(this.#densification, partition, this.#least, this.#greatest)
+  }
+
+  #valueOf(document: Document): Value | null {
+    const { place, field, isDate } = this.#densification
+    let value: unknown = document
+    for (const key of field) value = isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+    if (value === undefined || value === null) return null
+    const found = checkedValue(value)
+    if (found !== undefined && found instanceof Date === isDate) return found
+    const wanted = isDate ? 'a date, as there is a unit' : 'a finite number, as there is no unit'
+    throw stageError('BadValue', place, `'${field.join('.')}' must be ${wanted}, not ${describeType(value)}`)
+  }
+}
+
+/** What one partition does not have, in order. */
+class Gaps {
+  readonly partition: Document
+  readonly #densification: Densification
+  readonly #base: Document
+  readonly #upper: Value | undefined
+  #lower: Value | undefined
+  #next: Value | undefined
+  #count = 0
+  /** Of a partition without a value nothing is known; all documents together are one even if there are none. */
+  #hasValues: boolean
+
+  /** @param lower without one it is the first value; @param upper without one it is the last */
+  constructor(densification: Densification, partition: Document, lower?: Value, upper?: Value) {
+    const { partitionPaths } = densification
+    this.partition = partition
+    this.#hasValues = partitionPaths.length === 0
+    this.#densification = densification
+    this.#base = partitionPaths.reduce<Document>(
+      (base, path) => withValueAt(base, path, partition[path.join('.')], undefined),
+      {}
+    )
+    this.#lower = lower
+    this.#upper = upper
+    this.#next = this.#within(lower)
+  }
+
+  /** Those below a value that the partition has. */
+  *before(value: Value): Iterable<Document> {
+    if (this.#lower === undefined) {
+      this.#lower = value
+      this.#next = value
+    }
+    this.#hasValues = true
+    while (this.#next !== undefined) {
+      const difference = compareValues(this.#next, value)
+      if (difference > 0) return
+      if (difference < 0) yield this.#documentOf(this.#next)
+      this.#next = this.#following(this.#next)
+    }
+  }
+
+  /** Those behind its last value. */
+  *rest(): Iterable<Document> {
+    if (this.#upper === undefined || !this.#hasValues) return
+    for (; this.#next !== undefined; this.#next = this.#following(this.#next)) yield this.#documentOf(this.#next)
+  }
+
+  #documentOf(value: Value): Document {
+    return withValueAt(this.#base, this.#densification.field, value, undefined)
+  }
+
+  #following(before: Value): Value | undefined {
+    const { place, stepped } = this.#densification
+    this.#count++
+    const next = stepped(this.#lower as Value, this.#count, before)
+    if (compareValues(next, before) > 0) return this.#within(next)
+    throw stageError('BadValue', place, `range.step is too small: it does not change ${String(before)}`)
+  }
+
+  #within(value: Value | undefined): Value | undefined {
+    if (value === undefined || this.#upper === undefined) return value
+    const difference = compareValues(value, this.#upper)
+    return difference < 0 || (difference === 0 && this.#densification.bounds === 'full') ? value : undefined
+  }
+}
+
+export function compileDensify(spec: unknown, place: StagePlace, expressions: Expressions): Densification {
+  const densify = objectOf(spec, place)
+  checkKeys(densify, ['field', 'partitionByFields', 'range'], place)
+  const field = pathOf(densify.field, place)
+  const paths = partitionPaths(densify.partitionByFields, place)
+  for (const path of paths) {
+    if (!path.every((key, i) => i >= field.length || key === field[i])) continue
+    throw stageError('BadValue', place, `partitionByFields has '${path.join('.')}', which is what is densified`)
+  }
+  const { range } = densify
+  if (!isPlainObject(range)) {
+    throw stageError('BadValue', place, `range must be an object, not ${describeType(range)}`)
+  }
+  checkKeys(range, ['step', 'unit', 'bounds'], place)
+  const bounds = checkBounds(range.bounds, paths.length > 0, place)
+  const isDate = range.unit !== undefined
+  if (typeof bounds === 'object' && bounds.lower instanceof Date !== isDate) {
+    const problem = isDate ? 'numbers among range.bounds have no unit' : 'dates among range.bounds need a unit'
+    throw stageError('BadValue', place, problem)
+  }
+  const stepped = isDate ? dateSteps(range, place, expressions) : numberSteps(range.step, place)
+  return { place, field, partitionPaths: paths, partitionOf: partitionByPaths(paths), bounds, isDate, stepped }
+}
+
+function numberSteps(value: unknown, place: StagePlace): Densification['stepped'] {
+  const step = checkedValue(value)
+  if (step === undefined || step instanceof Date || compareNumbers(step, 0) <= 0) {
+    const found = typeOf(value) === Type.number ? String(value) : describeType(value)
+    throw stageError('BadValue', place, `range.step must be a number greater than 0, not ${found}`)
+  }
+  return (lower, count) => {
+    try {
+      return add(lower as PlainNumber, multiply(step, count))
+    } catch (error) {
+      throw evaluationError(place, error)
+    }
+  }
+}
+
+function dateSteps({ step, unit }: Document, place: StagePlace, expressions: Expressions): Densification['stepped'] {
+  if (typeof unit !== 'string' || !units.includes(unit)) {
+    const found = typeof unit === 'string' ? `'${unit}'` : describeType(unit)
+    throw stageError('BadValue', place, `range.unit must be one of ${units.join(', ')}, not ${found}`)
+  }
+  const amount = wholeNumber(step, place, 1, 'range.step')
+  const later = expressions.compile({ $dateAdd: { startDate: '$date', unit, amount } }, place)
+  return (_lower, _count, date) => later({ date }) as Date
+}
+
+function checkBounds(value: unknown, isPartitioned: boolean, place: StagePlace): Densification['bounds'] {
+  if (value === 'full') return value
+  if (value === 'partition') {
+    if (isPartitioned) return value
+    throw stageError('BadValue', place, "range.bounds of 'partition' need partitionByFields")
+  }
+  const [lower, upper] = Array.isArray(value) && value.length === 2 ? value.map(checkedValue) : []
+  if (lower !== undefined && upper !== undefined && lower instanceof Date === upper instanceof Date) {
+    if (compareValues(lower, upper) <= 0) return { lower, upper }
+    throw stageError('BadValue', place, 'range.bounds must ascend')
+  }
+  const wanted = "'full', 'partition', or an array of two numbers or two dates"
+  throw stageError('BadValue', place, `range.bounds must be ${wanted}`)
+}
+
+/** undefined for what is neither a finite number nor a date. */
+function checkedValue(value: unknown): Value | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : new Date(value)
+  if (value === undefined || typeOf(value) !== Type.number) return undefined
+  return Number.isFinite(toDouble(value as Numeric)) ? unwrapNumber(value as Numeric) : undefined
+}
