@@ -10,6 +10,7 @@ import { Counter, EngineStage, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
+import { compileFill } from './fill.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
 import { compileBucket, compileCounts, compileGroup, Groups } from './group.ts'
 import { splitLeading } from './leading.ts'
@@ -132,6 +133,8 @@ function compileStage(
       const densification = compileDensify(spec, place, expressions)
       return { place, kind: 'collect', begin: () => new Densified(densification) }
     }
+    case '$fill':
+      return { place, ...compileFill(spec, place, expressions) }
     case '$facet':
       return { place, kind: 'facet', facets: compileFacets(spec, place, expressions) }
     case '$lookup':

@@ -14,6 +14,8 @@ export interface Decimal {
 
 /** Most digits a Decimal128 holds. */
 const maxDigits = 34
+/** Of a quotient: more than a Decimal128 holds, so that it is rounded once. */
+const quotientDigits = 40
 const minExponent = -6176
 const maxExponent = 6111
 
@@ -49,6 +51,15 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
 
 export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return { coefficient: a.coefficient * b.coefficient, exponent: a.exponent + b.exponent }
+}
+
+/** Without zeros at its end that are of no use. REQUIRES: `b` is not zero. */
+export function divideDecimals(a: Decimal, b: Decimal): Decimal {
+  const digits = quotientDigits + String(b.coefficient).length
+  let coefficient = (a.coefficient * 10n ** BigInt(digits)) / b.coefficient
+  let left = digits
+  for (; left > 0 && coefficient % 10n === 0n; left--) coefficient /= 10n
+  return { coefficient, exponent: a.exponent - b.exponent - left }
 }
 
 /** Rounded to 34 digits, half to even as IEEE 754 does; beyond the greatest exponent it is an infinity. */

@@ -1,7 +1,7 @@
 /** Sums, products, quotients and remainders of numbers of all kinds, and dates among them. */
 import { Decimal128 } from 'bson'
 import { add, decimalOf, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
-import { cutDecimal, type Decimal, toDecimal128 } from '../../model/decimal.ts'
+import { cutDecimal, type Decimal, divideDecimals, toDecimal128 } from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
 import { isNil } from '../expression-values.ts'
 import { dateOf } from './date-values.ts'
@@ -9,8 +9,6 @@ import { numberOf, type Operators, over, unary } from './operator.ts'
 import { roundTo } from './rounding.ts'
 
 const any = Number.POSITIVE_INFINITY
-/** More digits than a Decimal128 holds: the quotient is rounded once. */
-const quotientDigits = 40
 
 export const arithmeticOperators: Operators = {
   $add: over(0, any, addAll),
@@ -24,7 +22,7 @@ export const arithmeticOperators: Operators = {
     if (pair === null) return null
     const [dividend, divisor] = pair
     if (!isDecimal(pair)) return Number(dividend) / Number(divisor)
-    return inDecimals(pair, decimalQuotient, (a, b) => a / b)
+    return inDecimals(pair, divideDecimals, (a, b) => a / b)
   }),
   $mod: over(2, 2, (values, name) => {
     const pair = dividing(values, name)
@@ -96,15 +94,6 @@ function inDecimals(
   const [x, y] = [decimalOf(a), decimalOf(b)]
   if (x !== undefined && y !== undefined) return toDecimal128(decimals(x, y))
   return Decimal128.fromString(String(doubles(toDouble(a), toDouble(b))))
-}
-
-/** Without zeros at its end that are of no use. */
-function decimalQuotient(a: Decimal, b: Decimal): Decimal {
-  const digits = quotientDigits + String(b.coefficient).length
-  let coefficient = (a.coefficient * 10n ** BigInt(digits)) / b.coefficient
-  let left = digits
-  for (; left > 0 && coefficient % 10n === 0n; left--) coefficient /= 10n
-  return { coefficient, exponent: a.exponent - b.exponent - left }
 }
 
 /** Of the sign of the dividend. */
