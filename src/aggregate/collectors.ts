@@ -1,4 +1,4 @@
-/** Stages that hold documents until the last has come: `$sort`, `$sample`, `$count`, and those that mingo runs. */
+/** Stages that hold documents until the last has come: `$sort`, `$sample`, `$count`, and what mingo runs. */
 import { estimateBytes, type MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import { type CompiledSort, FullSort, TopK } from '../query/sort.ts'
@@ -87,8 +87,8 @@ export class Counter implements Collector {
   }
 }
 
-/** A stage of mingo's, over all documents. */
-export class EngineStage implements Collector {
+/** `$setWindowFields`, over all documents. */
+export class WindowFields implements Collector {
   readonly #place: StagePlace
   readonly #spec: unknown
   readonly #expressions: Expressions
@@ -110,7 +110,7 @@ export class EngineStage implements Collector {
   *results(): Iterable<Document> {
     if (this.#documents.length === 0) return
     try {
-      yield* this.#expressions.engine.runStage(this.#place, this.#spec, this.#documents)
+      yield* this.#expressions.engine.setWindowFields(this.#place, this.#spec, this.#documents)
     } catch (error) {
       throw evaluationError(this.#place, error)
     }

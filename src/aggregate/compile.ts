@@ -6,7 +6,8 @@ import type { Document } from '../model/types.ts'
 import { type CompiledFilter, compileFilter } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
-import { Counter, EngineStage, Sample, Sorter } from './collectors.ts'
+import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
+import { Counter, Sample, Sorter, WindowFields } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
@@ -120,6 +121,10 @@ function compileStage(
       const grouping = compileBucket(spec, place, expressions)
       return { place, kind: 'collect', begin: () => new Groups(grouping) }
     }
+    case '$bucketAuto': {
+      const bucketing = compileBucketAuto(spec, place, expressions)
+      return { place, kind: 'collect', begin: () => new AutoBuckets(bucketing) }
+    }
     case '$sortByCount': {
       const grouping = compileCounts(spec, place, expressions)
       const sort = compileSort({ count: -1 })
@@ -144,7 +149,7 @@ function compileStage(
     default: {
       const copy = copyOf(objectOf(spec, place), place)
       expressions.requireEngine()
-      return { place, kind: 'collect', begin: () => new EngineStage(place, copy, expressions) }
+      return { place, kind: 'collect', begin: () => new WindowFields(place, copy, expressions) }
     }
   }
 }

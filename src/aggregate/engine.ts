@@ -1,9 +1,9 @@
 /**
- * The door to npm mingo, which runs the stages that hold all documents. It is loaded when the first pipeline has one.
+ * The door to npm mingo, which runs `$setWindowFields`. It is loaded when the first pipeline has that.
  *
  * Invariants:
- * 1. Only its stages, and operators that stand in windows alone, run of it: all operators of expressions and all other accumulators
- *    are ours, within its stages too.
+ * 1. Only that stage, and operators that stand in windows alone, run of it: all operators of expressions and all other accumulators
+ *    are ours, within the stage too.
  * 2. It is given documents that nobody else holds, or that no stage changes.
  */
 import { turnIfLong } from '../model/time-slice.ts'
@@ -21,14 +21,14 @@ type EngineOperator = (document: unknown, argument: unknown) => unknown
 type StageOperator = (source: unknown, spec: unknown, options: unknown) => Iterable<Document>
 
 interface Loaded {
-  readonly stages: Readonly<Record<string, unknown>>
-  /** Options of a stage, in which our operators are known. */
+  readonly setWindowFields: StageOperator
+  /** Options of the stage, in which our operators are known. */
   options(
     variables: Document,
     expressions: Record<string, EngineOperator>,
     accumulators: Record<string, EngineOperator>
   ): unknown
-  /** Makes of documents what a stage takes. */
+  /** Makes of documents what the stage takes. */
   sequence(documents: Iterable<Document>): unknown
 }
 
@@ -51,8 +51,8 @@ export class Engine {
     return new Engine(await loading, variables, compilerOf)
   }
 
-  /** Runs one of mingo's stages over all of its input. */
-  runStage(place: StagePlace, spec: unknown, documents: Iterable<Document>): Iterable<Document> {
+  /** Runs the stage over all of its input. */
+  setWindowFields(place: StagePlace, spec: unknown, documents: Iterable<Document>): Iterable<Document> {
     const compiler = this.#compilerOf(place)
     const accumulators = entriesOf([...accumulatorNames, ...groupAccumulatorNames], (name) => {
       return remembered((argument) => accumulating(name, argument, compiler))
@@ -66,9 +66,8 @@ export class Engine {
           ? accumulate(document, argument)
           : evaluate(document, argument)
     })
-    const stage = this.#loaded.stages[place.stage] as StageOperator
     const options = this.#loaded.options(this.#variables, expressions, accumulators)
-    return stage(this.#loaded.sequence(documents), spec, options)
+    return this.#loaded.setWindowFields(this.#loaded.sequence(documents), spec, options)
   }
 }
 
@@ -104,7 +103,7 @@ function accumulating(name: string, argument: unknown, compiler: OperatorCompile
   }
 }
 
-/** What the stages are made of: some two hundred files, loaded a folder at a time. */
+/** What the stage is made of: some two hundred files, loaded a folder at a time. */
 const parts: readonly (() => Promise<unknown>)[] = [
   () => import('mingo/util'),
   () => import('mingo/operators/expression/arithmetic'),
@@ -136,15 +135,14 @@ async function load(): Promise<Loaded> {
   ])
   const { $covariancePop, $covarianceSamp } = accumulator
   return {
-    stages: named(pipeline),
+    setWindowFields: pipeline.$setWindowFields as unknown as StageOperator,
     sequence: (documents) => lazy.Lazy(documents),
     options: (variables, expressions, accumulators) => ({
       variables,
       context: core.Context.init({
         expression: expressions as never,
         accumulator: { $covariancePop, $covarianceSamp, ...accumulators } as never,
-        window: named(window) as never,
-        pipeline: named(pipeline) as never
+        window: named(window) as never
       }),
       idKey: '_id',
       scriptEnabled: true,

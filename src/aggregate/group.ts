@@ -19,7 +19,7 @@ import type { Collector } from './stage.ts'
 export const groupBytes = 200
 
 /** A field of each group. */
-interface GroupField {
+export interface GroupField {
   readonly name: string
   readonly value: Expression
   /** undefined for an accumulator that is given the group's documents. */
@@ -28,10 +28,60 @@ interface GroupField {
   readonly accumulate: (documents: readonly Document[], id: unknown) => unknown
 }
 
-interface Group {
+/** What the groups of a stage have in common. */
+export interface GroupOutput {
+  readonly place: StagePlace
+  readonly fields: readonly GroupField[]
+  readonly budget: MemoryBudget
+  /** Documents that the stage holds anyway are not counted again. */
+  readonly areHeld: boolean
+}
+
+/** What is made of some documents. */
+export class Group {
   readonly id: unknown
-  readonly accumulators: readonly (Accumulator | undefined)[]
-  readonly documents: Document[]
+  readonly #output: GroupOutput
+  readonly #accumulators: readonly (Accumulator | undefined)[]
+  /** undefined where no accumulator needs them together. */
+  readonly #documents: Document[] | undefined
+
+  constructor(id: unknown, output: GroupOutput) {
+    this.id = id
+    this.#output = output
+    this.#accumulators = output.fields.map(({ begin }) => begin?.())
+    this.#documents = this.#accumulators.includes(undefined) ? [] : undefined
+    output.budget.change(groupBytes + estimateBytes(id))
+  }
+
+  add(document: Document): void {
+    const { fields, budget, areHeld } = this.#output
+    for (let i = 0; i < fields.length; i++) {
+      const accumulator = this.#accumulators[i]
+      if (accumulator === undefined) continue
+      const value = (fields[i] as GroupField).value(document)
+      if (this.#addTo(accumulator, value)) budget.change(estimateBytes(value))
+    }
+    if (this.#documents === undefined) return
+    this.#documents.push(document)
+    if (!areHeld) budget.change(estimateBytes(document))
+  }
+
+  result(): Document {
+    const result: Document = { _id: this.id }
+    this.#output.fields.forEach(({ name, accumulate }, i) => {
+      const accumulator = this.#accumulators[i]
+      result[name] = accumulator === undefined ? accumulate(this.#documents ?? [], this.id) : accumulator.result()
+    })
+    return result
+  }
+
+  #addTo(accumulator: Accumulator, value: unknown): boolean {
+    try {
+      return accumulator.add(value)
+    } catch (error) {
+      throw evaluationError(this.#output.place, error)
+    }
+  }
 }
 
 export interface Grouping {
@@ -44,62 +94,32 @@ export interface Grouping {
 
 export class Groups implements Collector {
   readonly #grouping: Grouping
+  readonly #output: GroupOutput
   readonly #groups = new Map<GroupKey, Group>()
-  readonly #budget: MemoryBudget
-  readonly #holdsDocuments: boolean
 
   constructor(grouping: Grouping) {
+    const { place, fields } = grouping
     this.#grouping = grouping
-    this.#budget = stageBudget(grouping.place)
-    this.#holdsDocuments = grouping.fields.some(({ begin }) => begin === undefined)
+    this.#output = { place, fields, budget: stageBudget(place), areHeld: false }
   }
 
   add(document: Document): void {
-    const { id: idOf, fields, place } = this.#grouping
-    const id = idOf(document)
+    const id = this.#grouping.id(document)
     const key = groupKey(id)
     let group = this.#groups.get(key)
     if (group === undefined) {
-      group = { id: id ?? null, accumulators: fields.map(({ begin }) => begin?.()), documents: [] }
-      this.#budget.change(groupBytes + estimateBytes(id))
+      group = new Group(id ?? null, this.#output)
       this.#groups.set(key, group)
     }
-    for (let i = 0; i < fields.length; i++) {
-      const accumulator = group.accumulators[i]
-      if (accumulator === undefined) continue
-      const value = (fields[i] as GroupField).value(document)
-      if (this.#addTo(accumulator, value, place)) this.#budget.change(estimateBytes(value))
-    }
-    if (this.#holdsDocuments) {
-      group.documents.push(document)
-      this.#budget.change(estimateBytes(document))
-    }
+    group.add(document)
   }
 
   *results(): Iterable<Document> {
     const { isOrdered = false } = this.#grouping
     const groups = this.#groups.values()
     for (const group of isOrdered ? [...groups].sort((a, b) => compareValues(a.id, b.id)) : groups) {
-      yield this.#resultOf(group)
+      yield group.result()
     }
-  }
-
-  #addTo(accumulator: Accumulator, value: unknown, place: StagePlace): boolean {
-    try {
-      return accumulator.add(value)
-    } catch (error) {
-      throw evaluationError(place, error)
-    }
-  }
-
-  #resultOf({ id, accumulators, documents }: Group): Document {
-    const { fields } = this.#grouping
-    const result: Document = { _id: id }
-    fields.forEach(({ name, accumulate }, i) => {
-      const accumulator = accumulators[i]
-      result[name] = accumulator === undefined ? accumulate(documents, id) : accumulator.result()
-    })
-    return result
   }
 }
 
@@ -109,7 +129,7 @@ export function compileGroup(spec: unknown, place: StagePlace, expressions: Expr
   return { place, id: expressions.compile(_id, place), fields: compileFields(fields, place, expressions) }
 }
 
-const countOnly: Document = { count: { $sum: 1 } }
+export const countOnly: Document = { count: { $sum: 1 } }
 
 export function compileBucket(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
   const bucket = objectOf(spec, place)
@@ -147,7 +167,7 @@ export function stageBudget(place: StagePlace): MemoryBudget {
   return new MemoryBudget(describePlace(place), 'filter or project before it')
 }
 
-function compileFields(fields: Document, place: StagePlace, expressions: Expressions): readonly GroupField[] {
+export function compileFields(fields: Document, place: StagePlace, expressions: Expressions): readonly GroupField[] {
   return Object.entries(fields).map(([key, spec]) => compileField(fieldName(key, place), spec, place, expressions))
 }
 

@@ -14,11 +14,12 @@ export interface Held<K> {
 }
 
 export class HeldDocuments<K> {
-  readonly #budget: MemoryBudget
+  /** Of the stage: what else it holds is counted there, too. */
+  readonly budget: MemoryBudget
   readonly #sorter: FullSort<Held<K>>
 
   constructor(place: StagePlace, compareKeys: (a: K, b: K) => number) {
-    this.#budget = stageBudget(place)
+    this.budget = stageBudget(place)
     this.#sorter = new FullSort({
       keyOf: ({ key }) => [key],
       compareKeys: ([a], [b]) => compareKeys(a as K, b as K)
@@ -31,7 +32,7 @@ export class HeldDocuments<K> {
 
   /** @throws PetalError QueryExceededMemoryLimit */
   add(document: Document, key: K): void {
-    this.#budget.change(estimateBytes(document) + entryBytes)
+    this.budget.change(estimateBytes(document) + entryBytes)
     this.#sorter.push({ key }, { document, key }, 0)
   }
 

@@ -1,0 +1,187 @@
+/** $bucketAuto: where the bounds are, what each bucket gives, and what is refused. */
+import { Decimal128 } from 'bson'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Document, open } from '../../src/index.ts'
+import { over, refusesStages, same } from './aggregate-over.ts'
+import { rejects } from './scratch.ts'
+
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+/** Values, how many buckets are wanted, and for each that is given its least value, its bound and its count. */
+const cases: readonly (readonly [
+  values: readonly unknown[],
+  buckets: number,
+  gives: readonly (readonly [min: unknown, max: unknown, count: number])[]
+])[] = [
+  [[], 3, []],
+  [[5], 3, [[5, 5, 1]]],
+  [[3, 1, 2, 4], 1, [[1, 4, 4]]],
+  [
+    [3, 1, 2, 4],
+    2,
+    [
+      [1, 3, 2],
+      [3, 4, 2]
+    ]
+  ],
+  // 2.33 documents are two, 2.5 three; the last bucket has what is left.
+  [
+    upTo(7),
+    3,
+    [
+      [1, 3, 2],
+      [3, 5, 2],
+      [5, 7, 3]
+    ]
+  ],
+  [
+    upTo(10),
+    4,
+    [
+      [1, 4, 3],
+      [4, 7, 3],
+      [7, 10, 3],
+      [10, 10, 1]
+    ]
+  ],
+  [
+    [1, 2],
+    9,
+    [
+      [1, 2, 1],
+      [2, 2, 1]
+    ]
+  ],
+  // Equal values stay together, and leave fewer buckets.
+  [
+    [1, 1, 1, 1, 2, 3],
+    3,
+    [
+      [1, 2, 4],
+      [2, 3, 2]
+    ]
+  ],
+  [[7, 7, 7], 3, [[7, 7, 3]]],
+  [
+    [1, 1n, Decimal128.fromString('1.0'), 2],
+    4,
+    [
+      [1, 2, 3],
+      [2, 2, 1]
+    ]
+  ],
+  // Null and missing are one, and before everything else.
+  [
+    ['a', undefined, 5, null],
+    2,
+    [
+      [null, 5, 2],
+      [5, 'a', 2]
+    ]
+  ],
+  [
+    [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+      { a: 1, b: 2 }
+    ],
+    2,
+    [
+      [{ a: 1, b: 2 }, { b: 2, a: 1 }, 2],
+      [{ b: 2, a: 1 }, { b: 2, a: 1 }, 1]
+    ]
+  ],
+  // By code point: an emoji is behind U+FF5E.
+  [
+    ['\u{1f600}', '\uff5e'],
+    2,
+    [
+      ['\uff5e', '\u{1f600}', 1],
+      ['\u{1f600}', '\u{1f600}', 1]
+    ]
+  ]
+]
+
+test('bounds and counts', async () => {
+  for (const [values, buckets, gives] of cases) {
+    const documents = values.map((v) => (v === undefined ? {} : { v }))
+    const found = await over(documents, { $bucketAuto: { groupBy: '$v', buckets } })
+    same(
+      found,
+      gives.map(([min, max, count]) => ({ _id: { min, max }, count })),
+      `${buckets} of ${values.join()}`
+    )
+  }
+})
+
+test('accumulators see the documents of a bucket in order, equal ones as they came', async () => {
+  const documents: readonly Document[] = [
+    { _id: 1, name: 'Eve' },
+    { _id: 2, name: 'Al' },
+    { _id: 3, name: 'Bo' },
+    { _id: 4, name: 'Fritz' },
+    { _id: 5, name: 'Zoe' }
+  ]
+  const output = {
+    ids: { $push: '$_id' },
+    n: { $sum: 1 },
+    top: { $top: { sortBy: { _id: -1 }, output: '$name' } },
+    none: { $first: '$none' }
+  }
+  same(await over(documents, { $bucketAuto: { groupBy: { $strLenCP: '$name' }, buckets: 2, output } }), [
+    { _id: { min: 2, max: 5 }, ids: [2, 3, 1, 5], n: 4, top: 'Zoe', none: null },
+    { _id: { min: 5, max: 5 }, ids: [4], n: 1, top: 'Fritz', none: null }
+  ])
+})
+
+test('paths lead through arrays as in expressions, and digits are keys', async () => {
+  const documents = [{ a: [{ b: 2 }, { b: 1 }] }, { a: { b: [2, 0] } }]
+  same(await over(documents, { $bucketAuto: { groupBy: '$a.b', buckets: 2 } }), [
+    { _id: { min: [2, 0], max: [2, 1] }, count: 1 },
+    { _id: { min: [2, 1], max: [2, 1] }, count: 1 }
+  ])
+  same(await over([{ a: [5] }], { $bucketAuto: { groupBy: '$a.0', buckets: 2 } }), [
+    { _id: { min: [], max: [] }, count: 1 }
+  ])
+})
+
+test('what is malformed is told before anything is read', () =>
+  refusesStages(
+    [],
+    [
+      [{ $bucketAuto: 2 }, 'BadValue', /takes an object, not number/],
+      [{ $bucketAuto: { buckets: 2 } }, 'BadValue', /groupBy takes a path that begins with \$/],
+      [{ $bucketAuto: { groupBy: 'v', buckets: 2 } }, 'BadValue', /groupBy takes a path that begins with \$/],
+      [{ $bucketAuto: { groupBy: 1, buckets: 2 } }, 'BadValue', /groupBy takes a path that begins with \$/],
+      [{ $bucketAuto: { groupBy: { $nope: 1 }, buckets: 2 } }, 'InvalidPipelineOperator', /no operator \$nope/],
+      [{ $bucketAuto: { groupBy: '$v' } }, 'BadValue', /buckets must be a whole number ≥ 1, not undefined/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 0 } }, 'BadValue', /buckets must be a whole number ≥ 1, not 0/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 1.5 } }, 'BadValue', /not 1.5/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: '2' } }, 'BadValue', /not string/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 2, size: 1 } }, 'FailedToParse', /no option 'size'/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'R5' } }, 'CommandNotSupported', /granularity/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 2, output: 1 } }, 'BadValue', /an object, not number/],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 2, output: { n: 1 } } }, 'FailedToParse', /'n' must be an accumulator/],
+      [
+        { $bucketAuto: { groupBy: '$v', buckets: 2, output: { n: { $nope: 1 } } } },
+        'InvalidPipelineOperator',
+        /no accumulator \$nope/
+      ]
+    ]
+  ))
+
+test('the documents count once, and so does what accumulators keep of them', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 60 }, (_, _id) => ({ _id, text: 'x'.repeat(2 ** 20) })))
+  const run = (output: Document): Promise<unknown> =>
+    db.aggregate([{ $bucketAuto: { groupBy: '$_id', buckets: 2, output } }]).toArray()
+  assert.equal(await run({ last: { $lastN: { input: '$_id', n: 1 } } }), [
+    { _id: { min: 0, max: 30 }, last: [29] },
+    { _id: { min: 30, max: 59 }, last: [59] }
+  ])
+  const error = await rejects(run({ all: { $push: '$text' } }), 'QueryExceededMemoryLimit')
+  assert.match(error.message, '$bucketAuto (stage 0)')
+})
+
+test.run()
