@@ -1,0 +1,193 @@
+/**
+ * What does it cost to learn what a collection holds: counts, different values, how many documents have each, pages far behind?
+ * Beside reading all documents, and beside SQLite with an index for each question and without. All give the same.
+ *
+ *     npm run build && node --import tsx bench/summaries.ts [--count 1000000 --output bench/results]
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import Sqlite from 'better-sqlite3'
+import type { Database } from '../src/index.ts'
+import { generateTweets } from '../src/workload/index.ts'
+import { openDatabase } from './contenders/petaldb-api.ts'
+import { machine } from './machine.ts'
+import { header, significant, table } from './query-report.ts'
+import { spread } from './statistics.ts'
+
+const { values: options } = parseArgs({
+  options: { count: { type: 'string', default: '1000000' }, output: { type: 'string' } }
+})
+const count = Number(options.count)
+const rounds = 15
+/** Where all is read. */
+const fullRounds = 3
+
+type Hint = { readonly hint?: 'scan' }
+type Row = readonly unknown[]
+
+interface Question {
+  readonly title: string
+  readonly ask: (db: Database, hint: Hint) => Promise<readonly Row[]>
+  readonly sql: string
+}
+
+const field = (path: string): string => `json_extract(doc, '$.${path}')`
+const lang = field('lang')
+const city = field('user.location')
+const verified = field('user.verified')
+const country = field('place.country_code')
+const far = Math.floor(count / 2)
+
+const groups = async (db: Database, pipeline: readonly object[], hint: Hint): Promise<Row[]> => {
+  const found = await db.aggregate<{ _id: unknown; n: number }>(pipeline as never, hint).toArray()
+  return found.map(({ _id, n }) => [_id, n])
+}
+
+const questions: readonly Question[] = [
+  {
+    title: 'how many of a language',
+    ask: async (db, hint) => [[await db.countDocuments({ lang: 'es' }, hint)]],
+    sql: `SELECT count(*) FROM tweets WHERE ${lang} = 'es'`
+  },
+  {
+    title: 'how many of all other languages, by verified users',
+    ask: async (db, hint) => [[await db.countDocuments({ lang: { $ne: 'en' }, 'user.verified': true }, hint)]],
+    sql: `SELECT count(*) FROM tweets WHERE ${lang} <> 'en' AND ${verified} = 1`
+  },
+  {
+    title: 'which languages',
+    ask: async (db, hint) => (await db.distinct('lang', {}, hint)).map((value) => [value]),
+    sql: `SELECT DISTINCT ${lang} FROM tweets`
+  },
+  {
+    title: 'which cities, of verified users',
+    ask: async (db, hint) =>
+      (await db.distinct('user.location', { 'user.verified': true }, hint)).map((value) => [value]),
+    sql: `SELECT DISTINCT ${city} FROM tweets WHERE ${verified} = 1 AND ${city} IS NOT NULL`
+  },
+  {
+    title: 'tweets of each language',
+    ask: (db, hint) => groups(db, [{ $group: { _id: '$lang', n: { $sum: 1 } } }], hint),
+    sql: `SELECT ${lang}, count(*) FROM tweets GROUP BY 1`
+  },
+  {
+    title: 'tweets of each city',
+    ask: (db, hint) => groups(db, [{ $group: { _id: '$user.location', n: { $sum: 1 } } }], hint),
+    sql: `SELECT ${city}, count(*) FROM tweets GROUP BY 1`
+  },
+  {
+    title: 'tweets of each country, in a language',
+    ask: (db, hint) =>
+      groups(db, [{ $match: { lang: 'es' } }, { $group: { _id: '$place.country_code', n: { $sum: 1 } } }], hint),
+    sql: `SELECT ${country}, count(*) FROM tweets WHERE ${lang} = 'es' GROUP BY 1`
+  },
+  {
+    title: `20 documents behind ${far.toLocaleString('en')}`,
+    ask: async (db, hint) => (await db.find({}, { ...hint, skip: far, limit: 20 }).toArray()).map(({ _id }) => [_id]),
+    sql: `SELECT id FROM tweets ORDER BY id LIMIT 20 OFFSET ${far}`
+  },
+  {
+    title: `20 of a language behind ${Math.floor(far / 10).toLocaleString('en')}`,
+    ask: async (db, hint) =>
+      (await db.find({ lang: 'es' }, { ...hint, skip: Math.floor(far / 10), limit: 20 }).toArray()).map(({ _id }) => [
+        _id
+      ]),
+    sql: `SELECT id FROM tweets WHERE ${lang} = 'es' ORDER BY id LIMIT 20 OFFSET ${Math.floor(far / 10)}`
+  }
+]
+const indexes = [`${lang}, ${verified}`, `${verified}, ${city}`, city, `${lang}, ${country}`]
+
+const directory = mkdtempSync(join(tmpdir(), 'petaldb-summaries-'))
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+
+function sqlite(name: string): Sqlite {
+  const db = new Sqlite(join(directory, name))
+  db.pragma('journal_mode = WAL')
+  db.pragma('cache_size = -262144')
+  db.pragma('mmap_size = 1073741824')
+  db.exec('CREATE TABLE tweets (id INTEGER PRIMARY KEY, doc TEXT)')
+  return db
+}
+
+async function median(times: number, ask: () => unknown): Promise<string> {
+  await ask()
+  const taken: number[] = []
+  for (let i = 0; i < times; i++) {
+    const begin = performance.now()
+    await ask()
+    taken.push(performance.now() - begin)
+  }
+  return significant(spread(taken).median)
+}
+
+const location = join(directory, 'petaldb')
+let db = await openDatabase(location)
+const plain = sqlite('plain.sqlite')
+const indexed = sqlite('indexed.sqlite')
+const inserts = [plain, indexed].map((each) => each.prepare('INSERT INTO tweets VALUES (?, ?)'))
+for (const each of [plain, indexed]) each.exec('BEGIN')
+await db.importLines(
+  (function* () {
+    let lines: string[] = []
+    for (const tweet of generateTweets({ count, seed: 1 })) {
+      const json = JSON.stringify(tweet)
+      for (const insert of inserts) insert.run(tweet._id, json)
+      lines.push(`${json}\n`)
+      if (lines.length < 1000) continue
+      yield Buffer.from(lines.join(''))
+      lines = []
+    }
+    yield Buffer.from(lines.join(''))
+  })()
+)
+for (const each of [plain, indexed]) each.exec('COMMIT')
+for (const columns of indexes) indexed.exec(`CREATE INDEX "${columns}" ON tweets (${columns.replaceAll('"', '')})`)
+await db.close()
+db = await openDatabase(location)
+
+/** In any order. */
+function normalised(rows: readonly Row[]): string {
+  return JSON.stringify(rows.map((row) => JSON.stringify(row)).sort())
+}
+
+const rows: string[][] = []
+for (const { title, ask, sql } of questions) {
+  const [byIndex, byScan] = [indexed, plain].map((each) => each.prepare(sql).raw())
+  const begin = performance.now()
+  const found = normalised(await ask(db, {}))
+  const first = significant(performance.now() - begin)
+  for (const other of [await ask(db, { hint: 'scan' }), byIndex!.all() as Row[], byScan!.all() as Row[]]) {
+    if (normalised(other) !== found) throw new Error(`${title}: another answer`)
+  }
+  rows.push([
+    title,
+    await median(rounds, () => ask(db, {})),
+    first,
+    await median(fullRounds, () => ask(db, { hint: 'scan' })),
+    await median(rounds, () => byIndex!.all()),
+    await median(fullRounds, () => byScan!.all())
+  ])
+  console.error(rows.at(-1)?.join(' | '))
+}
+await db.close()
+for (const each of [plain, indexed]) each.close()
+
+const report = [
+  '# What a collection holds',
+  '',
+  header(machine(), `node --import tsx bench/summaries.ts --count ${count}`),
+  '',
+  `${count.toLocaleString('en')} generated tweets, milliseconds, medians of ${rounds} (${fullRounds} where all is read); all give the same. *First*: asked once, in this order, after the database was opened again.`,
+  '',
+  table(
+    ['question', 'PetalDB', 'first', 'PetalDB, all read', 'SQLite, an index per question', 'SQLite, no index'],
+    rows
+  )
+].join('\n')
+console.log(report)
+if (options.output !== undefined) {
+  mkdirSync(options.output, { recursive: true })
+  writeFileSync(join(options.output, `summaries-${count}.md`), `${report}\n`)
+}
