@@ -154,11 +154,14 @@ function normalised(rows: readonly Row[]): string {
 
 const rows: string[][] = []
 for (const { title, ask, sql } of questions) {
-  const [byIndex, byScan] = [indexed, plain].map((each) => each.prepare(sql).raw())
+  const [byIndex, byScan] = [indexed, plain].map((each) => {
+    const statement = each.prepare(sql)
+    return (): Row[] => (statement.all() as object[]).map((row) => Object.values(row))
+  })
   const begin = performance.now()
   const found = normalised(await ask(db, {}))
   const first = significant(performance.now() - begin)
-  for (const other of [await ask(db, { hint: 'scan' }), byIndex!.all() as Row[], byScan!.all() as Row[]]) {
+  for (const other of [await ask(db, { hint: 'scan' }), byIndex!(), byScan!()]) {
     if (normalised(other) !== found) throw new Error(`${title}: another answer`)
   }
   rows.push([
@@ -166,8 +169,8 @@ for (const { title, ask, sql } of questions) {
     await median(rounds, () => ask(db, {})),
     first,
     await median(fullRounds, () => ask(db, { hint: 'scan' })),
-    await median(rounds, () => byIndex!.all()),
-    await median(fullRounds, () => byScan!.all())
+    await median(rounds, () => byIndex!()),
+    await median(fullRounds, () => byScan!())
   ])
   console.error(rows.at(-1)?.join(' | '))
 }

@@ -102,6 +102,26 @@ test('an AND that a rare value leaves nothing of has no other row read', async (
   await harness.close()
 })
 
+test('rows that were not needed the first time are not missed the second time', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments, seed: { lo: 7, hi: 11 } })
+  await harness.insert(Array.from({ length: count }, (_, i) => documentAt(i)))
+  await harness.reopen()
+  for (let i = 0; i < asks; i++) {
+    const { bounds } = compileFilter({
+      $or: [{ unique: `u${i * 251}` }, { unique: `nobody${i}` }, { pair: `p${i * 7}` }]
+    })
+    const { view } = harness.snapshot()
+    const walk = async (): Promise<number> =>
+      (view.skip?.(0, bounds, 1) ?? 0) + (await view.evaluate(0, bounds)).upperCount
+    const first = await walk()
+    const { misses } = harness.index.stats().cache
+    assert.is(await walk(), first)
+    assert.is(harness.index.stats().cache.misses, misses, `${i}: the segment is evaluated in memory`)
+    view.close()
+  }
+  await harness.close()
+})
+
 test('what is asked of a store that has to be waited for is found as well', async () => {
   const [atOnce, later] = [await open(), await open(true)]
   const filters: Document[] = [

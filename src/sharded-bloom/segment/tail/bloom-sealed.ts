@@ -25,6 +25,8 @@ export class BloomSealedTail implements SealedTail {
   readonly #groupDocuments: number
   readonly #unknownGroups: number
   readonly #rowNumbers: Int32Array
+  /** Of the rows that were pointed to last, one that is not in memory, or −1. */
+  #absentFrame = -1
 
   constructor(memory: RowMemory, pairHash: PairHash, frames: TailFrames, record: SegmentRecord) {
     const { documents, shards, rowsPerPair, storedAt, upper } = record
@@ -123,6 +125,8 @@ export class BloomSealedTail implements SealedTail {
       isAnySet = memory.kernels.andRows(pointers, count, out + from, length) !== 0
     }
     memory.pop(pointers)
+    // Rows that could only leave less than nothing are not missed.
+    if (isAnySet && this.#absentFrame >= 0) this.#frames.addressOf(this.#absentFrame)
     return count === 0 ? undefined : isAnySet
   }
 
@@ -130,11 +134,16 @@ export class BloomSealedTail implements SealedTail {
   #pointTo(pair: HashedPair, pointers: number, offset: number): number {
     const { u32 } = this.#memory
     const rows = this.#rowsOf(pair)
+    this.#absentFrame = -1
     let count = 0
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!
-      const address = this.#frames.addressOf(Math.floor(row / this.#rowsPerFrame))
-      if (address === 0) continue
+      const frame = Math.floor(row / this.#rowsPerFrame)
+      const address = this.#frames.has(frame) ? this.#frames.addressOf(frame) : 0
+      if (address === 0) {
+        this.#absentFrame = frame
+        continue
+      }
       u32[(pointers >>> 2) + count++] = address + (row % this.#rowsPerFrame) * this.#rowBytes + offset
     }
     return count
