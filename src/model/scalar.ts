@@ -42,6 +42,11 @@ export function toScalar(value: unknown): Scalar | undefined {
   }
 }
 
+/** The form as a text, by which a Map or Set tells scalars apart. */
+export function formOf({ type, key }: Scalar): string {
+  return `${type}:${key}`
+}
+
 /** Text that is equal exactly for equal values of one of the rarer types. */
 export function specialKey(type: TypeCode, value: object): string {
   switch (type) {

@@ -3,7 +3,7 @@
  */
 import { equalValues } from '../model/compare.ts'
 import { isExactDouble, toDouble } from '../model/numbers.ts'
-import { toScalar } from '../model/scalar.ts'
+import { formOf, toScalar } from '../model/scalar.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
 import { ContainerSet } from './container-set.ts'
 
@@ -54,5 +54,5 @@ function primitiveOf(value: unknown): string | number | boolean | null | undefin
 /** undefined for objects and arrays. */
 function bucketKey(value: unknown): string | undefined {
   const scalar = toScalar(value)
-  return scalar === undefined ? undefined : `${scalar.type}:${scalar.key}`
+  return scalar === undefined ? undefined : formOf(scalar)
 }

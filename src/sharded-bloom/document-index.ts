@@ -183,7 +183,8 @@ export interface IndexView {
   skip?(segment: number, expression: PairExpression, step: 1 | -1): number
   /**
    * Bounds of one segment; a promise only when rows have to be read asynchronously.
-   * @param listed only so many candidates are asked for one by one, the first: to list all takes longer than to count them
+   * @param listed where all candidates are certain, only so many are asked for one by one, the first: to list all takes longer
+   *   than to count them
    */
   evaluate(segment: number, expression: PairExpression, listed?: number): SegmentCandidates | Promise<SegmentCandidates>
   /**
@@ -214,7 +215,7 @@ export interface SegmentCandidates {
   ordinal(i: number): number
   /** True when ordinal(i) is in lower: it matches without being confirmed. */
   isCertain(i: number): boolean
-  /** True when the ordinal is in upper. */
+  /** True when the ordinal is in upper. REQUIRES: all were to be listed */
   has(ordinal: number): boolean
   /** Rows read and their bytes, for explain(). */
   readonly rowsRead: number

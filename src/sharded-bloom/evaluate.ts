@@ -27,7 +27,7 @@ const maxAndRows = 32
  * @param live bit set = live; undefined when all are
  * @param documents positions below it are visible
  * @param groups outside of them no document is in upper: see segment/groups.ts; at least one
- * @param listed so many positions of upper at most
+ * @param listed so many positions of upper at most, where all are certain
  */
 export function evaluateSegment(
   memory: RowMemory,

@@ -3,7 +3,7 @@ import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { RowPart } from './segment/and-groups.ts'
 
 export interface Evaluation {
-  /** Positions in upper, live and below the limit, ascending: the first ones of upperCount. */
+  /** Positions in upper, live and below the limit, ascending: of upperCount the first ones, where all are certain. */
   readonly upper: Uint16Array
   readonly upperCount: number
   readonly lowerCount: number
@@ -28,7 +28,7 @@ export const noDocuments: Evaluation = {
 /**
  * @param part of the rows that has bits, and was read
  * @param upper and lower addresses of rows, 0 for no document; lower is part of upper, or the same row
- * @param listed so many positions at most
+ * @param listed so many positions at most, where all are certain
  */
 export function evaluationOf(
   memory: RowMemory,
@@ -43,9 +43,9 @@ export function evaluationOf(
     return { ...noDocuments, rowsRead, bytesTouched }
   }
   const upperCount = memory.kernels.popcount(upper + part.from, part.length)
-  const positions = positionsOf(upper, Math.min(upperCount, listed), part, memory)
   const lowerCount = countOf(upper, lower, upperCount, part, memory)
   const isLowerUpper = lowerCount === upperCount
+  const positions = positionsOf(upper, isLowerUpper ? Math.min(upperCount, listed) : upperCount, part, memory)
   return {
     upper: positions,
     upperCount,

@@ -216,6 +216,7 @@ export class ShardedView implements IndexView {
 }
 
 const excluded: PreparedBounds = { root: { kind: 'none' }, leaves: [], locations: [] }
+
 class Candidates implements SegmentCandidates {
   readonly #handle: SegmentHandle
   readonly #evaluation: Evaluation

@@ -7,12 +7,13 @@
 import type { TallyRead } from '../../aggregate/stage.ts'
 import { Tally } from '../../aggregate/tally.ts'
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
+import { formOf } from '../../model/scalar.ts'
 import type { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { Execution } from '../read/execution.ts'
 import { type CompiledFind, matchesOf } from '../read/find.ts'
-import { forEachStep } from '../read/steps.ts'
+import { forEachStep, type Waiting } from '../read/steps.ts'
 import {
   ask,
   askCounts,
@@ -23,8 +24,6 @@ import {
   readAll,
   readFirst
 } from '../read/value-reads.ts'
-
-type Waiting<T> = Generator<Promise<unknown>, T, unknown>
 
 /** Gives the tally of all matches. REQUIRES: no skip and no limit */
 export function* tallyGroups(execution: Execution, find: CompiledFind, read: TallyRead): Waiting<Tally> {
@@ -83,7 +82,7 @@ class SegmentTally {
 
   /** False when the store has no document with it. */
   *#add({ value }: ValuePair, found: SegmentCandidates): Waiting<boolean> {
-    const form = `${value.type}:${value.key}`
+    const form = formOf(value)
     if (!this.#ids.has(form)) {
       yield* readFirst(this.#execution, found, ({ document }) => this.#ids.set(form, this.#tally.idOf(document)))
       if (!this.#ids.has(form)) return false

@@ -20,7 +20,7 @@ import { Confirmer, type Match } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-survey.ts'
 import { compareToType, compareToValue, endOfValue, valueOfEnd } from './sort-value.ts'
-import { forEachStep, wait } from './steps.ts'
+import { forEachStep, type Waiting, wait } from './steps.ts'
 
 /** What has to be read whatever the columns say is worth reading apart where it is less than one in so many. */
 const maxShareApart = 1 / 4
@@ -33,8 +33,6 @@ const firstRange = 1.25
 const nextRange = 4
 
 type End = RangeEnd['key']
-type Waiting<T> = Generator<Promise<unknown>, T, unknown>
-
 /**
  * The first `wanted` matches in order; undefined where it takes all of them to know, or nearly.
  * @param sort at least one field

@@ -3,7 +3,7 @@ import { compareValues, equalValues } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { splitPath } from '../../model/path.ts'
-import { type Scalar, toScalar } from '../../model/scalar.ts'
+import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { toText } from '../write/pending-ids.ts'
 
@@ -62,10 +62,6 @@ export class DistinctValues {
     if (bucket === undefined) this.#buckets.set(form, [value])
     else if (!bucket.some((other) => equalValues(other, value))) bucket.push(value)
   }
-}
-
-function formOf({ type, key }: Scalar): string {
-  return `${type}:${key}`
 }
 
 function compoundForm(value: unknown): string {

@@ -11,7 +11,7 @@ import { DistinctValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
 import { beginFind, compileFind, matchesOf } from './find.ts'
 import { Meter } from './meter.ts'
-import { advance, forEachStep } from './steps.ts'
+import { advance, forEachStep, type Waiting } from './steps.ts'
 import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
 
 /** @throws PetalError BadValue for a path that is not one, and as find() */
@@ -50,7 +50,7 @@ interface Asked {
 }
 
 /** Reads, of each segment, the documents that may have values that were not met. */
-function readOthers(execution: Execution, asked: Asked): Generator<Promise<unknown>, void, unknown> {
+function readOthers(execution: Execution, asked: Asked): Waiting<void> {
   const { filter, bounds, values } = asked
   return forEachSegment(execution, filter, function* (segment, matches) {
     const met = yield* meetValues(execution, segment, matches, asked)
@@ -65,7 +65,7 @@ function* meetValues(
   segment: number,
   matches: SegmentCandidates,
   { filter, bounds, values }: Asked
-): Generator<Promise<unknown>, ValuePair[], unknown> {
+): Waiting<ValuePair[]> {
   const pairs = yield* knownValues(execution, segment, matches, bounds)
   const isMet = ({ value }: ValuePair): boolean => values.has(value)
   // To ask for a value takes about what a document takes.

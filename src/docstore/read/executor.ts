@@ -59,12 +59,11 @@ export function* countMatches(execution: Execution): Steps<number> {
     for (let i = 0; i < segmentCount && count < maxMatches; i++) {
       i += skip(execution, i, false)
       if (i === segmentCount) break
-      const counts = yield* wait(view.index.evaluate(i, plan.bounds, 0))
-      meter.seeSegment(counts)
+      const segment = yield* wait(view.index.evaluate(i, plan.bounds, 0))
+      meter.seeSegment(segment)
       yield* pauseIfDue(execution)
-      count += counts.lowerCount
-      if (counts.lowerCount === counts.upperCount) continue
-      const segment = yield* wait(view.index.evaluate(i, plan.bounds))
+      count += segment.lowerCount
+      if (segment.lowerCount === segment.upperCount) continue
       const confirmer = new Confirmer(filter, meter, maxMatches - count, true)
       const range = { from: segment.firstOrdinal, to: segment.endOrdinal, reverse: false }
       yield* forEachStep(confirm(execution, confirmer, uncertain(segment), range), addSlice)

@@ -7,6 +7,9 @@
 /** Yields slices of results (T, never a promise) and promises to be awaited. */
 export type Steps<T> = Generator<T | Promise<unknown>, void, unknown>
 
+/** Part of a Steps generator: may have to wait, and gives T in the end. */
+export type Waiting<T> = Generator<Promise<unknown>, T, unknown>
+
 /** Inside a Steps generator: the value, awaited when it is a promise. */
 export function* wait<T>(value: T | Promise<T>): Generator<Promise<unknown>, T, unknown> {
   // The driver below resumes with what the promise was fulfilled with.

@@ -10,14 +10,12 @@ import { confirm } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import type { CompiledFind } from './find.ts'
-import { forEachStep, wait } from './steps.ts'
+import { forEachStep, type Waiting, wait } from './steps.ts'
 
 /** Fewer certain matches of a segment than these are read. */
 const minMatches = 64
 /** A filter of more terms would have to be looked up for every value. */
 const maxTerms = 64
-
-type Waiting<T> = Generator<Promise<unknown>, T, unknown>
 
 /** How the values on a path are asked for; undefined where all matches have to be read. */
 export function boundsOfValues(
@@ -63,22 +61,25 @@ export function* knownValues(
   return values.filter((value) => bounds.proves(value))
 }
 
-/** What the segment tells of an expression. */
-export function* ask(execution: Execution, segment: number, expression: PairExpression): Waiting<SegmentCandidates> {
-  const found = yield* wait(execution.view.index.evaluate(segment, expression))
+/** What the segment tells of an expression. @param listed as of IndexView.evaluate() */
+export function* ask(
+  execution: Execution,
+  segment: number,
+  expression: PairExpression,
+  listed?: number
+): Waiting<SegmentCandidates> {
+  const found = yield* wait(execution.view.index.evaluate(segment, expression, listed))
   yield* pauseIfDue(execution)
   return found
 }
 
 /** As ask(), to be counted and for the first certain one. */
-export function* askCounts(
+export function askCounts(
   execution: Execution,
   segment: number,
   expression: PairExpression
 ): Waiting<SegmentCandidates> {
-  const found = yield* wait(execution.view.index.evaluate(segment, expression, 1))
-  yield* pauseIfDue(execution)
-  return found.lowerCount === 0 || found.isCertain(0) ? found : yield* ask(execution, segment, expression)
+  return ask(execution, segment, expression, 1)
 }
 
 /** Confirms and visits candidates of a segment. */
