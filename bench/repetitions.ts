@@ -1,4 +1,5 @@
 /** How often a query is timed: one rule for every contender, by how long the query takes it when it is warm. */
+import { spread } from './statistics.ts'
 
 /** Repetitions of a query that takes less than 50 ms, unless told otherwise. */
 export const defaultRounds = 15
@@ -44,4 +45,16 @@ export async function warmUp(run: () => Promise<number>): Promise<number> {
     fastest = Math.min(fastest, milliseconds)
   }
   return fastest
+}
+
+/** Median milliseconds of so many runs, after one that does not count. */
+export async function medianOf(times: number, run: () => unknown): Promise<number> {
+  await run()
+  const taken: number[] = []
+  for (let i = 0; i < times; i++) {
+    const begin = performance.now()
+    await run()
+    taken.push(performance.now() - begin)
+  }
+  return spread(taken).median
 }

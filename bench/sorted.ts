@@ -8,13 +8,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import Sqlite, { type Statement } from 'better-sqlite3'
+import type { Statement } from 'better-sqlite3'
 import type { Document, Filter } from '../src/index.ts'
 import { generateTweets } from '../src/workload/index.ts'
 import { openDatabase } from './contenders/petaldb-api.ts'
 import { machine } from './machine.ts'
 import { header, significant, table } from './query-report.ts'
-import { spread } from './statistics.ts'
+import { medianOf } from './repetitions.ts'
+import { openSqliteFile } from './sqlite-file.ts'
 
 const { values: options } = parseArgs({
   options: { count: { type: 'string', default: '200000' }, output: { type: 'string' } }
@@ -85,24 +86,10 @@ const indexes = [
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-sorted-'))
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
 
-function sqlite(name: string): Sqlite {
-  const db = new Sqlite(join(directory, name))
-  db.pragma('journal_mode = WAL')
-  db.pragma('cache_size = -262144')
-  db.pragma('mmap_size = 1073741824')
+function sqlite(name: string): ReturnType<typeof openSqliteFile> {
+  const db = openSqliteFile(join(directory, name))
   db.exec('CREATE TABLE tweets (id INTEGER PRIMARY KEY, doc TEXT)')
   return db
-}
-
-async function median(times: number, ask: () => unknown): Promise<string> {
-  await ask()
-  const taken: number[] = []
-  for (let i = 0; i < times; i++) {
-    const begin = performance.now()
-    await ask()
-    taken.push(performance.now() - begin)
-  }
-  return significant(spread(taken).median)
 }
 
 const db = await openDatabase(join(directory, 'petaldb'))
@@ -136,11 +123,11 @@ for (const { title, filter, sort, where, order } of questions) {
   const { executionStats } = await db.find(filter, { sort, limit }).explain()
   rows.push([
     title,
-    await median(rounds, () => find()),
+    significant(await medianOf(rounds, () => find())),
     executionStats.totalDocsExamined.toLocaleString('en'),
-    await median(fullRounds, () => find('scan')),
-    await median(rounds, () => parsed(byIndex)),
-    await median(fullRounds, () => parsed(byScan))
+    significant(await medianOf(fullRounds, () => find('scan'))),
+    significant(await medianOf(rounds, () => parsed(byIndex))),
+    significant(await medianOf(fullRounds, () => parsed(byScan)))
   ])
 }
 await db.close()

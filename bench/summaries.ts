@@ -8,13 +8,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import Sqlite from 'better-sqlite3'
 import type { Database } from '../src/index.ts'
 import { generateTweets } from '../src/workload/index.ts'
 import { openDatabase } from './contenders/petaldb-api.ts'
 import { machine } from './machine.ts'
 import { header, significant, table } from './query-report.ts'
-import { spread } from './statistics.ts'
+import { medianOf } from './repetitions.ts'
+import { openSqliteFile } from './sqlite-file.ts'
 
 const { values: options } = parseArgs({
   options: { count: { type: 'string', default: '1000000' }, output: { type: 'string' } }
@@ -102,24 +102,10 @@ const indexes = [`${lang}, ${verified}`, `${verified}, ${city}`, city, `${lang},
 const directory = mkdtempSync(join(tmpdir(), 'petaldb-summaries-'))
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
 
-function sqlite(name: string): Sqlite {
-  const db = new Sqlite(join(directory, name))
-  db.pragma('journal_mode = WAL')
-  db.pragma('cache_size = -262144')
-  db.pragma('mmap_size = 1073741824')
+function sqlite(name: string): ReturnType<typeof openSqliteFile> {
+  const db = openSqliteFile(join(directory, name))
   db.exec('CREATE TABLE tweets (id INTEGER PRIMARY KEY, doc TEXT)')
   return db
-}
-
-async function median(times: number, ask: () => unknown): Promise<string> {
-  await ask()
-  const taken: number[] = []
-  for (let i = 0; i < times; i++) {
-    const begin = performance.now()
-    await ask()
-    taken.push(performance.now() - begin)
-  }
-  return significant(spread(taken).median)
 }
 
 const location = join(directory, 'petaldb')
@@ -166,11 +152,11 @@ for (const { title, ask, sql } of questions) {
   }
   rows.push([
     title,
-    await median(rounds, () => ask(db, {})),
+    significant(await medianOf(rounds, () => ask(db, {}))),
     first,
-    await median(fullRounds, () => ask(db, { hint: 'scan' })),
-    await median(rounds, () => byIndex!()),
-    await median(fullRounds, () => byScan!())
+    significant(await medianOf(fullRounds, () => ask(db, { hint: 'scan' }))),
+    significant(await medianOf(rounds, () => byIndex!())),
+    significant(await medianOf(fullRounds, () => byScan!()))
   ])
   console.error(rows.at(-1)?.join(' | '))
 }

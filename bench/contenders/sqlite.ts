@@ -1,8 +1,9 @@
 /** SQLite with JSON text in a column, without indexes and with one for each queried path. */
 import { join } from 'node:path'
-import Database, { type Statement } from 'better-sqlite3'
+import type { Statement } from 'better-sqlite3'
 import type { Document } from '../../src/model/types.ts'
 import type { Contender, OpenContender } from '../contender.ts'
+import { openSqliteFile } from '../sqlite-file.ts'
 import { condition, indexes, schema } from './sql.ts'
 import { packageVersion } from './versions.ts'
 
@@ -11,11 +12,8 @@ export const openSqlite: OpenContender = async (directory) => open(directory, fa
 export const openIndexedSqlite: OpenContender = async (directory) => open(directory, true)
 
 function open(directory: string, isIndexed: boolean): Contender {
-  const db = new Database(join(directory, 'tweets.sqlite'))
-  db.pragma('journal_mode = WAL')
+  const db = openSqliteFile(join(directory, 'tweets.sqlite'))
   db.pragma('synchronous = NORMAL')
-  db.pragma('cache_size = -262144')
-  db.pragma('mmap_size = 1073741824')
   db.exec(schema)
   const insert = db.prepare('INSERT INTO tweets (id, doc) VALUES (?, ?)')
   const insertAll = db.transaction((rows: readonly (readonly [id: unknown, doc: string])[]) => {

@@ -1,0 +1,10 @@
+/** An SQLite file as all benchmarks open one. */
+import Sqlite from 'better-sqlite3'
+
+export function openSqliteFile(path: string): Sqlite {
+  const db = new Sqlite(path)
+  db.pragma('journal_mode = WAL')
+  db.pragma('cache_size = -262144')
+  db.pragma('mmap_size = 1073741824')
+  return db
+}
