@@ -47,6 +47,7 @@ export const manifest = {
   additionalMethods: {
     approximateSize: true,
     backup: true,
+    beginIngest: true,
     compactRange: true,
     keyRanges: true,
     lookup: true,

@@ -6,6 +6,7 @@ import type { AbstractReadOptions, AbstractSnapshot, Transcoder } from 'abstract
 import type { EncodedBatch } from './encoded-batch.ts'
 import { approximateSize } from './engine/approximate-size.ts'
 import { captureState } from './engine/capture.ts'
+import type { Ingest } from './engine/ingest.ts'
 import { readInto, readText } from './engine/point-reads.ts'
 import { readProperty } from './engine/properties.ts'
 import type { Moment } from './engine/snapshots.ts'
@@ -204,6 +205,21 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   async flush(): Promise<void> {
     if (this.status === 'opening') return this.deferAsync(() => this.flush())
     return this._engine.flush()
+  }
+
+  /** Whether beginIngest() can be called: not where the store keeps value filters. @throws LEVEL_DATABASE_NOT_OPEN */
+  get canIngest(): boolean {
+    return this._engine.options.values === undefined
+  }
+
+  /**
+   * For tables that are written elsewhere, by IngestTables in any thread, with keys that the store does not have; they
+   * become part of it all at once.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED with the option values, LEVEL_IO_ERROR
+   */
+  async beginIngest(): Promise<Ingest> {
+    if (this.status === 'opening') return this.deferAsync(() => this.beginIngest())
+    return this._engine.beginIngest()
   }
 
   /**

@@ -21,8 +21,16 @@ import { MemtableReader } from './memtable-reader.ts'
 import { RunReader } from './run-reader.ts'
 import { TableOutputs } from './table-outputs.ts'
 
-/** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED (the extractor), LEVEL_ABORTED */
-export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: Pace): Promise<TableJobResult> {
+/**
+ * @param onWritten told how many tables there are, and that the inputs are not needed any more: what is left is syncs
+ * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED (the extractor), LEVEL_ABORTED
+ */
+export async function runTableJob(
+  job: TableJob,
+  fileSystem: FileSystem,
+  pace: Pace,
+  onWritten?: (tables: number) => void
+): Promise<TableJobResult> {
   const started = performance.now()
   const outputs = new TableOutputs(job, fileSystem, await collectorFactory(job))
   const inputs: { close(): void }[] = []
@@ -37,6 +45,7 @@ export async function runTableJob(job: TableJob, fileSystem: FileSystem, pace: P
     // Before its inputs go: what the table's end is made of may be theirs.
     outputs.end()
     for (const input of inputs) input.close()
+    onWritten?.(outputs.count)
     const tables = await pace.during(outputs.finish())
     return {
       tables,

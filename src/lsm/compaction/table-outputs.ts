@@ -51,6 +51,11 @@ export class TableOutputs {
     this.#createCollector = createCollector
   }
 
+  /** Tables begun so far: as many of the job's numbers are used. */
+  get count(): number {
+    return this.#begun.length
+  }
+
   get isOpen(): boolean {
     return this.#current !== undefined
   }

@@ -24,6 +24,9 @@ import { RetryDelay } from './retry-delay.ts'
 import type { Snapshots } from './snapshots.ts'
 import { compactionLimits, mergeJob, type PlannedJob } from './table-jobs.ts'
 
+/** Of an edit that names tables to take in. */
+export type AddedTables = NonNullable<VersionEdit['newTables']>
+
 /** Of an edit that names tables to drop. */
 export type DroppedTables = NonNullable<VersionEdit['deletedTables']>
 
@@ -60,7 +63,7 @@ export class Background {
   #running: Merge | undefined
   /** Of the last pick that started nothing. */
   #fruitless: { readonly version: Version; readonly running: Merge | undefined } | undefined
-  /** Merges and drops by hand, one after another; the picker waits while there are any. */
+  /** Merges, drops and ingests by hand, one after another; the picker waits while there are any. */
   #byHand: Promise<void> = Promise.resolve()
   #handCount = 0
   /** Why the last merge failed, while none has succeeded since. */
@@ -121,25 +124,45 @@ export class Background {
       const { snapshots, counters, progressed } = this.#host
       const deletedTables = choose()
       if (deletedTables.length === 0) return
-      await snapshots.throughDrop(() => this.#install({ deletedTables }))
+      await snapshots.throughEdit(() => this.#install({ deletedTables }))
       counters.droppedTables += deletedTables.length
       progressed()
     })
   }
 
+  /**
+   * Takes in tables that others have written.
+   * @param choose says to which levels, once no merge changes them; undefined: nothing is taken in
+   * @returns whether it was
+   */
+  add(choose: () => Promise<AddedTables | undefined>): Promise<boolean> {
+    return this.#whileNothingMerges(async () => {
+      if (this.#isStopped) throw this.lastError ?? closed()
+      const { snapshots, counters } = this.#host
+      const newTables = await choose()
+      if (newTables === undefined) return false
+      await snapshots.throughEdit(() => this.#install({ newTables }))
+      counters.ingestedTables += newTables.length
+      return true
+    })
+  }
+
   /** One after another, and the picker waits. */
-  #whileNothingMerges(run: () => Promise<void>): Promise<void> {
+  #whileNothingMerges<T>(run: () => Promise<T>): Promise<T> {
     this.#handCount++
     const done = this.#byHand.then(async () => {
       try {
         await Promise.all([this.#merging, this.#moving])
-        await run()
+        return await run()
       } finally {
         this.#handCount--
         this.schedule()
       }
     })
-    this.#byHand = done.catch(() => undefined)
+    this.#byHand = done.then(
+      () => undefined,
+      () => undefined
+    )
     return done
   }
 

@@ -31,6 +31,8 @@ export class EngineCounters {
   moves = 0
   /** Tables that were dropped as a whole, because all in them was cleared. */
   droppedTables = 0
+  /** Tables that others have written, taken in as a whole. */
+  ingestedTables = 0
   failedJobs = 0
   /** What writers waited for: memtables to be written out. */
   readonly memtableWaits: WaitCounts = noWaits()

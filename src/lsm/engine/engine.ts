@@ -12,6 +12,7 @@
 import type { BlockCache } from '../cache/block-cache.ts'
 import type { JobRunner } from '../compaction/job.ts'
 import type { PutHashes } from '../encoded-batch.ts'
+import { notSupported } from '../errors.ts'
 import type { VersionEdit } from '../format/version-edit.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import type { Lock } from '../fs/lock.ts'
@@ -21,11 +22,12 @@ import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
 import type { VersionSet } from '../version/version-set.ts'
 import { applyBatches } from './apply-batches.ts'
-import { Background, type DroppedTables } from './background.ts'
+import { type AddedTables, Background, type DroppedTables } from './background.ts'
 import { EngineCounters } from './counters.ts'
 import { EngineReadView } from './engine-read-view.ts'
 import type { FrozenBuffer } from './flushes.ts'
 import { Garbage } from './garbage.ts'
+import { Ingest } from './ingest.ts'
 import type { Logs } from './logs.ts'
 import { mergeOfRange } from './range-merge.ts'
 import { type Moment, Snapshots } from './snapshots.ts'
@@ -183,6 +185,28 @@ export class Engine implements Moment {
    */
   dropTables(choose: () => DroppedTables): Promise<void> {
     return this.#background.drop(choose)
+  }
+
+  /** @throws what ended writing; LEVEL_NOT_SUPPORTED for a store with value filters, which tables come with */
+  async beginIngest(): Promise<Ingest> {
+    if (this.#queue.failure !== undefined) throw this.#queue.failure
+    if (this.options.values !== undefined)
+      throw notSupported('Tables are not ingested by a store with the option values')
+    return new Ingest(this)
+  }
+
+  /**
+   * Takes in tables that others have written, by an edit of the manifest, while nothing is merged. What was written
+   * before is durable first; open snapshots do not see the tables.
+   * @param choose says to which levels, when nothing is merged any more; undefined ends it
+   * @returns whether they were taken in
+   * @throws LEVEL_IO_ERROR, LEVEL_ABORTED
+   */
+  addTables(choose: () => AddedTables | undefined): Promise<boolean> {
+    return this.#background.add(async () => {
+      await this.sync()
+      return choose()
+    })
   }
 
   /** Makes durable what is visible now. @throws LEVEL_IO_ERROR */

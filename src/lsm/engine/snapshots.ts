@@ -4,8 +4,8 @@
  * Invariants:
  * 1. Snapshots are taken in ascending order of their sequence numbers, because each is of the newest state; the order of
  *    insertion is therefore the numeric order.
- * 2. What a snapshot sees is in the tables and memtables of the present, or, once tables are dropped as a whole, in
- *    those that it holds on to.
+ * 2. What a snapshot sees is in the tables and memtables of the present, or, once tables are dropped as a whole or
+ *    ingested, in those that it holds on to: sequence numbers do not tell that it is older than what was ingested.
  */
 import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
@@ -60,8 +60,8 @@ export class Snapshot implements Moment {
 export class Snapshots {
   readonly #host: SnapshotsHost
   readonly #open = new Set<Snapshot>()
-  /** Drops of tables that are on their way. */
-  #drops = 0
+  /** Drops and ingests of tables that are on their way. */
+  #edits = 0
 
   constructor(host: SnapshotsHost) {
     this.#host = host
@@ -70,7 +70,7 @@ export class Snapshots {
   /** Of the newest state. */
   acquire(): Snapshot {
     const snapshot = new Snapshot(this.#host)
-    if (this.#drops > 0) snapshot.hold()
+    if (this.#edits > 0) snapshot.hold()
     this.#open.add(snapshot)
     return snapshot
   }
@@ -81,14 +81,14 @@ export class Snapshots {
     snapshot.release()
   }
 
-  /** Whoever has a snapshot by the time that tables are dropped goes on seeing what was in them. */
-  async throughDrop<T>(drop: () => Promise<T>): Promise<T> {
-    this.#drops++
+  /** Whoever has a snapshot by the time that tables are dropped, or ingested, goes on seeing what was there before. */
+  async throughEdit<T>(edit: () => Promise<T>): Promise<T> {
+    this.#edits++
     for (const snapshot of this.#open) snapshot.hold()
     try {
-      return await drop()
+      return await edit()
     } finally {
-      this.#drops--
+      this.#edits--
     }
   }
 

@@ -47,6 +47,8 @@ export interface StoreStats {
     readonly movedTables: number
     /** Tables that clear() dropped as a whole. */
     readonly droppedTables: number
+    /** Tables that were taken in as a whole, see LsmLevel.beginIngest(). */
+    readonly ingestedTables: number
     readonly failedJobs: number
     /** Bytes written to tables per byte flushed. */
     readonly amplification: number
@@ -88,6 +90,7 @@ export function storeStats(engine: Engine): StoreStats {
       flushMilliseconds: counters.flushMilliseconds,
       movedTables: counters.moves,
       droppedTables: counters.droppedTables,
+      ingestedTables: counters.ingestedTables,
       failedJobs: counters.failedJobs,
       amplification: counters.writeAmplification,
       ...counters.waits

@@ -166,7 +166,7 @@ export class Arena {
     this.#used = end
   }
 
-  /** The chunks as they are now. REQUIRES: their memory is shared. */
+  /** The chunks as they are now. REQUIRES: their memory is shared, if another thread is to have them. */
   snapshot(): readonly ArenaChunk[] {
     const last = this.#chunks.length - 1
     return this.#chunks.map(({ buffer, byteOffset, length }, number) => ({

@@ -9,8 +9,9 @@
  * 2. Entries are never removed or changed: a cursor stays right while others add.
  */
 import type { MemtableSnapshot } from '../compaction/job.ts'
+import type { KeySpan } from '../compaction/key-span.ts'
 import type { Cursor } from '../format/cursor.ts'
-import { compareRanges, EntryKind, type EntryRanges, type EntryRecord } from '../format/entry.ts'
+import { compareRanges, EntryKind, type EntryRanges, EntryRecord } from '../format/entry.ts'
 import type { Found } from '../format/found.ts'
 import { mergeCursors } from '../read/merging-cursor.ts'
 import type { Arena } from './arena.ts'
@@ -139,6 +140,22 @@ export class Memtable {
     return (
       cursor.isValid && compareRanges(cursor.keyBytes, cursor.keyStart, cursor.keyEnd, largest, 0, largest.length) <= 0
     )
+  }
+
+  /** Whether some tombstone's key is within one of the spans, be there newer versions of it or not. */
+  hasTombstonesIn(spans: readonly KeySpan[]): boolean {
+    if (this.#tombstones === 0) return false
+    const entry = new EntryRecord()
+    const isInside = ({ smallest, largest }: KeySpan): boolean => {
+      const { keyBytes, keyStart, keyEnd } = entry
+      if (compareRanges(keyBytes, keyStart, keyEnd, smallest, 0, smallest.length) < 0) return false
+      return compareRanges(keyBytes, keyStart, keyEnd, largest, 0, largest.length) <= 0
+    }
+    for (let number = 0; number < this.#entries.length; number++) {
+      this.#entries.read(number, entry)
+      if (entry.kind === EntryKind.tombstone && spans.some(isInside)) return true
+    }
+    return false
   }
 
   /** Gives the memory of entries and arena to memtables to come. Nobody reads this one any more. */

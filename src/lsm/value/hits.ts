@@ -44,7 +44,8 @@ export interface HitOptions {
 export class Hits {
   readonly #view: ValueView
   readonly #options: HitOptions
-  readonly #hits = new Map<number, Hit>()
+  /** By rank: entries that were ingested have one. */
+  readonly #hits = new Map<number, Hit[]>()
   /** Negated ranks of the hits: the best first. */
   readonly #waiting = new NumberHeap()
   /** Ranks of the K best, the worst first; those already taken included. */
@@ -77,7 +78,10 @@ export class Hits {
     if (!this.#options.matches(key, value) || !this.#isVisible(key, sequence)) return
     this.#waitingBytes += value.length
     const keepsValue = this.#waitingBytes <= maxWaitingBytes
-    this.#hits.set(rank, { key: Buffer.from(key), sequence, value: keepsValue ? Buffer.from(value) : undefined })
+    const hit: Hit = { key: Buffer.from(key), sequence, value: keepsValue ? Buffer.from(value) : undefined }
+    const equals = this.#hits.get(rank)
+    if (equals === undefined) this.#hits.set(rank, [hit])
+    else equals.push(hit)
     this.#waiting.push(-rank)
     if (this.#options.limit === Number.POSITIVE_INFINITY) return
     this.#best.push(rank)
@@ -89,8 +93,9 @@ export class Hits {
     const least = this.#waiting.least
     if (least === undefined || -least <= bound) return undefined
     this.#waiting.pop()
-    const hit = this.#hits.get(-least) as Hit
-    this.#hits.delete(-least)
+    const equals = this.#hits.get(-least) as Hit[]
+    const hit = equals.pop() as Hit
+    if (equals.length === 0) this.#hits.delete(-least)
     this.#waitingBytes -= hit.value?.length ?? 0
     return hit
   }

@@ -1,0 +1,49 @@
+/**
+ * Where ingested tables go: pure policy.
+ *
+ * Invariants:
+ * 1. No table of the store has a version of an ingested key: none is live, and where a table that overlaps has tombstones,
+ *    nothing is ingested. So it makes no difference to reads which tables stand above an ingested one, and it goes to the
+ *    deepest level where it overlaps none.
+ * 2. Entries have sequence number 0. Level 0 is ordered by the newest entry of each table: tables of nothing but ingested
+ *    entries stand behind all others there, and to a merge with others they add nothing that would move what it makes to
+ *    another place. (With the sequence number of the time, several tables would have the same newest entry, and a merge of
+ *    one of them with older tables would come before newer ones.)
+ */
+import { type KeySpan, overlaps } from '../compaction/key-span.ts'
+import { compareKeys } from '../format/entry.ts'
+import { levelCount, type VersionEdit } from '../format/version-edit.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { Version } from '../version/version.ts'
+
+export type PlacedTables = NonNullable<VersionEdit['newTables']>
+
+/** Whether a table with tombstones overlaps one of the spans. */
+export function hasTombstonesIn(version: Version, spans: readonly KeySpan[]): boolean {
+  return spans.some(({ smallest, largest }) => {
+    for (let level = 0; level < levelCount; level++) {
+      if (version.overlapping(level, smallest, largest).some(({ tombstones }) => tombstones > 0)) return true
+    }
+    return false
+  })
+}
+
+/** Each in the deepest level where it overlaps neither a table of the version nor one placed before; else in level 0. */
+export function placeTables(version: Version, tables: readonly TableMeta[]): PlacedTables {
+  /** Of each level the table placed last: the others end before it. */
+  const last: (TableMeta | undefined)[] = []
+  // In the order of the keys as few levels do as can be.
+  return [...tables]
+    .sort((a, b) => compareKeys(a.smallest, b.smallest))
+    .map((table) => {
+      let level = levelCount - 1
+      while (level > 0 && !isFree(version, level, last[level], table)) level--
+      last[level] = table
+      return { level, table }
+    })
+}
+
+function isFree(version: Version, level: number, last: TableMeta | undefined, table: TableMeta): boolean {
+  if (last !== undefined && overlaps(last, table)) return false
+  return version.overlapping(level, table.smallest, table.largest).length === 0
+}

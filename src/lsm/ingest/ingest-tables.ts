@@ -1,0 +1,192 @@
+/**
+ * Writes tables for a store to take in, in any thread: entries are collected in memory and written out as a flush does it,
+ * without log and memtable. Nothing is part of the store until Ingest.install() has the tables.
+ *
+ * Invariants:
+ * 1. Of the file numbers it was given, each is used once.
+ * 2. While the tables of one flush are on their way to the device, the next one is filled; of two before it the older has
+ *    to be durable before a third is written.
+ */
+import { join } from 'node:path'
+import type { TableJob, TableJobResult } from '../compaction/job.ts'
+import type { Pace } from '../compaction/job-queue.ts'
+import { runTableJob } from '../compaction/run-table-job.ts'
+import { notSupported } from '../errors.ts'
+import { copyBytes, copyShared } from '../format/bytes.ts'
+import { EntryKind, EntryRecord } from '../format/entry.ts'
+import { tableName } from '../fs/file-names.ts'
+import type { FileSystem } from '../fs/file-system.ts'
+import { Arena, ArenaPool } from '../memtable/arena.ts'
+import { EntryList, entryBytes } from '../memtable/entry-list.ts'
+import type { TableMeta } from '../version/table-meta.ts'
+import type { IngestPlan } from './ingest-plan.ts'
+
+/** Flushes whose tables may be on their way to the device. */
+const maxSyncing = 2
+
+/** Kept by the thread for those to come. Not shared: all of it stays in this thread. */
+const maxIdleBytes = 36 << 20
+const arenas = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
+
+const nothing: Buffer = Buffer.alloc(0)
+
+/** The thread is the job's alone. */
+const unhurried: Pace = { breathe: () => undefined, during: (waiting) => waiting }
+
+export class IngestTables {
+  readonly #plan: IngestPlan
+  readonly #fileSystem: FileSystem
+  #firstNumber: number
+  readonly #endNumber: number
+  #arena = new Arena(arenas)
+  #entries = new EntryList(this.#arena)
+  /** The arena's last chunk, and what of it is in use. */
+  #chunk = 0
+  #bytes = nothing
+  #at = 0
+  readonly #entry = new EntryRecord()
+  /** One flush after another. */
+  #writing: Promise<void> = Promise.resolve()
+  /** All flushes so far, in order; each ends when its tables are durable. */
+  readonly #flushes: Promise<TableJobResult>[] = []
+
+  /** @param numbers file numbers from `firstNumber` on: one for each partition of each flush */
+  constructor(plan: IngestPlan, firstNumber: number, numbers: number, fileSystem: FileSystem) {
+    this.#plan = plan
+    this.#fileSystem = fileSystem
+    this.#firstNumber = firstNumber
+    this.#endNumber = firstNumber + numbers
+    this.#entry.kind = EntryKind.put
+    this.#entry.sequence = plan.sequence
+  }
+
+  /** Bytes of what is in memory and in no flush. */
+  get bytes(): number {
+    return this.#arena.usedBytes + this.#entries.length * entryBytes
+  }
+
+  /**
+   * Adds an entry, whose key is prefix and key one behind the other. Copies all of it.
+   * REQUIRES: the key was never added before, here or in another of the same ingest.
+   */
+  put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void {
+    const bytes = prefix.length + key.length + value.length
+    if (this.#bytes.length - this.#at < bytes) this.#reserve(bytes)
+    const target = this.#bytes
+    const entry = this.#entry
+    const keyStart = this.#at
+    const keyAt = keyStart + prefix.length
+    const keyEnd = keyAt + key.length
+    const valueEnd = keyEnd + value.length
+    copyBytes(prefix, 0, prefix.length, target, keyStart)
+    copyBytes(key, 0, key.length, target, keyAt)
+    copyShared(value, target, keyEnd)
+    entry.keyStart = keyStart
+    entry.keyEnd = keyEnd
+    entry.valueStart = keyEnd
+    entry.valueEnd = valueEnd
+    // Keys are distinct: nobody looks for one by its hash.
+    this.#entries.addKey(this.#chunk, entry, 0)
+    this.#arena.commit(valueEnd)
+    this.#at = valueEnd
+  }
+
+  /**
+   * Writes what is in memory as tables, one for each partition; they may be on their way to the device afterwards.
+   * @throws LEVEL_IO_ERROR, also of flushes before; LEVEL_NOT_SUPPORTED when there are no file numbers left
+   */
+  flush(): Promise<void> {
+    if (this.#entries.length > 0) {
+      const [arena, entries] = [this.#arena, this.#entries]
+      this.#begin()
+      this.#writing = this.#writing.then(() => this.#write(arena, entries)).finally(() => arena.release())
+    }
+    return this.#writing
+  }
+
+  /**
+   * Writes what is left. Nothing is added any more.
+   * @returns all tables, which are durable but for their names
+   * @throws LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED: some tables may be there, see discard()
+   */
+  async finish(): Promise<readonly TableMeta[]> {
+    await this.flush()
+    const results = await Promise.all(this.#flushes)
+    return results.flatMap(({ tables }) => tables)
+  }
+
+  /**
+   * Forgets what is in memory and removes what was written. What cannot be removed is removed when the store is opened.
+   * REQUIRES: install() was not called with these tables, or it has resolved to false. When it rejects, whether the
+   * manifest names them is unknown.
+   */
+  async discard(): Promise<void> {
+    this.#entries.release()
+    this.#arena.release()
+    this.#begin()
+    await this.#writing.catch(() => undefined)
+    // A flush that failed has removed its tables itself.
+    for (const flush of await Promise.allSettled(this.#flushes)) {
+      for (const { number } of flush.status === 'fulfilled' ? flush.value.tables : []) {
+        try {
+          this.#fileSystem.remove(join(this.#plan.directory, tableName(number)))
+        } catch {
+          // See above.
+        }
+      }
+    }
+  }
+
+  #begin(): void {
+    this.#arena = new Arena(arenas)
+    this.#entries = new EntryList(this.#arena)
+    this.#bytes = nothing
+    this.#at = 0
+  }
+
+  #reserve(bytes: number): void {
+    const reserved = this.#arena.reserve(bytes)
+    this.#chunk = reserved.chunk
+    this.#bytes = reserved.bytes
+    this.#at = reserved.offset
+  }
+
+  /** Resolves when the entries are in files, be they durable or not. */
+  async #write(arena: Arena, entries: EntryList): Promise<void> {
+    await this.#flushes.at(-maxSyncing)
+    const job = this.#jobOf(arena, entries)
+    await new Promise<void>((resolve, reject) => {
+      const onWritten = (tables: number): void => {
+        this.#firstNumber += tables
+        resolve()
+      }
+      const flush = runTableJob(job, this.#fileSystem, unhurried, onWritten)
+      this.#flushes.push(flush)
+      flush.catch(reject)
+    })
+  }
+
+  #jobOf(arena: Arena, entries: EntryList): TableJob {
+    const { directory, partitionDepth, table } = this.#plan
+    const reservedNumbers = this.#endNumber - this.#firstNumber
+    if (reservedNumbers === 0) throw notSupported('An ingest needs more file numbers than it was given')
+    const memtable = { chunks: arena.snapshot(), entries: entries.data() }
+    entries.release()
+    return {
+      kind: 'flush',
+      directory,
+      memtables: [memtable],
+      runs: [],
+      snapshots: [],
+      deeper: undefined,
+      grandparents: [],
+      maxGrandparentBytes: Number.POSITIVE_INFINITY,
+      endAfter: [],
+      firstNumber: this.#firstNumber,
+      reservedNumbers,
+      maxFileBytes: Number.POSITIVE_INFINITY,
+      partitionDepth,
+      table
+    }
+  }
+}
