@@ -12,7 +12,7 @@ import type { TableJob, TableJobResult } from '../compaction/job.ts'
 import type { Pace } from '../compaction/job-queue.ts'
 import { runTableJob } from '../compaction/run-table-job.ts'
 import { notSupported } from '../errors.ts'
-import { copyBytes, copyShared } from '../format/bytes.ts'
+import { copyShared } from '../format/bytes.ts'
 import { EntryKind, EntryRecord } from '../format/entry.ts'
 import { tableName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
@@ -29,6 +29,10 @@ const maxIdleBytes = 36 << 20
 const arenas = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
 
 const nothing: Buffer = Buffer.alloc(0)
+
+/** From so many bytes on, set() beats a loop; from so many on, what set() costs where the source is shared is too much. */
+const longLoop = 16
+const longSet = 2048
 
 /** The thread is the job's alone. */
 const unhurried: Pace = { breathe: () => undefined, during: (waiting) => waiting }
@@ -78,9 +82,9 @@ export class IngestTables {
     const keyAt = keyStart + prefix.length
     const keyEnd = keyAt + key.length
     const valueEnd = keyEnd + value.length
-    copyBytes(prefix, 0, prefix.length, target, keyStart)
-    copyBytes(key, 0, key.length, target, keyAt)
-    copyShared(value, target, keyEnd)
+    copyAll(prefix, target, keyStart)
+    copyAll(key, target, keyAt)
+    copyAll(value, target, keyEnd)
     entry.keyStart = keyStart
     entry.keyEnd = keyEnd
     entry.valueStart = keyEnd
@@ -189,4 +193,12 @@ export class IngestTables {
       table
     }
   }
+}
+
+/** Copies the whole source to target[at, …), whose memory is not shared. */
+function copyAll(source: Uint8Array, target: Buffer, at: number): void {
+  const { length } = source
+  if (length >= longSet) copyShared(source, target, at)
+  else if (length >= longLoop) target.set(source, at)
+  else for (let i = 0; i < length; i++) target[at + i] = source[i]!
 }
