@@ -5,6 +5,7 @@ import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
 import { fingerprints } from './fingerprints.mjs'
 import { flushKernel } from './flush-kernel.mjs'
+import { ingests } from './ingests.mjs'
 import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
 import { memory } from './memory.mjs'
@@ -28,6 +29,7 @@ export const mutants = {
   'Kernels do what JavaScript would': kernels,
   "Memory that is used again is nobody's any more": memory,
   'What is kept decoded reads as what is stored': kept,
+  'What an ingest brings is all there or none': ingests,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
   'What the index counts is what documents say': tallies,

@@ -114,7 +114,7 @@ export const reading = [
   ),
   mutant(
     'a snapshot of the moment of a drop loses what is dropped',
-    edit('lsm/engine/snapshots', '    if (this.#drops > 0) snapshot.hold()\n', ''),
+    edit('lsm/engine/snapshots', '    if (this.#edits > 0) snapshot.hold()\n', ''),
     'lsm/engine-clear'
   ),
   mutant(
