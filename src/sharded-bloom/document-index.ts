@@ -13,6 +13,7 @@
 import type { HashName } from '../bloom/hash.ts'
 import type { PairExpression, ValuePair } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
+import type { BuiltSegment, SegmentPlan } from './bulk/bulk-plan.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
@@ -156,8 +157,28 @@ export interface DocumentIndex {
   /** What parameters are chosen by; an index without parameters has none. */
   readonly tuning?: IndexTuning
 
+  /** Takes segments that were built elsewhere; an index that has no such way is missing it. */
+  readonly bulk?: BulkIndex
+
   /** Changes what the parameters of segments to come, and of the next rebuild, are chosen by; persisted. */
   retune?(choice: StoredChoice): Promise<void>
+}
+
+/** Segments of documents that are stored together with them; see bulk/bulk-segments.ts. */
+export interface BulkIndex {
+  /** What they are to be built by; undefined where only this index can hash pairs. */
+  plan(): SegmentPlan | undefined
+  /** How many documents the last segment takes before the next one begins. */
+  readonly room: number
+  /** Whether ordinals above all others may be given to segments that are built elsewhere. */
+  readonly mayReserve: boolean
+  /** Whether adopt() may be called: not while segments are built again. */
+  readonly mayAdopt: boolean
+  /**
+   * Makes segments part of the index: views captured from now on see their documents, below their limits. Their records are
+   * stored. REQUIRES: mayAdopt; their ordinals were reserved, and nothing was added there.
+   */
+  adopt(segments: readonly BuiltSegment[]): void
 }
 
 export interface IndexTuning extends TuningOptions {

@@ -43,18 +43,19 @@ export class IndexParts {
   /** undefined where the index's hash is not the scanner's. */
   readonly byteIngest: ByteIngest | undefined
   readonly maintenance: Maintenance
+  /** For segments that are sealed. */
+  readonly sealed: SealedContext
   readonly #context: PartsContext
-  readonly #sealed: SealedContext
   readonly #flatten = (document: Document): FlatDocument => this.flattener.flatten(document)
   readonly #seedOf = (path: string) => this.flattener.seedOf(path)
 
-  constructor(context: PartsContext, hasher: PairHasher, { seedLo, seedHi }: IndexHeader) {
+  constructor(context: PartsContext, hasher: PairHasher, { seedLo, seedHi }: Pick<IndexHeader, 'seedLo' | 'seedHi'>) {
     const { store, documents, memory, cache, geometry, tuning, handles, onDamage } = context
     this.#context = context
     this.flattener = new Flattener(hasher, { lo: seedLo, hi: seedHi })
     this.pairHash = new PairHash(hasher, this.#seedOf)
     this.byteIngest = hasher.name === 'murmur' ? new ByteIngest(this.#seedOf) : undefined
-    this.#sealed = { memory, cache, store, pairHash: this.pairHash, onDamage }
+    this.sealed = { memory, cache, store, pairHash: this.pairHash, onDamage }
     this.maintenance = new Maintenance({
       documents,
       geometry,
@@ -62,7 +63,7 @@ export class IndexParts {
       handles,
       ingest: new StoredIngest(this.#flatten, this.byteIngest),
       createOpen: this.createOpen,
-      sealed: this.#sealed
+      sealed: this.sealed
     })
   }
 
@@ -73,7 +74,7 @@ export class IndexParts {
   /** For segments as they are stored. */
   get stored(): StoredContext {
     const { documents, geometry } = this.#context
-    return { documents, geometry, sealed: this.#sealed, flatten: this.#flatten }
+    return { documents, geometry, sealed: this.sealed, flatten: this.#flatten }
   }
 
   /** For segments that are built again. */
@@ -81,7 +82,7 @@ export class IndexParts {
     const { documents, geometry, tuning } = this.#context
     return {
       readStored: (from, to) => storedDocuments(documents, from, to),
-      sealed: this.#sealed,
+      sealed: this.sealed,
       geometry,
       tuning,
       flatten: this.#flatten,

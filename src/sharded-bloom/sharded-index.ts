@@ -11,9 +11,18 @@ import { type RowMemory, rowMemory } from '../bloom/kernels/index.ts'
 import { PetalError } from '../model/errors.ts'
 import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
+import { Adoption } from './bulk/adoption.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
 import type { JsonForm } from './byte-scan/scanner.ts'
-import type { DocumentIndex, IndexRebuild, IndexStats, IndexStore, IndexTuning, IndexWrite } from './document-index.ts'
+import type {
+  BulkIndex,
+  DocumentIndex,
+  IndexRebuild,
+  IndexStats,
+  IndexStore,
+  IndexTuning,
+  IndexWrite
+} from './document-index.ts'
 import { IndexParts } from './index-parts.ts'
 import { hasSegments, loadSegments, markedDead } from './loading.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
@@ -54,6 +63,7 @@ export class ShardedIndex implements DocumentIndex {
   #parts: IndexParts | undefined
   #recovered = 0
   readonly #rebuilds: Rebuilds
+  readonly bulk: BulkIndex
 
   constructor(options: ShardedIndexOptions) {
     this.#options = options
@@ -64,6 +74,12 @@ export class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(options)
     this.#memory = rowMemory()
     this.#cache = new RowCache(this.#memory, options.cacheBytes ?? defaultCacheBytes)
+    this.bulk = new Adoption(this.#handles, this.#rebuilds, () => ({
+      parts: this.#openParts,
+      geometry: this.#geometry,
+      tuning: this.#tuning,
+      seeds: this.#header.seeds
+    }))
   }
 
   get isMaintenanceDue(): boolean {
@@ -263,11 +279,11 @@ export class ShardedIndex implements DocumentIndex {
     }
   }
 
-  /** Ordinals up to `ordinal` that no document took: dead from the start, or, where they are many, in no segment. */
+  /** Ordinals up to `ordinal` that no document took: dead from the start, or, where no segment has begun or they are many, in none. */
   #fillGap(ordinal: number): void {
     const last = this.#handles.at(-1)
     if (last === undefined) return
-    if (ordinal - last.endOrdinal > this.#geometry.chunkDocuments) {
+    if (last.open === undefined || ordinal - last.endOrdinal > this.#geometry.chunkDocuments) {
       last.isClosed = true
       return
     }

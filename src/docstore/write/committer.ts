@@ -12,10 +12,10 @@
  */
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import { IndexedRecords } from '../documents/indexed-records.ts'
 import { decodeRecord, isSameDocument } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
-import { type FlatRecord, RecordEncoder } from '../documents/record-encoder.ts'
-import { assertStorable, utf8Bytes } from '../documents/stored-form.ts'
+import { utf8Bytes } from '../documents/stored-form.ts'
 import { commitFailed } from '../errors.ts'
 import type { JsonLine } from '../import/json-line.ts'
 import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
@@ -30,9 +30,6 @@ import type { CollectionState, WriteBatch } from './write-batch.ts'
 
 const maxBatchDocuments = 1000
 const maxBatchCharacters = 4 * 1024 * 1024
-/** A record begins with a character that is no byte order mark. */
-const decoder = new TextDecoder()
-
 /** A batch being prepared. */
 export interface Commit {
   readonly kind: CommitKind
@@ -65,7 +62,7 @@ export class Committer {
   readonly #snapshots: Snapshots
   readonly #declared: DeclaredIndexes
   readonly #feed: ChangeFeed
-  readonly #encoder: RecordEncoder
+  readonly #records: IndexedRecords
   /** For batches that copy records. */
   readonly #passingArena = new RecordArena('passing')
   #state: CollectionState
@@ -87,7 +84,7 @@ export class Committer {
   ) {
     this.#store = store
     this.#index = index
-    this.#encoder = new RecordEncoder(index)
+    this.#records = new IndexedRecords(index)
     this.#declared = declared
     this.#snapshots = snapshots
     this.#feed = feed
@@ -133,10 +130,13 @@ export class Committer {
    * @throws PetalError for a document that cannot be stored, or has a unique key of another; the commit is then unchanged
    */
   add(commit: Commit, document: Document, id: Uint8Array): void {
-    if (!this.#addPlain(commit, document, id)) {
-      const encoded = this.#encoder.flat(document)
-      this.#putFlat(commit, encoded, id, commit.entries?.admit(decodeRecord(encoded.record)))
-    }
+    const admission = admissionTo(commit)
+    this.#put(
+      commit,
+      this.#records.add(this.#nextVersion, document, commit.arena, admission?.admit),
+      id,
+      admission?.admitted
+    )
     commit.documents++
   }
 
@@ -145,21 +145,13 @@ export class Committer {
    * @throws PetalError for a line that cannot be stored; the commit is then unchanged
    */
   addLine(commit: Commit, line: JsonLine, id: Uint8Array): void {
-    const { bytes } = line
-    assertStorable(bytes.length)
-    // A declared index asks the document, not its bytes.
-    const parsed = commit.entries && line.parse()
-    const admitted = parsed && commit.entries?.admit(parsed.document)
-    if (this.#index.addBytes?.(this.#nextVersion, bytes, 0, bytes.length, 'extended') !== true) {
-      const { document, isJson } = parsed ?? line.parse()
-      const flat = this.#index.flatten(document)
-      if (!isJson || !flat.isPlain) {
-        this.add(commit, document, id)
-        return
-      }
-      this.#index.add(this.#nextVersion, flat)
-    }
-    this.#put(commit, bytes, bytes.length, id, admitted)
+    const admission = admissionTo(commit)
+    this.#put(
+      commit,
+      this.#records.addLine(this.#nextVersion, line, commit.arena, admission?.admit),
+      id,
+      admission?.admitted
+    )
     commit.documents++
   }
 
@@ -168,12 +160,12 @@ export class Committer {
    * @returns false when nothing would change, and nothing is then written
    */
   replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
-    const encoded = this.#encoder.flat(document)
-    const { record } = encoded
+    const { flat, record } = this.#records.encoder.flat(document)
     if (isSameDocument(record, old.record)) return false
     const admitted = commit.entries?.admit(decodeRecord(record), old.ordinal)
     this.#end(commit, old)
-    this.#putFlat(commit, encoded, id, admitted)
+    this.#index.add(this.#nextVersion, flat)
+    this.#put(commit, record, id, admitted)
     return true
   }
 
@@ -228,35 +220,13 @@ export class Committer {
     return this.#underWay
   }
 
-  /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
-  #addPlain(commit: Commit, document: Document, id: Uint8Array): boolean {
-    if (this.#index.addBytes === undefined) return false
-    const plain = this.#encoder.plain(this.#nextVersion, document, commit.arena)
-    if (plain === undefined) return false
-    const { form, written, record } = plain
-    assertStorable(record.length)
-    const admitted = commit.entries?.admit(decodeRecord(decoder.decode(record)))
-    const markBytes = form === 'objectId' ? 1 : 0
-    if (!this.#index.addBytes(this.#nextVersion, written, markBytes, record.length - markBytes, form)) {
-      this.#index.add(this.#nextVersion, this.#index.flatten(document))
-    }
-    this.#put(commit, record, record.length, id, admitted)
-    return true
-  }
-
   /** Of the version that comes next. REQUIRES: the `_id` was checked. */
   #ordinalOf(id: Uint8Array): number {
     return this.#store.ids?.ordinalOfKey(id) ?? this.#nextVersion
   }
 
-  /** REQUIRES: the index has the next version. @param bytes of the record as UTF-8 */
-  #put(
-    commit: Commit,
-    record: string | Uint8Array,
-    bytes: number,
-    id: Uint8Array,
-    admitted: AdmittedEntries | undefined
-  ): void {
+  /** REQUIRES: the index has the next version. */
+  #put(commit: Commit, record: string | Uint8Array, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
     const { batch, added, placed, entries } = commit
     const ordinal = this.#ordinalOf(id)
     // Where ordinals do not tell which document the version is of.
@@ -267,17 +237,7 @@ export class Committer {
     batch.putDocument(ordinal, record)
     batch.putId(id, ordinal)
     if (admitted !== undefined) entries?.put(batch, admitted, ordinal)
-    commit.documentBytes += bytes
-  }
-
-  #putFlat(
-    commit: Commit,
-    { flat, record, bytes }: FlatRecord,
-    id: Uint8Array,
-    admitted: AdmittedEntries | undefined
-  ): void {
-    this.#index.add(this.#nextVersion, flat)
-    this.#put(commit, record, bytes, id, admitted)
+    commit.documentBytes += typeof record === 'string' ? utf8Bytes(record) : record.length
   }
 
   #end(commit: Commit, { ordinal, record }: Match): void {
@@ -312,6 +272,22 @@ export class Committer {
     const { kind, added, placed = added, removed } = commit
     await tellCommit({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
   }
+}
+
+/** What the declared indexes have said of a document. */
+class Admission {
+  admitted: AdmittedEntries | undefined
+  readonly admit: (document: Document) => void
+
+  constructor(entries: EntryWrites) {
+    this.admit = (document) => {
+      this.admitted = entries.admit(document)
+    }
+  }
+}
+
+function admissionTo({ entries }: Commit): Admission | undefined {
+  return entries && new Admission(entries)
 }
 
 /** Whoever started the commit has its error from `done`. */

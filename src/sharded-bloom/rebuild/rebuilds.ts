@@ -39,9 +39,14 @@ export class Rebuilds {
     }
   }
 
+  /** Whether there is one. */
+  get isBuilding(): boolean {
+    return this.#current !== undefined
+  }
+
   /** @throws PetalError IllegalOperation while there is one */
   assertNone(): void {
-    if (this.#current !== undefined) throw new PetalError('IllegalOperation', 'The index is being built again')
+    if (this.isBuilding) throw new PetalError('IllegalOperation', 'The index is being built again')
   }
 
   /** Of all segments that are sealed, or of those that a range of ordinals touches. REQUIRES: assertNone(). */

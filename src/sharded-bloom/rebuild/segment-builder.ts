@@ -6,6 +6,8 @@ import { throwIfAborted } from '../../model/errors.ts'
 import { breathe, nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
+import type { NotWritten } from '../byte-scan/json-writer.ts'
+import type { JsonForm } from '../byte-scan/scanner.ts'
 import type { SeedOf } from '../byte-scan/scanner-paths.ts'
 import { StoredIngest } from '../byte-scan/stored-ingest.ts'
 import type { IndexStore } from '../document-index.ts'
@@ -107,17 +109,36 @@ export class SegmentBuilder {
     this.#windowStart = { documents: 0, hashedPairs: 0 }
   }
 
-  /** REQUIRES: isOpen, not isFull, and an ordinal above all before. */
+  /** REQUIRES: isOpen, not isFull, and an ordinal above all before; so do the other ways to add. */
   add(stored: StoredDocument): void {
     const segment = this.#segment!
-    const position = segment.documents
     this.#ingest.add(segment, stored)
-    this.#offsets[position] = stored.ordinal - this.#firstOrdinal
-    this.#watchDensity(segment)
+    this.#added(segment, stored.ordinal)
   }
 
-  /** Writes what was built under the number, and is ready to begin again. */
-  async seal(store: IndexStore, number: number): Promise<{ record: SegmentRecord; offsets: Uint32Array }> {
+  /** As add(), of a document taken apart. */
+  addFlat(ordinal: number, flat: FlatDocument): void {
+    const segment = this.#segment!
+    segment.add(flat)
+    this.#byteIngest?.learn(flat)
+    this.#added(segment, ordinal)
+  }
+
+  /** As DocumentIndex.addBytes(). */
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm): boolean {
+    const segment = this.#segment!
+    if (this.#byteIngest?.add(segment, bytes, offset, length, form) !== true) return false
+    this.#added(segment, ordinal)
+    return true
+  }
+
+  /** As DocumentIndex.write(). */
+  write(document: Document): Uint8Array | NotWritten | undefined {
+    return this.#byteIngest?.write(this.#segment!, document, false)
+  }
+
+  /** Writes what was built under the number, its first ordinal unless told otherwise, and is ready to begin again. */
+  async seal(store: IndexStore, number = this.#firstOrdinal): Promise<{ record: SegmentRecord; offsets: Uint32Array }> {
     const segment = this.#segment!
     const record = await sealSegment(segment, store, this.#building.sealed.memory, 0, number)
     const offsets = this.#offsets.slice(0, segment.documents)
@@ -131,6 +152,11 @@ export class SegmentBuilder {
     this.#segment?.free()
     this.#segment = undefined
     this.#byteIngest?.close()
+  }
+
+  #added(segment: OpenSegment, ordinal: number): void {
+    this.#offsets[segment.documents - 1] = ordinal - this.#firstOrdinal
+    this.#watchDensity(segment)
   }
 
   /** No filter is ever overfull, however the documents change. */

@@ -34,6 +34,11 @@ export class HeaderRecord {
     return this.#header?.hash
   }
 
+  /** REQUIRES: create() or load(). */
+  get seeds(): Pick<IndexHeader, 'seedLo' | 'seedHi'> {
+    return this.#header!
+  }
+
   /** All that was noted since the index was opened. */
   get damage(): readonly string[] {
     return this.#damage

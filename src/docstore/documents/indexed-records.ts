@@ -1,0 +1,80 @@
+/**
+ * A document on its way in: into the index, and as the record that the store gets, by the shortest way there is. Its bytes
+ * are read by the index as they will be stored wherever they tell what it holds.
+ *
+ * Invariant: a document that is refused has changed nothing.
+ */
+import type { Document } from '../../model/types.ts'
+import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import type { JsonLine } from '../import/json-line.ts'
+import { decodeRecord } from './record.ts'
+import type { RecordArena } from './record-arena.ts'
+import { RecordEncoder } from './record-encoder.ts'
+import { assertStorable } from './stored-form.ts'
+
+/** What takes one document after the other, and knows each by the number of its version. */
+export type RecordIndex = Pick<DocumentIndex, 'flatten' | 'add' | 'write' | 'addBytes'>
+
+/** Whoever else has to agree: called with the document as it will be read back, before the index has it. */
+export type Admission = (document: Document) => void
+
+/** A record begins with a character that is no byte order mark. */
+const decoder = new TextDecoder()
+
+export class IndexedRecords {
+  readonly encoder: RecordEncoder
+  readonly #index: RecordIndex
+
+  constructor(index: RecordIndex) {
+    this.#index = index
+    this.encoder = new RecordEncoder(index)
+  }
+
+  /**
+   * @param arena for the record's bytes
+   * @throws PetalError for a document that cannot be stored, and what `admit` throws
+   */
+  add(version: number, document: Document, arena: RecordArena, admit?: Admission): string | Uint8Array {
+    const plain = this.#addPlain(version, document, arena, admit)
+    if (plain !== undefined) return plain
+    const { flat, record } = this.encoder.flat(document)
+    admit?.(decodeRecord(record))
+    this.#index.add(version, flat)
+    return record
+  }
+
+  /** As add(), of a line of JSON: stored as it stands, where its bytes tell what it holds. */
+  addLine(version: number, line: JsonLine, arena: RecordArena, admit?: Admission): string | Uint8Array {
+    const { bytes } = line
+    assertStorable(bytes.length)
+    // Who has to agree asks the document, not its bytes.
+    const parsed = admit && line.parse()
+    if (parsed !== undefined) admit?.(parsed.document)
+    if (this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') === true) return bytes
+    const { document, isJson } = parsed ?? line.parse()
+    const flat = this.#index.flatten(document)
+    if (!isJson || !flat.isPlain) return this.add(version, document, arena, admit)
+    this.#index.add(version, flat)
+    return bytes
+  }
+
+  /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
+  #addPlain(
+    version: number,
+    document: Document,
+    arena: RecordArena,
+    admit: Admission | undefined
+  ): Uint8Array | undefined {
+    if (this.#index.addBytes === undefined) return undefined
+    const plain = this.encoder.plain(version, document, arena)
+    if (plain === undefined) return undefined
+    const { form, written, record } = plain
+    assertStorable(record.length)
+    admit?.(decodeRecord(decoder.decode(record)))
+    const markBytes = form === 'objectId' ? 1 : 0
+    if (!this.#index.addBytes(version, written, markBytes, record.length - markBytes, form)) {
+      this.#index.add(version, this.#index.flatten(document))
+    }
+    return record
+  }
+}

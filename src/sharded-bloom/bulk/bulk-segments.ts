@@ -1,0 +1,139 @@
+/**
+ * Segments of documents that are not stored yet, built away from their index: in another thread, for a bulk load.
+ *
+ * Invariants:
+ * 1. The records are those that the index would have written, the segment's own and its live bitmap among them: once all of
+ *    them are stored the segments are part of the index, which is told of them by adopt(), or finds them when it is opened.
+ * 2. Segments stand at their first ordinals: no other of the index ever did.
+ */
+import { loadHasher } from '../../bloom/hash.ts'
+import { rowMemory } from '../../bloom/kernels/index.ts'
+import type { Document } from '../../model/types.ts'
+import type { NotWritten } from '../byte-scan/json-writer.ts'
+import type { JsonForm } from '../byte-scan/scanner.ts'
+import type { IndexStore, IndexWrite } from '../document-index.ts'
+import { IndexParts } from '../index-parts.ts'
+import type { FlatDocument } from '../pairs/flatten.ts'
+import { SegmentBuilder } from '../rebuild/segment-builder.ts'
+import { CheckedStore } from '../records/checked-store.ts'
+import { IndexArea, indexKey } from '../records/index-keys.ts'
+import { geometryOf } from '../segment/geometry.ts'
+import { RowCache } from '../segment/row-cache.ts'
+import { encodeSegmentRecord } from '../segment/segment-record.ts'
+import type { StoredDocument } from '../stored-source.ts'
+import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
+
+/** Where the documents come from, as often as they are asked for: samples are taken of those that are still to come. */
+export type StoredDocuments = (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
+
+export class BulkSegments {
+  readonly #parts: IndexParts
+  readonly #builder: SegmentBuilder
+  readonly #store: IndexStore
+  readonly #built: BuiltSegment[] = []
+
+  private constructor(parts: IndexParts, readStored: StoredDocuments, store: IndexStore) {
+    this.#parts = parts
+    this.#store = store
+    this.#builder = new SegmentBuilder({ ...parts.building, readStored }, undefined)
+  }
+
+  /** @param write takes the records, which are passing: what it keeps it has to copy */
+  static async create(
+    { seedLo, seedHi, segmentDocuments, tuning }: SegmentPlan,
+    readStored: StoredDocuments,
+    write: (record: IndexWrite) => void
+  ): Promise<BulkSegments> {
+    const memory = rowMemory()
+    const store = new CheckedStore(new Written(write))
+    const context = {
+      store,
+      documents: noDocuments,
+      memory,
+      // Nothing is read.
+      cache: new RowCache(memory, 0),
+      geometry: geometryOf(segmentDocuments),
+      tuning: () => tuning,
+      handles: [],
+      onDamage: () => {}
+    }
+    const parts = new IndexParts(context, await loadHasher('murmur'), { seedLo, seedHi })
+    return new BulkSegments(parts, readStored, store)
+  }
+
+  /** True when the next document can be added: otherwise begin() comes first. */
+  get isReady(): boolean {
+    return this.#builder.isOpen && !this.#builder.isFull
+  }
+
+  /** Ends the segment before, if there is one, and begins the next with the document at `ordinal`. @param to all are below it */
+  async begin(ordinal: number, to: number): Promise<void> {
+    if (this.#builder.isOpen) await this.#seal()
+    await this.#builder.begin(ordinal, ordinal, to, to - ordinal)
+  }
+
+  /** @throws PetalError BadValue for a document that cannot be stored */
+  flatten(document: Document): FlatDocument {
+    return this.#parts.flattener.flatten(document)
+  }
+
+  /** REQUIRES: isReady, and the ordinal after the one before; so do the others that take one. */
+  add(ordinal: number, flat: FlatDocument): void {
+    this.#builder.addFlat(ordinal, flat)
+  }
+
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
+    return this.#builder.addBytes(ordinal, bytes, offset, length, form)
+  }
+
+  write(_ordinal: number, document: Document): Uint8Array | NotWritten | undefined {
+    return this.#builder.write(document)
+  }
+
+  /** Ends the last segment. @returns all of them; their records were written */
+  async finish(): Promise<readonly BuiltSegment[]> {
+    if (this.#builder.isOpen) await this.#seal()
+    return this.#built
+  }
+
+  /** Gives all memory back. */
+  close(): void {
+    this.#builder.close()
+    this.#parts.close()
+  }
+
+  async #seal(): Promise<void> {
+    const { record } = await this.#builder.seal(this.#store)
+    const value = encodeSegmentRecord(record)
+    await this.#store.write([
+      { key: indexKey(IndexArea.segment, record.firstOrdinal), value },
+      { key: indexKey(IndexArea.live, record.storedAt), value: allLive }
+    ])
+    this.#built.push({ record, directoryBytes: value.length })
+  }
+}
+
+const allLive = new Uint8Array(0)
+
+const noDocuments = {
+  read: async function* (): AsyncGenerator<never> {}
+}
+
+/** Takes records, and has none. */
+class Written implements IndexStore {
+  readonly #write: (record: IndexWrite) => void
+
+  constructor(write: (record: IndexWrite) => void) {
+    this.#write = write
+  }
+
+  get(): undefined {}
+
+  async write(operations: readonly IndexWrite[]): Promise<void> {
+    for (const operation of operations) this.#write(operation)
+  }
+
+  async clear(): Promise<void> {}
+
+  async *scan(): AsyncGenerator<never> {}
+}
