@@ -28,7 +28,8 @@ const opening = ['lsm/lsm-level.ts', 'lsm/fs/directory.ts', 'lsm/fs/node-file-sy
 const threads = {
   worker: source('lsm/compaction/worker.ts'),
   'json-extractor': source('lsm/value/json-extractor.ts'),
-  'pair-extractor': source('docstore/store/pair-extractor.ts')
+  'pair-extractor': source('docstore/store/pair-extractor.ts'),
+  'load-thread': source('docstore/bulk/load-thread.ts')
 }
 
 const typescript = {

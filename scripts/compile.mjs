@@ -27,7 +27,8 @@ const programs = [
 const threads = [
   'src/lsm/compaction/worker.ts',
   'src/lsm/value/json-extractor.ts',
-  'src/docstore/store/pair-extractor.ts'
+  'src/docstore/store/pair-extractor.ts',
+  'src/docstore/bulk/load-thread.ts'
 ]
 
 const common = {

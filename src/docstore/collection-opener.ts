@@ -106,6 +106,7 @@ export class CollectionOpener {
   async open(name: string, entry: CatalogEntry): Promise<OpenCollection> {
     assertSameIds(name, entry.ids, this.#chosen.get(name)?.ids)
     const store = this.store(entry.number, idsOf(name, entry.ids))
+    const state = await store.withLoads(await this.#catalog.state(entry.number))
     // Another kind would have to be written.
     const options = this.#indexOptions(name)
     await loadHashChoice(options.hash)
@@ -123,7 +124,6 @@ export class CollectionOpener {
     const ownWork = this.#isReadOnly
       ? undefined
       : { autoRebuild: autoRebuildOptions(autoRebuild), ttlIntervalSeconds: this.#ttlIntervalSeconds }
-    const state = await this.#catalog.state(entry.number)
     try {
       return await OpenCollection.open(this.#feeds.of(name), store, index, declared, state, ownWork)
     } catch (error) {

@@ -38,7 +38,7 @@ export class OpenCollection {
   readonly snapshots: Snapshots
   /** Indexes that createIndex() made. */
   readonly declared: DeclaredIndexes
-  readonly #index: DocumentIndex
+  readonly index: DocumentIndex
   readonly #views = new Set<ReadView>()
   readonly #rebuildJob = new RebuildJob()
   /** undefined where it is turned off, or there is nothing to build. */
@@ -60,7 +60,7 @@ export class OpenCollection {
     const { collection: name } = feed
     this.name = name
     this.store = store
-    this.#index = index
+    this.index = index
     this.declared = declared
     this.snapshots = new Snapshots(store)
     this.committer = new Committer(store, index, declared, this.snapshots, feed, state)
@@ -92,7 +92,7 @@ export class OpenCollection {
     const view = new ReadView(
       this.store,
       this.snapshots.acquire(),
-      this.#index.capture(this.committer.limit),
+      this.index.capture(this.committer.limit),
       this.committer.state.documentBytes,
       this.#forgetView
     )
@@ -140,7 +140,7 @@ export class OpenCollection {
   }
 
   indexStats(): IndexStats {
-    return this.#index.stats()
+    return this.index.stats()
   }
 
   /** As collection() takes it. */
@@ -161,15 +161,15 @@ export class OpenCollection {
 
   /** What the index chooses parameters by; undefined for one that has none. */
   get indexTuning(): IndexTuning | undefined {
-    return this.#index.tuning
+    return this.index.tuning
   }
 
   async retuneIndex(choice: StoredChoice): Promise<void> {
-    await this.#index.retune?.(choice)
+    await this.index.retune?.(choice)
   }
 
   rebuildIndex(options: RebuildOptions): Promise<RebuildResult> {
-    return this.#rebuildJob.run(this.#index, this.writer, () => this.committer.limit, options)
+    return this.#rebuildJob.run(this.index, this.writer, () => this.committer.limit, options)
   }
 
   /** Waits for writes, ends all reads and leaves nothing to recover. */
@@ -180,7 +180,7 @@ export class OpenCollection {
     await this.writer.close()
     this.closeViews()
     this.store.cache.close()
-    await this.#index.close(this.committer.limit)
+    await this.index.close(this.committer.limit)
   }
 
   closeViews(): void {
@@ -203,7 +203,7 @@ export class OpenCollection {
   }
 
   #watch(options: AutoRebuildOptions): AutoRebuild | undefined {
-    const index = this.#index
+    const index = this.index
     const { tuning } = index
     if (index.beginRebuild === undefined || tuning === undefined) return undefined
     const watched = new AutoRebuild(

@@ -1,161 +1,119 @@
 /**
- * Newline-delimited JSON into a collection: lines are cut, read and inserted in runs; the next run is read while one is
- * being written.
+ * Newline-delimited JSON into a collection: lines go into runs that are inserted one after the other, and from some length on
+ * to threads.
  *
  * Invariants:
- * 1. At most two runs are held, each bounded in documents and in bytes, whatever the lines are.
- * 2. A refused document is traced back to its line.
- * 3. When strict, nothing after the first bad line is inserted, and everything before it is.
- * 4. However the import ends, every whole line read before its end is in the database.
+ * 1. When strict, nothing after the first bad line is inserted, and everything before it is.
+ * 2. However the import ends, every whole line read before its end is in the database.
  */
+import { availableParallelism } from 'node:os'
 import { AbortedError, PetalError } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
-import type { Document } from '../../model/types.ts'
+import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { JsonLine } from './json-line.ts'
-import { type Line, LineSplitter } from './line-splitter.ts'
-import { BadLine, maxLineBytes, readLine } from './read-line.ts'
+import { type ImportOptions, type ImportResult, ImportRun } from './import-run.ts'
+import { chunksOf, type LineSource } from './line-source.ts'
+import { LineSplitter } from './line-splitter.ts'
+import { maxLineBytes } from './read-line.ts'
 
-/** Bytes of lines after which a run is full, however few its documents are. */
-const maxRunBytes = 4 * 1024 * 1024
-
-export interface ImportOptions {
-  /** End the import at the first line that cannot be imported, with its BadLine. Default false: skip it. */
-  readonly strict?: boolean
-  /** Documents written together. Default 1,000. */
-  readonly batch?: number
-  /** Ends the import with an AbortedError; what was imported stays. */
-  readonly signal?: AbortSignal
-  /** Told of every line that is skipped. */
-  readonly onSkipped?: (bad: BadLine) => void
-  /** Told after every run that is in the database. */
-  readonly onProgress?: (progress: ImportResult) => void
-}
-
-export interface ImportResult {
-  readonly insertedCount: number
-  readonly skippedCount: number
-}
-
-export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+const maxThreads = 64
+/** Of the default: each takes its memory. */
+const maxDefaultThreads = 4
 
 export async function importLines(
   collection: OpenCollection,
   source: LineSource,
   options: ImportOptions
 ): Promise<ImportResult> {
-  const run = new ImportRun(collection, options)
-  const splitter = new LineSplitter(maxLineBytes)
   const { signal } = options
+  const lineImport = new LineImport(collection, options)
   try {
-    for await (const chunk of source) {
-      if (signal?.aborted) break
-      assertBytes(chunk)
-      await run.takeAll(splitter.push(chunk))
-    }
-    // The last line of an input that was cut off is no line.
-    if (!signal?.aborted) await run.takeAll(splitter.end())
-  } catch (error) {
-    // The source broke off: what was read before is good.
-    if (!run.hasFailed) await run.finish()
-    throw error
-  }
-  const result = await run.finish()
-  if (signal?.aborted) throw new AbortedError(signal.reason)
-  return result
-}
-
-class ImportRun {
-  readonly #collection: OpenCollection
-  readonly #options: ImportOptions
-  readonly #batch: number
-  #items: (JsonLine | Document)[] = []
-  /** Line number of each item. */
-  #lines: number[] = []
-  #bytes = 0
-  #underWay: Promise<void> = Promise.resolve()
-  #insertedCount = 0
-  #skippedCount = 0
-  #sliceStart = performance.now()
-  /** A bad line, or the store, ended the import: nothing more is inserted. */
-  hasFailed = false
-
-  constructor(collection: OpenCollection, options: ImportOptions) {
-    this.#collection = collection
-    this.#options = options
-    this.#batch = options.batch ?? 1000
-  }
-
-  async takeAll(lines: Iterable<Line>): Promise<void> {
-    for (const line of lines) {
-      const item = readLine(line)
-      if (item === undefined) continue
-      if (item instanceof BadLine) {
-        if (this.#options.strict) await this.#stopAt(item)
-        this.#skip(item)
-        continue
-      }
-      if (!(item instanceof JsonLine)) this.#collection.writer.ensureId(item)
-      this.#items.push(item)
-      this.#lines.push(line.number)
-      this.#bytes += line.kind === 'line' ? line.bytes.length : 0
-      if (this.#items.length >= this.#batch || this.#bytes >= maxRunBytes) await this.#start()
-      const slice = breathe(this.#sliceStart)
-      this.#sliceStart = slice instanceof Promise ? await slice : slice
-    }
-  }
-
-  /** Inserts what is left. */
-  async finish(): Promise<ImportResult> {
-    await this.#start()
-    await this.#guard(this.#underWay)
-    return { insertedCount: this.#insertedCount, skippedCount: this.#skippedCount }
-  }
-
-  async #stopAt(bad: BadLine): Promise<never> {
-    await this.finish()
-    this.hasFailed = true
-    throw bad
-  }
-
-  /** Waits for the run under way, then sends the one that was collected meanwhile. */
-  async #start(): Promise<void> {
-    const items = this.#items
-    const lines = this.#lines
-    this.#items = []
-    this.#lines = []
-    this.#bytes = 0
-    await this.#guard(this.#underWay)
-    if (items.length === 0) return
-    this.#underWay = this.#insert(items, lines)
-    // Its error belongs to whoever waits for it next; until then it is not an unhandled one.
-    this.#underWay.catch(() => {})
-  }
-
-  async #guard(run: Promise<void>): Promise<void> {
     try {
-      await run
+      for await (const chunk of chunksOf(source, lineImport)) {
+        if (signal?.aborted) break
+        assertBytes(chunk)
+        await lineImport.take(chunk)
+      }
     } catch (error) {
-      this.hasFailed = true
+      // The source broke off: what was read before is good.
+      if (!lineImport.hasFailed) await lineImport.finish(false)
       throw error
     }
+    // The last line of an input that was cut off is no line.
+    const result = await lineImport.finish(!signal?.aborted)
+    if (signal?.aborted) throw new AbortedError(signal.reason)
+    return result
+  } finally {
+    await lineImport.close()
+  }
+}
+
+/** On two processors threads take as long as they save (docs/ingest.md). */
+function defaultThreads(): number {
+  const others = availableParallelism() - 1
+  return others < 2 ? 0 : Math.min(maxDefaultThreads, others)
+}
+
+/** Bytes to lines, and where they go: into runs that are inserted, or, of a long import, to threads. */
+class LineImport {
+  readonly #run: ImportRun
+  readonly #splitter = new LineSplitter(maxLineBytes)
+  readonly #load: BulkLoad | undefined
+
+  constructor(collection: OpenCollection, options: ImportOptions) {
+    const { threads = defaultThreads() } = options
+    this.#run = new ImportRun(collection, options)
+    const host: LoadHost = {
+      importOrdinarily: (bytes) => this.#importOrdinarily(bytes),
+      published: (lines, documents) => {
+        this.#splitter.passOver(lines)
+        this.#run.tell(documents)
+      }
+    }
+    this.#load = BulkLoad.for(collection, host, threads)
   }
 
-  async #insert(items: readonly (JsonLine | Document)[], lines: readonly number[]): Promise<void> {
-    const strict = this.#options.strict === true
-    const { errors, count, done } = await this.#collection.writer.insert(items, strict)
-    await done
-    this.#insertedCount += count
-    const bad = errors.map(({ index, errmsg, error }) => new BadLine(lines[index] ?? 0, errmsg, error))
-    if (!strict) for (const line of bad) this.#skip(line)
-    this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
-    // After what was inserted before it is told.
-    if (strict && bad[0] !== undefined) throw bad[0]
+  get hasFailed(): boolean {
+    return this.#run.hasFailed || this.#load?.hasFailed === true
   }
 
-  #skip(bad: BadLine): void {
-    this.#skippedCount++
-    this.#options.onSkipped?.(bad)
+  /** Lines wait for others: what comes late makes a difference. */
+  get isWaiting(): boolean {
+    return this.#load?.isCollecting === true
+  }
+
+  async take(chunk: Uint8Array): Promise<void> {
+    const load = this.#load
+    let rest = chunk
+    while (rest.length > 0) {
+      if (load?.isCollecting) {
+        rest = await load.take(rest)
+        continue
+      }
+      // What one thread has not done with when the next segment begins, several do.
+      const isAllTaken = await this.#run.takeAll(this.#splitter.push(rest), load)
+      if (isAllTaken) return
+      rest = this.#splitter.takeRest()
+    }
+  }
+
+  /** Nothing may come for a while: whole lines that have come are not to wait for others. */
+  async pause(): Promise<void> {
+    if (this.isWaiting) await this.#load?.leave()
+  }
+
+  /** Imports what is left. @param isWhole the last line is one, though no line feed ends it */
+  async finish(isWhole: boolean): Promise<ImportResult> {
+    await this.pause()
+    if (isWhole) await this.#run.takeAll(this.#splitter.end())
+    return this.#run.finish()
+  }
+
+  async close(): Promise<void> {
+    await this.#load?.close()
+  }
+
+  async #importOrdinarily(bytes: Uint8Array): Promise<void> {
+    await this.#run.takeAll(this.#splitter.push(bytes))
   }
 }
 
@@ -166,12 +124,17 @@ function assertBytes(chunk: unknown): void {
 }
 
 /** @throws PetalError BadValue */
-export function checkImport(source: unknown, { batch }: ImportOptions): void {
+export function checkImport(source: unknown, { batch, threads }: ImportOptions): void {
   const isSource =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
   if (!isSource) throw new PetalError('BadValue', `importLines takes an iterable of bytes, got ${typeof source}`)
-  if (batch === undefined || (Number.isSafeInteger(batch) && batch > 0)) return
-  throw new PetalError('BadValue', `batch must be a whole number above 0, got ${String(batch)}`, {
-    details: { option: 'batch' }
+  if (batch !== undefined && !(Number.isSafeInteger(batch) && batch > 0)) {
+    throw new PetalError('BadValue', `batch must be a whole number above 0, got ${String(batch)}`, {
+      details: { option: 'batch' }
+    })
+  }
+  if (threads === undefined || (Number.isSafeInteger(threads) && threads >= 0 && threads <= maxThreads)) return
+  throw new PetalError('BadValue', `threads must be a whole number from 0 to ${maxThreads}, got ${String(threads)}`, {
+    details: { option: 'threads' }
   })
 }

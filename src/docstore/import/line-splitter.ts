@@ -30,30 +30,59 @@ export class LineSplitter {
   #parts: Uint8Array[] = []
   #length = 0
   #number = 0
+  /** The last one, and where in it the next line begins. */
+  #chunk: Uint8Array = new Uint8Array(0)
+  #at = 0
 
   constructor(maxLineBytes: number) {
     this.#maxLineBytes = maxLineBytes
   }
 
-  /** Lines that end in this chunk. They refer to its bytes, which must not change while they are used. */
-  *push(chunk: Uint8Array): Generator<Line, void, undefined> {
+  /**
+   * Lines that end in this chunk. They refer to its bytes, which must not change while they are used. Whoever does not take all
+   * of them calls takeRest().
+   */
+  push(chunk: Uint8Array): Generator<Line, void, undefined> {
+    this.#chunk = chunk
+    this.#at = 0
+    return this.#lines()
+  }
+
+  /** The bytes of the last chunk behind the last line that was taken of it, as if they had never come. */
+  takeRest(): Uint8Array {
+    const rest = this.#chunk.subarray(this.#at)
+    if (this.#at > 0 || this.#length === 0) return rest
+    const whole = Buffer.concat([...this.#parts, rest])
+    this.#parts = []
+    this.#length = 0
+    return whole
+  }
+
+  /** Lines that somebody else has taken. */
+  passOver(lines: number): void {
+    this.#number += lines
+  }
+
+  *#lines(): Generator<Line, void, undefined> {
+    const chunk = this.#chunk
     // A Buffer is searched, and tested, natively.
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    let start = 0
     let end = buffer.indexOf(lineFeed)
     if (end >= 0 && (this.#length > 0 || this.#number === 0)) {
       this.#keep(chunk.subarray(0, end))
+      this.#at = end + 1
       yield this.#take()
-      start = end + 1
-      end = buffer.indexOf(lineFeed, start)
+      end = buffer.indexOf(lineFeed, this.#at)
     }
     const isTested = end >= 0 && chunk.length <= maxTestedBytes
-    const areUtf8 = isTested && isUtf8(buffer.subarray(start, buffer.lastIndexOf(lineFeed)))
-    for (; end >= 0; end = buffer.indexOf(lineFeed, start)) {
+    const areUtf8 = isTested && isUtf8(buffer.subarray(this.#at, buffer.lastIndexOf(lineFeed)))
+    for (; end >= 0; end = buffer.indexOf(lineFeed, this.#at)) {
+      const start = this.#at
+      this.#at = end + 1
       yield this.#line(buffer, start, end, areUtf8)
-      start = end + 1
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start))
+    if (this.#at < chunk.length) this.#keep(chunk.subarray(this.#at))
+    this.#at = chunk.length
   }
 
   /** The last line, when no line feed ends it. */

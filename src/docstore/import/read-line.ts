@@ -33,18 +33,29 @@ export function readLine(line: Line): JsonLine | Document | BadLine | undefined 
   const { bytes, number } = line
   if (isBlank(bytes)) return undefined
   if (!line.isUtf8 && !isUtf8(bytes)) return new BadLine(number, 'not valid UTF-8')
-  const asItStands = JsonLine.of(bytes)
-  if (asItStands !== undefined) return asItStands
   try {
-    return readDocument(bytes).document
+    return readItem(bytes)
   } catch (error) {
     if (!(error instanceof PetalError)) throw error
     return new BadLine(number, error.message, error)
   }
 }
 
-function isBlank(bytes: Uint8Array): boolean {
-  for (const byte of bytes) if (byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) return false
+/**
+ * What a line holds that is not blank.
+ * @param bytes UTF-8
+ * @throws PetalError for anything but one JSON object
+ */
+export function readItem(bytes: Uint8Array): JsonLine | Document {
+  return JsonLine.of(bytes) ?? readDocument(bytes).document
+}
+
+/** Whether bytes[start, end) are white space. */
+export function isBlank(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) return false
+  }
   return true
 }
 

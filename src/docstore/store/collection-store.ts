@@ -4,6 +4,7 @@
  * Reads are synchronous where the store has getSync: a block that is cached costs less than a turn of the event loop.
  */
 import type { AbstractSnapshot } from 'abstract-level'
+import type { Ingest } from '../../lsm/engine/ingest.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
@@ -23,6 +24,7 @@ import { type CollectionState, WriteBatch } from '../write/write-batch.ts'
 import { IdTable, maxKeysReadSync } from './id-table.ts'
 import { IndexRecords } from './index-records.ts'
 import { Area } from './layout.ts'
+import { decodeLoad, loadKeys, withLoad } from './load-records.ts'
 import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
 import { orFail, rethrow } from './store-errors.ts'
 import { runsOfReader, runsOfScan, storedDocument } from './stored-runs.ts'
@@ -198,6 +200,32 @@ export class CollectionStore {
   /** Documents at ordinals, as committed now. */
   readonly documentsAt = async (ordinals: readonly number[]): Promise<(Document | undefined)[]> =>
     (await this.#recordsAt(ordinals)).map((record) => (record === undefined ? undefined : decodeRecord(record)))
+
+  /** Undefined where tables that were written elsewhere are of no use. */
+  get beginIngest(): (() => Promise<Ingest>) | undefined {
+    return this.#readOnly ? undefined : this.#access.beginIngest
+  }
+
+  /** What the keys of documents, ids and index records begin with. */
+  get prefixes(): { readonly docs: Uint8Array; readonly ids: Uint8Array; readonly index: Uint8Array } {
+    return { docs: this.#docs.first, ids: this.#ids.area.first, index: this.#index.first }
+  }
+
+  /** The state, loads counted that it does not have yet: from now on the stored one has them. */
+  async withLoads(state: CollectionState): Promise<CollectionState> {
+    const writes: IndexWrite[] = []
+    let counted = state
+    for await (const [key, value] of this.indexStore.scan(...loadKeys)) {
+      counted = withLoad(counted, decodeLoad(value))
+      writes.push({ key, value: undefined })
+    }
+    if (writes.length === 0 || this.#readOnly) return counted
+    const batch = this.newBatch()
+    for (const write of writes) batch.putIndexRecord(write)
+    batch.putState(counted)
+    await this.commit(batch)
+    return counted
+  }
 
   newBatch(): WriteBatch {
     return new WriteBatch(this.#access.newSink(), this.#docs, this.idTable, this.#index, this.#stateKey)

@@ -6,6 +6,7 @@
  */
 import type { AbstractBatchOperation, AbstractSnapshot } from 'abstract-level'
 import { EncodedBatch } from '../../lsm/encoded-batch.ts'
+import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { ByteScan, ByteScanOptions } from '../../lsm/read/byte-scan.ts'
 import type { Store } from '../options.ts'
 
@@ -36,6 +37,8 @@ export interface StoreAccess {
   readonly readText: ((key: Uint8Array, snapshot: AbstractSnapshot | undefined) => string | undefined) | undefined
   /** Undefined where there are only iterators. */
   readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
+  /** Undefined where tables that were written elsewhere are of no use. */
+  readonly beginIngest: (() => Promise<Ingest>) | undefined
 }
 
 export interface ByteRange extends ByteScanOptions {
@@ -47,17 +50,26 @@ interface EncodedWriting {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
   scanBytes(range: ByteRange): ByteScan
+  readonly canIngest: boolean
+  beginIngest(): Promise<Ingest>
 }
 
 export function accessTo(store: Store): StoreAccess {
   if (!hasEncodedWriting(store))
-    return { newSink: () => new OperationList(store), readsOnThread: false, readText: undefined, scanBytes: undefined }
+    return {
+      newSink: () => new OperationList(store),
+      readsOnThread: false,
+      readText: undefined,
+      scanBytes: undefined,
+      beginIngest: undefined
+    }
   const idle: EncodedBatch[] = []
   return {
     newSink: () => new EncodedSink(store, idle),
     readsOnThread: true,
     readText: (key, snapshot) => store.readText(key, snapshot),
-    scanBytes: (range) => store.scanBytes(range)
+    scanBytes: (range) => store.scanBytes(range),
+    beginIngest: store.canIngest ? () => store.beginIngest() : undefined
   }
 }
 

@@ -11,6 +11,7 @@
  *    that is computed from the _id.
  */
 import type { Document } from '../../model/types.ts'
+import type { BuiltSegment } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
 import { decodeRecord, isSameDocument } from '../documents/record.ts'
@@ -22,6 +23,7 @@ import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
 import type { AdmittedEntries, EntryWrites } from '../indexes/entry-writes.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
+import { loadKey, withLoad } from '../store/load-records.ts'
 import type { SharedSnapshot, Snapshots } from '../store/snapshots.ts'
 import type { CommitKind } from '../watch/change.ts'
 import type { ChangeFeed } from '../watch/change-feed.ts'
@@ -56,6 +58,13 @@ export function isFull({ batch, added, removed }: Commit): boolean {
   return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
 }
 
+/** Documents that were built elsewhere. */
+interface Loaded {
+  readonly documents: number
+  readonly documentBytes: number
+  readonly segments: readonly BuiltSegment[]
+}
+
 export class Committer {
   readonly #store: CollectionStore
   readonly #index: DocumentIndex
@@ -67,6 +76,8 @@ export class Committer {
   readonly #passingArena = new RecordArena('passing')
   #state: CollectionState
   #nextVersion: number
+  /** Records of loads that the state counts, and the stored state does not. */
+  readonly #loads: Uint8Array[] = []
   /** Above every `_id` that was ever there, where they are counted. */
   nextId: number | undefined
   /** Told how many documents a commit has ended, when the index knows. */
@@ -106,6 +117,11 @@ export class Committer {
   /** Every ordinal with a visible document is below it. */
   get ordinalLimit(): number {
     return this.#store.ids?.size ?? this.limit
+  }
+
+  /** Whether a change stream is told of every change. */
+  get isWatched(): boolean {
+    return this.#feed.streams.length > 0
   }
 
   begin(kind: CommitKind): Commit {
@@ -193,11 +209,47 @@ export class Committer {
       documentBytes: this.#state.documentBytes + commit.documentBytes
     }
     commit.batch.putState(state)
+    const loads = [...this.#loads]
+    for (const key of loads) commit.batch.putIndexRecord({ key, value: undefined })
     // What is added stands beyond every view's limit, unless ordinals are computed.
     if (commit.removed.length > 0 || this.#store.ids !== undefined) this.#snapshots.pin()
     this.#declared.started(commit.entries)
-    commit.done = this.#write(commit, state)
+    commit.done = this.#write(commit, state, loads)
     this.#underWay = commit.done.catch(ignore)
+  }
+
+  /** The next `count` ordinals, for documents that are stored by load(), if at all. */
+  reserve(count: number): number {
+    const first = this.#nextVersion
+    this.#nextVersion += count
+    return first
+  }
+
+  /**
+   * Makes documents visible that were built elsewhere, at ordinals that were reserved. REQUIRES: nothing is under way.
+   * @param install stores them, and a record of the load; false where it cannot
+   */
+  async load(
+    firstOrdinal: number,
+    { documents, documentBytes, segments }: Loaded,
+    install: () => Promise<boolean>
+  ): Promise<boolean> {
+    // Documents of others may be above them: no view must see them in the store before the index has them.
+    this.#snapshots.pin()
+    try {
+      if (!(await install())) return false
+      this.#index.bulk?.adopt(segments)
+      const nextOrdinal = firstOrdinal + documents
+      this.#state = withLoad(this.#state, { nextOrdinal, documents, documentBytes })
+      this.#loads.push(loadKey(firstOrdinal))
+    } finally {
+      this.#snapshots.unpin()
+    }
+    const { streams } = this.#feed
+    if (streams.length === 0) return true
+    const ordinalsAfter = Array.from({ length: documents }, (_, i) => firstOrdinal + i)
+    await tellCommit({ kind: 'insert', ordinalsBefore: [], ordinalsAfter }, this.#store, undefined, streams)
+    return true
   }
 
   /** Starts the commit and waits until it is applied. */
@@ -248,7 +300,7 @@ export class Committer {
     commit.documentBytes -= utf8Bytes(record)
   }
 
-  async #write(commit: Commit, state: CollectionState): Promise<void> {
+  async #write(commit: Commit, state: CollectionState, loads: readonly Uint8Array[]): Promise<void> {
     let watching: ChangeFeed['streams']
     let before: SharedSnapshot | undefined
     try {
@@ -256,6 +308,7 @@ export class Committer {
       for (const ordinal of commit.removed) this.#index.remove(ordinal)
       this.#index.placement?.commit(state.nextOrdinal)
       this.#state = state
+      this.#loads.splice(0, loads.length)
       watching = this.#feed.streams
       if (watching.length > 0 && commit.removed.length > 0) before = this.#snapshots.acquire()
       if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)

@@ -3,6 +3,7 @@
  */
 import type { IndexWrite } from '../../sharded-bloom/document-index.ts'
 import { type Area, ordinalSuffix } from '../store/layout.ts'
+import { passingDigits } from '../store/ordinal-digits.ts'
 import type { BatchSink } from '../store/store-access.ts'
 
 /** What a collection knows about itself, written with every commit. */
@@ -97,22 +98,4 @@ export class WriteBatch {
   commit(sync: boolean): Promise<void> {
     return this.#sink.commit(sync)
   }
-}
-
-/** Of the greatest safe integer. */
-const maxDigits = 16
-const digits = new Uint8Array(maxDigits)
-/** The last digits of `digits`, by how many they are. */
-const digitViews = Array.from({ length: maxDigits + 1 }, (_, count) => digits.subarray(maxDigits - count))
-
-/** A whole number in decimal, in memory that the next call writes over. */
-function passingDigits(value: number): Uint8Array {
-  let at = maxDigits
-  let rest = value
-  do {
-    const tens = Math.floor(rest / 10)
-    digits[--at] = 0x30 + rest - tens * 10
-    rest = tens
-  } while (rest > 0)
-  return digitViews[maxDigits - at]!
 }

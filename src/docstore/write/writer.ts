@@ -11,9 +11,11 @@
  * 3. The index is maintained when nothing else touches it.
  */
 import { PetalError } from '../../model/errors.ts'
-import { breathe } from '../../model/time-slice.ts'
+import { breathe, nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
+import { keysOf } from '../bulk/id-keys.ts'
+import type { BuiltUnit, LoadedIds } from '../bulk/load-unit.ts'
 import { ensureId } from '../documents/stored-form.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
 import { JsonLine } from '../import/json-line.ts'
@@ -52,6 +54,8 @@ const charactersPerLook = 4096
 const charactersBeside = 512
 /** Documents of a collection that are looked at one by one: with code that is new they take a hundred times as long. */
 const coldDocuments = 512
+/** Ids of a load that are looked for without a pause. */
+const idsPerLook = 500
 /** Every `_id` is above it. */
 const noId = new Uint8Array(0)
 
@@ -121,6 +125,32 @@ export class Writer {
     if (errors[0] !== undefined) throw errors[0].error
     await done
     return ids[0]
+  }
+
+  /**
+   * Sets ordinals aside for documents that are built elsewhere.
+   * @returns undefined where they have to go the ordinary way
+   */
+  reserve(count: number): Promise<number | undefined> {
+    return this.exclusive(async () => (this.#index.bulk?.mayReserve ? this.#committer.reserve(count) : undefined))
+  }
+
+  /**
+   * Makes documents visible that were built elsewhere.
+   * @param firstOrdinal as reserve() gave it
+   * @param install see Committer.load()
+   * @returns false, and nothing has changed, where they have to go the ordinary way: an `_id` is there already, say
+   */
+  load(firstOrdinal: number, built: BuiltUnit, install: () => Promise<boolean>): Promise<boolean> {
+    return this.exclusive(async () => {
+      this.#greatestId ??= (await this.#readGreatestId()) ?? noId
+      const { smallest, greatest } = built.ids
+      if (!this.#index.bulk?.mayAdopt) return false
+      if (compareBytes(smallest, this.#greatestId) <= 0 && (await this.#isAnyThere(built.ids))) return false
+      if (!(await this.#committer.load(firstOrdinal, built, install))) return false
+      if (compareBytes(greatest, this.#greatestId) > 0) this.#greatestId = greatest
+      return true
+    })
   }
 
   /** REQUIRES: inside an exclusive task, nothing under way. */
@@ -279,6 +309,18 @@ export class Writer {
       if (areThere[i]) found.add(entry)
     })
     return found
+  }
+
+  async #isAnyThere(ids: LoadedIds): Promise<boolean> {
+    let run: Uint8Array[] = []
+    const look = async (): Promise<boolean> => {
+      const areThere = await this.#store.areThere(run)
+      run = []
+      await nextTurn()
+      return areThere.includes(true)
+    }
+    for (const key of keysOf(ids)) if (run.push(key) === idsPerLook && (await look())) return true
+    return run.length > 0 && look()
   }
 
   #isPending(key: Uint8Array): boolean {

@@ -7,9 +7,8 @@
  * 2. Every job is answered once: by a result, by its error, or by LEVEL_IO_ERROR when the thread dies. The next job
  *    then starts a new thread.
  */
-import { Worker } from 'node:worker_threads'
 import { aborted, ioError } from '../errors.ts'
-import { isSource, siblingModule } from '../sibling-module.ts'
+import { startThread } from '../start-thread.ts'
 import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
 import { type JobReply, type JobRequest, ownMemory, postable } from './job-message.ts'
@@ -92,7 +91,7 @@ export class WorkerRunner implements JobRunner {
 
 /** A thread and the jobs it was given. */
 class JobThread {
-  readonly #worker = startWorker()
+  readonly #worker = startThread(import.meta.url, 'worker', resourceLimits)
   readonly #pending = new Map<number, PendingJob>()
   isAlive = true
 
@@ -138,12 +137,3 @@ class JobThread {
 
 /** The process's one compaction thread. */
 export const workerRunner = new WorkerRunner()
-
-/** Sources that were not compiled need the loader that runs them here, in the thread, too. */
-function startWorker(): Worker {
-  const worker = siblingModule(import.meta.url, 'worker')
-  if (!isSource(worker)) return new Worker(new URL(worker), { resourceLimits })
-  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'))
-  const program = `import(${tsx}).then(({ register }) => { register(); return import(${JSON.stringify(worker)}) })`
-  return new Worker(program, { eval: true, resourceLimits })
-}

@@ -9,8 +9,9 @@
  * 3. Snapshots and iterators from before go on seeing what was there then, though the new entries have an older sequence
  *    number than they.
  */
-
+import { join } from 'node:path'
 import { levelCount } from '../format/version-edit.ts'
+import { tableName } from '../fs/file-names.ts'
 import { hasTombstonesIn, placeTables } from '../ingest/ingest-levels.ts'
 import type { IngestPlan } from '../ingest/ingest-plan.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -41,17 +42,30 @@ export class Ingest {
    * REQUIRES: the tables are what IngestTables.finish() resolved to, made by this plan and with numbers taken here; none
    * of their keys has a value in the store, is in two of them, or was written or deleted since the plan was made or
    * before this has settled.
-   * @returns false, and nothing has changed, when there are tombstones where the tables would go: they may be of these
-   * keys, and would hide them
+   * @param isNew whether the store never had any key of a table, not even one that was deleted since
+   * @returns false, and nothing has changed, when there are tombstones where tables would go whose keys are not that new: they
+   * may be of these keys, and would hide them
    * @throws LEVEL_IO_ERROR, LEVEL_ABORTED. Whether the tables are part of the store is then unknown until it is opened
    * again, and their files have to stay; after a failure of the manifest nothing can be written any more
    */
-  install(tables: readonly TableMeta[]): Promise<boolean> {
+  install(tables: readonly TableMeta[], isNew: (table: TableMeta) => boolean = () => false): Promise<boolean> {
+    const old = tables.filter((table) => !isNew(table))
     return this.#engine.addTables(() => {
       const { buffers, version } = this.#engine
-      const isHidden =
-        hasTombstonesIn(version, tables) || buffers.some(({ memtable }) => memtable.hasTombstonesIn(tables))
+      const isHidden = hasTombstonesIn(version, old) || buffers.some(({ memtable }) => memtable.hasTombstonesIn(old))
       return isHidden ? undefined : placeTables(version, tables)
     })
+  }
+
+  /** Removes tables that install() has not taken; what cannot be removed is removed when the store is opened. */
+  async discard(tables: readonly TableMeta[]): Promise<void> {
+    const { fileSystem, directory } = this.#engine
+    for (const { number } of tables) {
+      try {
+        await fileSystem.removeLater(join(directory, tableName(number)))
+      } catch {
+        // See above.
+      }
+    }
   }
 }

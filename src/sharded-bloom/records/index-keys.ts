@@ -24,6 +24,8 @@
  * | `x` ordinal(8)                        | mark of a document written since its segment was built (scattered/) |
  * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index clears |
  *
+ * `a` is left to the collection (docstore/store/load-records.ts).
+ *
  * `first` is the segment's first ordinal. A segment that was built again has another number in its place, `s` aside, so
  * that its records stand beside those of the segments before it: from 2^52 on, where no ordinal comes.
  */

@@ -1,0 +1,209 @@
+/**
+ * A long import in parallel: from where a segment ends, threads build whole ones, which are made visible one after the other.
+ *
+ * Lines are collected into units of as many as a segment has documents; each goes to a thread, with ordinals of its own. What
+ * cannot be taken as it was built is imported the ordinary way, line by line, and so is everything behind it, for a while:
+ * documents stand in the order of their lines.
+ *
+ * Invariants:
+ * 1. Units are published in the order of their lines, each whole or not at all.
+ * 2. A unit that is not published leaves no file, and its lines are imported all the same.
+ * 3. At most one unit more than there are threads is held.
+ */
+import type { Ingest } from '../../lsm/engine/ingest.ts'
+import type { TableMeta } from '../../lsm/version/table-meta.ts'
+import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { compareBytes } from '../store/layout.ts'
+import { LoadThreads } from './load-threads.ts'
+import type { BuiltUnit, LoadPlan, LoadReply } from './load-unit.ts'
+import { numbersFor } from './table-numbers.ts'
+import { UnitCollector } from './unit-collector.ts'
+
+/** Lines that are much longer take their time byte by byte, and more memory than they are worth. */
+const maxUnitBytes = 128 << 20
+/** Whole segments that go the ordinary way after a unit could not be taken, at most; one after the first, then twice as many. */
+const maxRest = 16
+
+/** What the import does itself. */
+export interface LoadHost {
+  /** Imports whole lines the ordinary way. */
+  importOrdinarily(bytes: Uint8Array): Promise<void>
+  /** A unit of so many lines is in the database. */
+  published(lines: number, documents: number): void
+}
+
+interface UnitUnderWay {
+  readonly firstOrdinal: number
+  readonly length: number
+  /** Settles when the thread has answered; its error is met when the unit's turn comes. */
+  readonly reply: Promise<LoadReply>
+}
+
+export class BulkLoad {
+  readonly #collection: OpenCollection
+  readonly #host: LoadHost
+  readonly #segments: SegmentPlan
+  readonly #threads: LoadThreads
+  readonly #collector: UnitCollector
+  /** In the order of their lines. */
+  readonly #underWay: UnitUnderWay[] = []
+  #ingest: Ingest | undefined
+  /** Segments that go the ordinary way before units are tried again. */
+  #rest = 0
+  #lastRest = 0
+  /** A thread died with the lines it had, or the store failed: nothing more is imported. */
+  hasFailed = false
+  /** Whether bytes are to come to take(). */
+  isCollecting = false
+
+  private constructor(collection: OpenCollection, host: LoadHost, segments: SegmentPlan, threads: number) {
+    this.#collection = collection
+    this.#host = host
+    this.#segments = segments
+    this.#threads = new LoadThreads(threads)
+    this.#collector = new UnitCollector(segments.segmentDocuments, maxUnitBytes)
+  }
+
+  /** undefined where nothing can be built elsewhere: the store, the index or the collection are not made for it. */
+  static for(collection: OpenCollection, host: LoadHost, threads: number): BulkLoad | undefined {
+    const { store, index } = collection
+    const segments =
+      threads === 0 || store.beginIngest === undefined || store.ids !== undefined ? undefined : index.bulk?.plan()
+    return segments && new BulkLoad(collection, host, segments, threads)
+  }
+
+  /** Documents to be imported the ordinary way before tryToBegin() may succeed. */
+  get documentsBefore(): number {
+    const { room = 0 } = this.#collection.index.bulk ?? {}
+    return room + this.#rest * this.#segments.segmentDocuments
+  }
+
+  /** Called when that many are imported. From then on, if it succeeds, bytes go to take(). */
+  tryToBegin(): boolean {
+    this.#rest = 0
+    this.isCollecting = this.#collection.index.bulk?.room === 0 && this.#isWelcome
+    if (!this.isCollecting) this.#giveUp()
+    return this.isCollecting
+  }
+
+  /** Takes bytes that begin with a line. @returns what is to be imported the ordinary way: isCollecting is false then */
+  async take(chunk: Uint8Array): Promise<Uint8Array> {
+    const collector = this.#collector
+    let rest = chunk
+    while (rest.length > 0 && this.isCollecting) {
+      rest = collector.take(rest)
+      if (collector.isOver) await this.leave()
+      else if (collector.isFull) await this.#send()
+    }
+    return rest
+  }
+
+  /** Removes what was built and not published, and ends the threads: after leave() nothing. */
+  async close(): Promise<void> {
+    for (const { reply } of this.#underWay.splice(0)) await this.#discard((await reply.catch(ignore))?.built)
+    await this.#threads.close()
+  }
+
+  /** Who watches, or declares an index, has to be told of every document. */
+  get #isWelcome(): boolean {
+    const { declared, committer } = this.#collection
+    return declared.isEmpty && !committer.isWatched
+  }
+
+  async #send(): Promise<void> {
+    const [first] = this.#underWay
+    // Its thread builds the next unit while it is published.
+    if (first !== undefined && this.#underWay.length === this.#threads.count) await first.reply.catch(ignore)
+    const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.lines) : undefined
+    if (firstOrdinal === undefined) {
+      await this.leave()
+      return
+    }
+    this.#ingest ??= await this.#collection.store.beginIngest!()
+    const unit = this.#collector.unit()
+    const { length } = unit
+    const numbers = numbersFor(length)
+    const reply = this.#threads.build({
+      plan: this.#planOf(this.#ingest),
+      unit,
+      firstOrdinal,
+      firstNumber: this.#ingest.takeNumbers(numbers),
+      numbers
+    })
+    reply.catch(ignore)
+    this.#underWay.push({ firstOrdinal, length, reply })
+    if (this.#underWay.length > this.#threads.count) await this.#publishFirst()
+  }
+
+  #planOf({ plan }: Ingest): LoadPlan {
+    return { ingest: plan, segments: this.#segments, ...this.#collection.store.prefixes }
+  }
+
+  /** Or everything that was collected is imported in another way. @throws when a thread has died: its lines are lost */
+  async #publishFirst(): Promise<void> {
+    const { firstOrdinal, length, reply } = this.#underWay.shift()!
+    const { bytes, built } = await this.#orFail(reply)
+    if (built !== undefined && (await this.#orFail(this.#publish(firstOrdinal, built)))) {
+      this.#collector.giveBack(bytes)
+      this.#host.published(this.#collector.lines, built.documents)
+      this.#lastRest = 0
+      return
+    }
+    await this.#discard(built)
+    await this.#turnBack(new Uint8Array(bytes, 0, length))
+  }
+
+  async #orFail<T>(promise: Promise<T>): Promise<T> {
+    try {
+      return await promise
+    } catch (error) {
+      this.hasFailed = true
+      throw error
+    }
+  }
+
+  async #publish(firstOrdinal: number, built: BuiltUnit): Promise<boolean> {
+    if (!this.#isWelcome) return false
+    const ingest = this.#ingest!
+    const { ids } = this.#collection.store.prefixes
+    // Ordinals are never given twice, and keys of documents and index records have one in them.
+    const isNew = ({ smallest }: TableMeta): boolean => !beginsWith(smallest, ids)
+    return this.#collection.writer.load(firstOrdinal, built, () => ingest.install(built.tables, isNew))
+  }
+
+  /** What has come so far is imported now: no more is known to come soon, or to be of use in units. */
+  async leave(): Promise<void> {
+    while (this.#underWay.length > 0) await this.#publishFirst()
+    if (this.isCollecting) await this.#turnBack()
+  }
+
+  /** What was not published yet is imported the ordinary way: the unit whose turn it was, those behind it, and the rest. */
+  async #turnBack(refused?: Uint8Array): Promise<void> {
+    this.#giveUp()
+    if (refused !== undefined) await this.#host.importOrdinarily(refused)
+    for (let unit = this.#underWay.shift(); unit !== undefined; unit = this.#underWay.shift()) {
+      const { bytes, built } = await this.#orFail(unit.reply)
+      await this.#discard(built)
+      await this.#host.importOrdinarily(new Uint8Array(bytes, 0, unit.length))
+    }
+    await this.#host.importOrdinarily(this.#collector.end())
+  }
+
+  #giveUp(): void {
+    this.isCollecting = false
+    this.#lastRest = Math.min(maxRest, Math.max(1, 2 * this.#lastRest))
+    this.#rest = this.#lastRest
+  }
+
+  async #discard(built: BuiltUnit | undefined): Promise<void> {
+    if (built !== undefined) await this.#ingest?.discard(built.tables)
+  }
+}
+
+function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+  return compareBytes(key.subarray(0, prefix.length), prefix) === 0
+}
+
+/** Met when its turn comes. */
+function ignore(): undefined {}

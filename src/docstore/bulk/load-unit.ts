@@ -1,0 +1,58 @@
+/** What passes between an import and the threads that build parts of it: data only, which is cloned or handed over. */
+import type { IngestPlan } from '../../lsm/ingest/ingest-plan.ts'
+import type { TableMeta } from '../../lsm/version/table-meta.ts'
+import type { BuiltSegment, SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
+
+/** What a unit is built by: the same for all units of an import. */
+export interface LoadPlan {
+  readonly ingest: IngestPlan
+  readonly segments: SegmentPlan
+  /** What the keys of the collection's documents, ids and index records begin with. */
+  readonly docs: Uint8Array
+  readonly ids: Uint8Array
+  readonly index: Uint8Array
+}
+
+/** Whole lines, to be built. */
+export interface LoadUnit {
+  /** Handed over, and back with the reply. */
+  readonly bytes: ArrayBuffer
+  /** Of the bytes in use; the last one ends a line. */
+  readonly length: number
+}
+
+export interface LoadRequest {
+  readonly plan: LoadPlan
+  readonly unit: LoadUnit
+  /** The documents' ordinals follow each other from here on: as many as there are lines that are not blank. */
+  readonly firstOrdinal: number
+  /** Numbers for the unit's tables. */
+  readonly firstNumber: number
+  readonly numbers: number
+}
+
+export interface LoadReply {
+  readonly bytes: ArrayBuffer
+  /** undefined where the lines have to be imported one by one: what is wrong with them will be told then. */
+  readonly built: BuiltUnit | undefined
+}
+
+/** Tables that hold everything that is to be stored of a unit, on disk and named by nobody yet. */
+export interface BuiltUnit {
+  readonly tables: readonly TableMeta[]
+  readonly segments: readonly BuiltSegment[]
+  readonly documents: number
+  /** UTF-8 bytes of their records. */
+  readonly documentBytes: number
+  /** Encoded `_id`s: no two are the same. */
+  readonly ids: LoadedIds
+}
+
+export interface LoadedIds {
+  readonly smallest: Uint8Array
+  readonly greatest: Uint8Array
+  /** One behind the other, in the order of the lines. */
+  readonly keys: Uint8Array
+  /** Where each of them ends. */
+  readonly ends: Uint32Array
+}

@@ -1,0 +1,89 @@
+/** The lines of a unit that are not blank, where they stand, and what each of them holds. */
+import type { Document } from '../../model/types.ts'
+import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
+import { ensureId, storedForm } from '../documents/stored-form.ts'
+import { JsonLine } from '../import/json-line.ts'
+import { isBlank, readItem } from '../import/read-line.ts'
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const usualLines = 65_536
+/** Found by one call: a function that is called often is compiled once. */
+const linesAtOnce = 256
+/** Documents that are handed to a sampler together. */
+const runDocuments = 64
+
+export class UnitLines {
+  readonly #bytes: Buffer
+  readonly #firstOrdinal: number
+  /** Where each line begins and ends. */
+  #places = new Uint32Array(2 * usualLines)
+  #count = 0
+
+  /** @param bytes UTF-8; the last one ends a line */
+  constructor(bytes: Buffer, firstOrdinal: number) {
+    this.#bytes = bytes
+    this.#firstOrdinal = firstOrdinal
+    for (let start = 0; start < bytes.length; ) start = this.#findSome(start)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** @throws PetalError for a line that holds no document */
+  item(i: number): JsonLine | Document {
+    const start = this.#places[2 * i]!
+    const { buffer, byteOffset } = this.#bytes
+    const item = readItem(new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start))
+    if (item instanceof JsonLine) return item
+    ensureId(item)
+    return storedForm(item)
+  }
+
+  /** As a sampler takes them. */
+  async *stored(from: number, to: number): AsyncGenerator<readonly StoredDocument[]> {
+    for (let begin = from; begin < to; begin += runDocuments) {
+      const run: StoredDocument[] = []
+      for (let ordinal = begin; ordinal < Math.min(begin + runDocuments, to); ordinal++) run.push(this.#stored(ordinal))
+      yield run
+    }
+  }
+
+  /** @returns where the lines begin that are left */
+  #findSome(from: number): number {
+    const bytes = this.#bytes
+    const places = this.#room()
+    let start = from
+    let count = this.#count
+    for (const limit = count + linesAtOnce; count < limit && start < bytes.length; ) {
+      const end = bytes.indexOf(lineFeed, start)
+      if (end < 0) throw new RangeError('A unit ends in the middle of a line')
+      const to = end > start && bytes[end - 1] === carriageReturn ? end - 1 : end
+      if (!isBlank(bytes, start, to)) {
+        places[2 * count] = start
+        places[2 * count++ + 1] = to
+      }
+      start = end + 1
+    }
+    this.#count = count
+    return start
+  }
+
+  /** The places, with room for some more. */
+  #room(): Uint32Array {
+    const needed = 2 * (this.#count + linesAtOnce)
+    if (needed > this.#places.length) {
+      const larger = new Uint32Array(2 * needed)
+      larger.set(this.#places)
+      this.#places = larger
+    }
+    return this.#places
+  }
+
+  #stored(ordinal: number): StoredDocument {
+    const item = this.item(ordinal - this.#firstOrdinal)
+    if (!(item instanceof JsonLine)) return { ordinal, json: undefined, document: () => item }
+    return { ordinal, json: item.bytes, form: 'extended', document: () => item.parse().document }
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Lines into a collection, in runs of bounded size: the next run is read while one is being written.
+ *
+ * Invariants:
+ * 1. At most two runs are held, each bounded in documents and in bytes, whatever the lines are.
+ * 2. A refused document is traced back to its line.
+ */
+import { breathe } from '../../model/time-slice.ts'
+import type { Document } from '../../model/types.ts'
+import type { BulkLoad } from '../bulk/bulk-load.ts'
+import type { OpenCollection } from '../open-collection.ts'
+import { JsonLine } from './json-line.ts'
+import type { Line } from './line-splitter.ts'
+import { BadLine, readLine } from './read-line.ts'
+
+/** Bytes of lines after which a run is full, however few its documents are. */
+const maxRunBytes = 4 * 1024 * 1024
+
+export interface ImportOptions {
+  /** End the import at the first line that cannot be imported, with its BadLine. Default false: skip it. */
+  readonly strict?: boolean
+  /** Documents written together. Default 1,000. */
+  readonly batch?: number
+  /**
+   * Threads that build whole segments of an import of more than 65,536 lines, beside this one, which goes on to serve others.
+   * Each has some 150 MB while it works. Default: one less than there are processors, 4 at most, and none where that is one.
+   */
+  readonly threads?: number
+  /** Ends the import with an AbortedError; what was imported stays. */
+  readonly signal?: AbortSignal
+  /** Told of every line that is skipped. */
+  readonly onSkipped?: (bad: BadLine) => void
+  /** Told after every run that is in the database. */
+  readonly onProgress?: (progress: ImportResult) => void
+}
+
+export interface ImportResult {
+  readonly insertedCount: number
+  readonly skippedCount: number
+}
+
+export class ImportRun {
+  readonly #collection: OpenCollection
+  readonly #options: ImportOptions
+  readonly #batch: number
+  #items: (JsonLine | Document)[] = []
+  /** Line number of each item. */
+  #lines: number[] = []
+  #bytes = 0
+  #underWay: Promise<void> = Promise.resolve()
+  #insertedCount = 0
+  #skippedCount = 0
+  #sliceStart = performance.now()
+  /** Documents to be inserted before a load may go on. */
+  #documentsBefore = 0
+  /** A bad line, or the store, ended the import: nothing more is inserted. */
+  hasFailed = false
+
+  constructor(collection: OpenCollection, options: ImportOptions) {
+    this.#collection = collection
+    this.#options = options
+    this.#batch = options.batch ?? 1000
+  }
+
+  /**
+   * @param load goes on, when it may, where the open segment ends
+   * @returns false when it does: what is left of the lines is for it
+   */
+  async takeAll(lines: Iterable<Line>, load?: BulkLoad): Promise<boolean> {
+    if (load !== undefined && (await this.#isLeftTo(load))) return false
+    for (const line of lines) {
+      const item = readLine(line)
+      if (item === undefined) continue
+      if (item instanceof BadLine) {
+        if (this.#options.strict) await this.#stopAt(item)
+        this.#skip(item)
+        continue
+      }
+      if (!(item instanceof JsonLine)) this.#collection.writer.ensureId(item)
+      this.#items.push(item)
+      this.#lines.push(line.number)
+      this.#bytes += line.kind === 'line' ? line.bytes.length : 0
+      if (this.#items.length >= this.#batch || this.#bytes >= maxRunBytes) await this.#start()
+      this.#documentsBefore--
+      if (load !== undefined) {
+        const isLeft = this.#isLeftTo(load)
+        if (isLeft instanceof Promise ? await isLeft : isLeft) return false
+      }
+      const slice = breathe(this.#sliceStart)
+      this.#sliceStart = slice instanceof Promise ? await slice : slice
+    }
+    return true
+  }
+
+  /** Tells of documents that were inserted in another way. */
+  tell(documents: number): void {
+    this.#insertedCount += documents
+    this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
+  }
+
+  /** Inserts what is left. */
+  async finish(): Promise<ImportResult> {
+    await this.#settle()
+    return { insertedCount: this.#insertedCount, skippedCount: this.#skippedCount }
+  }
+
+  async #settle(): Promise<void> {
+    await this.#start()
+    await this.#guard(this.#underWay)
+  }
+
+  /** Whether a load goes on from here, everything before being inserted. */
+  #isLeftTo(load: BulkLoad): boolean | Promise<boolean> {
+    return this.#documentsBefore <= 0 && this.#tryToLeave(load)
+  }
+
+  async #tryToLeave(load: BulkLoad): Promise<boolean> {
+    await this.#settle()
+    if (load.documentsBefore === 0 && load.tryToBegin()) return true
+    this.#documentsBefore = load.documentsBefore
+    return false
+  }
+
+  async #stopAt(bad: BadLine): Promise<never> {
+    await this.finish()
+    this.hasFailed = true
+    throw bad
+  }
+
+  /** Waits for the run under way, then sends the one that was collected meanwhile. */
+  async #start(): Promise<void> {
+    const items = this.#items
+    const lines = this.#lines
+    this.#items = []
+    this.#lines = []
+    this.#bytes = 0
+    await this.#guard(this.#underWay)
+    if (items.length === 0) return
+    this.#underWay = this.#insert(items, lines)
+    // Its error belongs to whoever waits for it next; until then it is not an unhandled one.
+    this.#underWay.catch(() => {})
+  }
+
+  async #guard(run: Promise<void>): Promise<void> {
+    try {
+      await run
+    } catch (error) {
+      this.hasFailed = true
+      throw error
+    }
+  }
+
+  async #insert(items: readonly (JsonLine | Document)[], lines: readonly number[]): Promise<void> {
+    const strict = this.#options.strict === true
+    const { errors, count, done } = await this.#collection.writer.insert(items, strict)
+    await done
+    this.#insertedCount += count
+    const bad = errors.map(({ index, errmsg, error }) => new BadLine(lines[index] ?? 0, errmsg, error))
+    if (!strict) for (const line of bad) this.#skip(line)
+    this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
+    // After what was inserted before it is told.
+    if (strict && bad[0] !== undefined) throw bad[0]
+  }
+
+  #skip(bad: BadLine): void {
+    this.#skippedCount++
+    this.#options.onSkipped?.(bad)
+  }
+}
