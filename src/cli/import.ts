@@ -1,7 +1,7 @@
 /**
  * `petaldb import`: newline-delimited JSON into a collection, in bounded memory whatever the lines are.
  */
-import { AbortedError, BadLine, type Collection, open } from '../index.ts'
+import { AbortedError, BadLine, type Collection, type ImportOptions, open } from '../index.ts'
 import { command } from './command.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { Interrupt } from './interrupt.ts'
@@ -18,6 +18,11 @@ export const importCommand = command({
   options: {
     collection: { type: 'string', value: 'name', help: "collection to add to (default 'default')" },
     batch: { type: 'string', value: 'n', help: 'documents per batch (default 1000)' },
+    threads: {
+      type: 'string',
+      value: 'n',
+      help: 'threads that index beside this one (default: all processors but one, at most 4)'
+    },
     strict: { type: 'boolean', help: 'stop at the first line that cannot be imported' },
     store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database (default lsm)' },
     json: { type: 'boolean', help: 'print the outcome as JSON' }
@@ -30,6 +35,7 @@ export const importCommand = command({
   ],
   async run([location = '', path = ''], options) {
     const batchDocuments = wholeNumber('--batch', options.batch ?? '1000', 1)
+    const threads = options.threads === undefined ? undefined : wholeNumber('--threads', options.threads, 0)
     const store = storeName(options.store)
     using interrupt = new Interrupt()
     // Before the database, so that a mistyped file name does not leave an empty one behind.
@@ -40,6 +46,7 @@ export const importCommand = command({
     const started = performance.now()
     const outcome = await importAll(source, interrupt.signal, collection, {
       batch: batchDocuments,
+      ...(threads !== undefined && { threads }),
       strict: options.strict === true
     })
     const failure = outcome.failure ?? (await errorOf(db.close()))
@@ -65,7 +72,7 @@ async function importAll(
   source: Source,
   signal: AbortSignal,
   collection: Collection,
-  options: { readonly batch: number; readonly strict: boolean }
+  options: ImportOptions
 ): Promise<Outcome> {
   let imported = 0
   let skipped = 0

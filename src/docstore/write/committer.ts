@@ -20,7 +20,7 @@ import { utf8Bytes } from '../documents/stored-form.ts'
 import { commitFailed } from '../errors.ts'
 import type { JsonLine } from '../import/json-line.ts'
 import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
-import type { AdmittedEntries, EntryWrites } from '../indexes/entry-writes.ts'
+import type { AdmittedEntries } from '../indexes/entry-writes.ts'
 import type { Match } from '../read/confirmer.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
 import { loadKey, withLoad } from '../store/load-records.ts'
@@ -28,35 +28,8 @@ import type { SharedSnapshot, Snapshots } from '../store/snapshots.ts'
 import type { CommitKind } from '../watch/change.ts'
 import type { ChangeFeed } from '../watch/change-feed.ts'
 import { tellCommit } from '../watch/commit-telling.ts'
-import type { CollectionState, WriteBatch } from './write-batch.ts'
-
-const maxBatchDocuments = 1000
-const maxBatchCharacters = 4 * 1024 * 1024
-/** A batch being prepared. */
-export interface Commit {
-  readonly kind: CommitKind
-  readonly batch: WriteBatch
-  readonly arena: RecordArena
-  /** Entries of declared indexes; undefined when there are none. */
-  readonly entries: EntryWrites | undefined
-  /** Versions the index was told of, to be taken back should the batch fail. */
-  readonly added: number[]
-  /** Ordinals of what was added, where versions do not tell them. */
-  readonly placed: number[] | undefined
-  /** Ordinals. */
-  readonly removed: number[]
-  /** Change of the collection's counters. */
-  documents: number
-  documentBytes: number
-  /** Failures known when preparation began. */
-  readonly failuresBefore: number
-  /** Settles when the batch is applied; set by start(). */
-  done: Promise<void>
-}
-
-export function isFull({ batch, added, removed }: Commit): boolean {
-  return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
-}
+import { admissionTo, type Commit } from './commit.ts'
+import type { CollectionState } from './write-batch.ts'
 
 /** Documents that were built elsewhere. */
 interface Loaded {
@@ -325,22 +298,6 @@ export class Committer {
     const { kind, added, placed = added, removed } = commit
     await tellCommit({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
   }
-}
-
-/** What the declared indexes have said of a document. */
-class Admission {
-  admitted: AdmittedEntries | undefined
-  readonly admit: (document: Document) => void
-
-  constructor(entries: EntryWrites) {
-    this.admit = (document) => {
-      this.admitted = entries.admit(document)
-    }
-  }
-}
-
-function admissionTo({ entries }: Commit): Admission | undefined {
-  return entries && new Admission(entries)
 }
 
 /** Whoever started the commit has its error from `done`. */

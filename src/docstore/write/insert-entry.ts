@@ -6,7 +6,7 @@ import { countId, ensureId, storedForm, unreadable } from '../documents/stored-f
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
 import { JsonLine } from '../import/json-line.ts'
 import { compareBytes } from '../store/layout.ts'
-import type { Commit } from './committer.ts'
+import type { Commit } from './commit.ts'
 
 export interface Entry {
   /** A line's own bytes are stored, unless only its document can tell what it holds. */

@@ -17,7 +17,7 @@ import { beginFind, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
 import { advance, end } from '../read/steps.ts'
 import type { CommitKind } from '../watch/change.ts'
-import { type Commit, isFull } from './committer.ts'
+import { type Commit, isFull } from './commit.ts'
 import type { DeleteRequest, UpdateRequest } from './mutation-request.ts'
 
 export interface Updated {

@@ -11,19 +11,19 @@
  * 3. The index is maintained when nothing else touches it.
  */
 import { PetalError } from '../../model/errors.ts'
-import { breathe, nextTurn } from '../../model/time-slice.ts'
+import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
-import { keysOf } from '../bulk/id-keys.ts'
-import type { BuiltUnit, LoadedIds } from '../bulk/load-unit.ts'
+import type { BuiltUnit } from '../bulk/load-unit.ts'
 import { ensureId } from '../documents/stored-form.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
 import { JsonLine } from '../import/json-line.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
-import { compareBytes } from '../store/layout.ts'
-import { type Commit, type Committer, isFull } from './committer.ts'
+import { type Commit, isFull } from './commit.ts'
+import type { Committer } from './committer.ts'
 import { assertSameId, type Entry, loadEntries, prepareEntry } from './insert-entry.ts'
-import { PendingIds } from './pending-ids.ts'
+import { KnownIds } from './known-ids.ts'
+import type { PendingIds } from './pending-ids.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** What became of a run of inserts; `done` settles when all of it is applied. */
@@ -54,10 +54,6 @@ const charactersPerLook = 4096
 const charactersBeside = 512
 /** Documents of a collection that are looked at one by one: with code that is new they take a hundred times as long. */
 const coldDocuments = 512
-/** Ids of a load that are looked for without a pause. */
-const idsPerLook = 500
-/** Every `_id` is above it. */
-const noId = new Uint8Array(0)
 
 export class Writer {
   readonly #name: string
@@ -65,11 +61,7 @@ export class Writer {
   readonly #index: DocumentIndex
   readonly #committer: Committer
   readonly #queue = new WriteQueue()
-  /** Ids of inserts that are prepared and not yet applied. */
-  readonly #pending = new Set<PendingIds>()
-  readonly #readGreatestId: () => Promise<Uint8Array | undefined>
-  /** No `_id` of the collection, stored or pending, is above it. undefined until the first insert. */
-  #greatestId: Uint8Array | undefined
+  readonly #ids: KnownIds
   #group: WaitingInsert[] | undefined
   /** How many of them are still to come. */
   #cold = coldDocuments
@@ -87,7 +79,7 @@ export class Writer {
     this.#store = store
     this.#index = index
     this.#committer = committer
-    this.#readGreatestId = readGreatestId
+    this.#ids = new KnownIds(store, readGreatestId)
   }
 
   /** Inserts one document; resolves with its `_id` when it is committed. */
@@ -143,12 +135,10 @@ export class Writer {
    */
   load(firstOrdinal: number, built: BuiltUnit, install: () => Promise<boolean>): Promise<boolean> {
     return this.exclusive(async () => {
-      this.#greatestId ??= (await this.#readGreatestId()) ?? noId
-      const { smallest, greatest } = built.ids
-      if (!this.#index.bulk?.mayAdopt) return false
-      if (compareBytes(smallest, this.#greatestId) <= 0 && (await this.#isAnyThere(built.ids))) return false
+      await this.#ids.prepare()
+      if (!this.#index.bulk?.mayAdopt || (await this.#ids.isAnyStored(built.ids))) return false
       if (!(await this.#committer.load(firstOrdinal, built, install))) return false
-      if (compareBytes(greatest, this.#greatestId) > 0) this.#greatestId = greatest
+      this.#ids.noteGreatest(built.ids.greatest)
       return true
     })
   }
@@ -226,7 +216,7 @@ export class Writer {
   }
 
   async #insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
-    this.#greatestId ??= (await this.#readGreatestId()) ?? noId
+    await this.#ids.prepare()
     const entries: (Entry | PetalError)[] = []
     let sliceStart = performance.now()
     for (let i = 0; i < documents.length; i++) {
@@ -236,9 +226,8 @@ export class Writer {
       }
       entries.push(prepareEntry(documents[i]!, this.#store.ids, this.#committer))
     }
-    const existing = await this.#existing(entries)
-    const pending = new PendingIds()
-    this.#pending.add(pending)
+    const existing = await this.#ids.existing(entries.filter((entry): entry is Entry => !(entry instanceof PetalError)))
+    const pending = this.#ids.begin()
     // Their promises, not the commits: those hold the records of the whole run.
     const commits: Promise<void>[] = []
     const ids: unknown[] = []
@@ -283,60 +272,21 @@ export class Writer {
       commits.push(commit.done)
     } catch (error) {
       this.#committer.abandon(commit)
-      this.#pending.delete(pending)
+      this.#ids.release(pending)
       throw error
     }
     const done = Promise.all(commits).then(ignore)
     const forget = (): void => {
-      this.#pending.delete(pending)
+      this.#ids.release(pending)
     }
     done.then(forget, forget)
     return { ids, errors, count, characters, done }
   }
 
-  /** Those entries whose `_id` is stored, or about to be by an earlier task. */
-  async #existing(entries: readonly (Entry | PetalError)[]): Promise<ReadonlySet<Entry>> {
-    const found = new Set<Entry>()
-    const asked = entries.filter((entry): entry is Entry => !(entry instanceof PetalError) && !this.#isGreatest(entry))
-    if (asked.length === 0) return found
-    // Before the store is asked: what is under way now may be applied, and forgotten as pending, while it answers,
-    // and yet too late for its answer.
-    for (const entry of asked) if (this.#isPending(entry.key)) found.add(entry)
-    const keys = asked.map(({ key }) => key)
-    const looking = this.#store.areThere(keys)
-    const areThere = looking instanceof Promise ? await looking : looking
-    asked.forEach((entry, i) => {
-      if (areThere[i]) found.add(entry)
-    })
-    return found
-  }
-
-  async #isAnyThere(ids: LoadedIds): Promise<boolean> {
-    let run: Uint8Array[] = []
-    const look = async (): Promise<boolean> => {
-      const areThere = await this.#store.areThere(run)
-      run = []
-      await nextTurn()
-      return areThere.includes(true)
-    }
-    for (const key of keysOf(ids)) if (run.push(key) === idsPerLook && (await look())) return true
-    return run.length > 0 && look()
-  }
-
-  #isPending(key: Uint8Array): boolean {
-    for (const ids of this.#pending) if (ids.has(key)) return true
-    return false
-  }
-
-  /** Then there is no other document with its `_id`. */
-  #isGreatest({ key }: Entry): boolean {
-    return this.#greatestId !== undefined && compareBytes(key, this.#greatestId) > 0
-  }
-
   /** @returns why the document is refused, undefined when it is in the batch */
   #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
     const { document, key } = entry
-    const isGreatest = this.#isGreatest(entry)
+    const isGreatest = this.#ids.isGreatest(key)
     if (exists || (!isGreatest && pending.has(key))) {
       return duplicateKey(this.#name, entry.id)
     }
@@ -351,7 +301,7 @@ export class Writer {
       throw error
     }
     pending.add(key)
-    if (isGreatest) this.#greatestId = key
+    if (isGreatest) this.#ids.noteGreatest(key)
     return undefined
   }
 }
