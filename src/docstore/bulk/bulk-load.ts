@@ -16,8 +16,7 @@ import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
 import { LoadThreads } from './load-threads.ts'
-import type { BuiltUnit, LoadPlan, LoadReply } from './load-unit.ts'
-import { numbersFor } from './table-numbers.ts'
+import { type BuiltUnit, type LoadPlan, type LoadReply, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
 
 /** Lines that are much longer take their time byte by byte, and more memory than they are worth. */

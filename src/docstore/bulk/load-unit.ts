@@ -56,3 +56,13 @@ export interface LoadedIds {
   /** Where each of them ends. */
   readonly ends: Uint32Array
 }
+
+/** Of documents in a thread's memory, before they become a table. */
+export const documentTableBytes = 8 << 20
+/** File numbers for a unit's ids and index records. */
+export const smallNumbers = 16
+
+/** How many file numbers a unit needs: they cost nothing. @param bytes of its lines; as records they may be somewhat more */
+export function numbersFor(bytes: number): number {
+  return smallNumbers + 4 + Math.ceil((4 * bytes) / documentTableBytes)
+}

@@ -9,21 +9,17 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
-import { IngestTables } from '../../lsm/ingest/ingest-tables.ts'
 import { PetalError } from '../../model/errors.ts'
-import { nextTurn } from '../../model/time-slice.ts'
 import { BulkSegments } from '../../sharded-bloom/bulk/bulk-segments.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { JsonLine } from '../import/json-line.ts'
-import { ordinalSuffix } from '../store/layout.ts'
 import { encodeLoad, loadKey } from '../store/load-records.ts'
-import { passingDigits } from '../store/ordinal-digits.ts'
 import { prepareEntry } from '../write/insert-entry.ts'
 import { IdKeys } from './id-keys.ts'
 import type { BuiltUnit, LoadRequest } from './load-unit.ts'
-import { documentTableBytes, lastNumbers } from './table-numbers.ts'
 import { UnitLines } from './unit-lines.ts'
+import { UnitTables } from './unit-tables.ts'
 
 /** Lines between two looks at what has become of them. */
 const linesPerRun = 64
@@ -56,38 +52,30 @@ export async function buildUnit(request: LoadRequest, fileSystem: FileSystem): P
 class UnitBuilding {
   readonly #request: LoadRequest
   readonly #lines: UnitLines
-  readonly #documents: IngestTables
-  /** Ids and index records: small, and written last, so that there are few tables of them. */
-  readonly #rest: IngestTables
+  readonly #tables: UnitTables
   readonly #segments: BulkSegments
   readonly #records: IndexedRecords
   readonly #arena = new RecordArena('passing')
   readonly #ids: IdKeys
   #documentBytes = 0
 
-  private constructor(request: LoadRequest, lines: UnitLines, tables: Tables, segments: BulkSegments) {
+  private constructor(request: LoadRequest, lines: UnitLines, tables: UnitTables, segments: BulkSegments) {
     this.#request = request
     this.#lines = lines
-    this.#documents = tables.documents
-    this.#rest = tables.rest
+    this.#tables = tables
     this.#segments = segments
     this.#records = new IndexedRecords(segments)
     this.#ids = new IdKeys(lines.count)
   }
 
   static async begin(request: LoadRequest, lines: UnitLines, fileSystem: FileSystem): Promise<UnitBuilding> {
-    const { plan, firstNumber, numbers } = request
-    const { ingest, index } = plan
-    const rest = new IngestTables(ingest, firstNumber, lastNumbers, fileSystem)
-    const documents = new IngestTables(ingest, firstNumber + lastNumbers, numbers - lastNumbers, fileSystem)
+    const tables = new UnitTables(request, fileSystem)
     const segments = await BulkSegments.create(
-      plan.segments,
+      request.plan.segments,
       (from, to) => lines.stored(from, to),
-      ({ key, value }) => {
-        if (value !== undefined) rest.put(index, key, value)
-      }
+      (record) => tables.putIndexRecord(record)
     )
-    return new UnitBuilding(request, lines, { documents, rest }, segments)
+    return new UnitBuilding(request, lines, tables, segments)
   }
 
   /** @returns false for a document that is refused. @throws PetalError for another one */
@@ -100,28 +88,24 @@ class UnitBuilding {
       const next = this.#addRun(added, Math.min(added + linesPerRun, count))
       if (next === undefined) return false
       added = next
-      if (this.#documents.bytes < documentTableBytes) continue
-      await this.#documents.flush()
-      // What has been written is synced, and the memory used again.
-      await nextTurn()
+      await this.#tables.flushIfFull()
     }
     return this.#ids.areDifferent
   }
 
   async finish(): Promise<BuiltUnit> {
-    const { plan, firstOrdinal } = this.#request
+    const { firstOrdinal } = this.#request
     const { count: documents } = this.#lines
     const documentBytes = this.#documentBytes
     const segments = await this.#segments.finish()
     const load = { nextOrdinal: firstOrdinal + documents, documents, documentBytes }
-    this.#rest.put(plan.index, loadKey(firstOrdinal), encodeLoad(load))
-    const tables = [...(await this.#documents.finish()), ...(await this.#rest.finish())]
+    this.#tables.putIndexRecord({ key: loadKey(firstOrdinal), value: encodeLoad(load) })
+    const tables = await this.#tables.finish()
     return { tables, segments, documents, documentBytes, ids: this.#ids.loaded }
   }
 
-  async discard(): Promise<void> {
-    await this.#documents.discard()
-    await this.#rest.discard()
+  discard(): Promise<void> {
+    return this.#tables.discard()
   }
 
   close(): void {
@@ -139,8 +123,7 @@ class UnitBuilding {
   }
 
   #add(i: number): boolean {
-    const { plan, firstOrdinal } = this.#request
-    const ordinal = firstOrdinal + i
+    const ordinal = this.#request.firstOrdinal + i
     const entry = prepareEntry(this.#lines.item(i), undefined, noCounter)
     if (entry instanceof PetalError) return false
     const { document, key } = entry
@@ -149,15 +132,10 @@ class UnitBuilding {
         ? this.#records.addLine(ordinal, document, this.#arena)
         : this.#records.add(ordinal, document, this.#arena)
     const record = typeof added === 'string' ? this.#arena.encode(added) : added
-    this.#documents.put(plan.docs, ordinalSuffix(ordinal), record)
-    this.#rest.put(plan.ids, key, passingDigits(ordinal))
+    this.#tables.putDocument(ordinal, record)
+    this.#tables.putId(key, ordinal)
     this.#ids.add(key)
     this.#documentBytes += record.length
     return true
   }
-}
-
-interface Tables {
-  readonly documents: IngestTables
-  readonly rest: IngestTables
 }
