@@ -32,11 +32,13 @@ interface Sink {
 
 type Import = () => Promise<ImportTimes>
 
-interface ImportInput {
+export interface ImportInput {
   readonly count: number
   readonly seed: number
   /** Documents per call; petaldb-bytes takes them in chunks of as many lines. */
   readonly batch: number
+  /** Of importLines(): its default unless given. */
+  readonly threads?: number | undefined
 }
 
 /**
@@ -62,7 +64,11 @@ export function prepareImport(importer: Importer, options: ImportInput): Import 
       return () =>
         importInto(1, async (directory) => {
           const db = await openDatabase(join(directory, 'tweets.db'))
-          return { write: () => db.importLines(input), close: () => db.close() }
+          const { threads } = options
+          return {
+            write: () => db.importLines(input, threads === undefined ? {} : { threads }),
+            close: () => db.close()
+          }
         })
     }
     case 'classic-level': {

@@ -1,11 +1,11 @@
 /** The process of one side of the import comparison. */
-import { type Importer, type ImportTimes, prepareImport } from './import-once.ts'
+import { type Importer, type ImportInput, type ImportTimes, prepareImport } from './import-once.ts'
 import { serve } from './rpc.ts'
 
 let run: (() => Promise<ImportTimes>) | undefined
 
 const handlers = {
-  async prepare({ importer, ...options }: { importer: Importer; count: number; seed: number; batch: number }) {
+  async prepare({ importer, ...options }: ImportInput & { readonly importer: Importer }) {
     run = prepareImport(importer, options)
   },
 

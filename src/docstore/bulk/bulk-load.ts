@@ -15,12 +15,14 @@ import type { TableMeta } from '../../lsm/version/table-meta.ts'
 import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
-import { LoadThreads } from './load-threads.ts'
+import { buildInThread } from './load-threads.ts'
 import { type BuiltUnit, type LoadPlan, type LoadReply, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
 
 /** Lines that are much longer take their time byte by byte, and more memory than they are worth. */
 const maxUnitBytes = 128 << 20
+/** A source that takes longer for a unit is slower than one thread, and lines are not to wait for others. */
+const unitMilliseconds = 2000
 /** Whole segments that go the ordinary way after a unit could not be taken, at most; one after the first, then twice as many. */
 const maxRest = 16
 
@@ -43,7 +45,8 @@ export class BulkLoad {
   readonly #collection: OpenCollection
   readonly #host: LoadHost
   readonly #segments: SegmentPlan
-  readonly #threads: LoadThreads
+  /** How many units may be built at a time. */
+  readonly #threads: number
   readonly #collector: UnitCollector
   /** In the order of their lines. */
   readonly #underWay: UnitUnderWay[] = []
@@ -51,6 +54,8 @@ export class BulkLoad {
   /** Segments that go the ordinary way before units are tried again. */
   #rest = 0
   #lastRest = 0
+  /** When the first line of the unit came that is being collected, or later. */
+  #begun = 0
   /** A thread died with the lines it had, or the store failed: nothing more is imported. */
   hasFailed = false
   /** Whether bytes are to come to take(). */
@@ -60,7 +65,7 @@ export class BulkLoad {
     this.#collection = collection
     this.#host = host
     this.#segments = segments
-    this.#threads = new LoadThreads(threads)
+    this.#threads = threads
     this.#collector = new UnitCollector(segments.segmentDocuments, maxUnitBytes)
   }
 
@@ -83,6 +88,7 @@ export class BulkLoad {
     this.#rest = 0
     this.isCollecting = this.#collection.index.bulk?.room === 0 && this.#isWelcome
     if (!this.isCollecting) this.#giveUp()
+    this.#begun = performance.now()
     return this.isCollecting
   }
 
@@ -92,16 +98,15 @@ export class BulkLoad {
     let rest = chunk
     while (rest.length > 0 && this.isCollecting) {
       rest = collector.take(rest)
-      if (collector.isOver) await this.leave()
-      else if (collector.isFull) await this.#send()
+      if (collector.isFull) await this.#send()
+      else if (collector.isOver || performance.now() - this.#begun > unitMilliseconds) await this.leave()
     }
     return rest
   }
 
-  /** Removes what was built and not published, and ends the threads: after leave() nothing. */
+  /** Removes what was built and not published: nothing, after leave(). */
   async close(): Promise<void> {
     for (const { reply } of this.#underWay.splice(0)) await this.#discard((await reply.catch(ignore))?.built)
-    await this.#threads.close()
   }
 
   /** Who watches, or declares an index, has to be told of every document. */
@@ -113,7 +118,7 @@ export class BulkLoad {
   async #send(): Promise<void> {
     const [first] = this.#underWay
     // Its thread builds the next unit while it is published.
-    if (first !== undefined && this.#underWay.length === this.#threads.count) await first.reply.catch(ignore)
+    if (first !== undefined && this.#underWay.length === this.#threads) await first.reply.catch(ignore)
     const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.lines) : undefined
     if (firstOrdinal === undefined) {
       await this.leave()
@@ -121,9 +126,10 @@ export class BulkLoad {
     }
     this.#ingest ??= await this.#collection.store.beginIngest!()
     const unit = this.#collector.unit()
+    this.#begun = performance.now()
     const { length } = unit
     const numbers = numbersFor(length)
-    const reply = this.#threads.build({
+    const reply = buildInThread({
       plan: this.#planOf(this.#ingest),
       unit,
       firstOrdinal,
@@ -132,7 +138,7 @@ export class BulkLoad {
     })
     reply.catch(ignore)
     this.#underWay.push({ firstOrdinal, length, reply })
-    if (this.#underWay.length > this.#threads.count) await this.#publishFirst()
+    if (this.#underWay.length > this.#threads) await this.#publishFirst()
   }
 
   #planOf({ plan }: Ingest): LoadPlan {

@@ -1,78 +1,86 @@
 /**
- * The threads that build the units of one bulk load.
+ * The threads that build the units of bulk loads.
  *
  * Invariants:
- * 1. A thread starts with the first unit that finds no other idle, and keeps the process alive only while it builds.
+ * 1. A thread starts with the first unit that finds no other idle, and keeps the process alive only while it builds. When it
+ *    has had nothing to do for a while it ends.
  * 2. Every unit is answered: by a reply, or by an error when its thread dies.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../lsm/start-thread.ts'
 import type { LoadReply, LoadRequest } from './load-unit.ts'
 
-export class LoadThreads {
-  readonly count: number
-  readonly #idle: LoadThread[] = []
-  readonly #all: LoadThread[] = []
+/** The next import finds everything compiled. */
+const idleMilliseconds = 10_000
 
-  /** @param count how many there may be */
-  constructor(count: number) {
-    this.count = count
-  }
+/** Of this process; the one used last is the next to be used. */
+const idle: LoadThread[] = []
 
-  /** REQUIRES: fewer than `count` units are being built. */
-  async build(request: LoadRequest): Promise<LoadReply> {
-    const thread = this.#idle.pop() ?? this.#start()
-    const reply = await thread.build(request)
-    this.#idle.push(thread)
-    return reply
-  }
+/** @throws Error when the thread dies: the unit's lines are lost with it */
+export async function buildInThread(request: LoadRequest): Promise<LoadReply> {
+  const thread = idle.pop() ?? new LoadThread(forget)
+  const reply = await thread.build(request)
+  thread.endLater()
+  idle.push(thread)
+  return reply
+}
 
-  /** Ends all of them. */
-  async close(): Promise<void> {
-    await Promise.all(this.#all.splice(0).map((thread) => thread.close()))
-  }
+function forget(thread: LoadThread): void {
+  const place = idle.indexOf(thread)
+  if (place >= 0) idle.splice(place, 1)
+}
 
-  #start(): LoadThread {
-    const thread = new LoadThread()
-    this.#all.push(thread)
-    return thread
-  }
+interface Pending {
+  resolve(reply: LoadReply): void
+  reject(error: unknown): void
 }
 
 class LoadThread {
   readonly #worker: Worker
+  readonly #onEnd: (thread: LoadThread) => void
+  #pending: Pending | undefined
+  #timer: NodeJS.Timeout | undefined
 
-  constructor() {
-    this.#worker = startThread(import.meta.url, 'load-thread')
-    this.#worker.unref()
+  constructor(onEnd: (thread: LoadThread) => void) {
+    this.#onEnd = onEnd
+    const worker = startThread(import.meta.url, 'load-thread')
+    this.#worker = worker
+    let cause: unknown
+    worker.on('message', (reply: LoadReply) => this.#settle()?.resolve(reply))
+    worker.on('error', (error) => {
+      cause = error
+    })
+    worker.on('exit', (code) => {
+      onEnd(this)
+      this.#settle()?.reject(cause ?? new Error(`A thread of an import has ended with code ${code}`))
+    })
+    worker.unref()
   }
 
+  /** REQUIRES: it is not building. */
   build(request: LoadRequest): Promise<LoadReply> {
-    const worker = this.#worker
-    return new Promise<LoadReply>((resolve, reject) => {
-      let cause: unknown
-      const onMessage = (reply: LoadReply): void => {
-        leave()
-        resolve(reply)
-      }
-      const onError = (error: unknown): void => {
-        cause = error
-      }
-      const onExit = (code: number): void => {
-        leave()
-        reject(cause ?? new Error(`A thread of a bulk load has ended with code ${code}`))
-      }
-      const leave = (): void => {
-        worker.off('message', onMessage).off('error', onError).off('exit', onExit)
-        worker.unref()
-      }
-      worker.on('message', onMessage).on('error', onError).on('exit', onExit)
-      worker.ref()
-      worker.postMessage(request, [request.unit.bytes])
+    clearTimeout(this.#timer)
+    return new Promise((resolve, reject) => {
+      this.#worker.postMessage(request, [request.unit.bytes])
+      this.#pending = { resolve, reject }
+      this.#worker.ref()
     })
   }
 
-  async close(): Promise<void> {
-    await this.#worker.terminate()
+  /** When it has built nothing for a while. */
+  endLater(): void {
+    this.#timer = setTimeout(() => {
+      this.#onEnd(this)
+      // It has nothing to do: there is nobody to be told.
+      void this.#worker.terminate()
+    }, idleMilliseconds)
+    this.#timer.unref()
+  }
+
+  #settle(): Pending | undefined {
+    const pending = this.#pending
+    this.#pending = undefined
+    this.#worker.unref()
+    return pending
   }
 }

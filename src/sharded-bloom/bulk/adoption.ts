@@ -44,15 +44,16 @@ export class Adoption implements BulkIndex {
     const { parts, geometry } = this.#index()
     const { segmentDocuments } = geometry
     const last = this.#handles.at(-1)
-    if (last === undefined) return segmentDocuments
+    if (last === undefined) return 0
     if (last.segment instanceof SealedSegment || (last.open !== undefined && parts.maintenance.isComplete(last)))
       return 0
     return segmentDocuments - last.segment.documents
   }
 
-  /** The first segment shows what documents are like, and one that is open goes on with the next ordinal. */
+  /** An open segment goes on with the next ordinal. */
   get mayReserve(): boolean {
-    return this.#handles.at(-1)?.segment instanceof SealedSegment && this.mayAdopt
+    const last = this.#handles.at(-1)
+    return (last === undefined || last.segment instanceof SealedSegment) && this.mayAdopt
   }
 
   get mayAdopt(): boolean {
