@@ -1,10 +1,13 @@
 /** `petaldb/lsm`: the LSM store on its own, an abstract-level database. */
 
 export { EncodedBatch } from './encoded-batch.ts'
+export type { Ingest } from './engine/ingest.ts'
 export type { LevelStats, StoreStats } from './engine/stats.ts'
 export type { FileSystem, OpenFile, OpenMode } from './fs/file-system.ts'
 export { MemoryFileSystem } from './fs/memory-file-system.ts'
 export { nodeFileSystem } from './fs/node-file-system.ts'
+export type { IngestPlan } from './ingest/ingest-plan.ts'
+export { IngestTables } from './ingest/ingest-tables.ts'
 export { type KeyOptions, LsmLevel } from './lsm-level.ts'
 export type { LsmOptions, StoreOptions, ValueOptions } from './options.ts'
 export type { BackupOptions, BackupProgress, BackupResult } from './tools/backup.ts'

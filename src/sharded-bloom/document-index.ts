@@ -172,11 +172,11 @@ export interface BulkIndex {
   readonly room: number
   /** Whether ordinals above all others may be given to segments that are built elsewhere. */
   readonly mayReserve: boolean
-  /** Whether adopt() may be called: not while segments are built again. */
-  readonly mayAdopt: boolean
+  /** Whether segments may be adopted whose ordinals these are: not while segments are built again, or when others are there. */
+  mayAdopt(ordinals: OrdinalRange): boolean
   /**
    * Makes segments part of the index: views captured from now on see their documents, below their limits. Their records are
-   * stored. REQUIRES: mayAdopt; their ordinals were reserved, and nothing was added there.
+   * stored. REQUIRES: mayAdopt(); their ordinals were reserved, and nothing was added there.
    */
   adopt(segments: readonly BuiltSegment[]): void
 }

@@ -136,7 +136,7 @@ export class Writer {
   load(firstOrdinal: number, built: BuiltUnit, install: () => Promise<boolean>): Promise<boolean> {
     return this.exclusive(async () => {
       await this.#ids.prepare()
-      if (!this.#index.bulk?.mayAdopt || (await this.#ids.isAnyStored(built.ids))) return false
+      if (await this.#ids.isAnyStored(built.ids)) return false
       if (!(await this.#committer.load(firstOrdinal, built, install))) return false
       this.#ids.noteGreatest(built.ids.greatest)
       return true

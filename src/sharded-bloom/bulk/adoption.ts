@@ -2,7 +2,7 @@
  * How an index takes segments that were built elsewhere (bulk-segments.ts): what they are built by, when ordinals may be set
  * aside for them, and how they become part of it.
  */
-import type { BulkIndex } from '../document-index.ts'
+import type { BulkIndex, OrdinalRange } from '../document-index.ts'
 import type { IndexParts } from '../index-parts.ts'
 import type { Rebuilds } from '../rebuild/rebuilds.ts'
 import type { IndexHeader } from '../records/index-header.ts'
@@ -53,11 +53,13 @@ export class Adoption implements BulkIndex {
   /** An open segment goes on with the next ordinal. */
   get mayReserve(): boolean {
     const last = this.#handles.at(-1)
-    return (last === undefined || last.segment instanceof SealedSegment) && this.mayAdopt
+    return (last === undefined || last.segment instanceof SealedSegment) && !this.#rebuilds.isBuilding
   }
 
-  get mayAdopt(): boolean {
-    return !this.#rebuilds.isBuilding
+  /** What was built again meanwhile may span ordinals that no document had. */
+  mayAdopt({ from, to }: OrdinalRange): boolean {
+    if (this.#rebuilds.isBuilding) return false
+    return !this.#handles.some(({ firstOrdinal, endOrdinal }) => firstOrdinal < to && from < endOrdinal)
   }
 
   adopt(segments: readonly BuiltSegment[]): void {
