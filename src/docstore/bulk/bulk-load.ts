@@ -141,8 +141,10 @@ export class BulkLoad {
     if (this.#underWay.length > this.#threads) await this.#publishFirst()
   }
 
+  /** Parameters may be chosen otherwise than when the import began. */
   #planOf({ plan }: Ingest): LoadPlan {
-    return { ingest: plan, segments: this.#segments, ...this.#collection.store.prefixes }
+    const { store, index } = this.#collection
+    return { ingest: plan, segments: index.bulk?.plan() ?? this.#segments, ...store.prefixes }
   }
 
   /** Or everything that was collected is imported in another way. @throws when a thread has died: its lines are lost */
