@@ -95,7 +95,8 @@ export class Collection<T extends object = Document> {
 
   /**
    * Imports newline-delimited JSON, relaxed or canonical Extended JSON among it, as it comes: the source may be larger
-   * than memory. Faster than parsing and insertMany: most lines are indexed and stored as the bytes they are.
+   * than memory. Faster than parsing and insertMany: most lines are indexed and stored as the bytes they are, and where there
+   * are processors to spare threads take a part of a long import (`threads`), which leaves this one to others.
    * @param source bytes of UTF-8, cut anywhere
    * @throws BadLine with `strict`, for the first line that cannot be imported; AbortedError
    * @example
