@@ -77,15 +77,19 @@ export class BulkLoad {
     return segments && new BulkLoad(collection, host, segments, threads)
   }
 
-  /** Documents to be imported the ordinary way before tryToBegin() may succeed. */
-  get documentsBefore(): number {
+  /**
+   * Documents to be imported the ordinary way before tryToBegin() may succeed. What is due after a unit could not be taken is
+   * told once: whoever asks counts.
+   */
+  takeDocumentsBefore(): number {
     const { room = 0 } = this.#collection.index.bulk ?? {}
-    return room + this.#rest * this.#segments.segmentDocuments
+    const documents = room + this.#rest * this.#segments.segmentDocuments
+    this.#rest = 0
+    return documents
   }
 
-  /** Called when that many are imported. From then on, if it succeeds, bytes go to take(). */
+  /** Called when there are none. From then on, if it succeeds, bytes go to take(). */
   tryToBegin(): boolean {
-    this.#rest = 0
     this.isCollecting = this.#collection.index.bulk?.room === 0 && this.#isWelcome
     if (!this.isCollecting) this.#giveUp()
     this.#begun = performance.now()
@@ -171,12 +175,25 @@ export class BulkLoad {
   }
 
   async #publish(firstOrdinal: number, built: BuiltUnit): Promise<boolean> {
-    if (!this.#isWelcome) return false
     const ingest = this.#ingest!
-    const { ids } = this.#collection.store.prefixes
+    const { store, writer } = this.#collection
+    const { ids } = store.prefixes
     // Ordinals are never given twice, and keys of documents and index records have one in them.
     const isNew = ({ smallest }: TableMeta): boolean => !beginsWith(smallest, ids)
-    return this.#collection.writer.load(firstOrdinal, built, () => ingest.install(built.tables, isNew))
+    let isKept = false
+    const install = async (): Promise<boolean> => {
+      // Here, with no other write under way: an index may have been declared by one that was called before.
+      if (!this.#isWelcome) return false
+      // Should this fail, whether the store has the tables is unknown.
+      isKept = true
+      return ingest.install(built.tables, isNew)
+    }
+    try {
+      return await writer.load(firstOrdinal, built, install)
+    } catch (error) {
+      if (!isKept) await this.#discard(built)
+      throw error
+    }
   }
 
   /** What has come so far is imported now: no more is known to come soon, or to be of use in units. */

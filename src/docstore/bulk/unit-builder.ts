@@ -34,7 +34,7 @@ export async function buildUnit(request: LoadRequest, fileSystem: FileSystem): P
   const bytes = Buffer.from(request.unit.bytes, 0, request.unit.length)
   if (!isUtf8(bytes)) return undefined
   const lines = new UnitLines(bytes, request.firstOrdinal)
-  if (lines.count === 0) return undefined
+  if (lines.count === 0 || lines.isOneTooLong) return undefined
   const building = await UnitBuilding.begin(request, lines, fileSystem)
   try {
     const built = (await building.addAll()) ? await building.finish() : undefined

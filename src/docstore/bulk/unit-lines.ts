@@ -3,7 +3,7 @@ import type { Document } from '../../model/types.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
 import { JsonLine } from '../import/json-line.ts'
-import { isBlank, readItem } from '../import/read-line.ts'
+import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -19,6 +19,8 @@ export class UnitLines {
   /** Where each line begins and ends. */
   #places = new Uint32Array(2 * usualLines)
   #count = 0
+  /** One of them, be it blank, is longer than any that is imported. */
+  isOneTooLong = false
 
   /** @param bytes UTF-8; the last one ends a line */
   constructor(bytes: Buffer, firstOrdinal: number) {
@@ -59,6 +61,7 @@ export class UnitLines {
     for (const limit = count + linesAtOnce; count < limit && start < bytes.length; ) {
       const end = bytes.indexOf(lineFeed, start)
       if (end < 0) throw new RangeError('A unit ends in the middle of a line')
+      if (end - start > maxLineBytes) this.isOneTooLong = true
       const to = end > start && bytes[end - 1] === carriageReturn ? end - 1 : end
       if (!isBlank(bytes, start, to)) {
         places[2 * count] = start

@@ -92,6 +92,11 @@ export class ImportRun {
     return true
   }
 
+  /** Whether there are documents that wait until they are enough to be written together. */
+  get isWaiting(): boolean {
+    return this.#items.length > 0
+  }
+
   /** Tells of documents that were inserted in another way. */
   tell(documents: number): void {
     this.#insertedCount += documents
@@ -116,8 +121,9 @@ export class ImportRun {
 
   async #tryToLeave(load: BulkLoad): Promise<boolean> {
     await this.#settle()
-    if (load.documentsBefore === 0 && load.tryToBegin()) return true
-    this.#documentsBefore = load.documentsBefore
+    const before = load.takeDocumentsBefore()
+    if (before === 0 && load.tryToBegin()) return true
+    this.#documentsBefore = before > 0 ? before : load.takeDocumentsBefore()
     return false
   }
 

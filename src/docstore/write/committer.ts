@@ -201,7 +201,7 @@ export class Committer {
   /**
    * Makes documents visible that were built elsewhere, at ordinals that were reserved. REQUIRES: nothing is under way.
    * @param install stores them, and a record of the load; false where it cannot
-   * @returns false, and nothing has changed, where it could not, or index and declared indexes would not know of them
+   * @returns false, and nothing has changed, where it could not, or the index could not take them
    */
   async load(
     firstOrdinal: number,
@@ -210,7 +210,7 @@ export class Committer {
   ): Promise<boolean> {
     const nextOrdinal = firstOrdinal + documents
     const { bulk } = this.#index
-    if (!this.#declared.isEmpty || !bulk?.mayAdopt({ from: firstOrdinal, to: nextOrdinal })) return false
+    if (!bulk?.mayAdopt({ from: firstOrdinal, to: nextOrdinal })) return false
     // Documents of others may be above them: no view must see them in the store before the index has them.
     this.#snapshots.pin()
     try {
@@ -218,6 +218,8 @@ export class Committer {
       bulk.adopt(segments)
       this.#state = withLoad(this.#state, { nextOrdinal, documents, documentBytes })
       this.#loads.push(loadKey(firstOrdinal))
+    } catch (error) {
+      throw commitFailed(error)
     } finally {
       this.#snapshots.unpin()
     }
