@@ -66,7 +66,7 @@ test('reads see whole units in the order of the lines, cursors from before see n
     assert.is((await cursor.next()) === null, false)
     assert.is(await cursor.rest(), 0)
   }
-  assert.is(opened.ingestedTables, 13 * 3)
+  assert.is(opened.ingestedTables, 14 * 3)
   await assertSound(db)
 })
 
