@@ -15,6 +15,7 @@ const programs = [
   'src/cli/main.ts',
   'src/index.ts',
   'test/docstore/expire-until-killed.ts',
+  'test/docstore/import-until-killed.ts',
   'test/docstore/insert-until-killed.ts',
   'test/docstore/make-with-farmhash.ts',
   'test/docstore/try-to-open.ts',

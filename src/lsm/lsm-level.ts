@@ -207,9 +207,14 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     return this._engine.flush()
   }
 
-  /** Whether beginIngest() can be called: not where the store keeps value filters. @throws LEVEL_DATABASE_NOT_OPEN */
+  /**
+   * Whether tables that other threads have written can be taken in: not where the store keeps value filters, nor where its files
+   * are not those that other threads see.
+   * @throws LEVEL_DATABASE_NOT_OPEN
+   */
   get canIngest(): boolean {
-    return this._engine.options.values === undefined
+    const { options, fileSystem } = this._engine
+    return options.values === undefined && fileSystem.isShared
   }
 
   /**

@@ -82,8 +82,21 @@ export async function assertSound(db: Database): Promise<void> {
   assert.equal((await db.index.stats()).damage, [])
 }
 
-export function tablesIn(location: string): string[] {
+function tablesIn(location: string): string[] {
   return readdirSync(location).filter((name) => name.endsWith('.sst'))
 }
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Opening the store again removes no table, where it merges none: each was named. REQUIRES: it is closed. */
+export async function assertNoTableIsLeft(location: string): Promise<void> {
+  const before = tablesIn(location)
+  const store = new LsmLevel<unknown, unknown>(location, { ...lsmOptions(), autoCompaction: false })
+  await store.open()
+  const named = new Set(tablesIn(location))
+  await store.close()
+  const left = before.filter((name) => !named.has(name))
+  assert.equal(left, [])
+  await using again = await openCounted(location)
+  await assertSound(again.db)
+}

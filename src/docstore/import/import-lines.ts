@@ -78,7 +78,7 @@ class LineImport {
 
   /** Lines wait for others: what comes late makes a difference. */
   get isWaiting(): boolean {
-    return this.#load?.isCollecting === true
+    return this.#run.isWaiting || this.#load?.isCollecting === true
   }
 
   async take(chunk: Uint8Array): Promise<void> {
@@ -98,7 +98,8 @@ class LineImport {
 
   /** Nothing may come for a while: whole lines that have come are not to wait for others. */
   async pause(): Promise<void> {
-    if (this.isWaiting) await this.#load?.leave()
+    if (this.#load?.isCollecting) await this.#load.leave()
+    await this.#run.finish()
   }
 
   /** Imports what is left. @param isWhole the last line is one, though no line feed ends it */

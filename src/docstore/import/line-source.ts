@@ -19,19 +19,28 @@ export async function* chunksOf(source: LineSource, waiting: Waiting): AsyncGene
     return
   }
   const iterator = source[Symbol.asyncIterator]()
-  let isDone = false
+  let isOver = false
   try {
     for (;;) {
       const next = iterator.next()
-      if (waiting.isWaiting && !(await isInTime(next))) await waiting.pause()
+      // One that fails is not closed.
+      isOver = true
+      if (waiting.isWaiting && !(await isInTime(next)))
+        await waiting.pause().catch((error: unknown) => leave(iterator, error))
       const { done, value } = await next
-      isDone = done === true
-      if (isDone) return
+      if (done === true) return
+      isOver = false
       yield value
     }
   } finally {
-    if (!isDone) await iterator.return?.()
+    if (!isOver) await iterator.return?.()
   }
+}
+
+/** Closes a source that has been asked for a chunk: it would answer after that has come, if ever. */
+function leave(iterator: AsyncIterator<Uint8Array>, error: unknown): never {
+  iterator.return?.().catch(() => {})
+  throw error
 }
 
 async function isInTime(promise: Promise<unknown>): Promise<boolean> {

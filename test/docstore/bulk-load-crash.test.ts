@@ -1,0 +1,126 @@
+/** What an import with threads has told of is there after kill -9, in the order of the lines, and all of it is counted once. */
+import { spawn } from 'node:child_process'
+import { cpSync, readFileSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open } from '../../src/index.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { loader, program } from '../support/program.ts'
+import { randomFrom } from '../support/random.ts'
+import {
+  assertNoTableIsLeft,
+  assertSound,
+  bytesOf,
+  openCounted,
+  smallSegments,
+  tweet,
+  tweetLines,
+  unitLines
+} from './load-cases.ts'
+import { scratchPath } from './scratch.ts'
+
+const random = randomFrom(testSeed())
+const rounds = Number(process.env.PETALDB_RUNS ?? 6)
+const roundsPerDatabase = 3
+const script = program('test/docstore/import-until-killed.ts')
+
+/** @param milliseconds from the first lines that are there until it is killed; undefined: it ends by itself. @returns what it told */
+function runChild(location: string, milliseconds: number | undefined, end = Number.POSITIVE_INFINITY): Promise<number> {
+  const log = `${location}.log`
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...loader, script, location, log, String(end), '2'])
+    let errors = ''
+    child.stderr.on('data', (chunk) => {
+      errors += chunk
+    })
+    child.stdout.once('data', () => {
+      if (milliseconds !== undefined) setTimeout(() => child.kill('SIGKILL'), milliseconds)
+    })
+    child.on('close', (code, signal) => {
+      const isRight = milliseconds === undefined ? code === 0 : signal === 'SIGKILL'
+      if (!isRight) reject(new Error(`the import ended (${code}, ${signal}): ${errors}`))
+      // What follows the last line end was cut off.
+      else resolve(Number(readFileSync(log, 'utf8').split('\n').at(-2) ?? 0))
+    })
+  })
+}
+
+async function assertHasPrefix(db: Database): Promise<number> {
+  const documents = await db.find({}, { hint: 'scan' }).toArray()
+  assert.equal(
+    documents.map(({ _id }) => _id),
+    Array.from({ length: documents.length }, (_, i) => i)
+  )
+  for (const i of [0, documents.length >> 1, documents.length - 1]) assert.equal(documents[i], tweet(i, i))
+  await assertSound(db)
+  return documents.length
+}
+
+test('after kill -9 the first lines are there, at least as many as were told, and the import goes on', async () => {
+  let location = scratchPath()
+  let loaded = 0
+  for (let round = 0; round < rounds; round++) {
+    if (round % roundsPerDatabase === 0) location = scratchPath()
+    const told = await runChild(location, random() ** 2 * 500)
+    const opened = await open(location, smallSegments)
+    const count = await assertHasPrefix(opened)
+    assert.ok(count >= told, `${told} were told, ${count} are there`)
+    if (told > 2 * unitLines) loaded++
+    await opened.close()
+    if (round % roundsPerDatabase !== roundsPerDatabase - 1) continue
+    await assertNoTableIsLeft(location)
+    const end = count + 5 * unitLines + 3
+    assert.is(await runChild(location, undefined, end), end)
+    await using again = await open(location, smallSegments)
+    assert.is(await assertHasPrefix(again), end)
+  }
+  assert.ok(loaded > 0)
+})
+
+test('what a crash leaves right after the last unit is counted once, however often it is opened', async () => {
+  await using opened = await openCounted()
+  const count = 6 * unitLines
+  await opened.db.importLines([bytesOf(tweetLines(0, count))], { threads: 2 })
+  assert.is(opened.ingestedTables, 5 * 3)
+  const copyOf = (location: string): string => {
+    const copy = scratchPath()
+    cpSync(location, copy, { recursive: true, filter: (path) => !path.includes('LOCK') })
+    return copy
+  }
+  const first = copyOf(opened.location)
+  for (let i = 0; i < 2; i++) {
+    await using again = await openCounted(first)
+    assert.is(await assertHasPrefix(again.db), count)
+  }
+  const second = copyOf(opened.location)
+  const crashed = await openCounted(second)
+  assert.is(await assertHasPrefix(crashed.db), count)
+  // As it stands when it has just been opened.
+  const third = copyOf(second)
+  await crashed[Symbol.asyncDispose]()
+  await using last = await openCounted(third)
+  assert.is(await assertHasPrefix(last.db), count)
+  await last.db.insertOne(tweet(count, count))
+  const fourth = copyOf(third)
+  await using after = await openCounted(fourth)
+  assert.is(await assertHasPrefix(after.db), count + 1)
+})
+
+test('a backup right after a unit, and one in the middle of the next, hold whole units', async () => {
+  await using opened = await openCounted()
+  const copies: Promise<{ readonly told: number; readonly copy: string }>[] = []
+  await opened.db.importLines([bytesOf(tweetLines(0, 8 * unitLines))], {
+    threads: 2,
+    onProgress: ({ insertedCount: told }) => {
+      const copy = scratchPath()
+      if (told % (3 * unitLines) === 0) copies.push(opened.db.backup(copy).then(() => ({ told, copy })))
+    }
+  })
+  assert.is(copies.length, 2)
+  for (const { told, copy } of await Promise.all(copies)) {
+    await using db = await open(copy, smallSegments)
+    assert.is(await assertHasPrefix(db), told)
+  }
+})
+
+test.run()

@@ -1,0 +1,226 @@
+/** However an import with threads ends, every whole line that was read is in the database, and nothing is left behind. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Store } from '../../src/docstore/options.ts'
+import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
+import { type BadLine, type Database, type ImportOptions, open } from '../../src/index.ts'
+import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { LsmLevel } from '../../src/lsm/lsm-level.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
+import {
+  assertNoTableIsLeft,
+  assertSound,
+  bytesOf,
+  openCounted,
+  smallSegments,
+  tweetLines,
+  unitLines
+} from './load-cases.ts'
+import { inChunks } from './load-lines.ts'
+import { rejects } from './scratch.ts'
+
+const random = randomFrom(testSeed())
+const below = (limit: number): number => Math.floor(random() * limit)
+const units = (count: number): number => count * unitLines
+
+/** Ids are the numbers of the lines. */
+async function assertHasLines(db: Database, count: number): Promise<void> {
+  const ids = (await db.find({}, { hint: 'scan' }).toArray()).map(({ _id }) => _id)
+  assert.equal(
+    ids,
+    Array.from({ length: count }, (_, i) => i)
+  )
+}
+
+/** A source that says how many whole lines it has given. */
+class Source {
+  lines = 0
+  readonly #text: Uint8Array
+
+  constructor(count: number) {
+    this.#text = bytesOf(tweetLines(0, count))
+  }
+
+  async *chunks(whenOver?: () => Promise<void>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of inChunks(this.#text, random, 10_000)) {
+      this.lines += chunk.filter((byte) => byte === 0x0a).length
+      yield chunk
+    }
+    await whenOver?.()
+  }
+}
+
+for (const threads of [1, 3]) {
+  test(`an import by ${threads} that is aborted has every whole line that was read`, async () => {
+    const opened = await openCounted()
+    const { db } = opened
+    const source = new Source(units(12))
+    const controller = new AbortController()
+    const at = units(4) + below(units(4))
+    let linesBefore = 0
+    async function* untilThen(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of source.chunks()) {
+        if (source.lines >= at) controller.abort()
+        else linesBefore = source.lines
+        yield chunk
+      }
+    }
+    const options = { threads, signal: controller.signal }
+    const failed = await db.importLines(untilThen(), options).catch((error: unknown) => error)
+    assert.is((failed as Error).name, 'AbortError')
+    assert.ok(linesBefore > units(3))
+    await assertHasLines(db, linesBefore)
+    assert.ok(opened.ingestedTables > 0)
+    await assertSound(db)
+    await opened[Symbol.asyncDispose]()
+    await assertNoTableIsLeft(opened.location)
+  })
+}
+
+test('what was read of a source that breaks off is in, and its error is told', async () => {
+  const opened = await openCounted()
+  const count = units(5) + below(units(3))
+  const source = new Source(count).chunks(() => Promise.reject(new TypeError('gone')))
+  const failed = await opened.db.importLines(source, { threads: 2 }).catch((error: unknown) => error)
+  assert.instance(failed, TypeError)
+  await assertHasLines(opened.db, count)
+  assert.ok(opened.ingestedTables > 0)
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
+
+/** Imports so many lines of a source that then gives nothing, and does not end, until `use` has. */
+async function whileItWaits(
+  options: ImportOptions,
+  count: number,
+  use: (db: Database) => Promise<void>
+): Promise<void> {
+  await using opened = await openCounted()
+  const { db } = opened
+  let goOn = (): void => {}
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const importing = db.importLines(
+    new Source(count).chunks(() => waiting),
+    options
+  )
+  importing.catch(() => undefined)
+  try {
+    await use(db)
+  } finally {
+    goOn()
+  }
+  await importing.catch(() => undefined)
+  await assertHasLines(db, count)
+}
+
+for (const [what, count] of [
+  ['before any unit', 100],
+  ['in a unit', units(4) + 77],
+  ['at the end of a unit', units(3)]
+] as const) {
+  test(`lines are inserted although nothing follows them: ${what}`, async () => {
+    await whileItWaits({ threads: 2 }, count, async (db) => {
+      for (let i = 0; i < 100 && (await db.countDocuments()) < count; i++) await sleep(100)
+      assert.is(await db.countDocuments(), count)
+    })
+  })
+}
+
+test('a bad line is told although nothing follows it', async () => {
+  await using opened = await openCounted()
+  const { db } = opened
+  async function* source(): AsyncGenerator<Uint8Array> {
+    yield bytesOf(`${tweetLines(0, units(2) + 10)}no document\n`)
+    await new Promise(() => {})
+  }
+  const failed = await db.importLines(source(), { threads: 2, strict: true }).catch((error: unknown) => error)
+  assert.is((failed as BadLine).line, units(2) + 11)
+  await assertHasLines(db, units(2) + 10)
+})
+
+test('strict: units behind a bad line are not published', async () => {
+  for (const bad of ['{', '{"_id":3}', '{"_id":1600}']) {
+    const opened = await openCounted()
+    const at = units(4) + below(unitLines)
+    const lines = `${tweetLines(0, at)}${bad}\n${tweetLines(at, units(12))}`
+    const source = inChunks(bytesOf(lines), random, 50_000)
+    const failed = await opened.db.importLines(source, { threads: 3, strict: true }).catch((error: unknown) => error)
+    assert.is((failed as BadLine).line, at + 1)
+    await assertHasLines(opened.db, at)
+    assert.ok(opened.ingestedTables > 0)
+    await opened[Symbol.asyncDispose]()
+    await assertNoTableIsLeft(opened.location)
+  }
+})
+
+test('a callback that throws ends the import with what it has thrown', async () => {
+  const opened = await openCounted()
+  const failed = await opened.db
+    .importLines(new Source(units(8)).chunks(), {
+      threads: 2,
+      onProgress: ({ insertedCount }) => {
+        if (insertedCount >= units(3)) throw new TypeError('enough')
+      }
+    })
+    .catch((error: unknown) => error)
+  assert.instance(failed, TypeError)
+  assert.ok((await opened.db.countDocuments()) >= units(3))
+  await assertSound(opened.db)
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
+
+test('a collection that is dropped meanwhile ends its import, and leaves no table', async () => {
+  const opened = await openCounted()
+  const { db } = opened
+  let dropping: Promise<boolean> | undefined
+  const collection = db.collection('short')
+  const importing = collection.importLines(new Source(units(20)).chunks(), {
+    threads: 2,
+    onProgress: ({ insertedCount }) => {
+      if (insertedCount >= units(4)) dropping ??= db.dropCollection('short')
+    }
+  })
+  await rejects(importing, 'DatabaseNotOpen')
+  assert.is(await dropping, true)
+  assert.equal(db.listCollections().length, 0)
+  // The name is free.
+  await collection.importLines(new Source(units(3)).chunks(), { threads: 2 })
+  assert.is(await collection.countDocuments(), units(3))
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
+
+test('closing waits until an import has ended', async () => {
+  const opened = await openCounted()
+  let closing: Promise<void> | undefined
+  const importing = opened.db.importLines(new Source(units(8)).chunks(), {
+    threads: 2,
+    onProgress: ({ insertedCount }) => {
+      if (insertedCount >= units(3)) closing ??= opened.db.close()
+    }
+  })
+  assert.is((await importing).insertedCount, units(8))
+  await closing
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+  await using again = await openCounted(opened.location)
+  await assertHasLines(again.db, units(8))
+})
+
+test('nothing is built elsewhere for a store whose files threads do not see', async () => {
+  const store = new LsmLevel<unknown, unknown>('/db', { ...lsmOptions(), fileSystem: new MemoryFileSystem() })
+  const db = await open(store as unknown as Store, smallSegments)
+  await db.importLines(new Source(units(6)).chunks(), { threads: 2 })
+  assert.is(store.stats().writes.ingestedTables, 0)
+  await assertHasLines(db, units(6))
+  await assertSound(db)
+  await db.close()
+  await store.close()
+})
+
+test.run()
