@@ -1,4 +1,5 @@
 /** However an import with threads ends, every whole line that was read is in the database, and nothing is left behind. */
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -19,7 +20,7 @@ import {
   unitLines
 } from './load-cases.ts'
 import { inChunks } from './load-lines.ts'
-import { rejects } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 const random = randomFrom(testSeed())
 const below = (limit: number): number => Math.floor(random() * limit)
@@ -213,7 +214,9 @@ test('closing waits until an import has ended', async () => {
 })
 
 test('nothing is built elsewhere for a store whose files threads do not see', async () => {
-  const store = new LsmLevel<unknown, unknown>('/db', { ...lsmOptions(), fileSystem: new MemoryFileSystem() })
+  // There is such a directory, too.
+  const location = dirname(scratchPath())
+  const store = new LsmLevel<unknown, unknown>(location, { ...lsmOptions(), fileSystem: new MemoryFileSystem() })
   const db = await open(store as unknown as Store, smallSegments)
   await db.importLines(new Source(units(6)).chunks(), { threads: 2 })
   assert.is(store.stats().writes.ingestedTables, 0)

@@ -149,6 +149,16 @@ async function assertGoesOn(opened: LoadedDatabase): Promise<void> {
   await assertSound(last.db)
 }
 
+test('units are tried again some segments after one that could not be taken', async () => {
+  await using opened = await openCounted()
+  const lines = [tweetLines(0, unitLines + 7), 'no document\n', tweetLines(unitLines + 7, 12 * unitLines)]
+  const { insertedCount, skippedCount } = await opened.db.importLines(lines.map(bytesOf), { threads: 1 })
+  assert.equal([insertedCount, skippedCount], [12 * unitLines, 1])
+  // Of twelve segments four go the ordinary way: the first, two units that were on their way, and one beside.
+  assert.is(opened.ingestedTables, 8 * 3)
+  await assertSound(opened.db)
+})
+
 test('a line that is too long is skipped by threads as it is without them', async () => {
   const spaces = ' '.repeat(32 * 1024 * 1024 + 1)
   const lines = [
