@@ -82,7 +82,7 @@ test('a collection beside the one that is loaded keeps what is its own', async (
     await sleep(1)
   }
   await importing
-  assert.is(opened.ingestedTables, 11 * 3)
+  assert.is(opened.ingestedTables, 12 * 3)
   await opened[Symbol.asyncDispose]()
   await using again = await openCounted(opened.location)
   assert.is(await again.db.collection('beside').countDocuments(), count - Math.ceil(count / 3))

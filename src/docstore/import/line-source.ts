@@ -19,20 +19,23 @@ export async function* chunksOf(source: LineSource, waiting: Waiting): AsyncGene
     return
   }
   const iterator = source[Symbol.asyncIterator]()
+  const patience = new Patience()
   let isOver = false
   try {
     for (;;) {
       const next = iterator.next()
       // One that fails is not closed.
       isOver = true
-      if (waiting.isWaiting && !(await isInTime(next)))
+      if (waiting.isWaiting && !(await patience.isInTime(next))) {
         await waiting.pause().catch((error: unknown) => leave(iterator, error))
+      }
       const { done, value } = await next
       if (done === true) return
       isOver = false
       yield value
     }
   } finally {
+    patience.end()
     if (!isOver) await iterator.return?.()
   }
 }
@@ -43,14 +46,23 @@ function leave(iterator: AsyncIterator<Uint8Array>, error: unknown): never {
   throw error
 }
 
-async function isInTime(promise: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), patienceMilliseconds)
-  })
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
+/** Waits for one promise after the other, each for some time. */
+class Patience {
+  /** One for all of them: a timer for each chunk would take as long as a line. */
+  #timer: NodeJS.Timeout | undefined
+  #settle: (isInTime: boolean) => void = () => {}
+
+  /** False when the promise has not settled in time. */
+  isInTime(promise: Promise<unknown>): Promise<boolean> {
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#settle(false), patienceMilliseconds)
+    else this.#timer.refresh()
+    return new Promise((resolve, reject) => {
+      this.#settle = resolve
+      promise.then(() => resolve(true), reject)
+    })
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
   }
 }
