@@ -208,13 +208,16 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Whether tables that other threads have written can be taken in: not where the store keeps value filters, nor where its files
-   * are not those that other threads see.
+   * Whether beginIngest() can be called: not where the store keeps value filters.
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
   get canIngest(): boolean {
-    const { options, fileSystem } = this._engine
-    return options.values === undefined && fileSystem.isShared
+    return this._engine.options.values === undefined
+  }
+
+  /** Whether other threads can write the tables: not where the store's files are not those that they see. @throws as canIngest */
+  get canIngestFromThreads(): boolean {
+    return this.canIngest && this._engine.fileSystem.isShared
   }
 
   /**

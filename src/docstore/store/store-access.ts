@@ -50,7 +50,7 @@ interface EncodedWriting {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
   scanBytes(range: ByteRange): ByteScan
-  readonly canIngest: boolean
+  readonly canIngestFromThreads: boolean
   beginIngest(): Promise<Ingest>
 }
 
@@ -69,7 +69,7 @@ export function accessTo(store: Store): StoreAccess {
     readsOnThread: true,
     readText: (key, snapshot) => store.readText(key, snapshot),
     scanBytes: (range) => store.scanBytes(range),
-    beginIngest: store.canIngest ? () => store.beginIngest() : undefined
+    beginIngest: store.canIngestFromThreads ? () => store.beginIngest() : undefined
   }
 }
 

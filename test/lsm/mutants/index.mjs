@@ -8,6 +8,7 @@ import { flushKernel } from './flush-kernel.mjs'
 import { ingests } from './ingests.mjs'
 import { kept } from './kept.mjs'
 import { kernels } from './kernels.mjs'
+import { loads } from './loads.mjs'
 import { memory } from './memory.mjs'
 import { orders } from './orders.mjs'
 import { pipelines } from './pipelines.mjs'
@@ -30,6 +31,7 @@ export const mutants = {
   "Memory that is used again is nobody's any more": memory,
   'What is kept decoded reads as what is stored': kept,
   'What an ingest brings is all there or none': ingests,
+  'Threads import what one imports': loads,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
   'What the index counts is what documents say': tallies,

@@ -4,7 +4,7 @@ import { edit, mutant } from './mutant.mjs'
 export const ingests = [
   mutant(
     'tables with tombstones are not asked',
-    edit('lsm/engine/ingest', 'hasTombstonesIn(version, tables) ||', 'false ||'),
+    edit('lsm/engine/ingest', 'hasTombstonesIn(version, old) ||', 'false ||'),
     'lsm/ingest'
   ),
   mutant(
