@@ -22,7 +22,11 @@ export const changes = [
   ),
   mutant(
     'the next batch does not wait until this one is told',
-    edit(committer, 'await tellCommit({ kind, ordinalsBefore: removed', 'void tellCommit({ kind, ordinalsBefore: removed'),
+    edit(
+      committer,
+      'await tellCommit({ kind, ordinalsBefore: removed',
+      'void tellCommit({ kind, ordinalsBefore: removed'
+    ),
     'docstore/watch',
     'docstore/watch-model'
   ),

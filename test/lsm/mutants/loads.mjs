@@ -53,7 +53,11 @@ export const loads = [
   ),
   mutant(
     'a unit that was refused leaves its tables',
-    edit('docstore/bulk/bulk-load', '    await this.#discard(built)\n    await this.#turnBack(', '    await this.#turnBack('),
+    edit(
+      'docstore/bulk/bulk-load',
+      '    await this.#discard(built)\n    await this.#turnBack(',
+      '    await this.#turnBack('
+    ),
     'docstore/bulk-load-ends',
     'docstore/bulk-load-crash',
     'docstore/bulk-load'
