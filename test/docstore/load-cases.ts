@@ -14,6 +14,7 @@ export const smallSegments = { index: { segmentBits: unitLines } } as const
 export interface LoadedDatabase extends AsyncDisposable {
   readonly db: Database
   readonly location: string
+  readonly store: LsmLevel<unknown, unknown>
   /** Tables that were taken in as threads have written them. */
   readonly ingestedTables: number
 }
@@ -25,6 +26,7 @@ export async function openCounted(location = scratchPath(), options: OpenOptions
   return {
     db,
     location,
+    store,
     get ingestedTables() {
       return store.stats().writes.ingestedTables
     },

@@ -7,7 +7,7 @@ export const loads = [
   mutant(
     'views see documents of a unit in the store before the index has them',
     edit(committer, '    this.#snapshots.pin()\n    try {', '    try {'),
-    'docstore/bulk-load-others'
+    'docstore/bulk-load-moments'
   ),
   mutant(
     'what a unit adds is counted again at the next open',
@@ -23,7 +23,7 @@ export const loads = [
   mutant(
     'ids of a unit are not looked for in the store',
     edit('docstore/write/writer', 'if (await this.#ids.isAnyStored(built.ids)) return false', ''),
-    'docstore/bulk-load'
+    'docstore/bulk-load-moments'
   ),
   mutant(
     'an id twice in a unit is none',
@@ -38,8 +38,7 @@ export const loads = [
   mutant(
     'tombstones of ids are taken for those of others',
     edit('docstore/bulk/bulk-load', '=> !beginsWith(smallest, ids)', '=> true'),
-    'docstore/bulk-load-others',
-    'docstore/bulk-load'
+    'docstore/bulk-load-moments'
   ),
   mutant(
     'units are published beside an index that was declared meanwhile',
@@ -49,7 +48,7 @@ export const loads = [
   mutant(
     'units are published while the index is built again',
     edit('sharded-bloom/bulk/adoption', 'if (this.#rebuilds.isBuilding) return false', ''),
-    'docstore/bulk-load-others'
+    'sharded-bloom/adoption'
   ),
   mutant(
     'a unit that was refused leaves its tables',
