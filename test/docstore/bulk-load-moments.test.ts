@@ -54,12 +54,14 @@ test('who reads while a unit comes into the store sees nothing of it until the i
       const isInstalled = await install(...tables)
       for (const hint of ['scan', 'index'] as const) seen.push((await db.find({}, { hint }).toArray()).length)
       seen.push(await db.countDocuments())
+      const found = await db.getMany([5, 'above'])
+      seen.push(found.filter((document) => document !== null && document !== undefined).length)
       return isInstalled
     }
     return ingest
   }
   await db.importLines([bytesOf(tweetLines(0, 3 * unitLines))], { threads: 1 })
-  assert.equal(seen.slice(0, 3), [1, 1, 1])
+  assert.equal(seen.slice(0, 4), [1, 1, 1, 1])
   assert.ok(opened.ingestedTables > 0)
   await assertSound(db)
 })
