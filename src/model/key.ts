@@ -29,7 +29,9 @@ import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from './types.ts'
 
 const maxDepth = 100
-const numberBytes = 10
+export const numberKeyBytes = 10
+/** Of the key of a text of printable ASCII, beside the text. */
+export const textKeyBytes = 2
 const objectIdKeyBytes = 13
 
 /** Where an inexact number lies relative to its nearest double. */
@@ -83,18 +85,41 @@ function tagOf(type: TypeCode): number {
 }
 
 const numberTag = tagOf(Type.number)
+const textTag = tagOf(Type.string)
 const objectIdTag = tagOf(Type.objectId)
 
 function numberKey(value: number): Uint8Array {
-  const key = new Uint8Array(numberBytes)
-  key[0] = numberTag
-  key[9] = Side.exact
-  if (Number.isNaN(value)) return key
+  const key = new Uint8Array(numberKeyBytes)
+  writeNumberKey(key, 0, value)
+  return key
+}
+
+/** Writes encodeKey() of a number to target[at, …), `numberKeyBytes` long. @returns where it ends */
+export function writeNumberKey(target: Uint8Array, at: number, value: number): number {
+  const end = at + numberKeyBytes
+  target[at] = numberTag
+  target[end - 1] = Side.exact
+  if (Number.isNaN(value)) {
+    target.fill(0, at + 1, end - 1)
+    return end
+  }
   doubleView.setFloat64(0, value + 0)
   const flip = doubleView.getInt8(0) < 0 ? 0xff : 0
-  for (let i = 0; i < 8; i++) key[i + 1] = doubleView.getUint8(i) ^ flip
-  if (flip === 0) key[1]! |= 0x80
-  return key
+  for (let i = 0; i < 8; i++) target[at + 1 + i] = doubleView.getUint8(i) ^ flip
+  if (flip === 0) target[at + 1]! |= 0x80
+  return end
+}
+
+/**
+ * Writes encodeKey() of a text of printable ASCII, bytes[start, end), to target[at, …): `textKeyBytes` more bytes than the text has.
+ * @returns where it ends
+ */
+export function writeAsciiKey(target: Uint8Array, at: number, bytes: Uint8Array, start: number, end: number): number {
+  let to = at
+  target[to++] = textTag
+  for (let from = start; from < end; from++) target[to++] = bytes[from]!
+  target[to++] = 0
+  return to
 }
 
 function objectIdKey(value: ObjectId): Uint8Array {

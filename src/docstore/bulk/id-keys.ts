@@ -1,16 +1,19 @@
 /** The encoded `_id`s of a unit, as they come: in one array, and which of them are the first and the last in order. */
-import { compareBytes } from '../store/layout.ts'
+import { compareRanges } from '../../lsm/format/entry.ts'
+import { numberKeyBytes, textKeyBytes, writeAsciiKey, writeNumberKey } from '../../model/key.ts'
+import { isTextId, leadingIdOffset, numberOfId } from '../import/leading-id.ts'
 import type { LoadedIds } from './load-unit.ts'
 
-const firstBytes = 64 * 1024
+const firstBytes = 1 << 20
 
 export class IdKeys {
   #keys = new Uint8Array(firstBytes)
   #length = 0
   readonly #ends: Uint32Array
   #count = 0
-  #smallest: Uint8Array = new Uint8Array(0)
-  #greatest: Uint8Array = new Uint8Array(0)
+  /** Which of them they are. */
+  #smallest = 0
+  #greatest = 0
   /** Each is above the one before. */
   #isAscending = true
 
@@ -19,20 +22,20 @@ export class IdKeys {
     this.#ends = new Uint32Array(capacity)
   }
 
-  /** @param key is kept */
   add(key: Uint8Array): void {
-    if (this.#count === 0) {
-      this.#smallest = key
-      this.#greatest = key
-    } else if (compareBytes(key, this.#greatest) > 0) this.#greatest = key
-    else {
-      this.#isAscending = false
-      if (compareBytes(key, this.#smallest) < 0) this.#smallest = key
-    }
-    if (this.#length + key.length > this.#keys.length) this.#grow(key.length)
+    this.#reserve(key.length)
     this.#keys.set(key, this.#length)
-    this.#length += key.length
-    this.#ends[this.#count++] = this.#length
+    this.#added(this.#length + key.length)
+  }
+
+  /** The key of the `_id` that the line at bytes[start, …) begins with. @param idEnd as endOfLeadingId() has found it */
+  addLeading(bytes: Uint8Array, start: number, idEnd: number): void {
+    const from = start + leadingIdOffset
+    this.#reserve(Math.max(numberKeyBytes, idEnd - from + textKeyBytes))
+    const end = isTextId(bytes, from)
+      ? writeAsciiKey(this.#keys, this.#length, bytes, from + 1, idEnd - 1)
+      : writeNumberKey(this.#keys, this.#length, numberOfId(bytes, from, idEnd))
+    this.#added(end)
   }
 
   /** False where two of them are the same. */
@@ -40,25 +43,47 @@ export class IdKeys {
     if (this.#isAscending) return true
     const seen = new Set<string>()
     const keys = Buffer.from(this.#keys.buffer)
-    for (let i = 0, start = 0; i < this.#count; i++) {
-      const end = this.#ends[i]!
-      seen.add(keys.toString('latin1', start, end))
-      start = end
-    }
+    for (let i = 0; i < this.#count; i++) seen.add(keys.toString('latin1', this.#startOf(i), this.#ends[i]!))
     return seen.size === this.#count
   }
 
   /** REQUIRES: there are some. */
   get loaded(): LoadedIds {
     return {
-      smallest: this.#smallest.slice(),
-      greatest: this.#greatest.slice(),
+      smallest: this.#key(this.#smallest),
+      greatest: this.#key(this.#greatest),
       keys: this.#keys.slice(0, this.#length),
       ends: this.#ends.slice(0, this.#count)
     }
   }
 
-  #grow(bytes: number): void {
+  #added(end: number): void {
+    const i = this.#count++
+    this.#ends[i] = end
+    this.#length = end
+    if (i === 0) return
+    if (this.#compare(i, this.#greatest) > 0) this.#greatest = i
+    else {
+      this.#isAscending = false
+      if (this.#compare(i, this.#smallest) < 0) this.#smallest = i
+    }
+  }
+
+  #compare(a: number, b: number): number {
+    const keys = this.#keys
+    return compareRanges(keys, this.#startOf(a), this.#ends[a]!, keys, this.#startOf(b), this.#ends[b]!)
+  }
+
+  #startOf(i: number): number {
+    return i === 0 ? 0 : this.#ends[i - 1]!
+  }
+
+  #key(i: number): Uint8Array {
+    return this.#keys.slice(this.#startOf(i), this.#ends[i]!)
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#keys.length) return
     const larger = new Uint8Array(Math.max(2 * this.#keys.length, this.#length + bytes))
     larger.set(this.#keys.subarray(0, this.#length))
     this.#keys = larger

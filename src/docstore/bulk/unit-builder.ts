@@ -14,15 +14,17 @@ import { BulkSegments } from '../../sharded-bloom/bulk/bulk-segments.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { JsonLine } from '../import/json-line.ts'
+import { endOfLeadingId } from '../import/leading-id.ts'
 import { encodeLoad, loadKey } from '../store/load-records.ts'
 import { prepareEntry } from '../write/insert-entry.ts'
+import { runEntries } from './entry-runs.ts'
 import { IdKeys } from './id-keys.ts'
 import type { BuiltUnit, LoadRequest } from './load-unit.ts'
 import { UnitLines } from './unit-lines.ts'
 import { UnitTables } from './unit-tables.ts'
 
-/** Lines between two looks at what has become of them. */
-const linesPerRun = 64
+/** Lines of a run have so many bytes at most, if it is not one alone: they are in the nearest cache but one. */
+const maxRunBytes = 128 << 10
 /** `_id`s are not counted. */
 const noCounter = { nextId: undefined }
 
@@ -85,7 +87,7 @@ class UnitBuilding {
     let added = 0
     while (added < count) {
       if (!this.#segments.isReady) await this.#segments.begin(firstOrdinal + added, firstOrdinal + count)
-      const next = this.#addRun(added, Math.min(added + linesPerRun, count))
+      const next = this.#addRun(added, this.#endOfRun(added))
       if (next === undefined) return false
       added = next
       await this.#tables.flushIfFull()
@@ -98,10 +100,12 @@ class UnitBuilding {
     const { count: documents } = this.#lines
     const documentBytes = this.#documentBytes
     const segments = await this.#segments.finish()
+    const ids = this.#ids.loaded
+    this.#tables.putIds(ids, firstOrdinal)
     const load = { nextOrdinal: firstOrdinal + documents, documents, documentBytes }
     this.#tables.putIndexRecord({ key: loadKey(firstOrdinal), value: encodeLoad(load) })
     const tables = await this.#tables.finish()
-    return { tables, segments, documents, documentBytes, ids: this.#ids.loaded }
+    return { tables, segments, documents, documentBytes, ids }
   }
 
   discard(): Promise<void> {
@@ -112,13 +116,47 @@ class UnitBuilding {
     this.#segments.close()
   }
 
+  /** At least one line. */
+  #endOfRun(from: number): number {
+    const { count, places } = this.#lines
+    let to = Math.min(from + runEntries, count)
+    while (to > from + 1 && places[2 * to - 1]! - places[2 * from]! > maxRunBytes) to = from + ((to - from) >> 1)
+    return to
+  }
+
   /**
    * A function of its own, called often: the compiler makes a loop that is left by `await` anew again and again.
    * @returns the line after the last one added; undefined when one is refused
    */
   #addRun(from: number, to: number): number | undefined {
+    const { bytes, places } = this.#lines
+    const isStaged = this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))
+    let i = isStaged ? this.#addStaged(from, to) : from
+    // Only one is tried in another way where others may go the short one.
+    for (const end = isStaged ? Math.min(i + 1, to) : to; i < end && this.#segments.isReady; i++) {
+      if (!this.#add(i)) return undefined
+    }
+    return i
+  }
+
+  /**
+   * The short way: of lines that begin with an `_id` and whose bytes tell all, nothing is made but rows and tables.
+   * @returns the first line that has to go another way, or that the segment is full for
+   */
+  #addStaged(from: number, to: number): number {
+    const { bytes, places } = this.#lines
+    const ordinal = this.#request.firstOrdinal
+    const runStart = places[2 * from]!
     let i = from
-    for (; i < to && this.#segments.isReady; i++) if (!this.#add(i)) return undefined
+    for (; i < to && this.#segments.isReady; i++) {
+      const start = places[2 * i]!
+      const end = places[2 * i + 1]!
+      const idEnd = endOfLeadingId(bytes, start, end)
+      if (idEnd < 0 || !this.#segments.addStaged(ordinal + i, start - runStart, end - start, 'extended')) break
+      this.#ids.addLeading(bytes, start, idEnd)
+      this.#documentBytes += end - start
+    }
+    if (i > from) this.#tables.putLines(ordinal + from, i - from, bytes, places, from)
     return i
   }
 
@@ -133,7 +171,6 @@ class UnitBuilding {
         : this.#records.add(ordinal, document, this.#arena)
     const record = typeof added === 'string' ? this.#arena.encode(added) : added
     this.#tables.putDocument(ordinal, record)
-    this.#tables.putId(key, ordinal)
     this.#ids.add(key)
     this.#documentBytes += record.length
     return true

@@ -14,7 +14,8 @@ const linesAtOnce = 256
 const runDocuments = 64
 
 export class UnitLines {
-  readonly #bytes: Buffer
+  /** Of all lines. */
+  readonly bytes: Buffer
   readonly #firstOrdinal: number
   /** Where each line begins and ends. */
   #places = new Uint32Array(2 * usualLines)
@@ -24,7 +25,7 @@ export class UnitLines {
 
   /** @param bytes UTF-8; the last one ends a line */
   constructor(bytes: Buffer, firstOrdinal: number) {
-    this.#bytes = bytes
+    this.bytes = bytes
     this.#firstOrdinal = firstOrdinal
     for (let start = 0; start < bytes.length; ) start = this.#findSome(start)
   }
@@ -33,10 +34,15 @@ export class UnitLines {
     return this.#count
   }
 
+  /** Where each line begins and ends, in turn, in `bytes`. */
+  get places(): Uint32Array {
+    return this.#places
+  }
+
   /** @throws PetalError for a line that holds no document */
   item(i: number): JsonLine | Document {
     const start = this.#places[2 * i]!
-    const { buffer, byteOffset } = this.#bytes
+    const { buffer, byteOffset } = this.bytes
     const item = readItem(new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start))
     if (item instanceof JsonLine) return item
     ensureId(item)
@@ -54,7 +60,7 @@ export class UnitLines {
 
   /** @returns where the lines begin that are left */
   #findSome(from: number): number {
-    const bytes = this.#bytes
+    const { bytes } = this
     const places = this.#room()
     let start = from
     let count = this.#count

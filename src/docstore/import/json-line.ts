@@ -7,15 +7,7 @@
 import { PetalError } from '../../model/errors.ts'
 import { readJson } from '../../model/extended-json.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
-
-const leadingId = new TextEncoder().encode('{"_id":')
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const closingBrace = 0x7d
-/** Of 2^53. */
-const maxDigits = 16
-const maxIdCharacters = 1024
+import { endOfLeadingId, isTextId, leadingIdOffset, numberOfId } from './leading-id.ts'
 
 export class JsonLine {
   /** UTF-8, without the line's end. Not to be changed while the line is in use. */
@@ -32,10 +24,10 @@ export class JsonLine {
    * @param bytes valid UTF-8
    */
   static of(bytes: Uint8Array): JsonLine | undefined {
-    for (let i = 0; i < leadingId.length; i++) if (bytes[i] !== leadingId[i]) return undefined
-    const start = leadingId.length
-    const id = bytes[start] === quote ? readText(bytes, start + 1) : readDigits(bytes, start)
-    return id === undefined ? undefined : new JsonLine(bytes, id)
+    const end = endOfLeadingId(bytes, 0, bytes.length)
+    if (end < 0) return undefined
+    const id = isTextId(bytes, leadingIdOffset) ? textOfId(bytes, end) : numberOfId(bytes, leadingIdOffset, end)
+    return new JsonLine(bytes, id)
   }
 
   /**
@@ -57,31 +49,8 @@ export function readDocument(bytes: Uint8Array): { readonly document: Document; 
   throw new PetalError('FailedToParse', `a document must be an object, not ${typeNames[typeOf(value)]}`)
 }
 
-function readDigits(bytes: Uint8Array, start: number): number | undefined {
-  let value = 0
-  let at = start
-  for (; at < start + maxDigits; at++) {
-    const digit = bytes[at]! - 0x30
-    if (!(digit >= 0 && digit <= 9)) break
-    value = value * 10 + digit
-  }
-  const hasLeadingZero = bytes[start] === 0x30 && at > start + 1
-  return at === start || hasLeadingZero || !endsValue(bytes, at) || !Number.isSafeInteger(value) ? undefined : value
-}
-
-function readText(bytes: Uint8Array, start: number): string | undefined {
-  const limit = Math.min(bytes.length, start + maxIdCharacters)
-  for (let at = start; at < limit; at++) {
-    const byte = bytes[at]!
-    if (byte === quote) {
-      if (!endsValue(bytes, at + 1)) return undefined
-      return Buffer.from(bytes.buffer, bytes.byteOffset + start, at - start).toString('latin1')
-    }
-    if (byte === backslash || byte < 0x20 || byte > 0x7e) return undefined
-  }
-  return undefined
-}
-
-function endsValue(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === comma || bytes[at] === closingBrace
+/** Without its quotes. */
+function textOfId(bytes: Uint8Array, end: number): string {
+  const start = leadingIdOffset + 1
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - 1 - start).toString('latin1')
 }

@@ -14,7 +14,7 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Store } from '../options.ts'
 
-const ordinalBytes = 8
+export const ordinalBytes = 8
 const nothing = new Uint8Array(0)
 
 /** One area of the store: all keys that begin with its prefix. */
@@ -78,7 +78,8 @@ export function ordinalSuffix(ordinal: number): Uint8Array {
   return writeOrdinal(passingSuffix, 0, ordinal)
 }
 
-function writeOrdinal(key: Uint8Array, at: number, ordinal: number): Uint8Array {
+/** Writes what follows the prefix in an ordinal's key to key[at, …). */
+export function writeOrdinal(key: Uint8Array, at: number, ordinal: number): Uint8Array {
   const high = Math.floor(ordinal / 0x1_0000_0000)
   key[at] = 0
   key[at + 1] = high >>> 16

@@ -37,6 +37,19 @@ const longSet = 2048
 /** The thread is the job's alone. */
 const unhurried: Pace = { breathe: () => undefined, during: (waiting) => waiting }
 
+/** Entries, of which `values` may have more between them: it is copied as well. */
+export interface EntryRun {
+  readonly count: number
+  /** One behind the other. */
+  readonly keys: Uint8Array
+  /** Where each of them ends. */
+  readonly keyEnds: Uint32Array
+  readonly values: Uint8Array
+  /** Where each of them begins and ends, in turn, ascending; the run's first one is number `firstPlace`. */
+  readonly valuePlaces: Uint32Array
+  readonly firstPlace: number
+}
+
 export class IngestTables {
   readonly #plan: IngestPlan
   readonly #fileSystem: FileSystem
@@ -96,25 +109,55 @@ export class IngestTables {
   }
 
   /**
+   * As put(), for each of a run: all keys and all values are copied at once.
+   * REQUIRES: as put()
+   */
+  putRun({ count, keys, keyEnds, values, valuePlaces, firstPlace }: EntryRun): void {
+    const valuesFrom = valuePlaces[2 * firstPlace]!
+    const valuesTo = valuePlaces[2 * (firstPlace + count) - 1]!
+    const keyBytes = keyEnds[count - 1]!
+    const bytes = keyBytes + valuesTo - valuesFrom
+    this.#reserve(bytes)
+    const start = this.#at
+    const valuesAt = start + keyBytes
+    copyAll(keys.subarray(0, keyBytes), this.#bytes, start)
+    copyAll(values.subarray(valuesFrom, valuesTo), this.#bytes, valuesAt)
+    const entry = this.#entry
+    let keyStart = start
+    for (let i = 0; i < count; i++) {
+      entry.keyStart = keyStart
+      keyStart = start + keyEnds[i]!
+      entry.keyEnd = keyStart
+      const place = 2 * (firstPlace + i)
+      entry.valueStart = valuesAt + valuePlaces[place]! - valuesFrom
+      entry.valueEnd = valuesAt + valuePlaces[place + 1]! - valuesFrom
+      this.#entries.addKey(this.#chunk, entry, 0)
+    }
+    this.#arena.commit(start + bytes)
+    this.#at = start + bytes
+  }
+
+  /**
    * Writes what is in memory as tables, one for each partition; they may be on their way to the device afterwards.
+   * @param endAfter keys, ascending, after which a table ends as well: what is in a table of its own may overlap no other
    * @throws LEVEL_IO_ERROR, also of flushes before; LEVEL_NOT_SUPPORTED when there are no file numbers left
    */
-  flush(): Promise<void> {
+  flush(endAfter: readonly Uint8Array[] = []): Promise<void> {
     if (this.#entries.length > 0) {
       const [arena, entries] = [this.#arena, this.#entries]
       this.#begin()
-      this.#writing = this.#writing.then(() => this.#write(arena, entries)).finally(() => arena.release())
+      this.#writing = this.#writing.then(() => this.#write(arena, entries, endAfter)).finally(() => arena.release())
     }
     return this.#writing
   }
 
   /**
-   * Writes what is left. Nothing is added any more.
+   * Writes what is left, as flush() does. Nothing is added any more.
    * @returns all tables, which are durable but for their names
    * @throws LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED: some tables may be there, see discard()
    */
-  async finish(): Promise<readonly TableMeta[]> {
-    await this.flush()
+  async finish(endAfter: readonly Uint8Array[] = []): Promise<readonly TableMeta[]> {
+    await this.flush(endAfter)
     const results = await Promise.all(this.#flushes)
     return results.flatMap(({ tables }) => tables)
   }
@@ -156,9 +199,9 @@ export class IngestTables {
   }
 
   /** Resolves when the entries are in files, be they durable or not. */
-  async #write(arena: Arena, entries: EntryList): Promise<void> {
+  async #write(arena: Arena, entries: EntryList, endAfter: readonly Uint8Array[]): Promise<void> {
     await this.#flushes.at(-maxSyncing)
-    const job = this.#jobOf(arena, entries)
+    const job = this.#jobOf(arena, entries, endAfter)
     await new Promise<void>((resolve, reject) => {
       const onWritten = (tables: number): void => {
         this.#firstNumber += tables
@@ -170,7 +213,7 @@ export class IngestTables {
     })
   }
 
-  #jobOf(arena: Arena, entries: EntryList): TableJob {
+  #jobOf(arena: Arena, entries: EntryList, endAfter: readonly Uint8Array[]): TableJob {
     const { directory, partitionDepth, table } = this.#plan
     const reservedNumbers = this.#endNumber - this.#firstNumber
     if (reservedNumbers === 0) throw notSupported('An ingest needs more file numbers than it was given')
@@ -185,7 +228,7 @@ export class IngestTables {
       deeper: undefined,
       grandparents: [],
       maxGrandparentBytes: Number.POSITIVE_INFINITY,
-      endAfter: [],
+      endAfter,
       firstNumber: this.#firstNumber,
       reservedNumbers,
       maxFileBytes: Number.POSITIVE_INFINITY,

@@ -86,6 +86,16 @@ export class BulkSegments {
     return this.#builder.addBytes(ordinal, bytes, offset, length, form)
   }
 
+  /** Takes bytes of several documents, for addStaged() to be called for each next; false where addBytes() has to be. */
+  stage(bytes: Uint8Array): boolean {
+    return this.#builder.stage(bytes)
+  }
+
+  /** As addBytes(), of a document among those that were staged last. REQUIRES: no other call came since. */
+  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): boolean {
+    return this.#builder.addStaged(ordinal, offset, length, form)
+  }
+
   write(_ordinal: number, document: Document): Uint8Array | NotWritten | undefined {
     return this.#builder.write(document)
   }

@@ -9,7 +9,7 @@ import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import type { PairList } from '../tune/pair-list.ts'
 import type { NotWritten } from './json-writer.ts'
-import { type JsonForm, Scanner } from './scanner.ts'
+import { type JsonForm, type ScanResult, Scanner } from './scanner.ts'
 import type { SeedOf } from './scanner-paths.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 
@@ -66,9 +66,31 @@ export class ByteIngest implements ScannerOwner {
     const scanner = this.#scanner
     if (scanner === undefined) return false
     const result = scanner.scan(segment, bytes, offset, length, form, onPairs !== undefined)
+    const isAdded = this.#add(segment, scanner, result)
+    if (isAdded) onPairs?.(scanner.pairs)
+    return isAdded
+  }
+
+  /**
+   * Takes bytes of several documents, for addStaged() to be called for each next.
+   * @returns false where add() has to be asked for one after the other
+   */
+  stage(bytes: Uint8Array): boolean {
+    if (this.#rest > 0) return false
+    if (this.#scanner === undefined) this.#touch()
+    return this.#scanner?.stage(bytes) === true
+  }
+
+  /** As add(), of a document among those that were staged last. REQUIRES: no other call came since, but for learn(). */
+  addStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): boolean {
+    if (--this.#untilTouch < 0) this.#touch()
+    const scanner = this.#scanner
+    return scanner !== undefined && this.#add(segment, scanner, scanner.scanStaged(segment, offset, length, form))
+  }
+
+  #add(segment: OpenSegment, scanner: Scanner, result: ScanResult): boolean {
     if (result === 'scanned') {
       segment.addScanned(scanner)
-      onPairs?.(scanner.pairs)
       if (this.#refusals > 0) this.#refusals--
       return true
     }

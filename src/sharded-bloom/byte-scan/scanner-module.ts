@@ -117,6 +117,8 @@ export interface ScannerFunctions {
    * @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN
    */
   scan(offset: number, length: number, flags: number): number
+  /** As scan(), and leaves what stands behind the document. */
+  scanAmong(offset: number, length: number, flags: number): number
 
   /**
    * Writes the document that `count` words of operations make to INPUT + start; with SCANNED it is scanned on the way. TEXT and

@@ -136,11 +136,32 @@ export class Scanner implements ScannedDocument {
       result = this.#functions.scan(isWhole ? offset : 0, length, flags)
     }
     this.#written = undefined
-    if (result < 0) return result === constants.UNKNOWN ? 'unknown' : 'refused'
+    const told = this.#take(segment, result)
+    if (isSampled && told === 'scanned') this.pairs.fill(this.#functions.tracedCount(), length)
+    return told
+  }
+
+  /** Takes bytes of several documents, for scanStaged() to be called for each next. False when there are too many. */
+  stage(bytes: Uint8Array): boolean {
+    const { INPUT, MAX_INPUT } = this.#constants
+    this.#written = undefined
+    if (bytes.length > MAX_INPUT) return false
+    this.#u8.set(bytes, INPUT)
+    return true
+  }
+
+  /** As scan(), of a document among those that were staged last. REQUIRES: no other call came since. */
+  scanStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): ScanResult {
+    if (!this.#follow(segment)) return 'refused'
+    return this.#take(segment, this.#functions.scanAmong(offset, length, this.#flagsOf(form)))
+  }
+
+  /** What the scan has left, if it was none in vain. */
+  #take(segment: OpenSegment, result: number): ScanResult {
+    if (result < 0) return result === this.#constants.UNKNOWN ? 'unknown' : 'refused'
     this.hashedPairs = result
     this.slotCount = this.#functions.slotCount()
     this.hashCount = this.#functions.hashesLeft()
-    if (isSampled) this.pairs.fill(this.#functions.tracedCount(), length)
     this.irregularKeys = this.#functions.isIrregular() === 0 ? none : this.#irregularKeysOf(segment)
     return 'scanned'
   }

@@ -132,6 +132,19 @@ export class SegmentBuilder {
     return true
   }
 
+  /** Takes bytes of several documents; see ByteIngest.stage(). */
+  stage(bytes: Uint8Array): boolean {
+    return this.#byteIngest?.stage(bytes) === true
+  }
+
+  /** As addBytes(), of a document among those that were staged last. */
+  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): boolean {
+    const segment = this.#segment!
+    if (this.#byteIngest?.addStaged(segment, offset, length, form) !== true) return false
+    this.#added(segment, ordinal)
+    return true
+  }
+
   /** As DocumentIndex.write(). */
   write(document: Document): Uint8Array | NotWritten | undefined {
     return this.#byteIngest?.write(this.#segment!, document, false)

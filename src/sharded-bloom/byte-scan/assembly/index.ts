@@ -6,7 +6,7 @@ export { addNode, FACTS, IRREGULAR, resetFacts, resetNodes, rootNode, setIdNode 
 export { hashesLeft, isIrregular, resetPairs, setHashesFacts, slotCount } from './pairs'
 export { addDoublePair, addTextPair, WIDE } from './private-pairs'
 export { countSample, rehashSample, sampledMembers, sampledTextBytes, uncountedEntries } from './sample'
-export { scan } from './scan'
+export { scan, scanAmong } from './scan'
 export { tracedCount } from './trace'
 export {
   BEGIN_ARRAY,

@@ -171,6 +171,21 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
   }
 }
 
+/** As scan(), of a document that has others behind it: what scan() clears there is put back. */
+export function scanAmong(offset: u32, length: u32, flags: u32): i32 {
+  const end = INPUT + <usize>offset + <usize>length
+  const a = v128.load(end)
+  const b = v128.load(end, 16)
+  const c = v128.load(end, 32)
+  const d = v128.load(end, 48)
+  const result = scan(offset, length, flags)
+  v128.store(end, a)
+  v128.store(end, b, 16)
+  v128.store(end, c, 32)
+  v128.store(end, d, 48)
+  return result
+}
+
 /** null, true or false; returns the address behind it, or 0. */
 function scanLiteral(p: usize, node: usize): usize {
   const four = load<u32>(p)

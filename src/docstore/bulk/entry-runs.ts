@@ -1,0 +1,59 @@
+/** Runs of entries of a unit, put together in memory that the next run uses again. */
+import type { EntryRun } from '../../lsm/ingest/ingest-tables.ts'
+import { ordinalBytes, writeOrdinal } from '../store/layout.ts'
+import { passingDigits } from '../store/ordinal-digits.ts'
+import type { LoadedIds } from './load-unit.ts'
+
+/** Entries of a run, at most. */
+export const runEntries = 64
+/** Of the digits of an ordinal. */
+const maxDigits = 16
+
+/** Documents as they stand in a unit's lines, under ordinals that follow each other. */
+export class DocumentRun {
+  readonly #prefixBytes: number
+  readonly #keys: Uint8Array
+  readonly #keyEnds: Uint32Array
+
+  constructor(prefix: Uint8Array) {
+    const keyBytes = prefix.length + ordinalBytes
+    this.#prefixBytes = prefix.length
+    this.#keys = new Uint8Array(runEntries * keyBytes)
+    this.#keyEnds = Uint32Array.from({ length: runEntries }, (_, i) => (i + 1) * keyBytes)
+    for (let i = 0; i < runEntries; i++) this.#keys.set(prefix, i * keyBytes)
+  }
+
+  /** @param count at most runEntries @param places where each begins and ends, in turn; the first one is number `firstPlace` */
+  of(firstOrdinal: number, count: number, values: Uint8Array, places: Uint32Array, firstPlace: number): EntryRun {
+    const keyBytes = this.#prefixBytes + ordinalBytes
+    for (let i = 0; i < count; i++) writeOrdinal(this.#keys, i * keyBytes + this.#prefixBytes, firstOrdinal + i)
+    return { count, keys: this.#keys, keyEnds: this.#keyEnds, values, valuePlaces: places, firstPlace }
+  }
+}
+
+/** The table of `_id`s: for each the ordinal's digits. */
+export function* idRuns(prefix: Uint8Array, { keys, ends }: LoadedIds, firstOrdinal: number): Generator<EntryRun> {
+  const keyEnds = new Uint32Array(runEntries)
+  const digits = new Uint8Array(runEntries * maxDigits)
+  const digitPlaces = new Uint32Array(2 * runEntries)
+  let scratch = new Uint8Array(0)
+  let start = 0
+  for (let first = 0; first < ends.length; first += runEntries) {
+    const count = Math.min(runEntries, ends.length - first)
+    const bytes = count * prefix.length + ends[first + count - 1]! - start
+    if (scratch.length < bytes) scratch = new Uint8Array(2 * bytes)
+    let at = 0
+    let digitsAt = 0
+    for (let i = 0; i < count; i++) {
+      const end = ends[first + i]!
+      for (let from = 0; from < prefix.length; from++) scratch[at++] = prefix[from]!
+      for (; start < end; start++) scratch[at++] = keys[start]!
+      keyEnds[i] = at
+      const value = passingDigits(firstOrdinal + first + i)
+      digitPlaces[2 * i] = digitsAt
+      for (let from = 0; from < value.length; from++) digits[digitsAt++] = value[from]!
+      digitPlaces[2 * i + 1] = digitsAt
+    }
+    yield { count, keys: scratch, keyEnds, values: digits, valuePlaces: digitPlaces, firstPlace: 0 }
+  }
+}
