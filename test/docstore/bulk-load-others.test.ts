@@ -77,24 +77,29 @@ test('what others insert, change and delete meanwhile is what they have done, an
   let changed = 0
   let deleted = 0
   let next = 0
+  /** Acknowledged: of what is under way at the same time, nobody knows what comes first. */
+  const inserted: string[] = []
+  const anyId = (): string => inserted[below(Math.max(1, inserted.length))] ?? 'none'
   const writes: readonly (() => Promise<void>)[] = [
     async () => {
       const _id = `o${next++}`
       await db.insertOne({ _id, v: 0, other: true })
       model.set(_id, 0)
+      inserted.push(_id)
     },
     async () => {
       const ids = Array.from({ length: 1 + below(300) }, () => `o${next++}`)
       await db.insertMany(ids.map((_id) => ({ _id, v: 0, other: true })))
       for (const id of ids) model.set(id, 0)
+      inserted.push(...ids)
     },
     async () => {
-      const _id = `o${below(next)}`
+      const _id = anyId()
       await db.deleteOne({ _id })
       model.delete(_id)
     },
     async () => {
-      const _id = `o${below(next)}`
+      const _id = anyId()
       await db.updateOne({ _id }, { $inc: { v: 1 } })
       if (model.has(_id)) model.set(_id, model.get(_id)! + 1)
     },

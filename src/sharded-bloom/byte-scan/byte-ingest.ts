@@ -9,7 +9,7 @@ import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import type { PairList } from '../tune/pair-list.ts'
 import type { NotWritten } from './json-writer.ts'
-import { type JsonForm, type ScanResult, Scanner } from './scanner.ts'
+import { type JsonForm, Scanner, type ScanResult } from './scanner.ts'
 import type { SeedOf } from './scanner-paths.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 

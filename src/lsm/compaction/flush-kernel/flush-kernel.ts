@@ -4,12 +4,13 @@
  * takes about half as much of the processor later.
  *
  * Memory, from `heapStart` on: the entries, what orders them, the chunks of arenas, then what becomes of them. Before it
- * are the areas of LZ4 and tables for checksums.
+ * are the areas of LZ4.
  *
  * Invariants:
  * 1. What it writes is what JobMerge and TableBuilder would write of the same memtables, byte by byte.
  * 2. A kernel does one job at a time; its memory is used again by jobs to come.
  */
+import { crc32 } from 'node:zlib'
 import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
 import { copyShared } from '../../format/bytes.ts'
 import { filterBits } from '../../format/key-filter.ts'
@@ -29,6 +30,7 @@ const maxBytes = 96 << 20
 const slack = 64
 /** What build() says is worth writing, see assembly/index.ts. */
 const outputBytes = 0x40000
+const checksumBytes = 4
 
 /** Kernels without a job, kept by the thread for those to come: one of a document store. */
 const idle: FlushKernel[] = []
@@ -52,8 +54,9 @@ export class FlushKernel {
   endKeys: readonly EndKey[] = []
   /** Room for the bits of a key filter. */
   #filterAt = 0
-  /** Where the output begins. */
+  /** Where the output begins, and where it is kept where its blocks end. */
   #outputAt = 0
+  #blockEndsAt = 0
   #handlesAt = 0
   #separatorsAt = 0
   #snapshotsAt = 0
@@ -63,7 +66,6 @@ export class FlushKernel {
 
   constructor(functions: KernelFunctions, memory: GrowingWasmMemory) {
     this.functions = functions
-    this.functions.setUp()
     this.#memory = memory
     this.bytes = Buffer.from(memory.buffer)
   }
@@ -92,9 +94,21 @@ export class FlushKernel {
     if (idleBytes <= maxIdleBytes) idle.push(this)
   }
 
-  /** What build() has put out. */
-  get output(): Buffer {
-    return this.bytes.subarray(this.#outputAt, this.#outputAt + this.functions.outputBytes())
+  /**
+   * What build() has put out, checksums included: zlib makes them many times as fast as WebAssembly can. Once for each output.
+   * REQUIRES: no block is being built.
+   */
+  sealOutput(): Buffer {
+    const output = this.bytes.subarray(this.#outputAt, this.#outputAt + this.functions.outputBytes())
+    const ends = new Uint32Array(this.bytes.buffer, this.#blockEndsAt, this.functions.outputBlocks.value)
+    let start = 0
+    for (const end of ends) {
+      const at = end - checksumBytes
+      // Where it is to be, the kernel has left what it begins with.
+      output.writeUInt32LE(crc32(output.subarray(start, at), output.readUInt32LE(at)), at)
+      start = end
+    }
+    return output
   }
 
   range(at: number, length: number): Buffer {
@@ -170,7 +184,8 @@ export class FlushKernel {
     this.#filterAt = this.#room(keyFilterBits > 0 ? Math.ceil(filterBits(entries, keyFilterBits) / 8) : 0)
     // A block that is begun below the limit, and a large one behind it.
     this.#outputAt = this.#room(outputBytes + 2 * (blockBytes + largest + slack))
-    functions.setBlocks(this.#outputAt, restartsAt, this.#handlesAt, this.#separatorsAt)
+    this.#blockEndsAt = this.#room(entries * 4)
+    functions.setBlocks(this.#outputAt, this.#blockEndsAt, restartsAt, this.#handlesAt, this.#separatorsAt)
     functions.setBlockOptions(Math.max(1, blockBytes), Math.max(1, restartInterval), codec === 'lz4')
   }
 

@@ -16,8 +16,6 @@ interface Exported {
 }
 
 export interface KernelFunctions {
-  /** Once per memory. */
-  setUp(): void
   setEntries(at: number): void
   /** Turns places of entries [from, to) in their chunks into addresses. @param chunks addresses of the chunks, u32 each */
   relocate(from: number, to: number, chunks: number): void
@@ -30,7 +28,7 @@ export interface KernelFunctions {
   orderSome(entries: number): number
 
   setHashes(at: number): void
-  setBlocks(output: number, restarts: number, handles: number, separators: number): void
+  setBlocks(output: number, blockEnds: number, restarts: number, handles: number, separators: number): void
   setBlockOptions(blockBytes: number, restartInterval: number, isCompressed: boolean): void
   /** REQUIRES: entries are in order. @param snapshots their sequence numbers, f64 each */
   begin(snapshots: number, count: number): void
@@ -45,6 +43,8 @@ export interface KernelFunctions {
   readonly entriesIn: Exported
 
   outputBytes(): number
+  /** Blocks that have ended there. */
+  readonly outputBlocks: Exported
   outputWritten(): void
   endBlocks(): void
   /** Sets bits in bytes that are 0. */

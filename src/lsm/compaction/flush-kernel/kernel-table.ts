@@ -30,7 +30,7 @@ export class KernelTable implements TableWriter {
 
   /** Writes the blocks that are in the kernel's output. @throws LEVEL_IO_ERROR */
   writeBlocks(): void {
-    this.#output.writeThrough(this.#kernel.output)
+    this.#output.writeThrough(this.#kernel.sealOutput())
     this.#kernel.functions.outputWritten()
   }
 
@@ -39,7 +39,7 @@ export class KernelTable implements TableWriter {
     const kernel = this.#kernel
     const { functions } = kernel
     functions.endBlocks()
-    this.#output.append(kernel.output)
+    this.#output.append(kernel.sealOutput())
     functions.outputWritten()
 
     const entries = functions.entries.value

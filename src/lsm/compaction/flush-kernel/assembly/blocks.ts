@@ -5,7 +5,7 @@
  * REQUIRES: no block is longer than a chunk of LZ4.
  */
 import { compress, INPUT, OUTPUT } from '../../../format/lz4/assembly/index'
-import { checksum, placeSeed } from './checksum'
+import { placeSeed } from './place-seed'
 import { keyLengthOf, keyOf, kindOf, sequenceOf, sharedBytes, valueLengthOf, valueOf } from './entries'
 
 const TRAILER_BYTES: usize = 5
@@ -19,6 +19,7 @@ let blockBytes: u32 = 0
 let restartInterval: u32 = 0
 let isCompressed: bool = false
 let outputAt: usize = 0
+let endsAt: usize = 0
 let restartsAt: usize = 0
 let handlesAt: usize = 0
 let separatorsAt: usize = 0
@@ -29,6 +30,9 @@ let fileNumber: u32 = 0
 let writtenBytes: u64 = 0
 /** Where the output ends; bytes from there on are free. */
 let end: usize = 0
+
+/** Blocks that have ended in the output. */
+export let outputBlocks: u32 = 0
 
 /** Of the block that is being built. */
 let blockStart: usize = 0
@@ -49,8 +53,9 @@ export let lastKey: usize = 0
 export let lastLength: u32 = 0
 
 /** Rooms: see the layout in ../flush-kernel.ts. */
-export function setBlocks(output: usize, restartOffsets: usize, handles: usize, separators: usize): void {
+export function setBlocks(output: usize, ends: usize, restartOffsets: usize, handles: usize, separators: usize): void {
   outputAt = output
+  endsAt = ends
   restartsAt = restartOffsets
   handlesAt = handles
   separatorsAt = separators
@@ -67,6 +72,7 @@ export function beginBlocks(number: u32): void {
   fileNumber = number
   writtenBytes = 0
   end = outputAt
+  outputBlocks = 0
   restarts = 0
   endedBytes = 0
   blockCount = 0
@@ -90,6 +96,7 @@ export function outputBytes(): u32 {
 export function outputWritten(): void {
   writtenBytes += <u64>(end - outputAt)
   end = outputAt
+  outputBlocks = 0
 }
 
 @inline
@@ -159,8 +166,10 @@ function endBlock(): void {
   }
   endedBytes = <u32>(end - blockStart)
   store<u8>(end, <u8>(compressedEnd != 0))
-  store<u32>(end, checksum(blockStart, end + 1, placeSeed(fileNumber, offset)), 1)
+  // The host makes the checksum of what stands before it, beginning with this.
+  store<u32>(end, placeSeed(fileNumber, offset), 1)
   end += TRAILER_BYTES
+  store<u32>(endsAt + (<usize>(outputBlocks++) << 2), <u32>(end - outputAt))
 }
 
 /** Replaces a payload by its compressed form; returns where that ends, or 0 when it did not pay. */

@@ -8,7 +8,6 @@
  * 2. The bytes are those that format/table-builder.ts would write of the same entries.
  */
 import { addEntry, beginBlocks, isBetweenBlocks, lastLength, outputBytes, sharedWithLast } from './blocks'
-import { makeChecksumTables } from './checksum'
 import { addressOf, compareKeys, keyLengthOf, keyOf, kindOf, sequenceOf, valueLengthOf } from './entries'
 import { addHash, clearHashes } from './key-filter'
 import { firstEntry, NONE, nextOf } from './order'
@@ -20,6 +19,7 @@ export {
   failures,
   lastKey,
   lastLength,
+  outputBlocks,
   outputBytes,
   outputWritten,
   separatorBytes,
@@ -75,11 +75,6 @@ export let firstKey: usize = 0
 export let firstLength: u32 = 0
 export let smallestSequence: f64 = 0
 export let largestSequence: f64 = 0
-
-/** Once per memory. */
-export function setUp(): void {
-  makeChecksumTables()
-}
 
 /** Begins with the first entry. REQUIRES: they are in order. @param count of snapshots, f64 each at `at` */
 export function begin(at: usize, count: u32): void {

@@ -13,7 +13,7 @@ import { addressOf, compareKeys, keyLengthOf, keyOf, sharedBytes } from './entri
 export const NONE: u32 = 0xffffffff
 /** With more, trying them all costs more than merging. */
 const MAX_SERIES: u32 = 8
-/** First entry, last entry, length, bytes that the last two keys share: u32 each. Behind the tables for checksums. */
+/** First entry, last entry, length, bytes that the last two keys share: u32 each. Behind the hash table of LZ4. */
 const SERIES: usize = 0x8000
 const SERIES_BYTES: usize = 16
 
