@@ -172,6 +172,8 @@ export interface BulkIndex {
   readonly room: number
   /** Whether ordinals above all others may be given to segments that are built elsewhere. */
   readonly mayReserve: boolean
+  /** Nothing is due but what the next document needs that is added here: segments that are adopted do not. */
+  readonly isAtRest: boolean
   /** Whether segments may be adopted whose ordinals these are: not while segments are built again, or when others are there. */
   mayAdopt(ordinals: OrdinalRange): boolean
   /**

@@ -56,11 +56,15 @@ export class Maintenance {
 
   /** Cheap: asked after every batch. */
   get isDue(): boolean {
+    return this.#context.handles.at(-1)?.isReady === false || this.isWorkDue
+  }
+
+  /** As isDue, beside what the next document needs in memory. */
+  get isWorkDue(): boolean {
     const { handles, geometry } = this.#context
     const last = handles.at(-1)
     if (last === undefined) return false
     return (
-      !last.isReady ||
       (!last.isDamaged && last.segment.documents - last.checkpointed >= geometry.chunkDocuments) ||
       handles.at(-2)?.open !== undefined ||
       (last.open !== undefined && this.isComplete(last)) ||
@@ -145,7 +149,7 @@ export class Maintenance {
       const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
       await this.#segments.checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
       if (this.#isAlmostFull(last)) await this.#next.chooseAhead(last.open)
-    }
+    } else if (last?.segment instanceof SealedSegment && last.isReady) await this.#next.takeOverAhead(last.segment)
     if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
   }
 

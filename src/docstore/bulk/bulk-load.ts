@@ -7,16 +7,17 @@
  *
  * Invariants:
  * 1. Units are published in the order of their lines, each whole or not at all.
- * 2. A unit that is not published leaves no file, and its lines are imported all the same.
+ * 2. A unit that is not published leaves no file, unless its thread has died, and its lines are imported all the same.
  * 3. At most one unit more than there are threads is held.
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { TableMeta } from '../../lsm/version/table-meta.ts'
+import { breathe } from '../../model/time-slice.ts'
 import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
 import { buildInThread } from './load-threads.ts'
-import { type BuiltUnit, type LoadPlan, type LoadReply, numbersFor } from './load-unit.ts'
+import { type BuiltUnit, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
 
 /** Lines that are much longer take their time byte by byte, and more memory than they are worth. */
@@ -25,6 +26,8 @@ const maxUnitBytes = 128 << 20
 const unitMilliseconds = 2000
 /** Whole segments that go the ordinary way after a unit could not be taken, at most; one after the first, then twice as many. */
 const maxRest = 16
+
+const nothingBuilt: LoadReply = { built: undefined }
 
 /** What the import does itself. */
 export interface LoadHost {
@@ -36,8 +39,8 @@ export interface LoadHost {
 
 interface UnitUnderWay {
   readonly firstOrdinal: number
-  readonly length: number
-  /** Settles when the thread has answered; its error is met when the unit's turn comes. */
+  readonly unit: LoadUnit
+  /** Resolves when the thread has answered, or has died. */
   readonly reply: Promise<LoadReply>
 }
 
@@ -54,9 +57,10 @@ export class BulkLoad {
   /** Segments that go the ordinary way before units are tried again. */
   #rest = 0
   #lastRest = 0
+  #sliceStart = performance.now()
   /** When the first line of the unit came that is being collected, or later. */
   #begun = 0
-  /** A thread died with the lines it had, or the store failed: nothing more is imported. */
+  /** The store failed: nothing more is imported. */
   hasFailed = false
   /** Whether bytes are to come to take(). */
   isCollecting = false
@@ -102,6 +106,8 @@ export class BulkLoad {
     let rest = chunk
     while (rest.length > 0 && this.isCollecting) {
       rest = collector.take(rest)
+      const slice = breathe(this.#sliceStart)
+      this.#sliceStart = slice instanceof Promise ? await slice : slice
       if (collector.isFull) await this.#send()
       else if (collector.isOver || performance.now() - this.#begun > unitMilliseconds) await this.leave()
     }
@@ -110,7 +116,7 @@ export class BulkLoad {
 
   /** Removes what was built and not published: nothing, after leave(). */
   async close(): Promise<void> {
-    for (const { reply } of this.#underWay.splice(0)) await this.#discard((await reply.catch(ignore))?.built)
+    for (const { reply } of this.#underWay.splice(0)) await this.#discard((await reply).built)
   }
 
   /** Who watches, or declares an index, has to be told of every document. */
@@ -122,7 +128,7 @@ export class BulkLoad {
   async #send(): Promise<void> {
     const [first] = this.#underWay
     // Its thread builds the next unit while it is published.
-    if (first !== undefined && this.#underWay.length === this.#threads) await first.reply.catch(ignore)
+    if (first !== undefined && this.#underWay.length === this.#threads) await first.reply
     const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.lines) : undefined
     if (firstOrdinal === undefined) {
       await this.leave()
@@ -131,17 +137,16 @@ export class BulkLoad {
     this.#ingest ??= await this.#collection.store.beginIngest!()
     const unit = this.#collector.unit()
     this.#begun = performance.now()
-    const { length } = unit
-    const numbers = numbersFor(length)
+    const numbers = numbersFor(unit.length)
     const reply = buildInThread({
       plan: this.#planOf(this.#ingest),
       unit,
       firstOrdinal,
       firstNumber: this.#ingest.takeNumbers(numbers),
       numbers
-    })
-    reply.catch(ignore)
-    this.#underWay.push({ firstOrdinal, length, reply })
+      // What the thread may have written is removed when the store is opened.
+    }).catch(() => nothingBuilt)
+    this.#underWay.push({ firstOrdinal, unit, reply })
     if (this.#underWay.length > this.#threads) await this.#publishFirst()
   }
 
@@ -151,27 +156,18 @@ export class BulkLoad {
     return { ingest: plan, segments: index.bulk?.plan() ?? this.#segments, ...store.prefixes }
   }
 
-  /** Or everything that was collected is imported in another way. @throws when a thread has died: its lines are lost */
+  /** Or everything that was collected is imported in another way. */
   async #publishFirst(): Promise<void> {
-    const { firstOrdinal, length, reply } = this.#underWay.shift()!
-    const { bytes, built } = await this.#orFail(reply)
-    if (built !== undefined && (await this.#orFail(this.#publish(firstOrdinal, built)))) {
-      this.#collector.giveBack(bytes)
+    const { firstOrdinal, unit, reply } = this.#underWay.shift()!
+    const { built } = await reply
+    if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
+      this.#collector.giveBack(unit.bytes)
       this.#host.published(this.#collector.lines, built.documents)
       this.#lastRest = 0
       return
     }
     await this.#discard(built)
-    await this.#turnBack(new Uint8Array(bytes, 0, length))
-  }
-
-  async #orFail<T>(promise: Promise<T>): Promise<T> {
-    try {
-      return await promise
-    } catch (error) {
-      this.hasFailed = true
-      throw error
-    }
+    await this.#turnBack(unit)
   }
 
   async #publish(firstOrdinal: number, built: BuiltUnit): Promise<boolean> {
@@ -191,6 +187,7 @@ export class BulkLoad {
     try {
       return await writer.load(firstOrdinal, built, install)
     } catch (error) {
+      this.hasFailed = true
       if (!isKept) await this.#discard(built)
       throw error
     }
@@ -203,13 +200,12 @@ export class BulkLoad {
   }
 
   /** What was not published yet is imported the ordinary way: the unit whose turn it was, those behind it, and the rest. */
-  async #turnBack(refused?: Uint8Array): Promise<void> {
+  async #turnBack(refused?: LoadUnit): Promise<void> {
     this.#giveUp()
-    if (refused !== undefined) await this.#host.importOrdinarily(refused)
-    for (let unit = this.#underWay.shift(); unit !== undefined; unit = this.#underWay.shift()) {
-      const { bytes, built } = await this.#orFail(unit.reply)
-      await this.#discard(built)
-      await this.#host.importOrdinarily(new Uint8Array(bytes, 0, unit.length))
+    if (refused !== undefined) await this.#host.importOrdinarily(linesOf(refused))
+    for (let next = this.#underWay.shift(); next !== undefined; next = this.#underWay.shift()) {
+      await this.#discard((await next.reply).built)
+      await this.#host.importOrdinarily(linesOf(next.unit))
     }
     await this.#host.importOrdinarily(this.#collector.end())
   }
@@ -229,5 +225,6 @@ function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
   return compareBytes(key.subarray(0, prefix.length), prefix) === 0
 }
 
-/** Met when its turn comes. */
-function ignore(): undefined {}
+function linesOf({ bytes, length }: LoadUnit): Uint8Array {
+  return new Uint8Array(bytes, 0, length)
+}

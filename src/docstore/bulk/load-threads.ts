@@ -16,7 +16,7 @@ const idleMilliseconds = 10_000
 /** Of this process; the one used last is the next to be used. */
 const idle: LoadThread[] = []
 
-/** @throws Error when the thread dies: the unit's lines are lost with it */
+/** @throws Error when the thread dies */
 export async function buildInThread(request: LoadRequest): Promise<LoadReply> {
   const thread = idle.pop() ?? new LoadThread(forget)
   const reply = await thread.build(request)
@@ -61,7 +61,7 @@ class LoadThread {
   build(request: LoadRequest): Promise<LoadReply> {
     clearTimeout(this.#timer)
     return new Promise((resolve, reject) => {
-      this.#worker.postMessage(request, [request.unit.bytes])
+      this.#worker.postMessage(request)
       this.#pending = { resolve, reject }
       this.#worker.ref()
     })

@@ -1,4 +1,4 @@
-/** What passes between an import and the threads that build parts of it: data only, which is cloned or handed over. */
+/** What passes between an import and the threads that build parts of it: data only, which is cloned or shared. */
 import type { IngestPlan } from '../../lsm/ingest/ingest-plan.ts'
 import type { TableMeta } from '../../lsm/version/table-meta.ts'
 import type { BuiltSegment, SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
@@ -15,8 +15,11 @@ export interface LoadPlan {
 
 /** Whole lines, to be built. */
 export interface LoadUnit {
-  /** Handed over, and back with the reply. */
-  readonly bytes: ArrayBuffer
+  /**
+   * Nobody writes to them before the unit is answered. Shared, so that whatever becomes of the thread the lines are not lost, and
+   * because V8 looks through a thread's whole heap for every large array that it is handed.
+   */
+  readonly bytes: SharedArrayBuffer
   /** Of the bytes in use; the last one ends a line. */
   readonly length: number
 }
@@ -32,7 +35,6 @@ export interface LoadRequest {
 }
 
 export interface LoadReply {
-  readonly bytes: ArrayBuffer
   /** undefined where the lines have to be imported one by one: what is wrong with them will be told then. */
   readonly built: BuiltUnit | undefined
 }

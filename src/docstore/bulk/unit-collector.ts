@@ -7,16 +7,18 @@ import type { LoadUnit } from './load-unit.ts'
 
 const lineFeed = 0x0a
 const firstBytes = 1 << 20
+/** By one call. */
+const maxTakenBytes = 256 << 10
 /** So many tell how long the others are. */
 const minLinesToExpect = 256
-const empty = Buffer.from(new ArrayBuffer(0))
+const empty = Buffer.from(new SharedArrayBuffer(0))
 
 export class UnitCollector {
   /** Of a unit. */
   readonly lines: number
   readonly #maxBytes: number
   /** Memory of units before. */
-  readonly #idle: ArrayBuffer[] = []
+  readonly #idle: SharedArrayBuffer[] = []
   #bytes: Buffer = empty
   #length = 0
   /** Lines that have ended. */
@@ -43,9 +45,9 @@ export class UnitCollector {
     return this.#length > this.#maxBytes
   }
 
-  /** Takes bytes until a unit is full. @returns what it did not take */
+  /** Takes bytes until a unit is full, a fraction of a millisecond's work at most. @returns what it did not take */
   take(chunk: Uint8Array): Uint8Array {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, maxTakenBytes))
     let end = 0
     while (this.#ended < this.lines) {
       const feed = bytes.indexOf(lineFeed, end)
@@ -62,7 +64,7 @@ export class UnitCollector {
 
   /** What was collected; the next bytes begin another unit. */
   unit(): LoadUnit {
-    const unit = { bytes: this.#bytes.buffer as ArrayBuffer, length: this.#length }
+    const unit = { bytes: this.#bytes.buffer as SharedArrayBuffer, length: this.#length }
     if (this.isFull) this.#usualBytes = this.#length
     this.#bytes = empty
     this.#length = 0
@@ -77,7 +79,7 @@ export class UnitCollector {
   }
 
   /** A unit's memory, of no more use. */
-  giveBack(bytes: ArrayBuffer): void {
+  giveBack(bytes: SharedArrayBuffer): void {
     this.#idle.push(bytes)
   }
 
@@ -96,10 +98,10 @@ export class UnitCollector {
   }
 
   /** At least that many bytes: what a unit will have of lines as long as those so far, and some more. */
-  #allocate(length: number): ArrayBuffer {
+  #allocate(length: number): SharedArrayBuffer {
     const lines = Math.max(1, this.#ended)
     const whole = this.#usualBytes ?? (length / lines) * this.lines
     const expected = lines < minLinesToExpect ? firstBytes : Math.min(whole, this.#maxBytes)
-    return new ArrayBuffer(Math.ceil(Math.max(length + length / 4, expected + expected / 32)))
+    return new SharedArrayBuffer(Math.ceil(Math.max(length + length / 4, expected + expected / 32)))
   }
 }

@@ -15,7 +15,8 @@ const runDocuments = 64
 
 export class UnitLines {
   /** Of all lines. */
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
+  readonly #buffer: Buffer
   readonly #firstOrdinal: number
   /** Where each line begins and ends. */
   #places = new Uint32Array(2 * usualLines)
@@ -25,7 +26,8 @@ export class UnitLines {
 
   /** @param bytes UTF-8; the last one ends a line */
   constructor(bytes: Buffer, firstOrdinal: number) {
-    this.bytes = bytes
+    this.#buffer = bytes
+    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#firstOrdinal = firstOrdinal
     for (let start = 0; start < bytes.length; ) start = this.#findSome(start)
   }
@@ -60,7 +62,7 @@ export class UnitLines {
 
   /** @returns where the lines begin that are left */
   #findSome(from: number): number {
-    const { bytes } = this
+    const bytes = this.#buffer
     const places = this.#room()
     let start = from
     let count = this.#count

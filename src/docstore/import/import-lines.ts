@@ -6,7 +6,7 @@
  * 1. When strict, nothing after the first bad line is inserted, and everything before it is.
  * 2. However the import ends, every whole line read before its end is in the database.
  */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import type { OpenCollection } from '../open-collection.ts'
@@ -18,6 +18,8 @@ import { maxLineBytes } from './read-line.ts'
 const maxThreads = 64
 /** Of the default: each takes its memory. */
 const maxDefaultThreads = 4
+/** Of the machine's memory, for each thread of the default: it takes a fifth of that. */
+const bytesPerThread = 1 << 30
 
 export async function importLines(
   collection: OpenCollection,
@@ -47,10 +49,17 @@ export async function importLines(
   }
 }
 
-/** On two processors threads take as long as they save (docs/ingest.md). */
+/** One of several processors is left to this thread; where there are two, both are used (docs/ingest.md). */
 function defaultThreads(): number {
-  const others = availableParallelism() - 1
-  return others < 2 ? 0 : Math.min(maxDefaultThreads, others)
+  const processors = availableParallelism()
+  const wanted = processors < 2 ? 0 : Math.min(maxDefaultThreads, Math.max(2, processors - 1))
+  return Math.min(wanted, Math.floor(memoryBytes() / bytesPerThread))
+}
+
+/** Of the machine, or what this process may have of it. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory() ?? 0
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /** Bytes to lines, and where they go: into runs that are inserted, or, of a long import, to threads. */

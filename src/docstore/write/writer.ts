@@ -105,10 +105,7 @@ export class Writer {
 
   /** Runs a task that reads and writes, with no other write under way. */
   exclusive<T>(task: () => Promise<T>): Promise<T> {
-    return this.#enqueue(async () => {
-      await this.#committer.settle()
-      return task()
-    })
+    return this.#enqueue(() => this.#alone(task))
   }
 
   /** Inserts one document and resolves with its `_id` when it is committed. REQUIRES: inside an exclusive task. */
@@ -124,7 +121,8 @@ export class Writer {
    * @returns undefined where they have to go the ordinary way
    */
   reserve(count: number): Promise<number | undefined> {
-    return this.exclusive(async () => (this.#index.bulk?.mayReserve ? this.#committer.reserve(count) : undefined))
+    const reserve = async () => (this.#index.bulk?.mayReserve ? this.#committer.reserve(count) : undefined)
+    return this.#enqueue(() => this.#alone(reserve), false)
   }
 
   /**
@@ -134,13 +132,14 @@ export class Writer {
    * @returns false, and nothing has changed, where they have to go the ordinary way: an `_id` is there already, say
    */
   load(firstOrdinal: number, built: BuiltUnit, install: () => Promise<boolean>): Promise<boolean> {
-    return this.exclusive(async () => {
+    const load = async () => {
       await this.#ids.prepare()
       if (await this.#ids.isAnyStored(built.ids)) return false
       if (!(await this.#committer.load(firstOrdinal, built, install))) return false
       this.#ids.noteGreatest(built.ids.greatest)
       return true
-    })
+    }
+    return this.#enqueue(() => this.#alone(load), false)
   }
 
   /** REQUIRES: inside an exclusive task, nothing under way. */
@@ -160,21 +159,31 @@ export class Writer {
     await this.#committer.settle()
   }
 
-  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+  async #alone<T>(task: () => Promise<T>): Promise<T> {
+    await this.#committer.settle()
+    return task()
+  }
+
+  /** @param addsHere the task may add documents to the index, which has to be ready for them */
+  #enqueue<T>(task: () => Promise<T>, addsHere = true): Promise<T> {
     // What is called later runs later: inserts that come after this task must not join a group before it.
     this.#group = undefined
     if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
     return this.#queue.run(async () => {
       // Also here, and not only when the queue is empty: it may never be.
-      if (this.#index.isMaintenanceDue) await this.#maintainAlone()
+      if (this.#isDue(addsHere)) await this.#maintainAlone()
       try {
         return await task()
       } finally {
         // Once closed, close() no longer waits for what joins the queue, and the index is closed next.
         const isLast = this.#queue.length === 1 && !this.#isClosed
-        if (isLast && this.#index.isMaintenanceDue) this.#maintainLater()
+        if (isLast && this.#isDue(addsHere)) this.#maintainLater()
       }
     })
+  }
+
+  #isDue(addsHere: boolean): boolean {
+    return this.#index.isMaintenanceDue && (addsHere || this.#index.bulk?.isAtRest !== true)
   }
 
   async #maintainAlone(): Promise<void> {

@@ -146,7 +146,12 @@ export class IngestTables {
     if (this.#entries.length > 0) {
       const [arena, entries] = [this.#arena, this.#entries]
       this.#begin()
-      this.#writing = this.#writing.then(() => this.#write(arena, entries, endAfter)).finally(() => arena.release())
+      this.#writing = this.#writing
+        .then(() => this.#write(arena, entries, endAfter))
+        .finally(() => {
+          entries.release()
+          arena.release()
+        })
     }
     return this.#writing
   }
@@ -217,8 +222,7 @@ export class IngestTables {
     const { directory, partitionDepth, table } = this.#plan
     const reservedNumbers = this.#endNumber - this.#firstNumber
     if (reservedNumbers === 0) throw notSupported('An ingest needs more file numbers than it was given')
-    const memtable = { chunks: arena.snapshot(), entries: entries.data() }
-    entries.release()
+    const memtable = { chunks: arena.snapshot(), entries: entries.view() }
     return {
       kind: 'flush',
       directory,

@@ -36,7 +36,7 @@ const twoTo32 = 2 ** 32
 const firstEntries = 256
 /** Memory of lists that were released, kept by the thread for those to come: growing again would leave twice as much garbage. */
 const idleWords: Int32Array[] = []
-const maxIdle = 2
+const maxIdle = 4
 const maxIdleWords = 1 << 20
 const noWords = new Int32Array(0)
 
@@ -65,6 +65,11 @@ export class EntryList {
   /** The entries, to make another list of them. */
   data(): Int32Array {
     return this.#words.slice(0, this.#length * width)
+  }
+
+  /** As data(), not copied: as long as nothing is added, and the list is not released. */
+  view(): Int32Array {
+    return this.#words.subarray(0, this.#length * width)
   }
 
   get length(): number {

@@ -56,6 +56,10 @@ export class Adoption implements BulkIndex {
     return (last === undefined || last.segment instanceof SealedSegment) && !this.#rebuilds.isBuilding
   }
 
+  get isAtRest(): boolean {
+    return !this.#index().parts.maintenance.isWorkDue
+  }
+
   /** What was built again meanwhile may span ordinals that no document had. */
   mayAdopt({ from, to }: OrdinalRange): boolean {
     if (this.#rebuilds.isBuilding) return false

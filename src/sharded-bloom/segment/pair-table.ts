@@ -20,6 +20,7 @@ import { parsePair } from './segment-record.ts'
 
 const numbersPerPair = 3
 const marksPerPair = 16
+const pairsPerStep = 64
 
 /** @param rows the number of each pair's row */
 export function encodePairTable(pairs: readonly HashedPair[], rows: readonly number[]): Uint8Array {
@@ -106,7 +107,17 @@ export class PairTable {
 
   /** All pairs, hashed. */
   pairs(pairHash: PairHash): HashedPair[] {
-    return Array.from(this.#hashes, (_, i) => pairHash.hash(this.#pairAt(i)))
+    return runSteps(this.pairSteps(pairHash))
+  }
+
+  /** As pairs(), in steps: thousands take several milliseconds the first time. */
+  *pairSteps(pairHash: PairHash): Generator<void, HashedPair[]> {
+    const pairs: HashedPair[] = []
+    for (let i = 0; i < this.size; i++) {
+      pairs.push(pairHash.hash(this.#pairAt(i)))
+      if (pairs.length % pairsPerStep === 0) yield
+    }
+    return pairs
   }
 
   /** Those on a path. */

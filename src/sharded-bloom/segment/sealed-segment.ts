@@ -76,6 +76,11 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     return this.#table?.pairs(this.#context.pairHash) ?? []
   }
 
+  /** As privatePairs(), in steps. */
+  *privatePairSteps(): Generator<void, readonly HashedPair[]> {
+    return this.#table === undefined ? [] : yield* this.#table.pairSteps(this.#context.pairHash)
+  }
+
   privateValues(path: string): readonly TaggedPair[] {
     return this.#table?.pairsOn(path).filter(({ tag }) => isValueTag(tag)) ?? []
   }

@@ -1,5 +1,7 @@
 /** The parameters of the segment that follows, from a sample of the documents of the last one. */
+import { runInSlices } from '../../model/time-slice.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
+import type { SealedSegment } from '../segment/sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import type { PairList } from './pair-list.ts'
 import { Sampler } from './sampler.ts'
@@ -11,12 +13,19 @@ const sampleDocuments = 4096
 /** Where every document is sampled: those of the batch in which the sample becomes large enough have room, too. */
 const maxSampleOfAll = 2 * sampleDocuments
 
+interface Choice {
+  readonly parameters: SegmentParameters
+  readonly tuning: TuningOptions
+  /** Without a sample: of which it has what that one had. */
+  readonly after?: Segment
+}
+
 export class NextParameters {
   readonly #tuning: () => TuningOptions
   readonly #segmentDocuments: number
   #sampler = new Sampler(1, maxSampleOfAll)
   /** Chosen before they are needed. */
-  #chosen: { readonly parameters: SegmentParameters; readonly tuning: TuningOptions } | undefined
+  #chosen: Choice | undefined
 
   /** @param tuning asked anew for each choice */
   constructor(tuning: () => TuningOptions, segmentDocuments: number) {
@@ -66,6 +75,14 @@ export class NextParameters {
     this.#chosen = { parameters: await this.choose(previous, tuning), tuning }
   }
 
+  /** As chooseAhead(), behind a segment of which there is no sample: one that was sealed when the index was opened, or adopted. */
+  async takeOverAhead(previous: SealedSegment): Promise<void> {
+    if (this.hasSample || this.#chosen?.after === previous) return
+    const tuning = this.#tuning()
+    const pairs = await runInSlices(previous.privatePairSteps())
+    this.#chosen = { parameters: parametersAfter(previous, tuning, pairs), tuning, after: previous }
+  }
+
   /** Documents are not what they were when chooseAhead() looked at them. */
   forgetChoice(): void {
     this.#chosen = undefined
@@ -76,7 +93,8 @@ export class NextParameters {
     const tuning = this.#tuning()
     const chosen = this.#chosen
     this.#chosen = undefined
-    if (chosen?.tuning === tuning) return chosen.parameters
+    const isOfLast = chosen?.after === undefined || chosen.after === previous
+    if (chosen?.tuning === tuning && isOfLast) return chosen.parameters
     return this.hasSample
       ? chooseParameters(this.#sampler, tuning, this.#segmentDocuments, previous)
       : parametersAfter(previous, tuning)

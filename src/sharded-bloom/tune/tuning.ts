@@ -198,9 +198,13 @@ function roundShards(shards: number): number {
 }
 
 /** For a segment after one of which no sufficient sample was taken: what that one had. */
-export function parametersAfter(previous: Segment, options: TuningOptions): SegmentParameters {
+export function parametersAfter(
+  previous: Segment,
+  options: TuningOptions,
+  pairs = previous.privatePairs()
+): SegmentParameters {
   const initial = initialParameters(options)
-  const values = previous.privatePairs().filter((pair) => pair.tag <= Tag.size)
+  const values = pairs.filter((pair) => pair.tag <= Tag.size)
   return {
     ...tailAfter(previous, options, initial),
     privatePairs: values.slice(0, maxPrivateValues),
