@@ -1,6 +1,7 @@
 /** However an import with threads ends, every whole line that was read is in the database, and nothing is left behind. */
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Store } from '../../src/docstore/options.ts'
@@ -52,6 +53,33 @@ class Source {
     await whenOver?.()
   }
 }
+
+test('lines that a thread has when it dies are imported all the same', async () => {
+  const opened = await openCounted()
+  const { db } = opened
+  const { postMessage } = Worker.prototype
+  let killed = 0
+  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+    const isUnit = typeof message === 'object' && message !== null && 'unit' in message
+    postMessage.call(this, message, ...rest)
+    // At any moment of its work.
+    if (isUnit && below(3) === 0) setTimeout(() => this.terminate(), below(30)).unref()
+    if (isUnit) killed++
+  }
+  try {
+    const { insertedCount } = await db.importLines(new Source(units(30)).chunks(), { threads: 2, batch: 100 })
+    assert.is(insertedCount, units(30))
+  } finally {
+    Worker.prototype.postMessage = postMessage
+  }
+  assert.ok(killed > 0)
+  await assertHasLines(db, units(30))
+  await assertSound(db)
+  await opened[Symbol.asyncDispose]()
+  // What a dead thread left is removed.
+  await (await openCounted(opened.location))[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
 
 for (const threads of [1, 3]) {
   test(`an import by ${threads} that is aborted has every whole line that was read`, async () => {

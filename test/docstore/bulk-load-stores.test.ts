@@ -111,4 +111,20 @@ test('a number of threads that is none is refused', async () => {
   assert.is(await db.countDocuments(), 0)
 })
 
+test('most of the index of units is never merged', async () => {
+  const lines = 32_768
+  const opened = await openCounted(scratchPath(), { index: { segmentBits: lines } })
+  const { db, store } = opened
+  const count = 8 * lines
+  const chunks = function* (): Generator<Uint8Array> {
+    for (let from = 0; from < count; from += 1000) yield bytesOf(tweetLines(from, Math.min(count, from + 1000)))
+  }
+  await db.importLines(chunks(), { threads: 2 })
+  const merged = store.stats().levels.reduce((sum, { mergeReadBytes }) => sum + mergeReadBytes, 0)
+  const { bytes } = await db.index.stats()
+  assert.ok(merged < bytes.total, `${merged} bytes were merged, the index has ${bytes.total}`)
+  await assertSound(db)
+  await opened[Symbol.asyncDispose]()
+})
+
 test.run()

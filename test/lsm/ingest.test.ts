@@ -54,6 +54,40 @@ test('an empty store has what was ingested, after writes, merges and reopening, 
   await check()
 })
 
+test('a run of entries is as good as one after the other, and tables end where they are told to', async () => {
+  const { db, fileSystem } = await openStore()
+  const ingest = await db.beginIngest()
+  const tables = ingestTables(ingest, fileSystem)
+  const values = Buffer.from('--one--two-three')
+  tables.putRun({
+    count: 2,
+    keys: Buffer.from('abbb'),
+    keyEnds: Uint32Array.of(1, 4),
+    values,
+    valuePlaces: Uint32Array.of(0, 1, 2, 5, 7, 10, 11, 16),
+    firstPlace: 1
+  })
+  put(tables, ['c', 'put'])
+  const empty = { keys: Buffer.from('d'), keyEnds: Uint32Array.of(1), values, firstPlace: 0 }
+  tables.putRun({ ...empty, count: 1, valuePlaces: Uint32Array.of(3, 3) })
+  const made = await tables.finish([Buffer.from('a'), Buffer.from('bbz')])
+  assert.equal(
+    made.map(({ smallest, largest }) => [Buffer.from(smallest).toString(), Buffer.from(largest).toString()]),
+    [
+      ['a', 'a'],
+      ['bbb', 'bbb'],
+      ['c', 'd']
+    ]
+  )
+  assert.ok(await ingest.install(made))
+  assert.equal(await contentOf(db), [
+    ['a', 'one'],
+    ['bbb', 'two'],
+    ['c', 'put'],
+    ['d', '']
+  ])
+})
+
 test('snapshots and iterators from before do not see what is ingested, those after do', async () => {
   const { db, fileSystem } = await openStore()
   await db.put('a', '1')

@@ -6,11 +6,12 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Document, Type } from '../../src/model/types.ts'
+import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { Tag } from '../../src/sharded-bloom/pairs/pair-tags.ts'
 import { checkTuning, initialParameters } from '../../src/sharded-bloom/tune/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
-import { encodeJson, SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+import { assertSameSegments, encodeJson, SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
 import { anyString } from '../support/values.ts'
 
 const seed = testSeed()
@@ -98,6 +99,47 @@ test('nearly every tweet is scanned', () => {
     assert.ok(handled > 9900)
     assert.ok(pair.written >= pair.handled)
   })
+})
+
+test('documents that are staged together have the rows that each of them has alone', () => {
+  const tweets = [...generateTweets({ count: 2000, seed: seed + 2 })]
+  const list = [...tweets, ...sample(trees, 3000, 3), ...sample(documents(plain), 500, 4)].filter(
+    (document) => jsonFormOf(document) === 'json'
+  )
+  const parameters = tools.parametersFor(list.slice(0, 3000))
+  const [alone, together] = [tools.ingest(), tools.ingest()]
+  const [expected, segment] = [tools.open(parameters), tools.open(parameters)]
+  const addFlat = (document: Document, to: typeof segment, ingest: typeof alone): void => {
+    const flat = tools.flattener.flatten(document)
+    to.add(flat)
+    ingest.learn(flat)
+  }
+  let staged = 0
+  for (let from = 0, count = 1; from < list.length; from += count, count = 1 + ((from * 7) % 64)) {
+    const run = list.slice(from, from + count)
+    const texts = run.map(encodeJson)
+    const bytes = Buffer.concat(texts.flatMap((text) => [text, Buffer.from('\n')]))
+    let isStaged = together.stage(bytes)
+    let at = 0
+    for (const [i, document] of run.entries()) {
+      const { length } = texts[i]!
+      if (!alone.add(expected, texts[i]!, 0, length, 'json')) addFlat(document, expected, alone)
+      if (!isStaged) isStaged = together.stage(bytes)
+      if (isStaged && together.addStaged(segment, at, length, 'json')) staged++
+      else {
+        // As whoever stages does it: another call, and the rest staged again.
+        if (!together.add(segment, texts[i]!, 0, length, 'json')) addFlat(document, segment, together)
+        isStaged = false
+      }
+      at += length + 1
+    }
+  }
+  console.log(`staged: ${staged} of ${list.length}`)
+  assert.ok(staged > 2000)
+  assertSameSegments(segment, expected)
+  assert.not.ok(together.stage(new Uint8Array(2 ** 20)), 'more than there is room for')
+  for (const each of [segment, expected]) each.free()
+  for (const each of [alone, together]) each.close()
 })
 
 test('a scanner goes from segment to segment and back', () => {

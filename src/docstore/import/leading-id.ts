@@ -35,7 +35,7 @@ export function isTextId(bytes: Uint8Array, from: number): boolean {
 
 export function numberOfId(bytes: Uint8Array, from: number, to: number): number {
   let value = 0
-  for (let at = from; at < to; at++) value = value * 10 + bytes[at]! - 0x30
+  for (let at = from; at < to; at++) value = value * 10 + (bytes[at]! - 0x30)
   return value
 }
 

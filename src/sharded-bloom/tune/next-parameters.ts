@@ -93,8 +93,7 @@ export class NextParameters {
     const tuning = this.#tuning()
     const chosen = this.#chosen
     this.#chosen = undefined
-    const isOfLast = chosen?.after === undefined || chosen.after === previous
-    if (chosen?.tuning === tuning && isOfLast) return chosen.parameters
+    if (chosen?.tuning === tuning) return chosen.parameters
     return this.hasSample
       ? chooseParameters(this.#sampler, tuning, this.#segmentDocuments, previous)
       : parametersAfter(previous, tuning)

@@ -60,5 +60,25 @@ export const loads = [
     'docstore/bulk-load-ends',
     'docstore/bulk-load-crash',
     'docstore/bulk-load'
+  ),
+  mutant(
+    'lines that a thread has when it dies are lost',
+    edit('docstore/bulk/bulk-load', '}).catch(() => nothingBuilt)', '})'),
+    'docstore/bulk-load-ends'
+  ),
+  mutant(
+    'all index records of a unit share a table',
+    edit('docstore/bulk/unit-tables', 'this.#small.finish(this.#ends())', 'this.#small.finish()'),
+    'docstore/bulk-load-stores'
+  ),
+  mutant(
+    'a document loses its beginning to the one before',
+    edit('sharded-bloom/byte-scan/assembly/scan', '  v128.store(end, a)\n', ''),
+    'sharded-bloom/byte-scan'
+  ),
+  mutant(
+    'the last digit of a long _id is read as a double rounds it',
+    edit('docstore/import/leading-id', 'value * 10 + (bytes[at]! - 0x30)', 'value * 10 + bytes[at]! - 0x30'),
+    'docstore/leading-id'
   )
 ]

@@ -1,0 +1,101 @@
+/** The `_id` that is read from a line's first bytes, and its key, are those of the document. */
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { IdKeys, keysOf } from '../../src/docstore/bulk/id-keys.ts'
+import { JsonLine } from '../../src/docstore/import/json-line.ts'
+import { endOfLeadingId } from '../../src/docstore/import/leading-id.ts'
+import { encodeKey } from '../../src/model/key.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { anyString } from '../support/values.ts'
+
+const seed = testSeed()
+const runs = 3000
+
+const ids = fc.oneof(
+  fc.nat(),
+  fc.maxSafeNat(),
+  fc.double(),
+  fc.constantFrom(0, 1, 9, 10, 2 ** 53 - 1, 2 ** 53, 1e15, 1e16, 1e21, -1, 1.5),
+  anyString,
+  fc.string({ unit: 'grapheme-ascii', maxLength: 30 }),
+  fc.constantFrom('', 'a'.repeat(1000), 'a'.repeat(1100), '"', '\\', 'ü', '\u007f', '\n'),
+  fc.constant(null)
+)
+const spellings: fc.Arbitrary<(text: string) => string> = fc.constantFrom(
+  (text) => text,
+  (text) => text.replace(':', ': '),
+  (text) => ` ${text}`,
+  (text) => text.replace(/,/, ' ,'),
+  (text) => text.replace('"_id":', '"_id":0'),
+  (text) => text.slice(0, -1)
+)
+
+/** Undefined for what is no line of an import. */
+function parsed(line: string): unknown {
+  try {
+    return (JSON.parse(line) as { _id: unknown })._id
+  } catch {
+    return undefined
+  }
+}
+
+test("an _id that is read from bytes is the document's, and so is its key", () => {
+  let found = 0
+  fc.assert(
+    fc.property(ids, spellings, fc.boolean(), fc.nat(40), (id, spell, isAlone, before) => {
+      const line = spell(JSON.stringify(isAlone ? { _id: id } : { _id: id, a: 1 }))
+      const bytes = Buffer.from(`${'x'.repeat(before)}${line}\n{"_id":77,"b":1}\n`)
+      const end = before + Buffer.byteLength(line)
+      const idEnd = endOfLeadingId(bytes, before, end)
+      const document = parsed(line)
+      const read = JsonLine.of(bytes.subarray(before, end))
+      assert.is(read !== undefined, idEnd >= 0)
+      // What is no JSON is found out later.
+      if (read === undefined || document === undefined) return
+      found++
+      assert.is(read.id, document)
+      const keys = new IdKeys(1)
+      keys.addLeading(bytes, before, idEnd)
+      assert.equal([...keysOf(keys.loaded)].map(hex), [hex(encodeKey(document))])
+    }),
+    { seed, numRuns: runs }
+  )
+  assert.ok(found > runs / 10, `${found} of ${runs}`)
+})
+
+test('whatever stands behind a line is no part of its _id', () => {
+  for (const [line, rest] of [
+    ['{"_id":12', '3,"a":1}'],
+    ['{"_id":123', ',"a":1}'],
+    ['{"_id":"ab', 'c","a":1}'],
+    ['{"_id":"abc"', ',"a":1}'],
+    ['{"_id":', '5}'],
+    ['{"_i', 'd":5}']
+  ] as const) {
+    assert.is(endOfLeadingId(Buffer.from(line + rest), 0, line.length), -1, line)
+  }
+})
+
+test('the smallest and the greatest of keys are known in any order, and whether two are the same', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.nat(50), fc.string({ maxLength: 3 })), { minLength: 1, maxLength: 40 }),
+      (list) => {
+        const keys = new IdKeys(list.length)
+        for (const id of list) keys.add(encodeKey(id))
+        const { smallest, greatest } = keys.loaded
+        const sorted = list.map((id) => hex(encodeKey(id))).sort()
+        assert.equal([hex(smallest), hex(greatest)], [sorted[0], sorted.at(-1)])
+        assert.is(keys.areDifferent, new Set(list).size === list.length)
+      }
+    ),
+    { seed }
+  )
+})
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
+test.run()
