@@ -14,6 +14,7 @@ import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { TableMeta } from '../../lsm/version/table-meta.ts'
 import { breathe } from '../../model/time-slice.ts'
 import type { SegmentPlan } from '../../sharded-bloom/bulk/bulk-plan.ts'
+import { maxLineBytes } from '../import/read-line.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
 import { buildInThread } from './load-threads.ts'
@@ -70,7 +71,7 @@ export class BulkLoad {
     this.#host = host
     this.#segments = segments
     this.#threads = threads
-    this.#collector = new UnitCollector(segments.segmentDocuments, maxUnitBytes)
+    this.#collector = new UnitCollector(segments.segmentDocuments, maxUnitBytes, maxLineBytes)
   }
 
   /** undefined where nothing can be built elsewhere: the store, the index or the collection are not made for it. */

@@ -6,33 +6,35 @@
 import type { LoadUnit } from './load-unit.ts'
 
 const lineFeed = 0x0a
-const firstBytes = 1 << 20
 /** By one call. */
 const maxTakenBytes = 256 << 10
-/** So many tell how long the others are. */
-const minLinesToExpect = 256
+/** Fewer lines than these in so many bytes are too long for a unit. */
+const fewLines = 256
+const manyBytes = 16 << 20
 const empty = Buffer.from(new SharedArrayBuffer(0))
 
 export class UnitCollector {
   /** Of a unit. */
   readonly lines: number
   readonly #maxBytes: number
+  readonly #maxLineBytes: number
   /** Memory of units before. */
   readonly #idle: SharedArrayBuffer[] = []
   #bytes: Buffer = empty
   #length = 0
-  /** Lines that have ended. */
+  /** Lines that have ended, and where the last one did. */
   #ended = 0
-  /** Of the last unit that was full. */
-  #usualBytes: number | undefined
+  #endedAt = 0
 
   /**
    * @param lines of a unit
    * @param maxBytes of a unit
+   * @param maxLineBytes of a line that is imported
    */
-  constructor(lines: number, maxBytes: number) {
+  constructor(lines: number, maxBytes: number, maxLineBytes: number) {
     this.lines = lines
     this.#maxBytes = maxBytes
+    this.#maxLineBytes = maxLineBytes
   }
 
   /** A unit has as many lines as it should. */
@@ -40,9 +42,10 @@ export class UnitCollector {
     return this.#ended === this.lines
   }
 
-  /** It has not, and there is no room for more: its lines are too long for a unit. */
+  /** It has not, and its lines are too long for a unit, or one of them for an import. */
   get isOver(): boolean {
-    return this.#length > this.#maxBytes
+    const isFew = this.#ended < fewLines && this.#length > manyBytes
+    return isFew || this.#length > this.#maxBytes || this.#length - this.#endedAt > this.#maxLineBytes
   }
 
   /** Takes bytes until a unit is full, a fraction of a millisecond's work at most. @returns what it did not take */
@@ -57,6 +60,7 @@ export class UnitCollector {
       }
       end = feed + 1
       this.#ended++
+      this.#endedAt = this.#length + end
     }
     this.#keep(bytes.subarray(0, end))
     return chunk.subarray(end)
@@ -65,10 +69,10 @@ export class UnitCollector {
   /** What was collected; the next bytes begin another unit. */
   unit(): LoadUnit {
     const unit = { bytes: this.#bytes.buffer as SharedArrayBuffer, length: this.#length }
-    if (this.isFull) this.#usualBytes = this.#length
     this.#bytes = empty
     this.#length = 0
     this.#ended = 0
+    this.#endedAt = 0
     return unit
   }
 
@@ -84,24 +88,14 @@ export class UnitCollector {
   }
 
   #keep(part: Buffer): void {
-    const length = this.#length + part.length
-    if (length > this.#bytes.length) this.#grow(length)
+    if (part.length === 0) return
+    if (this.#length === 0) this.#bytes = Buffer.from(this.#idle.pop() ?? this.#allocate())
     this.#bytes.set(part, this.#length)
-    this.#length = length
+    this.#length += part.length
   }
 
-  #grow(length: number): void {
-    const idle = this.#length === 0 ? this.#idle.pop() : undefined
-    const larger = Buffer.from(idle !== undefined && idle.byteLength >= length ? idle : this.#allocate(length))
-    larger.set(this.#bytes.subarray(0, this.#length))
-    this.#bytes = larger
-  }
-
-  /** At least that many bytes: what a unit will have of lines as long as those so far, and some more. */
-  #allocate(length: number): SharedArrayBuffer {
-    const lines = Math.max(1, this.#ended)
-    const whole = this.#usualBytes ?? (length / lines) * this.lines
-    const expected = lines < minLinesToExpect ? firstBytes : Math.min(whole, this.#maxBytes)
-    return new SharedArrayBuffer(Math.ceil(Math.max(length + length / 4, expected + expected / 32)))
+  /** For any unit: pages that are never written to take no memory. */
+  #allocate(): SharedArrayBuffer {
+    return new SharedArrayBuffer(this.#maxBytes + maxTakenBytes)
   }
 }

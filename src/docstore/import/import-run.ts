@@ -23,7 +23,8 @@ export interface ImportOptions {
   readonly batch?: number
   /**
    * Threads that build whole segments of an import of more than 65,536 lines, beside this one, which goes on to serve others.
-   * Each has some 150 MB while it works. Default: one less than there are processors, 4 at most, and none where that is one.
+   * Each has some 150 MB while it works. Default: one less than there are processors, from 2 to 4, but none where there is only
+   * one, and no more than there are GiB of memory.
    */
   readonly threads?: number
   /** Ends the import with an AbortedError; what was imported stays. */

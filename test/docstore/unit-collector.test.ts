@@ -1,0 +1,74 @@
+/** Units of whole lines are the bytes that came, and lines that are too long for one are found out early. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { UnitCollector } from '../../src/docstore/bulk/unit-collector.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
+
+const seed = testSeed()
+const random = randomFrom(seed)
+const below = (limit: number): number => Math.floor(random() * limit)
+const mebibyte = 1 << 20
+
+function line(bytes: number): Buffer {
+  return Buffer.concat([Buffer.alloc(bytes, 'x'), Buffer.from('\n')])
+}
+
+test('units, one behind the other and then the rest, are the bytes that came, however they were cut', () => {
+  for (let run = 0; run < 100; run++) {
+    const lines = 1 + below(20)
+    const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))).concat(Buffer.from('rest')))
+    const collector = new UnitCollector(lines, mebibyte, mebibyte)
+    const parts: Buffer[] = []
+    for (let at = 0; at < text.length; ) {
+      let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
+      at += chunk.length
+      while (chunk.length > 0) {
+        chunk = collector.take(chunk)
+        if (!collector.isFull) continue
+        const { bytes, length } = collector.unit()
+        const part = Buffer.from(new Uint8Array(bytes, 0, length))
+        assert.is(part.filter((byte) => byte === 0x0a).length, lines)
+        assert.is(part.at(-1), 0x0a)
+        parts.push(part)
+        collector.giveBack(bytes)
+      }
+      assert.not.ok(collector.isOver)
+    }
+    parts.push(Buffer.from(collector.end()))
+    assert.ok(Buffer.concat(parts).equals(text), `seed ${seed}, run ${run}`)
+  }
+})
+
+/** Bytes that were taken when it says that lines are too long; undefined when it never does. */
+function overAfter(collector: UnitCollector, pieces: Iterable<Buffer>): number | undefined {
+  let taken = 0
+  for (const piece of pieces) {
+    for (let rest: Uint8Array = piece; rest.length > 0; ) {
+      const before = rest.length
+      rest = collector.take(rest)
+      taken += before - rest.length
+      if (collector.isOver) return taken
+      assert.not.ok(collector.isFull)
+    }
+  }
+  return undefined
+}
+
+function* repeated(piece: Buffer, count: number): Generator<Buffer> {
+  for (let i = 0; i < count; i++) yield piece
+}
+
+test('few lines in many bytes, a line that is longer than any, and a unit that has no room are found out', () => {
+  const collector = () => new UnitCollector(65_536, 128 * mebibyte, 32 * mebibyte)
+  const few = overAfter(collector(), repeated(line(100_000), 1000)) ?? 0
+  assert.ok(few > 16 * mebibyte && few < 17 * mebibyte, `${few} bytes of lines of 100 kB`)
+  const short = [line(100), line(5_000)].flatMap((each) => [...repeated(each, 500)])
+  const long = overAfter(collector(), [...short, ...repeated(Buffer.alloc(mebibyte, 'x'), 100)]) ?? 0
+  assert.ok(long > 32 * mebibyte && long < 36 * mebibyte, `${long} bytes of lines and one without an end`)
+  const many = overAfter(collector(), repeated(line(20_000), 10_000)) ?? 0
+  assert.ok(many > 128 * mebibyte && many < 129 * mebibyte, `${many} bytes of lines of 20 kB`)
+  assert.is(overAfter(collector(), repeated(line(900), 60_000)), undefined)
+})
+
+test.run()
