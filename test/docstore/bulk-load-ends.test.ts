@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { dropUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
 import type { Store } from '../../src/docstore/options.ts'
 import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
 import { type BadLine, type Database, type ImportOptions, open } from '../../src/index.ts'
@@ -76,9 +77,28 @@ test('lines that a thread has when it dies are imported all the same', async () 
   await assertHasLines(db, units(30))
   await assertSound(db)
   await opened[Symbol.asyncDispose]()
-  // What a dead thread left is removed.
-  await (await openCounted(opened.location))[Symbol.asyncDispose]()
   await assertNoTableIsLeft(opened.location)
+})
+
+test('where there is no memory for units, lines are imported all the same', async () => {
+  await using opened = await openCounted()
+  const { db } = opened
+  const usual = globalThis.SharedArrayBuffer
+  globalThis.SharedArrayBuffer = class extends usual {
+    constructor(bytes = 0) {
+      if (bytes > 100 * 2 ** 20) throw new RangeError('Array buffer allocation failed')
+      super(bytes)
+    }
+  }
+  try {
+    // That of imports before.
+    dropUnitMemory()
+    await db.importLines(new Source(units(5)).chunks(), { threads: 2, batch: 100 })
+  } finally {
+    globalThis.SharedArrayBuffer = usual
+  }
+  assert.is(opened.ingestedTables, 0)
+  await assertHasLines(db, units(5))
 })
 
 for (const threads of [1, 3]) {

@@ -7,7 +7,7 @@
  *
  * Invariants:
  * 1. Units are published in the order of their lines, each whole or not at all.
- * 2. A unit that is not published leaves no file, unless its thread has died, and its lines are imported all the same.
+ * 2. A unit that is not published leaves no file, and its lines are imported all the same.
  * 3. At most one unit more than there are threads is held.
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
@@ -20,6 +20,7 @@ import { compareBytes } from '../store/layout.ts'
 import { buildInThread } from './load-threads.ts'
 import { type BuiltUnit, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
+import { giveUnitMemory } from './unit-memory.ts'
 
 /** Lines that are much longer take their time byte by byte, and more memory than they are worth. */
 const maxUnitBytes = 128 << 20
@@ -54,6 +55,8 @@ export class BulkLoad {
   readonly #collector: UnitCollector
   /** In the order of their lines. */
   readonly #underWay: UnitUnderWay[] = []
+  /** Memory of lines that are imported ordinarily. */
+  readonly #lent: SharedArrayBuffer[] = []
   #ingest: Ingest | undefined
   /** Segments that go the ordinary way before units are tried again. */
   #rest = 0
@@ -93,8 +96,9 @@ export class BulkLoad {
     return documents
   }
 
-  /** Called when there are none. From then on, if it succeeds, bytes go to take(). */
+  /** Called when there are none, and all before are committed. From then on, if it succeeds, bytes go to take(). */
   tryToBegin(): boolean {
+    this.#takeBackMemory()
     this.isCollecting = this.#collection.index.bulk?.room === 0 && this.#isWelcome
     if (!this.isCollecting) this.#giveUp()
     this.#begun = performance.now()
@@ -115,9 +119,17 @@ export class BulkLoad {
     return rest
   }
 
-  /** Removes what was built and not published: nothing, after leave(). */
-  async close(): Promise<void> {
-    for (const { reply } of this.#underWay.splice(0)) await this.#discard((await reply).built)
+  /**
+   * Removes what was built and not published: nothing, after leave().
+   * @param isCommitted all that was imported ordinarily
+   */
+  async close(isCommitted: boolean): Promise<void> {
+    for (const { reply, unit } of this.#underWay.splice(0)) {
+      await this.#discard((await reply).built)
+      giveUnitMemory(unit.bytes)
+    }
+    if (isCommitted) this.#takeBackMemory()
+    this.#collection.writer.rest()
   }
 
   /** Who watches, or declares an index, has to be told of every document. */
@@ -138,15 +150,14 @@ export class BulkLoad {
     this.#ingest ??= await this.#collection.store.beginIngest!()
     const unit = this.#collector.unit()
     this.#begun = performance.now()
+    const ingest = this.#ingest
     const numbers = numbersFor(unit.length)
-    const reply = buildInThread({
-      plan: this.#planOf(this.#ingest),
-      unit,
-      firstOrdinal,
-      firstNumber: this.#ingest.takeNumbers(numbers),
-      numbers
-      // What the thread may have written is removed when the store is opened.
-    }).catch(() => nothingBuilt)
+    const firstNumber = ingest.takeNumbers(numbers)
+    const plan = this.#planOf(ingest)
+    const reply = buildInThread({ plan, unit, firstOrdinal, firstNumber, numbers }).catch(async () => {
+      await ingest.discardNumbers(firstNumber, numbers)
+      return nothingBuilt
+    })
     this.#underWay.push({ firstOrdinal, unit, reply })
     if (this.#underWay.length > this.#threads) await this.#publishFirst()
   }
@@ -162,7 +173,7 @@ export class BulkLoad {
     const { firstOrdinal, unit, reply } = this.#underWay.shift()!
     const { built } = await reply
     if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
-      this.#collector.giveBack(unit.bytes)
+      giveUnitMemory(unit.bytes)
       this.#host.published(this.#collector.lines, built.documents)
       this.#lastRest = 0
       return
@@ -203,12 +214,22 @@ export class BulkLoad {
   /** What was not published yet is imported the ordinary way: the unit whose turn it was, those behind it, and the rest. */
   async #turnBack(refused?: LoadUnit): Promise<void> {
     this.#giveUp()
-    if (refused !== undefined) await this.#host.importOrdinarily(linesOf(refused))
+    if (refused !== undefined) await this.#importOrdinarily(refused)
     for (let next = this.#underWay.shift(); next !== undefined; next = this.#underWay.shift()) {
       await this.#discard((await next.reply).built)
-      await this.#host.importOrdinarily(linesOf(next.unit))
+      await this.#importOrdinarily(next.unit)
     }
-    await this.#host.importOrdinarily(this.#collector.end())
+    await this.#importOrdinarily(this.#collector.unit())
+  }
+
+  /** Until the lines are committed their memory is theirs. */
+  async #importOrdinarily({ bytes, length }: LoadUnit): Promise<void> {
+    this.#lent.push(bytes)
+    await this.#host.importOrdinarily(new Uint8Array(bytes, 0, length))
+  }
+
+  #takeBackMemory(): void {
+    for (const memory of this.#lent.splice(0)) giveUnitMemory(memory)
   }
 
   #giveUp(): void {
@@ -224,8 +245,4 @@ export class BulkLoad {
 
 function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
   return compareBytes(key.subarray(0, prefix.length), prefix) === 0
-}
-
-function linesOf({ bytes, length }: LoadUnit): Uint8Array {
-  return new Uint8Array(bytes, 0, length)
 }

@@ -6,6 +6,8 @@ import type { LoadedIds } from './load-unit.ts'
 
 /** Entries of a run, at most. */
 export const runEntries = 64
+/** Of the keys of a run, if it is not one alone. */
+const maxKeyBytes = 64 << 10
 /** Of the digits of an ordinal. */
 const maxDigits = 16
 
@@ -38,8 +40,10 @@ export function* idRuns(prefix: Uint8Array, { keys, ends }: LoadedIds, firstOrdi
   const digitPlaces = new Uint32Array(2 * runEntries)
   let scratch = new Uint8Array(0)
   let start = 0
-  for (let first = 0; first < ends.length; first += runEntries) {
-    const count = Math.min(runEntries, ends.length - first)
+  let count = 0
+  for (let first = 0; first < ends.length; first += count) {
+    count = Math.min(runEntries, ends.length - first)
+    while (count > 1 && ends[first + count - 1]! - start > maxKeyBytes) count >>= 1
     const bytes = count * prefix.length + ends[first + count - 1]! - start
     if (scratch.length < bytes) scratch = new Uint8Array(2 * bytes)
     let at = 0

@@ -60,6 +60,10 @@ class UnitBuilding {
   readonly #arena = new RecordArena('passing')
   readonly #ids: IdKeys
   #documentBytes = 0
+  /** Lines of a run, at most. */
+  #runLines = runEntries
+  /** Of the run at hand: where each `_id` ends. */
+  readonly #idEnds = new Int32Array(runEntries)
 
   private constructor(request: LoadRequest, lines: UnitLines, tables: UnitTables, segments: BulkSegments) {
     this.#request = request
@@ -87,7 +91,7 @@ class UnitBuilding {
     let added = 0
     while (added < count) {
       if (!this.#segments.isReady) await this.#segments.begin(firstOrdinal + added, firstOrdinal + count)
-      const next = this.#addRun(added, this.#endOfRun(added))
+      const next = this.#addRun(added)
       if (next === undefined) return false
       added = next
       await this.#tables.flushIfFull()
@@ -116,58 +120,75 @@ class UnitBuilding {
     this.#segments.close()
   }
 
-  /** At least one line. */
-  #endOfRun(from: number): number {
-    const { count, places } = this.#lines
-    let to = Math.min(from + runEntries, count)
-    while (to > from + 1 && places[2 * to - 1]! - places[2 * from]! > maxRunBytes) to = from + ((to - from) >> 1)
-    return to
-  }
-
   /**
    * A function of its own, called often: the compiler makes a loop that is left by `await` anew again and again.
    * @returns the line after the last one added; undefined when one is refused
    */
-  #addRun(from: number, to: number): number | undefined {
+  #addRun(from: number): number | undefined {
     const { bytes, places } = this.#lines
-    const isStaged = this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))
-    let i = isStaged ? this.#addStaged(from, to) : from
-    // Only one is tried in another way where others may go the short one.
-    for (const end = isStaged ? Math.min(i + 1, to) : to; i < end && this.#segments.isReady; i++) {
-      if (!this.#add(i)) return undefined
+    const isShort = this.#idEndOf(from) >= 0
+    const to = this.#endOfRun(from, isShort)
+    if (isShort && this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))) {
+      return this.#addStaged(from, to)
     }
+    let i = from
+    for (; i < to && this.#segments.isReady; i++) if (!this.#add(i)) return undefined
     return i
   }
 
+  #idEndOf(i: number): number {
+    const { bytes, places } = this.#lines
+    return endOfLeadingId(bytes, places[2 * i]!, places[2 * i + 1]!)
+  }
+
+  /** Behind lines that all begin with an `_id` that is read from bytes, or none of which does. At least one. */
+  #endOfRun(from: number, isShort: boolean): number {
+    const { count, places } = this.#lines
+    const limit = Math.min(from + this.#runLines, count)
+    let to = from
+    for (; to < limit; to++) {
+      const idEnd = this.#idEndOf(to)
+      if (idEnd >= 0 !== isShort) break
+      if (to > from && places[2 * to + 1]! - places[2 * from]! > maxRunBytes) break
+      this.#idEnds[to - from] = idEnd
+    }
+    return to
+  }
+
   /**
-   * The short way: of lines that begin with an `_id` and whose bytes tell all, nothing is made but rows and tables.
-   * @returns the first line that has to go another way, or that the segment is full for
+   * The short way: of lines that begin with an `_id` and whose bytes tell all, nothing is made but rows and tables. The first
+   * one whose bytes do not tell all ends the run, and the next ones are shorter for a while: each is copied to the scanner.
+   * @returns as #addRun()
    */
-  #addStaged(from: number, to: number): number {
+  #addStaged(from: number, to: number): number | undefined {
     const { bytes, places } = this.#lines
     const ordinal = this.#request.firstOrdinal
     const runStart = places[2 * from]!
+    let isTold = true
     let i = from
     for (; i < to && this.#segments.isReady; i++) {
       const start = places[2 * i]!
       const end = places[2 * i + 1]!
-      const idEnd = endOfLeadingId(bytes, start, end)
-      if (idEnd < 0 || !this.#segments.addStaged(ordinal + i, start - runStart, end - start, 'extended')) break
-      this.#ids.addLeading(bytes, start, idEnd)
+      isTold = this.#segments.addStaged(ordinal + i, start - runStart, end - start, 'extended')
+      if (!isTold) break
+      this.#ids.addLeading(bytes, start, this.#idEnds[i - from]!)
       this.#documentBytes += end - start
     }
     if (i > from) this.#tables.putLines(ordinal + from, i - from, bytes, places, from)
-    return i
+    this.#runLines = isTold ? Math.min(runEntries, 2 * this.#runLines) : Math.max(1, i - from)
+    if (isTold) return i
+    return this.#add(i, true) ? i + 1 : undefined
   }
 
-  #add(i: number): boolean {
+  /** @param isTried the scanner was asked, and could not tell */
+  #add(i: number, isTried = false): boolean {
     const ordinal = this.#request.firstOrdinal + i
     const entry = prepareEntry(this.#lines.item(i), undefined, noCounter)
     if (entry instanceof PetalError) return false
     const { document, key } = entry
     const added =
       document instanceof JsonLine
-        ? this.#records.addLine(ordinal, document, this.#arena)
+        ? this.#records.addLine(ordinal, document, this.#arena, undefined, isTried)
         : this.#records.add(ordinal, document, this.#arena)
     const record = typeof added === 'string' ? this.#arena.encode(added) : added
     this.#tables.putDocument(ordinal, record)

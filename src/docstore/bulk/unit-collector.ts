@@ -4,6 +4,7 @@
  * Invariant: units, one behind the other and then the rest, are the bytes that came.
  */
 import type { LoadUnit } from './load-unit.ts'
+import { takeUnitMemory } from './unit-memory.ts'
 
 const lineFeed = 0x0a
 /** By one call. */
@@ -18,13 +19,12 @@ export class UnitCollector {
   readonly lines: number
   readonly #maxBytes: number
   readonly #maxLineBytes: number
-  /** Memory of units before. */
-  readonly #idle: SharedArrayBuffer[] = []
   #bytes: Buffer = empty
   #length = 0
   /** Lines that have ended, and where the last one did. */
   #ended = 0
   #endedAt = 0
+  #hasRoom = true
 
   /**
    * @param lines of a unit
@@ -42,14 +42,17 @@ export class UnitCollector {
     return this.#ended === this.lines
   }
 
-  /** It has not, and its lines are too long for a unit, or one of them for an import. */
+  /** It has not, and its lines are too long for a unit, or one of them for an import; or there is no memory for it. */
   get isOver(): boolean {
+    if (!this.#hasRoom) return true
     const isFew = this.#ended < fewLines && this.#length > manyBytes
     return isFew || this.#length > this.#maxBytes || this.#length - this.#endedAt > this.#maxLineBytes
   }
 
   /** Takes bytes until a unit is full, a fraction of a millisecond's work at most. @returns what it did not take */
   take(chunk: Uint8Array): Uint8Array {
+    if (this.#length === 0) this.#begin()
+    if (!this.#hasRoom) return chunk
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, maxTakenBytes))
     let end = 0
     while (this.#ended < this.lines) {
@@ -62,40 +65,26 @@ export class UnitCollector {
       this.#ended++
       this.#endedAt = this.#length + end
     }
-    this.#keep(bytes.subarray(0, end))
+    this.#bytes.set(bytes.subarray(0, end), this.#length)
+    this.#length += end
     return chunk.subarray(end)
   }
 
-  /** What was collected; the next bytes begin another unit. */
+  /** What was collected, be it full or not; the next bytes begin another unit. */
   unit(): LoadUnit {
     const unit = { bytes: this.#bytes.buffer as SharedArrayBuffer, length: this.#length }
     this.#bytes = empty
     this.#length = 0
     this.#ended = 0
     this.#endedAt = 0
+    this.#hasRoom = true
     return unit
   }
 
-  /** As unit(), of what is to be imported in another way. */
-  end(): Uint8Array {
-    const { bytes, length } = this.unit()
-    return new Uint8Array(bytes, 0, length)
-  }
-
-  /** A unit's memory, of no more use. */
-  giveBack(bytes: SharedArrayBuffer): void {
-    this.#idle.push(bytes)
-  }
-
-  #keep(part: Buffer): void {
-    if (part.length === 0) return
-    if (this.#length === 0) this.#bytes = Buffer.from(this.#idle.pop() ?? this.#allocate())
-    this.#bytes.set(part, this.#length)
-    this.#length += part.length
-  }
-
-  /** For any unit: pages that are never written to take no memory. */
-  #allocate(): SharedArrayBuffer {
-    return new SharedArrayBuffer(this.#maxBytes + maxTakenBytes)
+  #begin(): void {
+    if (this.#bytes.length > 0) return
+    const memory = takeUnitMemory(this.#maxBytes + maxTakenBytes)
+    if (memory === undefined) this.#hasRoom = false
+    else this.#bytes = Buffer.from(memory)
   }
 }

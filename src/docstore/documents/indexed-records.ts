@@ -43,14 +43,23 @@ export class IndexedRecords {
     return record
   }
 
-  /** As add(), of a line of JSON: stored as it stands, where its bytes tell what it holds. */
-  addLine(version: number, line: JsonLine, arena: RecordArena, admit?: Admission): string | Uint8Array {
+  /**
+   * As add(), of a line of JSON: stored as it stands, where its bytes tell what it holds.
+   * @param isTried it is known that they do not
+   */
+  addLine(
+    version: number,
+    line: JsonLine,
+    arena: RecordArena,
+    admit?: Admission,
+    isTried = false
+  ): string | Uint8Array {
     const { bytes } = line
     assertStorable(bytes.length)
     // Who has to agree asks the document, not its bytes.
     const parsed = admit && line.parse()
     if (parsed !== undefined) admit?.(parsed.document)
-    if (this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') === true) return bytes
+    if (!isTried && this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') === true) return bytes
     const { document, isJson } = parsed ?? line.parse()
     const flat = this.#index.flatten(document)
     if (!isJson || !flat.isPlain) return this.add(version, document, arena, admit)

@@ -119,7 +119,7 @@ class LineImport {
   }
 
   async close(): Promise<void> {
-    await this.#load?.close()
+    await this.#load?.close(!this.hasFailed)
   }
 
   async #importOrdinarily(bytes: Uint8Array): Promise<void> {

@@ -24,7 +24,7 @@ export interface ImportOptions {
   /**
    * Threads that build whole segments of an import of more than 65,536 lines, beside this one, which goes on to serve others.
    * Each has some 150 MB while it works. Default: one less than there are processors, from 2 to 4, but none where there is only
-   * one, and no more than there are GiB of memory.
+   * one, and no more than there are GiB of memory. On Linux they give way to everything else that wants a processor.
    */
   readonly threads?: number
   /** Ends the import with an AbortedError; what was imported stays. */

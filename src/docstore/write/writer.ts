@@ -142,6 +142,11 @@ export class Writer {
     return this.#enqueue(() => this.#alone(load), false)
   }
 
+  /** No more is loaded for now: what the next insert would have to wait for is done while nobody waits. */
+  rest(): void {
+    if (!this.#isClosed && this.#index.isMaintenanceDue) this.#maintainLater()
+  }
+
   /** REQUIRES: inside an exclusive task, nothing under way. */
   async maintainIfDue(): Promise<void> {
     if (!this.#index.isMaintenanceDue) return

@@ -59,13 +59,20 @@ export class Ingest {
 
   /** Removes tables that install() has not taken; what cannot be removed is removed when the store is opened. */
   async discard(tables: readonly TableMeta[]): Promise<void> {
+    for (const { number } of tables) await this.#remove(number)
+  }
+
+  /** As discard(), of all tables that whoever was given the numbers may have written. REQUIRES: nobody writes any more */
+  async discardNumbers(first: number, count: number): Promise<void> {
+    for (let number = first; number < first + count; number++) await this.#remove(number)
+  }
+
+  async #remove(number: number): Promise<void> {
     const { fileSystem, directory } = this.#engine
-    for (const { number } of tables) {
-      try {
-        await fileSystem.removeLater(join(directory, tableName(number)))
-      } catch {
-        // See above.
-      }
+    try {
+      await fileSystem.removeLater(join(directory, tableName(number)))
+    } catch {
+      // See above.
     }
   }
 }

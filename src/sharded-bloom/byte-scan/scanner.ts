@@ -10,6 +10,7 @@ import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenSegment, ScannedDocument } from '../segment/open-segment.ts'
 import type { HashedPair } from '../segment/private-table.ts'
+import { copyLong } from './copy-long.ts'
 import { createWriter, type JsonWriter, type NotWritten } from './json-writer.ts'
 import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
@@ -146,7 +147,7 @@ export class Scanner implements ScannedDocument {
     const { INPUT, MAX_INPUT } = this.#constants
     this.#written = undefined
     if (bytes.length > MAX_INPUT) return false
-    this.#u8.set(bytes, INPUT)
+    copyLong(bytes, this.#u8, INPUT)
     return true
   }
 

@@ -77,8 +77,9 @@ export class NextParameters {
 
   /** As chooseAhead(), behind a segment of which there is no sample: one that was sealed when the index was opened, or adopted. */
   async takeOverAhead(previous: SealedSegment): Promise<void> {
-    if (this.hasSample || this.#chosen?.after === previous) return
     const tuning = this.#tuning()
+    const isChosen = this.#chosen?.after === previous && this.#chosen.tuning === tuning
+    if (this.hasSample || isChosen) return
     const pairs = await runInSlices(previous.privatePairSteps())
     this.#chosen = { parameters: parametersAfter(previous, tuning, pairs), tuning, after: previous }
   }

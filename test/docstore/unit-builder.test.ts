@@ -1,0 +1,94 @@
+/** Units of lines that go this way and that: each is copied to the scanner a few times at most, and asked about once. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { numbersFor } from '../../src/docstore/bulk/load-unit.ts'
+import { buildUnit } from '../../src/docstore/bulk/unit-builder.ts'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
+import { Scanner } from '../../src/sharded-bloom/byte-scan/scanner.ts'
+import { checkTuning } from '../../src/sharded-bloom/tune/tuning.ts'
+
+const count = 4096
+
+interface Work {
+  /** Bytes that were copied for runs, by bytes of the lines. */
+  readonly copies: number
+  /** Scans, by lines. */
+  readonly scans: number
+}
+
+async function workOf(line: (i: number) => string): Promise<Work> {
+  const text = Buffer.from(Array.from({ length: count }, (_, i) => `${line(i)}\n`).join(''))
+  const bytes = new SharedArrayBuffer(text.length)
+  Buffer.from(bytes).set(text)
+  const fileSystem = new MemoryFileSystem()
+  const store = new LsmLevel('/db', { fileSystem, partitionDepth: 1 })
+  await store.open()
+  const ingest = await store.beginIngest()
+  const segments = { seedLo: 1, seedHi: 2, segmentDocuments: count, tuning: checkTuning({}) }
+  const area = (name: string): Buffer => Buffer.from(`!${name}!`)
+  const plan = { ingest: ingest.plan, segments, docs: area('docs'), ids: area('ids'), index: area('index') }
+  const numbers = numbersFor(text.length)
+  const firstNumber = ingest.takeNumbers(numbers)
+  let copied = 0
+  let scans = 0
+  const { stage } = ByteIngest.prototype
+  const { scan, scanStaged } = Scanner.prototype
+  ByteIngest.prototype.stage = function (part) {
+    copied += part.length
+    return stage.call(this, part)
+  }
+  Scanner.prototype.scan = function (...given) {
+    // Those of a sample aside.
+    if (given[5] !== true) scans++
+    return scan.apply(this, given)
+  }
+  Scanner.prototype.scanStaged = function (...given) {
+    scans++
+    return scanStaged.apply(this, given)
+  }
+  try {
+    const unit = { bytes, length: text.length }
+    const built = await buildUnit({ plan, unit, firstOrdinal: 0, firstNumber, numbers }, fileSystem)
+    assert.is(built?.documents, count)
+  } finally {
+    Object.assign(ByteIngest.prototype, { stage })
+    Object.assign(Scanner.prototype, { scan, scanStaged })
+    await store.close()
+  }
+  return { copies: copied / text.length, scans: scans / count }
+}
+
+const tweet = (id: string, i: number, more = ''): string =>
+  `{"_id":${id},"user":{"name":"user ${i % 31}","followers":${i % 1000}},"lang":"en"${more}}`
+const oid = (i: number): string => `{"$oid":"${i.toString(16).padStart(24, '0')}"}`
+const date = ',"at":{"$date":"2024-01-02T03:04:05Z"}'
+
+test('lines with an _id in front are copied once, and scanned once', async () => {
+  const { copies, scans } = await workOf((i) => tweet(String(i), i))
+  assert.ok(copies > 0.9 && copies < 1.2, `${copies} copies`)
+  assert.ok(scans < 1.1, `${scans} scans`)
+})
+
+test('lines whose _id is not read from bytes are not copied for runs', async () => {
+  const { copies, scans } = await workOf((i) => tweet(oid(i), i))
+  assert.is(copies, 0)
+  assert.ok(scans < 1.1, `${scans} scans`)
+})
+
+test('lines of both kinds in turn are copied once', async () => {
+  const { copies, scans } = await workOf((i) => tweet(i % 2 === 0 ? String(i) : oid(i), i))
+  assert.ok(copies < 1, `${copies} copies`)
+  assert.ok(scans < 1.1, `${scans} scans`)
+})
+
+test('lines that the scanner refuses are asked about once, and few others are copied again for them', async () => {
+  for (const one of [2, 3, 10]) {
+    const { copies, scans } = await workOf((i) => tweet(String(i), i, i % one === 0 ? date : ''))
+    assert.ok(copies < 5, `one in ${one}: ${copies} copies`)
+    // What becomes of a date may be scanned as it is written.
+    assert.ok(scans < 1.6, `one in ${one}: ${scans} scans`)
+  }
+})
+
+test.run()
