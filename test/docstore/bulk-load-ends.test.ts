@@ -1,9 +1,11 @@
 /** However an import with threads ends, every whole line that was read is in the database, and nothing is left behind. */
+import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { LoadRequest } from '../../src/docstore/bulk/load-unit.ts'
 import { dropUnitMemory } from '../../src/docstore/bulk/unit-memory.ts'
 import type { Store } from '../../src/docstore/options.ts'
 import { lsmOptions } from '../../src/docstore/store/lsm-store.ts'
@@ -61,11 +63,21 @@ test('lines that a thread has when it dies are imported all the same', async () 
   const { postMessage } = Worker.prototype
   let killed = 0
   Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
-    const isUnit = typeof message === 'object' && message !== null && 'unit' in message
     postMessage.call(this, message, ...rest)
-    // At any moment of its work.
-    if (isUnit && below(3) === 0) setTimeout(() => this.terminate(), below(30)).unref()
-    if (isUnit) killed++
+    if (typeof message !== 'object' || message === null || !('unit' in message)) return
+    killed++
+    const { firstNumber, numbers } = message as LoadRequest
+    // At any moment of its work, or when it has begun a table.
+    if (below(4) === 0) setTimeout(() => this.terminate(), below(30)).unref()
+    if (below(2) > 0) return
+    const watch = setInterval(() => {
+      const names = readdirSync(opened.location).map((name) => Number.parseInt(name, 10))
+      if (names.some((number) => number >= firstNumber + numbers)) clearInterval(watch)
+      if (!names.some((number) => number >= firstNumber && number < firstNumber + numbers)) return
+      clearInterval(watch)
+      void this.terminate()
+    }, 0)
+    watch.unref()
   }
   try {
     const { insertedCount } = await db.importLines(new Source(units(30)).chunks(), { threads: 2, batch: 100 })

@@ -63,7 +63,7 @@ export const loads = [
   ),
   mutant(
     'lines that a thread has when it dies are lost',
-    edit('docstore/bulk/bulk-load', '}).catch(() => nothingBuilt)', '})'),
+    edit('docstore/bulk/bulk-load', 'return nothingBuilt\n', "throw new Error('dead')\n"),
     'docstore/bulk-load-ends'
   ),
   mutant(
@@ -80,5 +80,20 @@ export const loads = [
     'the last digit of a long _id is read as a double rounds it',
     edit('docstore/import/leading-id', 'value * 10 + (bytes[at]! - 0x30)', 'value * 10 + bytes[at]! - 0x30'),
     'docstore/leading-id'
+  ),
+  mutant(
+    'what a dead thread has written stays',
+    edit('docstore/bulk/bulk-load', 'await ingest.discardNumbers(firstNumber, numbers)', ''),
+    'docstore/bulk-load-ends'
+  ),
+  mutant(
+    'a line that the scanner refuses is asked about again',
+    edit('docstore/documents/indexed-records', '!isTried && ', ''),
+    'docstore/unit-builder'
+  ),
+  mutant(
+    'runs stay long where lines are refused',
+    edit('docstore/bulk/unit-builder', ': Math.max(1, i - from)', ': runEntries'),
+    'docstore/unit-builder'
   )
 ]
