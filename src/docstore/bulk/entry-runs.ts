@@ -1,15 +1,13 @@
 /** Runs of entries of a unit, put together in memory that the next run uses again. */
 import type { EntryRun } from '../../lsm/ingest/ingest-tables.ts'
 import { ordinalBytes, writeOrdinal } from '../store/layout.ts'
-import { passingDigits } from '../store/ordinal-digits.ts'
+import { maxDigits, passingDigits } from '../store/ordinal-digits.ts'
 import type { LoadedIds } from './load-unit.ts'
 
 /** Entries of a run, at most. */
 export const runEntries = 64
 /** Of the keys of a run, if it is not one alone. */
 const maxKeyBytes = 64 << 10
-/** Of the digits of an ordinal. */
-const maxDigits = 16
 
 /** Documents as they stand in a unit's lines, under ordinals that follow each other. */
 export class DocumentRun {

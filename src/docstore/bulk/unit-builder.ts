@@ -126,9 +126,8 @@ class UnitBuilding {
    */
   #addRun(from: number): number | undefined {
     const { bytes, places } = this.#lines
-    const isShort = this.#idEndOf(from) >= 0
-    const to = this.#endOfRun(from, isShort)
-    if (isShort && this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))) {
+    const to = this.#endOfRun(from)
+    if (this.#idEnds[0]! >= 0 && this.#segments.stage(bytes.subarray(places[2 * from], places[2 * to - 1]))) {
       return this.#addStaged(from, to)
     }
     let i = from
@@ -142,13 +141,13 @@ class UnitBuilding {
   }
 
   /** Behind lines that all begin with an `_id` that is read from bytes, or none of which does. At least one. */
-  #endOfRun(from: number, isShort: boolean): number {
+  #endOfRun(from: number): number {
     const { count, places } = this.#lines
     const limit = Math.min(from + this.#runLines, count)
     let to = from
     for (; to < limit; to++) {
       const idEnd = this.#idEndOf(to)
-      if (idEnd >= 0 !== isShort) break
+      if (to > from && idEnd >= 0 !== this.#idEnds[0]! >= 0) break
       if (to > from && places[2 * to + 1]! - places[2 * from]! > maxRunBytes) break
       this.#idEnds[to - from] = idEnd
     }

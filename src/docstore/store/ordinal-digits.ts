@@ -1,7 +1,7 @@
 /** An ordinal as the table of ids keeps it: its decimal digits. */
 
 /** Of the greatest safe integer. */
-const maxDigits = 16
+export const maxDigits = 16
 const digits = new Uint8Array(maxDigits)
 /** The last digits of `digits`, by how many they are. */
 const digitViews = Array.from({ length: maxDigits + 1 }, (_, count) => digits.subarray(maxDigits - count))
