@@ -9,10 +9,10 @@ import { openDatabase } from './contenders/petaldb-api.ts'
 import { directoryBytes } from './directory-bytes.ts'
 
 /**
- * petaldb takes objects, petaldb-bytes newline-delimited JSON, and both index everything; classic-level takes JSON
- * strings that cost nothing to make.
+ * petaldb takes objects by one call, petaldb-calls a batch of them by each, petaldb-bytes newline-delimited JSON, and all index
+ * everything; classic-level takes JSON strings that cost nothing to make.
  */
-export const importers = ['petaldb', 'petaldb-bytes', 'classic-level'] as const
+export const importers = ['petaldb', 'petaldb-bytes', 'petaldb-calls', 'classic-level'] as const
 
 export type Importer = (typeof importers)[number]
 
@@ -35,9 +35,9 @@ type Import = () => Promise<ImportTimes>
 export interface ImportInput {
   readonly count: number
   readonly seed: number
-  /** Documents per call; petaldb-bytes takes them in chunks of as many lines. */
+  /** Documents per call, where there are several; petaldb-bytes takes them in chunks of as many lines. */
   readonly batch: number
-  /** Of importLines(): its default unless given. */
+  /** Of importLines() and insertMany(): the default unless given. */
   readonly threads?: number | undefined
 }
 
@@ -50,6 +50,14 @@ export interface ImportInput {
 export function prepareImport(importer: Importer, options: ImportInput): Import {
   switch (importer) {
     case 'petaldb': {
+      const input = [...generateTweets(options)]
+      return () =>
+        importInto(1, async (directory) => {
+          const db = await openDatabase(join(directory, 'tweets.db'))
+          return { write: () => db.insertMany(input, threadsOf(options)), close: () => db.close() }
+        })
+    }
+    case 'petaldb-calls': {
       const input = inBatches(options, (tweet) => tweet)
       return () =>
         importInto(input.length, async (directory) => {
@@ -64,11 +72,7 @@ export function prepareImport(importer: Importer, options: ImportInput): Import 
       return () =>
         importInto(1, async (directory) => {
           const db = await openDatabase(join(directory, 'tweets.db'))
-          const { threads } = options
-          return {
-            write: () => db.importLines(input, threads === undefined ? {} : { threads }),
-            close: () => db.close()
-          }
+          return { write: () => db.importLines(input, threadsOf(options)), close: () => db.close() }
         })
     }
     case 'classic-level': {
@@ -85,6 +89,10 @@ export function prepareImport(importer: Importer, options: ImportInput): Import 
         })
     }
   }
+}
+
+function threadsOf({ threads }: ImportInput): { readonly threads?: number } {
+  return threads === undefined ? {} : { threads }
 }
 
 function inBatches<T>({ count, seed, batch }: ImportInput, make: (tweet: Tweet) => T): T[][] {

@@ -65,7 +65,7 @@ export async function importPairs({ rounds, progress, ...input }: ImportPairOpti
 }
 
 function summarise(count: number, sides: readonly ImportSide[]): ImportPairs {
-  const [ours, bytes, theirs] = importers.map((name) => sides.find(({ importer }) => importer === name))
+  const [ours, bytes, , theirs] = importers.map((name) => sides.find(({ importer }) => importer === name))
   if (ours === undefined || bytes === undefined || theirs === undefined) throw new TypeError('all sides must have run')
   const rate = (times: Spread): string =>
     `${significant(count / times.median)} (${significant(count / times.max)}–${significant(count / times.min)})`

@@ -1,6 +1,6 @@
 /**
- * What do threads bring to an import of lines? PetalDB with none, one, two and so on, as many as there are processors, beside
- * classic-level storing the ready-made strings, each in its own process, in turn.
+ * What do threads bring to an import of lines, or of objects? PetalDB with none, one, two and so on, as many as there are
+ * processors, beside classic-level storing the ready-made strings, each in its own process, in turn.
  *
  *     npm run build && node --import tsx bench/parallel-import.ts [--count 1000000 --rounds 3 --output bench/results]
  */
@@ -33,13 +33,18 @@ interface Side {
 }
 
 const sides: readonly Side[] = [
-  ...Array.from({ length: mostThreads + 1 }, (_, threads) => ({
-    name: `petaldb, ${threads} thread${threads === 1 ? '' : 's'}`,
-    importer: 'petaldb-bytes' as const,
-    threads
-  })),
+  ...sidesOf('lines', 'petaldb-bytes'),
+  ...sidesOf('objects', 'petaldb'),
   { name: 'classic-level', importer: 'classic-level' }
 ]
+
+function sidesOf(what: string, importer: Importer): Side[] {
+  return Array.from({ length: mostThreads + 1 }, (_, threads) => ({
+    name: `${what}, ${threads} thread${threads === 1 ? '' : 's'}`,
+    importer,
+    threads
+  }))
+}
 
 /** Each run has a process of its own: the input alone is a gigabyte, and nothing is compiled before. */
 async function run({ importer, threads }: Side): Promise<ImportTimes> {
@@ -63,7 +68,7 @@ for (let round = 0; round < rounds; round++) {
 const milliseconds = (side: Side): number => spread(runs.get(side)!.map((each) => each.acknowledgedMilliseconds)).median
 const level = milliseconds(sides.at(-1)!)
 const markdown = [
-  '# Imports of lines by several threads\n',
+  '# Imports by several threads\n',
   header(machine(), `node --import tsx bench/parallel-import.ts --count ${count} --rounds ${rounds}`),
   `\n${count} generated tweets, each import in a new process; medians, least and most.\n`,
   table(

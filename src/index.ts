@@ -9,7 +9,7 @@ export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from '.
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
 export type { IdsOption, ReversibleOption } from './docstore/ids/ids-option.ts'
 export type { ImportOptions, ImportResult } from './docstore/import/import-run.ts'
-export type { LineSource } from './docstore/import/line-source.ts'
+export type { LineSource } from './docstore/import/patient-source.ts'
 export { BadLine } from './docstore/import/read-line.ts'
 export type { DeclaredIndexStats } from './docstore/indexes/declared-indexes.ts'
 export type {

@@ -6,11 +6,12 @@ import { encodeKey } from '../model/key.ts'
 import type { Document } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
+import { checkThreads } from './bulk/threads-option.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
 import type { ImportOptions, ImportResult } from './import/import-run.ts'
-import type { LineSource } from './import/line-source.ts'
+import type { LineSource } from './import/patient-source.ts'
 import { createIndex, dropIndex } from './indexes/create-index.ts'
 import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
@@ -78,7 +79,8 @@ export class Collection<T extends object = Document> {
   }
 
   /**
-   * Inserts documents as they come: the source may be larger than memory.
+   * Inserts documents as they come: the source may be larger than memory. Where there are processors to spare threads take a
+   * part of the work of a long one (`threads`). Should the source throw, what it gave before is inserted.
    * @param documents those without an `_id` are given one
    * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted
    * @example
@@ -90,6 +92,7 @@ export class Collection<T extends object = Document> {
   ): Promise<InsertManyResult> {
     assertOptions('insertMany', options)
     assertBoolean('ordered', options.ordered)
+    checkThreads(options)
     return this.#write((collection) => insertMany(collection, documents as DocumentSource, options))
   }
 

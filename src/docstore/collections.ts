@@ -12,6 +12,7 @@ import { commitFailed, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
+import { prepareIndexes } from './open-index.ts'
 import type { CollectionOptions, OpenOptions, Store, StoreName } from './options.ts'
 import { Catalog, type Clearing } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
@@ -53,6 +54,7 @@ export class Collections {
       const opener = new CollectionOpener(opened, catalog, options, index, feeds)
       const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true)
       await collections.#finishDrops()
+      if (options.readOnly !== true) await prepareIndexes(index)
       return collections
     } catch (error) {
       await opened.close()

@@ -1,9 +1,10 @@
 /** Chooses the index of a collection: the one place that knows which kinds there are. */
 import { PetalError } from '../model/errors.ts'
+import { nextTurn } from '../model/time-slice.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
 import { checkHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
-import { createShardedIndex } from '../sharded-bloom/sharded-index.ts'
+import { createShardedIndex, reserveMemory } from '../sharded-bloom/sharded-index.ts'
 import { checkTailChoice } from '../sharded-bloom/tune/tuning.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
 import { type IndexKind, type IndexOptions, invalidOption, isOptions, type OpenOptions } from './options.ts'
@@ -47,6 +48,14 @@ export function assertIndexFor(ids: ReversibleHeader | undefined, kind: IndexKin
 /** The kind for a collection whose index records are of kind `stored`, undefined for a new one. */
 export function indexKind(options: IndexOptions, stored: string | undefined): IndexKind {
   return options.kind ?? (kinds.includes(stored) ? (stored as IndexKind) : defaultKind)
+}
+
+/**
+ * Makes what indexes need anyway before there is one. V8 takes a large memory for a reason to look through the whole heap: better
+ * while the application begins than at its first write, when it may have much in there.
+ */
+export async function prepareIndexes({ kind = defaultKind }: IndexOptions): Promise<void> {
+  if (kind === 'sharded' && reserveMemory()) await nextTurn()
 }
 
 export function createIndex(

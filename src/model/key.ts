@@ -32,7 +32,7 @@ const maxDepth = 100
 export const numberKeyBytes = 10
 /** Of the key of a text of printable ASCII, beside the text. */
 export const textKeyBytes = 2
-const objectIdKeyBytes = 13
+export const objectIdKeyBytes = 13
 
 /** Where an inexact number lies relative to its nearest double. */
 const Side = { below: 0x40, exact: 0x80, above: 0xc0 } as const
@@ -127,6 +127,25 @@ function objectIdKey(value: ObjectId): Uint8Array {
   key[0] = objectIdTag
   key.set(objectIdBytes(value), 1)
   return key
+}
+
+/**
+ * Writes encodeKey() of an ObjectId to target[at, …), `objectIdKeyBytes` long.
+ * @param bytes its hexadecimal digits as ASCII, from `start` on
+ * @returns where it ends
+ */
+export function writeObjectIdKey(target: Uint8Array, at: number, bytes: Uint8Array, start: number): number {
+  const end = at + objectIdKeyBytes
+  target[at] = objectIdTag
+  for (let to = at + 1, from = start; to < end; to++, from += 2) {
+    target[to] = (digitOf(bytes[from]!) << 4) | digitOf(bytes[from + 1]!)
+  }
+  return end
+}
+
+/** @param code of a hexadecimal digit: letters, of either case, have bit 6 */
+function digitOf(code: number): number {
+  return (code & 0xf) + 9 * (code >>> 6)
 }
 
 function write(value: unknown, depth: number): void {

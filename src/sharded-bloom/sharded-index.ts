@@ -49,6 +49,17 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
   return new ShardedIndex(options)
 }
 
+/** Makes the memory that all indexes of this thread share. False where there is none: who needs it will be told. */
+export function reserveMemory(): boolean {
+  try {
+    rowMemory()
+    return true
+  } catch (error) {
+    if (error instanceof PetalError) return false
+    throw error
+  }
+}
+
 export class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
   readonly #store: IndexStore

@@ -116,19 +116,23 @@ test('an update that fails midway keeps the documents before it changed', async 
   await db.deleteMany({})
 })
 
-test('what is no list of documents, and what the source itself throws, ends insertMany', async () => {
+test('what is no list of documents is refused by insertMany', async () => {
   await rejects(db.insertMany(5 as unknown as Document[]), 'BadValue')
   await rejects(db.insertMany({ _id: 1 } as unknown as Document[]), 'BadValue')
-  async function* source() {
+})
+
+test('what the source of insertMany throws, or gives instead of a document, ends it; what came before is in', async () => {
+  async function* later() {
     yield { _id: 1 }
     throw new RangeError('mine')
   }
-  try {
-    await db.insertMany(source())
-    assert.unreachable()
-  } catch (error) {
-    assert.instance(error, RangeError)
-  }
+  const thrown = await db.insertMany(later()).catch((error: unknown) => error)
+  assert.instance(thrown, RangeError)
+  await rejects(db.insertMany([{ _id: 2 }, 5 as unknown as Document, { _id: 3 }]), 'BadValue')
+  // The first error is told.
+  await rejects(db.insertMany([{ _id: 4 }, { _id: 1 }, 'x' as unknown as Document]), 'BadValue')
+  assert.equal(await db.find().sort({ _id: 1 }).toArray(), [{ _id: 1 }, { _id: 2 }, { _id: 4 }])
+  await db.deleteMany({})
 })
 
 test('paths longer than any document is deep are refused wherever they are given, before anybody follows them', async () => {

@@ -97,7 +97,11 @@ function unitsOf({ lines }: RandomFile, storedBefore: number): number {
 }
 
 async function store(db: Database, documents: number, deleted: number): Promise<void> {
-  if (documents > 0) await db.insertMany(Array.from({ length: documents }, (_, i) => ({ _id: `s${i}`, n: i % 17 })))
+  if (documents > 0)
+    await db.insertMany(
+      Array.from({ length: documents }, (_, i) => ({ _id: `s${i}`, n: i % 17 })),
+      { threads: 0 }
+    )
   if (deleted > 0) await db.deleteMany({ _id: { $in: Array.from({ length: deleted }, (_, i) => `s${i * 2}`) } })
 }
 

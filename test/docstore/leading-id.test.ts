@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IdKeys, keysOf } from '../../src/docstore/bulk/id-keys.ts'
-import { JsonLine } from '../../src/docstore/import/json-line.ts'
-import { endOfLeadingId } from '../../src/docstore/import/leading-id.ts'
+import { JsonRecord } from '../../src/docstore/documents/json-record.ts'
+import { endOfLeadingId } from '../../src/docstore/documents/leading-id.ts'
 import { encodeKey } from '../../src/model/key.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { anyString } from '../support/values.ts'
@@ -49,7 +49,7 @@ test("an _id that is read from bytes is the document's, and so is its key", () =
       const end = before + Buffer.byteLength(line)
       const idEnd = endOfLeadingId(bytes, before, end)
       const document = parsed(line)
-      const read = JsonLine.of(bytes.subarray(before, end))
+      const read = JsonRecord.ofLine(bytes.subarray(before, end))
       assert.is(read !== undefined, idEnd >= 0)
       // What is no JSON is found out later.
       if (read === undefined || document === undefined) return

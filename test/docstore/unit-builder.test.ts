@@ -48,7 +48,7 @@ async function workOf(line: (i: number) => string): Promise<Work> {
     return scanStaged.apply(this, given)
   }
   try {
-    const unit = { bytes, length: text.length }
+    const unit = { kind: 'line' as const, bytes, length: text.length }
     const built = await buildUnit({ plan, unit, firstOrdinal: 0, firstNumber, numbers }, fileSystem)
     assert.is(built?.documents, count)
   } finally {

@@ -19,7 +19,7 @@ test('units, one behind the other and then the rest, are the bytes that came, ho
   for (let run = 0; run < 100; run++) {
     const lines = 1 + below(20)
     const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))).concat(Buffer.from('rest')))
-    const collector = new UnitCollector(lines, mebibyte, mebibyte)
+    const collector = new UnitCollector('line', lines, mebibyte, mebibyte)
     const parts: Buffer[] = []
     for (let at = 0; at < text.length; ) {
       let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
@@ -62,7 +62,7 @@ function* repeated(piece: Buffer, count: number): Generator<Buffer> {
 }
 
 test('few lines in many bytes, a line that is longer than any, and a unit that has no room are found out', () => {
-  const collector = () => new UnitCollector(65_536, 128 * mebibyte, 32 * mebibyte)
+  const collector = () => new UnitCollector('line', 65_536, 128 * mebibyte, 32 * mebibyte)
   const few = overAfter(collector(), repeated(line(100_000), 1000)) ?? 0
   assert.ok(few > 16 * mebibyte && few < 17 * mebibyte, `${few} bytes of lines of 100 kB`)
   const short = [line(100), line(5_000)].flatMap((each) => [...repeated(each, 500)])

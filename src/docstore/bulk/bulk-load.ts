@@ -1,9 +1,9 @@
 /**
  * A long import in parallel: from where a segment ends, threads build whole ones, which are made visible one after the other.
  *
- * Lines are collected into units of as many as a segment has documents; each goes to a thread, with ordinals of its own. What
- * cannot be taken as it was built is imported the ordinary way, line by line, and so is everything behind it, for a while:
- * documents stand in the order of their lines.
+ * Lines, or records of documents, are collected into units of as many as a segment has documents; each goes to a thread, with
+ * ordinals of its own. What cannot be taken as it was built is inserted the ordinary way, line by line, and so is everything behind
+ * it, for a while: documents stand in the order of their lines.
  *
  * Invariants:
  * 1. Units are published in the order of their lines, each whole or not at all.
@@ -18,7 +18,8 @@ import { maxLineBytes } from '../import/read-line.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { compareBytes } from '../store/layout.ts'
 import { buildInThread } from './load-threads.ts'
-import { type BuiltUnit, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
+import { LoadTurn } from './load-turn.ts'
+import { type BuiltUnit, type LineKind, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
 import { giveUnitMemory } from './unit-memory.ts'
 
@@ -26,15 +27,13 @@ import { giveUnitMemory } from './unit-memory.ts'
 const maxUnitBytes = 128 << 20
 /** A source that takes longer for a unit is slower than one thread, and lines are not to wait for others. */
 const unitMilliseconds = 2000
-/** Whole segments that go the ordinary way after a unit could not be taken, at most; one after the first, then twice as many. */
-const maxRest = 16
 
 const nothingBuilt: LoadReply = { built: undefined }
 
 /** What the import does itself. */
 export interface LoadHost {
-  /** Imports whole lines the ordinary way. */
-  importOrdinarily(bytes: Uint8Array): Promise<void>
+  /** Inserts whole lines the ordinary way. */
+  insertOrdinarily(bytes: Uint8Array): Promise<void>
   /** A unit of so many lines is in the database. */
   published(lines: number, documents: number): void
 }
@@ -50,17 +49,15 @@ export class BulkLoad {
   readonly #collection: OpenCollection
   readonly #host: LoadHost
   readonly #segments: SegmentPlan
+  readonly #turn: LoadTurn
   /** How many units may be built at a time. */
   readonly #threads: number
   readonly #collector: UnitCollector
   /** In the order of their lines. */
   readonly #underWay: UnitUnderWay[] = []
-  /** Memory of lines that are imported ordinarily. */
+  /** Memory of lines that are inserted ordinarily. */
   readonly #lent: SharedArrayBuffer[] = []
   #ingest: Ingest | undefined
-  /** Segments that go the ordinary way before units are tried again. */
-  #rest = 0
-  #lastRest = 0
   #sliceStart = performance.now()
   /** When the first line of the unit came that is being collected, or later. */
   #begun = 0
@@ -69,59 +66,84 @@ export class BulkLoad {
   /** Whether bytes are to come to take(). */
   isCollecting = false
 
-  private constructor(collection: OpenCollection, host: LoadHost, segments: SegmentPlan, threads: number) {
+  private constructor(
+    collection: OpenCollection,
+    kind: LineKind,
+    host: LoadHost,
+    segments: SegmentPlan,
+    threads: number
+  ) {
     this.#collection = collection
     this.#host = host
     this.#segments = segments
     this.#threads = threads
-    this.#collector = new UnitCollector(segments.segmentDocuments, maxUnitBytes, maxLineBytes)
+    this.#turn = new LoadTurn(segments.segmentDocuments)
+    this.#collector = new UnitCollector(kind, segments.segmentDocuments, maxUnitBytes, maxLineBytes)
   }
 
   /** undefined where nothing can be built elsewhere: the store, the index or the collection are not made for it. */
-  static for(collection: OpenCollection, host: LoadHost, threads: number): BulkLoad | undefined {
+  static for(collection: OpenCollection, kind: LineKind, host: LoadHost, threads: number): BulkLoad | undefined {
     const { store, index } = collection
     const segments =
       threads === 0 || store.beginIngest === undefined || store.ids !== undefined ? undefined : index.bulk?.plan()
-    return segments && new BulkLoad(collection, host, segments, threads)
+    return segments && new BulkLoad(collection, kind, host, segments, threads)
   }
 
-  /**
-   * Documents to be imported the ordinary way before tryToBegin() may succeed. What is due after a unit could not be taken is
-   * told once: whoever asks counts.
-   */
-  takeDocumentsBefore(): number {
-    const { room = 0 } = this.#collection.index.bulk ?? {}
-    const documents = room + this.#rest * this.#segments.segmentDocuments
-    this.#rest = 0
-    return documents
+  /** A document has gone the ordinary way. */
+  passed(): void {
+    this.#turn.passed()
   }
 
-  /** Called when there are none, and all before are committed. From then on, if it succeeds, bytes go to take(). */
+  /** Whether tryToBegin() may succeed. */
+  get isDue(): boolean {
+    return this.#turn.isDue
+  }
+
+  /** Called when it is due, and all before is committed. From then on, if it succeeds, lines go to take() or put(). */
   tryToBegin(): boolean {
+    const { room = 0 } = this.#collection.index.bulk ?? {}
+    if (!this.#turn.begins(room)) return false
     this.#takeBackMemory()
     this.isCollecting = this.#collection.index.bulk?.room === 0 && this.#isWelcome
-    if (!this.isCollecting) this.#giveUp()
+    if (!this.isCollecting) {
+      this.#giveUp()
+      this.#turn.begins(room)
+    }
     this.#begun = performance.now()
     return this.isCollecting
   }
 
-  /** Takes bytes that begin with a line. @returns what is to be imported the ordinary way: isCollecting is false then */
+  /** Takes bytes that begin with a line. @returns what is to be inserted the ordinary way: isCollecting is false then */
   async take(chunk: Uint8Array): Promise<Uint8Array> {
-    const collector = this.#collector
     let rest = chunk
     while (rest.length > 0 && this.isCollecting) {
-      rest = collector.take(rest)
+      rest = this.#collector.take(rest)
       const slice = breathe(this.#sliceStart)
       this.#sliceStart = slice instanceof Promise ? await slice : slice
-      if (collector.isFull) await this.#send()
-      else if (collector.isOver || performance.now() - this.#begun > unitMilliseconds) await this.leave()
+      await this.advance()
     }
     return rest
   }
 
+  /** Takes a record; advance() follows, now and then. False where there is no room: advance() comes first. */
+  put(record: Uint8Array): boolean {
+    return this.#collector.put(record)
+  }
+
+  /** Whether advance() has something to do: if lines come too slowly it knows by itself. */
+  get isUnitComplete(): boolean {
+    return this.#collector.isFull || this.#collector.isOver
+  }
+
+  /** Sends what was collected to a thread if it is a unit, and leaves if it will not soon be one. */
+  async advance(): Promise<void> {
+    if (this.#collector.isFull) await this.#send()
+    else if (this.#collector.isOver || performance.now() - this.#begun > unitMilliseconds) await this.leave()
+  }
+
   /**
    * Removes what was built and not published: nothing, after leave().
-   * @param isCommitted all that was imported ordinarily
+   * @param isCommitted all that was inserted ordinarily
    */
   async close(isCommitted: boolean): Promise<void> {
     for (const { reply, unit } of this.#underWay.splice(0)) {
@@ -175,7 +197,7 @@ export class BulkLoad {
     if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
       giveUnitMemory(unit.bytes)
       this.#host.published(this.#collector.lines, built.documents)
-      this.#lastRest = 0
+      this.#turn.published()
       return
     }
     await this.#discard(built)
@@ -211,21 +233,21 @@ export class BulkLoad {
     if (this.isCollecting) await this.#turnBack()
   }
 
-  /** What was not published yet is imported the ordinary way: the unit whose turn it was, those behind it, and the rest. */
+  /** What was not published yet is inserted the ordinary way: the unit whose turn it was, those behind it, and the rest. */
   async #turnBack(refused?: LoadUnit): Promise<void> {
     this.#giveUp()
-    if (refused !== undefined) await this.#importOrdinarily(refused)
+    if (refused !== undefined) await this.#insertOrdinarily(refused)
     for (let next = this.#underWay.shift(); next !== undefined; next = this.#underWay.shift()) {
       await this.#discard((await next.reply).built)
-      await this.#importOrdinarily(next.unit)
+      await this.#insertOrdinarily(next.unit)
     }
-    await this.#importOrdinarily(this.#collector.unit())
+    await this.#insertOrdinarily(this.#collector.unit())
   }
 
   /** Until the lines are committed their memory is theirs. */
-  async #importOrdinarily({ bytes, length }: LoadUnit): Promise<void> {
+  async #insertOrdinarily({ bytes, length }: LoadUnit): Promise<void> {
     this.#lent.push(bytes)
-    await this.#host.importOrdinarily(new Uint8Array(bytes, 0, length))
+    await this.#host.insertOrdinarily(new Uint8Array(bytes, 0, length))
   }
 
   #takeBackMemory(): void {
@@ -234,8 +256,7 @@ export class BulkLoad {
 
   #giveUp(): void {
     this.isCollecting = false
-    this.#lastRest = Math.min(maxRest, Math.max(1, 2 * this.#lastRest))
-    this.#rest = this.#lastRest
+    this.#turn.gaveUp()
   }
 
   async #discard(built: BuiltUnit | undefined): Promise<void> {

@@ -1,7 +1,14 @@
 /** The encoded `_id`s of a unit, as they come: in one array, and which of them are the first and the last in order. */
 import { compareRanges } from '../../lsm/format/entry.ts'
-import { numberKeyBytes, textKeyBytes, writeAsciiKey, writeNumberKey } from '../../model/key.ts'
-import { isTextId, leadingIdOffset, numberOfId } from '../import/leading-id.ts'
+import {
+  numberKeyBytes,
+  objectIdKeyBytes,
+  textKeyBytes,
+  writeAsciiKey,
+  writeNumberKey,
+  writeObjectIdKey
+} from '../../model/key.ts'
+import { isTextId, leadingIdOffset, numberOfId } from '../documents/leading-id.ts'
 import type { LoadedIds } from './load-unit.ts'
 
 const firstBytes = 1 << 20
@@ -28,10 +35,18 @@ export class IdKeys {
     this.#added(this.#length + key.length)
   }
 
-  /** The key of the `_id` that the line at bytes[start, …) begins with. @param idEnd as endOfLeadingId() has found it */
-  addLeading(bytes: Uint8Array, start: number, idEnd: number): void {
+  /**
+   * The key of the `_id` that the JSON at bytes[start, …) begins with.
+   * @param idEnd as endOfLeadingId() has found it
+   * @param isObjectId it is one, written as its digits
+   */
+  addLeading(bytes: Uint8Array, start: number, idEnd: number, isObjectId = false): void {
     const from = start + leadingIdOffset
-    this.#reserve(Math.max(numberKeyBytes, idEnd - from + textKeyBytes))
+    this.#reserve(Math.max(numberKeyBytes, objectIdKeyBytes, idEnd - from + textKeyBytes))
+    if (isObjectId) {
+      this.#added(writeObjectIdKey(this.#keys, this.#length, bytes, from + 1))
+      return
+    }
     const end = isTextId(bytes, from)
       ? writeAsciiKey(this.#keys, this.#length, bytes, from + 1, idEnd - 1)
       : writeNumberKey(this.#keys, this.#length, numberOfId(bytes, from, idEnd))

@@ -13,8 +13,15 @@ export interface LoadPlan {
   readonly index: Uint8Array
 }
 
+/**
+ * What the lines of a unit are: lines of an import, as somebody wrote them; or records, as they will be stored, of which none has
+ * a line feed in it.
+ */
+export type LineKind = 'line' | 'record'
+
 /** Whole lines, to be built. */
 export interface LoadUnit {
+  readonly kind: LineKind
   /**
    * Nobody writes to them before the unit is answered. Shared, so that whatever becomes of the thread the lines are not lost, and
    * because V8 looks through a thread's whole heap for every large array that it is handed.

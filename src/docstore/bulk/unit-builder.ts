@@ -10,11 +10,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
 import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
 import { BulkSegments } from '../../sharded-bloom/bulk/bulk-segments.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
+import { JsonRecord } from '../documents/json-record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
-import { JsonLine } from '../import/json-line.ts'
-import { endOfLeadingId } from '../import/leading-id.ts'
 import { encodeLoad, loadKey } from '../store/load-records.ts'
 import { prepareEntry } from '../write/insert-entry.ts'
 import { runEntries } from './entry-runs.ts'
@@ -35,7 +35,7 @@ const noCounter = { nextId: undefined }
 export async function buildUnit(request: LoadRequest, fileSystem: FileSystem): Promise<BuiltUnit | undefined> {
   const bytes = Buffer.from(request.unit.bytes, 0, request.unit.length)
   if (!isUtf8(bytes)) return undefined
-  const lines = new UnitLines(bytes, request.firstOrdinal)
+  const lines = new UnitLines(bytes, request.unit.kind, request.firstOrdinal)
   if (lines.count === 0 || lines.isOneTooLong) return undefined
   const building = await UnitBuilding.begin(request, lines, fileSystem)
   try {
@@ -135,18 +135,13 @@ class UnitBuilding {
     return i
   }
 
-  #idEndOf(i: number): number {
-    const { bytes, places } = this.#lines
-    return endOfLeadingId(bytes, places[2 * i]!, places[2 * i + 1]!)
-  }
-
   /** Behind lines that all begin with an `_id` that is read from bytes, or none of which does. At least one. */
   #endOfRun(from: number): number {
     const { count, places } = this.#lines
     const limit = Math.min(from + this.#runLines, count)
     let to = from
     for (; to < limit; to++) {
-      const idEnd = this.#idEndOf(to)
+      const idEnd = this.#lines.endOfId(to)
       if (to > from && idEnd >= 0 !== this.#idEnds[0]! >= 0) break
       if (to > from && places[2 * to + 1]! - places[2 * from]! > maxRunBytes) break
       this.#idEnds[to - from] = idEnd
@@ -166,12 +161,14 @@ class UnitBuilding {
     let isTold = true
     let i = from
     for (; i < to && this.#segments.isReady; i++) {
-      const start = places[2 * i]!
+      const markBytes = this.#lines.markBytes(i)!
+      const form = this.#lines.form(markBytes)
+      const start = places[2 * i]! + markBytes
       const end = places[2 * i + 1]!
-      isTold = this.#segments.addStaged(ordinal + i, start - runStart, end - start, 'extended')
+      isTold = this.#segments.addStaged(ordinal + i, start - runStart, end - start, form)
       if (!isTold) break
-      this.#ids.addLeading(bytes, start, this.#idEnds[i - from]!)
-      this.#documentBytes += end - start
+      this.#ids.addLeading(bytes, start, this.#idEnds[i - from]!, form === 'objectId')
+      this.#documentBytes += end - start + markBytes
     }
     if (i > from) this.#tables.putLines(ordinal + from, i - from, bytes, places, from)
     this.#runLines = isTold ? Math.min(runEntries, 2 * this.#runLines) : Math.max(1, i - from)
@@ -185,14 +182,22 @@ class UnitBuilding {
     const entry = prepareEntry(this.#lines.item(i), undefined, noCounter)
     if (entry instanceof PetalError) return false
     const { document, key } = entry
-    const added =
-      document instanceof JsonLine
-        ? this.#records.addLine(ordinal, document, this.#arena, undefined, isTried)
-        : this.#records.add(ordinal, document, this.#arena)
-    const record = typeof added === 'string' ? this.#arena.encode(added) : added
+    const record = this.#addRecord(ordinal, document, i, isTried)
     this.#tables.putDocument(ordinal, record)
     this.#ids.add(key)
     this.#documentBytes += record.length
     return true
+  }
+
+  #addRecord(ordinal: number, document: JsonRecord | Document, i: number, isTried: boolean): Uint8Array {
+    if (!(document instanceof JsonRecord) && this.#lines.kind === 'record') {
+      this.#segments.add(ordinal, this.#segments.flatten(document))
+      return this.#lines.line(i)
+    }
+    const added =
+      document instanceof JsonRecord
+        ? this.#records.addJson(ordinal, document, this.#arena, undefined, isTried)
+        : this.#records.add(ordinal, document, this.#arena)
+    return typeof added === 'string' ? this.#arena.encode(added) : added
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Bytes → units of whole lines.
+ * Bytes, or records, → units of whole lines.
  *
  * Invariant: units, one behind the other and then the rest, are the bytes that came.
  */
-import type { LoadUnit } from './load-unit.ts'
+import type { LineKind, LoadUnit } from './load-unit.ts'
 import { takeUnitMemory } from './unit-memory.ts'
 
 const lineFeed = 0x0a
@@ -17,6 +17,7 @@ const empty = Buffer.from(new SharedArrayBuffer(0))
 export class UnitCollector {
   /** Of a unit. */
   readonly lines: number
+  readonly #kind: LineKind
   readonly #maxBytes: number
   readonly #maxLineBytes: number
   #bytes: Buffer = empty
@@ -31,7 +32,8 @@ export class UnitCollector {
    * @param maxBytes of a unit
    * @param maxLineBytes of a line that is imported
    */
-  constructor(lines: number, maxBytes: number, maxLineBytes: number) {
+  constructor(kind: LineKind, lines: number, maxBytes: number, maxLineBytes: number) {
+    this.#kind = kind
     this.lines = lines
     this.#maxBytes = maxBytes
     this.#maxLineBytes = maxLineBytes
@@ -70,9 +72,26 @@ export class UnitCollector {
     return chunk.subarray(end)
   }
 
+  /** Takes a line without its end; none is in it. False where there is no room for it. */
+  put(line: Uint8Array): boolean {
+    if (this.#length === 0) this.#begin()
+    const end = this.#length + line.length
+    if (!this.#hasRoom || end >= this.#bytes.length) {
+      this.#hasRoom = false
+      return false
+    }
+    // By fill(), which takes a part of the time: set() takes shared memory word by word.
+    if (line.length > 0) this.#bytes.fill(line, this.#length, end)
+    this.#bytes[end] = lineFeed
+    this.#length = end + 1
+    this.#ended++
+    this.#endedAt = this.#length
+    return true
+  }
+
   /** What was collected, be it full or not; the next bytes begin another unit. */
   unit(): LoadUnit {
-    const unit = { bytes: this.#bytes.buffer as SharedArrayBuffer, length: this.#length }
+    const unit = { kind: this.#kind, bytes: this.#bytes.buffer as SharedArrayBuffer, length: this.#length }
     this.#bytes = empty
     this.#length = 0
     this.#ended = 0

@@ -1,9 +1,13 @@
 /** The lines of a unit that are not blank, where they stand, and what each of them holds. */
 import type { Document } from '../../model/types.ts'
+import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
+import { JsonRecord, textOf } from '../documents/json-record.ts'
+import { endOfLeadingId } from '../documents/leading-id.ts'
+import { decodeRecord, jsonStart } from '../documents/record.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
-import { JsonLine } from '../import/json-line.ts'
 import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
+import type { LineKind } from './load-unit.ts'
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -16,6 +20,7 @@ const runDocuments = 64
 export class UnitLines {
   /** Of all lines. */
   readonly bytes: Uint8Array
+  readonly kind: LineKind
   readonly #buffer: Buffer
   readonly #firstOrdinal: number
   /** Where each line begins and ends. */
@@ -25,7 +30,8 @@ export class UnitLines {
   isOneTooLong = false
 
   /** @param bytes UTF-8; the last one ends a line */
-  constructor(bytes: Buffer, firstOrdinal: number) {
+  constructor(bytes: Buffer, kind: LineKind, firstOrdinal: number) {
+    this.kind = kind
     this.#buffer = bytes
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#firstOrdinal = firstOrdinal
@@ -42,13 +48,38 @@ export class UnitLines {
   }
 
   /** @throws PetalError for a line that holds no document */
-  item(i: number): JsonLine | Document {
-    const start = this.#places[2 * i]!
-    const { buffer, byteOffset } = this.bytes
-    const item = readItem(new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start))
-    if (item instanceof JsonLine) return item
+  item(i: number): JsonRecord | Document {
+    const line = this.line(i)
+    if (this.kind === 'record') return JsonRecord.ofRecord(line) ?? decodeRecord(textOf(line))
+    const item = readItem(line)
+    if (item instanceof JsonRecord) return item
     ensureId(item)
     return storedForm(item)
+  }
+
+  /** Its bytes. */
+  line(i: number): Uint8Array {
+    const start = this.#places[2 * i]!
+    const { buffer, byteOffset } = this.bytes
+    return new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start)
+  }
+
+  /** How many bytes stand in front of its JSON; undefined for a record that is none. */
+  markBytes(i: number): 0 | 1 | undefined {
+    return this.kind === 'line' ? 0 : jsonStart(this.bytes, this.#places[2 * i]!)
+  }
+
+  /** How its JSON has to be read. @param markBytes that it has */
+  form(markBytes: number): JsonForm {
+    if (this.kind === 'line') return 'extended'
+    return markBytes === 0 ? 'json' : 'objectId'
+  }
+
+  /** Where the `_id` ends that its JSON begins with; −1 where that is not read from bytes. */
+  endOfId(i: number): number {
+    const markBytes = this.markBytes(i)
+    if (markBytes === undefined) return -1
+    return endOfLeadingId(this.bytes, this.#places[2 * i]! + markBytes, this.#places[2 * i + 1]!)
   }
 
   /** As a sampler takes them. */
@@ -94,7 +125,8 @@ export class UnitLines {
 
   #stored(ordinal: number): StoredDocument {
     const item = this.item(ordinal - this.#firstOrdinal)
-    if (!(item instanceof JsonLine)) return { ordinal, json: undefined, document: () => item }
-    return { ordinal, json: item.bytes, form: 'extended', document: () => item.parse().document }
+    if (!(item instanceof JsonRecord)) return { ordinal, json: undefined, document: () => item }
+    const { bytes, start, form } = item
+    return { ordinal, json: start === 0 ? bytes : bytes.subarray(start), form, document: () => item.parse().document }
   }
 }

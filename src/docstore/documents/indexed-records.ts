@@ -6,7 +6,7 @@
  */
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
-import type { JsonLine } from '../import/json-line.ts'
+import type { JsonRecord } from './json-record.ts'
 import { decodeRecord } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
 import { RecordEncoder } from './record-encoder.ts'
@@ -44,25 +44,25 @@ export class IndexedRecords {
   }
 
   /**
-   * As add(), of a line of JSON: stored as it stands, where its bytes tell what it holds.
+   * As add(), of JSON: stored as it stands, where its bytes tell what it holds.
    * @param isTried it is known that they do not
    */
-  addLine(
+  addJson(
     version: number,
-    line: JsonLine,
+    json: JsonRecord,
     arena: RecordArena,
     admit?: Admission,
     isTried = false
   ): string | Uint8Array {
-    const { bytes } = line
+    const { bytes, start, form } = json
     assertStorable(bytes.length)
     // Who has to agree asks the document, not its bytes.
-    const parsed = admit && line.parse()
+    const parsed = admit && json.parse()
     if (parsed !== undefined) admit?.(parsed.document)
-    if (!isTried && this.#index.addBytes?.(version, bytes, 0, bytes.length, 'extended') === true) return bytes
-    const { document, isJson } = parsed ?? line.parse()
+    if (!isTried && this.#index.addBytes?.(version, bytes, start, bytes.length - start, form) === true) return bytes
+    const { document, isExact } = parsed ?? json.parse()
     const flat = this.#index.flatten(document)
-    if (!isJson || !flat.isPlain) return this.add(version, document, arena, admit)
+    if (!isExact || !flat.isPlain) return this.add(version, document, arena, admit)
     this.#index.add(version, flat)
     return bytes
   }

@@ -63,10 +63,13 @@ export function decodeRecord(text: string): Document {
   throw corrupt(text)
 }
 
-/** Where the JSON begins in a record's bytes; undefined where it does not hold the document exactly. */
-export function jsonStart(record: Uint8Array): 0 | 1 | undefined {
-  if (record[0] === 0x7b) return 0
-  return record[0] === objectIdMark.charCodeAt(0) ? 1 : undefined
+/**
+ * How many bytes stand in front of the JSON in a record's bytes; undefined where it does not hold the document exactly.
+ * @param at where the record begins
+ */
+export function jsonStart(record: Uint8Array, at = 0): 0 | 1 | undefined {
+  if (record[at] === 0x7b) return 0
+  return record[at] === objectIdMark.charCodeAt(0) ? 1 : undefined
 }
 
 /**

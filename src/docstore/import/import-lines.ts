@@ -6,20 +6,15 @@
  * 1. When strict, nothing after the first bad line is inserted, and everything before it is.
  * 2. However the import ends, every whole line read before its end is in the database.
  */
-import { availableParallelism, totalmem } from 'node:os'
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
+import { defaultThreads } from '../bulk/default-threads.ts'
+import { checkThreads } from '../bulk/threads-option.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { type ImportOptions, type ImportResult, ImportRun } from './import-run.ts'
-import { chunksOf, type LineSource } from './line-source.ts'
 import { LineSplitter } from './line-splitter.ts'
+import { type LineSource, patiently } from './patient-source.ts'
 import { maxLineBytes } from './read-line.ts'
-
-const maxThreads = 64
-/** Of the default: each takes its memory. */
-const maxDefaultThreads = 4
-/** Of the machine's memory, for each thread of the default: it takes a fifth of that. */
-const bytesPerThread = 1 << 30
 
 export async function importLines(
   collection: OpenCollection,
@@ -30,7 +25,7 @@ export async function importLines(
   const lineImport = new LineImport(collection, options)
   try {
     try {
-      for await (const chunk of chunksOf(source, lineImport)) {
+      for await (const chunk of patiently(source, lineImport)) {
         if (signal?.aborted) break
         assertBytes(chunk)
         await lineImport.take(chunk)
@@ -49,19 +44,6 @@ export async function importLines(
   }
 }
 
-/** One of several processors is left to this thread; where there are two, both are used (docs/ingest.md). */
-function defaultThreads(): number {
-  const processors = availableParallelism()
-  const wanted = processors < 2 ? 0 : Math.min(maxDefaultThreads, Math.max(2, processors - 1))
-  return Math.min(wanted, Math.floor(memoryBytes() / bytesPerThread))
-}
-
-/** Of the machine, or what this process may have of it. */
-function memoryBytes(): number {
-  const limit = process.constrainedMemory() ?? 0
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
-}
-
 /** Bytes to lines, and where they go: into runs that are inserted, or, of a long import, to threads. */
 class LineImport {
   readonly #run: ImportRun
@@ -72,13 +54,13 @@ class LineImport {
     const { threads = defaultThreads() } = options
     this.#run = new ImportRun(collection, options)
     const host: LoadHost = {
-      importOrdinarily: (bytes) => this.#importOrdinarily(bytes),
+      insertOrdinarily: (bytes) => this.#insertOrdinarily(bytes),
       published: (lines, documents) => {
         this.#splitter.passOver(lines)
         this.#run.tell(documents)
       }
     }
-    this.#load = BulkLoad.for(collection, host, threads)
+    this.#load = BulkLoad.for(collection, 'line', host, threads)
   }
 
   get hasFailed(): boolean {
@@ -122,7 +104,7 @@ class LineImport {
     await this.#load?.close(!this.hasFailed)
   }
 
-  async #importOrdinarily(bytes: Uint8Array): Promise<void> {
+  async #insertOrdinarily(bytes: Uint8Array): Promise<void> {
     await this.#run.takeAll(this.#splitter.push(bytes))
   }
 }
@@ -134,7 +116,8 @@ function assertBytes(chunk: unknown): void {
 }
 
 /** @throws PetalError BadValue */
-export function checkImport(source: unknown, { batch, threads }: ImportOptions): void {
+export function checkImport(source: unknown, options: ImportOptions): void {
+  const { batch } = options
   const isSource =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
   if (!isSource) throw new PetalError('BadValue', `importLines takes an iterable of bytes, got ${typeof source}`)
@@ -143,8 +126,5 @@ export function checkImport(source: unknown, { batch, threads }: ImportOptions):
       details: { option: 'batch' }
     })
   }
-  if (threads === undefined || (Number.isSafeInteger(threads) && threads >= 0 && threads <= maxThreads)) return
-  throw new PetalError('BadValue', `threads must be a whole number from 0 to ${maxThreads}, got ${String(threads)}`, {
-    details: { option: 'threads' }
-  })
+  checkThreads(options)
 }

@@ -8,25 +8,20 @@
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { BulkLoad } from '../bulk/bulk-load.ts'
+import type { ThreadsOption } from '../bulk/threads-option.ts'
+import { JsonRecord } from '../documents/json-record.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { JsonLine } from './json-line.ts'
 import type { Line } from './line-splitter.ts'
 import { BadLine, readLine } from './read-line.ts'
 
 /** Bytes of lines after which a run is full, however few its documents are. */
 const maxRunBytes = 4 * 1024 * 1024
 
-export interface ImportOptions {
+export interface ImportOptions extends ThreadsOption {
   /** End the import at the first line that cannot be imported, with its BadLine. Default false: skip it. */
   readonly strict?: boolean
   /** Documents written together. Default 1,000. */
   readonly batch?: number
-  /**
-   * Threads that build whole segments of an import of more than 65,536 lines, beside this one, which goes on to serve others.
-   * Each has some 150 MB while it works. Default: one less than there are processors, from 2 to 4, but none where there is only
-   * one, and no more than there are GiB of memory. On Linux they give way to everything else that wants a processor.
-   */
-  readonly threads?: number
   /** Ends the import with an AbortedError; what was imported stays. */
   readonly signal?: AbortSignal
   /** Told of every line that is skipped. */
@@ -44,7 +39,7 @@ export class ImportRun {
   readonly #collection: OpenCollection
   readonly #options: ImportOptions
   readonly #batch: number
-  #items: (JsonLine | Document)[] = []
+  #items: (JsonRecord | Document)[] = []
   /** Line number of each item. */
   #lines: number[] = []
   #bytes = 0
@@ -52,8 +47,6 @@ export class ImportRun {
   #insertedCount = 0
   #skippedCount = 0
   #sliceStart = performance.now()
-  /** Documents to be inserted before a load may go on. */
-  #documentsBefore = 0
   /** A bad line, or the store, ended the import: nothing more is inserted. */
   hasFailed = false
 
@@ -77,13 +70,13 @@ export class ImportRun {
         this.#skip(item)
         continue
       }
-      if (!(item instanceof JsonLine)) this.#collection.writer.ensureId(item)
+      if (!(item instanceof JsonRecord)) this.#collection.writer.ensureId(item)
       this.#items.push(item)
       this.#lines.push(line.number)
       this.#bytes += line.kind === 'line' ? line.bytes.length : 0
       if (this.#items.length >= this.#batch || this.#bytes >= maxRunBytes) await this.#start()
-      this.#documentsBefore--
       if (load !== undefined) {
+        load.passed()
         const isLeft = this.#isLeftTo(load)
         if (isLeft instanceof Promise ? await isLeft : isLeft) return false
       }
@@ -117,15 +110,12 @@ export class ImportRun {
 
   /** Whether a load goes on from here, everything before being inserted. */
   #isLeftTo(load: BulkLoad): boolean | Promise<boolean> {
-    return this.#documentsBefore <= 0 && this.#tryToLeave(load)
+    return load.isDue && this.#tryToLeave(load)
   }
 
   async #tryToLeave(load: BulkLoad): Promise<boolean> {
     await this.#settle()
-    const before = load.takeDocumentsBefore()
-    if (before === 0 && load.tryToBegin()) return true
-    this.#documentsBefore = before > 0 ? before : load.takeDocumentsBefore()
-    return false
+    return load.tryToBegin()
   }
 
   async #stopAt(bad: BadLine): Promise<never> {
@@ -157,7 +147,7 @@ export class ImportRun {
     }
   }
 
-  async #insert(items: readonly (JsonLine | Document)[], lines: readonly number[]): Promise<void> {
+  async #insert(items: readonly (JsonRecord | Document)[], lines: readonly number[]): Promise<void> {
     const strict = this.#options.strict === true
     const { errors, count, done } = await this.#collection.writer.insert(items, strict)
     await done

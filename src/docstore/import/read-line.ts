@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
-import { JsonLine, readDocument } from './json-line.ts'
+import { JsonRecord, readDocument } from '../documents/json-record.ts'
 import type { Line } from './line-splitter.ts'
 
 /**
@@ -23,7 +23,7 @@ export class BadLine extends PetalError {
 }
 
 /** undefined for an empty line. */
-export function readLine(line: Line): JsonLine | Document | BadLine | undefined {
+export function readLine(line: Line): JsonRecord | Document | BadLine | undefined {
   if (line.kind === 'tooLong') {
     return new BadLine(
       line.number,
@@ -46,8 +46,8 @@ export function readLine(line: Line): JsonLine | Document | BadLine | undefined 
  * @param bytes UTF-8
  * @throws PetalError for anything but one JSON object
  */
-export function readItem(bytes: Uint8Array): JsonLine | Document {
-  return JsonLine.of(bytes) ?? readDocument(bytes).document
+export function readItem(bytes: Uint8Array): JsonRecord | Document {
+  return JsonRecord.ofLine(bytes) ?? readDocument(bytes).document
 }
 
 /** Whether bytes[start, end) are white space. */

@@ -14,11 +14,11 @@ import type { Document } from '../../model/types.ts'
 import type { BuiltSegment } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
+import type { JsonRecord } from '../documents/json-record.ts'
 import { decodeRecord, isSameDocument } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { utf8Bytes } from '../documents/stored-form.ts'
 import { commitFailed } from '../errors.ts'
-import type { JsonLine } from '../import/json-line.ts'
 import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
 import type { AdmittedEntries } from '../indexes/entry-writes.ts'
 import type { Match } from '../read/confirmer.ts'
@@ -130,14 +130,14 @@ export class Committer {
   }
 
   /**
-   * Puts a line of JSON in as it stands, where its bytes tell what it holds, else the document it holds.
-   * @throws PetalError for a line that cannot be stored; the commit is then unchanged
+   * Puts JSON in as it stands, where its bytes tell what it holds, else the document it holds.
+   * @throws PetalError for JSON that cannot be stored; the commit is then unchanged
    */
-  addLine(commit: Commit, line: JsonLine, id: Uint8Array): void {
+  addJson(commit: Commit, json: JsonRecord, id: Uint8Array): void {
     const admission = admissionTo(commit)
     this.#put(
       commit,
-      this.#records.addLine(this.#nextVersion, line, commit.arena, admission?.admit),
+      this.#records.addJson(this.#nextVersion, json, commit.arena, admission?.admit),
       id,
       admission?.admitted
     )

@@ -2,15 +2,15 @@
 import { PetalError } from '../../model/errors.ts'
 import { checkId, encodeKey } from '../../model/key.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
+import { JsonRecord } from '../documents/json-record.ts'
 import { countId, ensureId, storedForm, unreadable } from '../documents/stored-form.ts'
 import type { ReversibleIds } from '../ids/reversible-ids.ts'
-import { JsonLine } from '../import/json-line.ts'
 import { compareBytes } from '../store/layout.ts'
 import type { Commit } from './commit.ts'
 
 export interface Entry {
-  /** A line's own bytes are stored, unless only its document can tell what it holds. */
-  readonly document: Document | JsonLine
+  /** Its own bytes are stored, unless only its document can tell what it holds. */
+  readonly document: Document | JsonRecord
   /** Its `_id` when the key was made. */
   readonly id: unknown
   readonly key: Uint8Array
@@ -27,12 +27,12 @@ interface IdCounter {
  * @returns why it is refused, where it is
  */
 export function prepareEntry(
-  document: Document | JsonLine,
+  document: Document | JsonRecord,
   ids: ReversibleIds | undefined,
   counter: IdCounter
 ): Entry | PetalError {
   try {
-    if (document instanceof JsonLine) return entryOf(document, document.id, ids, counter)
+    if (document instanceof JsonRecord) return entryOf(document, document.id, ids, counter)
     const stored = withId(document, ids, counter)
     const { _id } = stored
     checkId(_id)
@@ -76,14 +76,14 @@ export function assertSameId({ _id }: Document, { id, key }: Entry): void {
 
 /** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
 export async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
-  const written = document instanceof JsonLine ? parsedOrNone(document) : document
+  const written = document instanceof JsonRecord ? parsedOrNone(document) : document
   if (written !== undefined) await entries?.load([written])
 }
 
-/** A line that holds no document is refused when it is added. */
-function parsedOrNone(line: JsonLine): Document | undefined {
+/** JSON that holds no document is refused when it is added. */
+function parsedOrNone(json: JsonRecord): Document | undefined {
   try {
-    return line.parse().document
+    return json.parse().document
   } catch (error) {
     if (error instanceof PetalError) return undefined
     throw error

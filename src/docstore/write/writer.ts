@@ -15,9 +15,9 @@ import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { BuiltUnit } from '../bulk/load-unit.ts'
+import { JsonRecord } from '../documents/json-record.ts'
 import { ensureId } from '../documents/stored-form.ts'
 import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from '../errors.ts'
-import { JsonLine } from '../import/json-line.ts'
 import type { CollectionStore } from '../store/collection-store.ts'
 import { type Commit, isFull } from './commit.ts'
 import type { Committer } from './committer.ts'
@@ -99,7 +99,7 @@ export class Writer {
    * Inserts a run of documents; resolves when the last of its batches is under way.
    * @param ordered stop at the first document that is refused
    */
-  insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
+  insert(documents: readonly (Document | JsonRecord)[], ordered: boolean): Promise<Inserted> {
     return this.#enqueue(() => this.#insert(documents, ordered))
   }
 
@@ -229,7 +229,7 @@ export class Writer {
     )
   }
 
-  async #insert(documents: readonly (Document | JsonLine)[], ordered: boolean): Promise<Inserted> {
+  async #insert(documents: readonly (Document | JsonRecord)[], ordered: boolean): Promise<Inserted> {
     await this.#ids.prepare()
     const entries: (Entry | PetalError)[] = []
     let sliceStart = performance.now()
@@ -305,7 +305,7 @@ export class Writer {
       return duplicateKey(this.#name, entry.id)
     }
     try {
-      if (document instanceof JsonLine) this.#committer.addLine(commit, document, key)
+      if (document instanceof JsonRecord) this.#committer.addJson(commit, document, key)
       else {
         assertSameId(document, entry)
         this.#committer.add(commit, document, key)

@@ -1,19 +1,19 @@
-/** Where the bytes of an import come from. */
+/** What many documents come from, and what is done while nothing comes. */
 
 export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Lines wait no longer for others than this, however many would be inserted together. */
+/** Documents wait no longer for others than this, however many would be inserted together. */
 const patienceMilliseconds = 500
 
-/** Somebody who may have something to do while no chunk comes. */
+/** Somebody who may have something to do while nothing comes. */
 interface Waiting {
-  /** False when a chunk that is late makes no difference. */
+  /** False when what is late makes no difference. */
   readonly isWaiting: boolean
   pause(): Promise<void>
 }
 
-/** The chunks of a source. When one is late, whoever waits for it is told, once. */
-export async function* chunksOf(source: LineSource, waiting: Waiting): AsyncGenerator<Uint8Array> {
+/** What a source gives. When something is late, whoever waits for it is told, once. */
+export async function* patiently<T>(source: AsyncIterable<T> | Iterable<T>, waiting: Waiting): AsyncGenerator<T> {
   if (!(Symbol.asyncIterator in source)) {
     yield* source
     return
@@ -40,15 +40,15 @@ export async function* chunksOf(source: LineSource, waiting: Waiting): AsyncGene
   }
 }
 
-/** Closes a source that has been asked for a chunk: it would answer after that has come, if ever. */
-function leave(iterator: AsyncIterator<Uint8Array>, error: unknown): never {
+/** Closes a source that has been asked for more: it would answer after that has come, if ever. */
+function leave(iterator: AsyncIterator<unknown>, error: unknown): never {
   iterator.return?.().catch(() => {})
   throw error
 }
 
 /** Waits for one promise after the other, each for some time. */
 class Patience {
-  /** One for all of them: a timer for each chunk would take as long as a line. */
+  /** One for all of them: a timer for each would take as long as a line. */
   #timer: NodeJS.Timeout | undefined
   #settle: (isInTime: boolean) => void = () => {}
 

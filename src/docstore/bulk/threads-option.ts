@@ -1,0 +1,21 @@
+/** The option `threads` of whoever writes many documents. */
+import { PetalError } from '../../model/errors.ts'
+
+export interface ThreadsOption {
+  /**
+   * Threads that build whole segments of more than 65,536 documents, beside this one, which goes on to serve others. Each has
+   * some 150 MB while it works. Default: one less than there are processors, from 2 to 4, but none where there is only one, and no
+   * more than there are GiB of memory. On Linux they give way to everything else that wants a processor.
+   */
+  readonly threads?: number
+}
+
+const maxThreads = 64
+
+/** @throws PetalError BadValue */
+export function checkThreads({ threads }: ThreadsOption): void {
+  if (threads === undefined || (Number.isSafeInteger(threads) && threads >= 0 && threads <= maxThreads)) return
+  throw new PetalError('BadValue', `threads must be a whole number from 0 to ${maxThreads}, got ${String(threads)}`, {
+    details: { option: 'threads' }
+  })
+}
