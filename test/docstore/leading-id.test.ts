@@ -1,11 +1,14 @@
 /** The `_id` that is read from a line's first bytes, and its key, are those of the document. */
+import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IdKeys, keysOf } from '../../src/docstore/bulk/id-keys.ts'
 import { JsonRecord } from '../../src/docstore/documents/json-record.ts'
 import { endOfLeadingId } from '../../src/docstore/documents/leading-id.ts'
+import { encodeRecord } from '../../src/docstore/documents/record.ts'
 import { encodeKey } from '../../src/model/key.ts'
+import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { anyString } from '../support/values.ts'
 
@@ -62,6 +65,32 @@ test("an _id that is read from bytes is the document's, and so is its key", () =
     { seed, numRuns: runs }
   )
   assert.ok(found > runs / 10, `${found} of ${runs}`)
+})
+
+test("an _id that is read from a record's bytes is the document's, and so is its key", () => {
+  let found = 0
+  const objectIds = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => new ObjectId(bytes))
+  fc.assert(
+    fc.property(fc.oneof(ids, objectIds), fc.boolean(), fc.nat(40), (id, isAlone, before) => {
+      const document = isAlone ? { _id: id } : { _id: id, a: 1 }
+      const isPlain = jsonFormOf(document) !== undefined
+      const record = encodeRecord(document, isPlain)
+      const bytes = Buffer.from(`${'x'.repeat(before)}${record}\n{"_id":77,"b":1}\n`)
+      const end = before + Buffer.byteLength(record)
+      const read = JsonRecord.ofRecord(bytes.subarray(before, end))
+      if (id instanceof ObjectId) assert.ok(read !== undefined)
+      if (read === undefined) return
+      found++
+      assert.equal(read.id, document._id)
+      assert.equal(read.parse(), { document, isExact: true })
+      const keys = new IdKeys(1)
+      const start = before + read.start
+      keys.addLeading(bytes, start, endOfLeadingId(bytes, start, end), read.form === 'objectId')
+      assert.equal([...keysOf(keys.loaded)].map(hex), [hex(encodeKey(document._id))])
+    }),
+    { seed, numRuns: runs }
+  )
+  assert.ok(found > runs / 4, `${found} of ${runs}`)
 })
 
 test('whatever stands behind a line is no part of its _id', () => {

@@ -1,7 +1,7 @@
 /** Units of lines that go this way and that: each is copied to the scanner a few times at most, and asked about once. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { numbersFor } from '../../src/docstore/bulk/load-unit.ts'
+import { type LineKind, numbersFor } from '../../src/docstore/bulk/load-unit.ts'
 import { buildUnit } from '../../src/docstore/bulk/unit-builder.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
@@ -17,7 +17,7 @@ interface Work {
   readonly scans: number
 }
 
-async function workOf(line: (i: number) => string): Promise<Work> {
+async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Promise<Work> {
   const text = Buffer.from(Array.from({ length: count }, (_, i) => `${line(i)}\n`).join(''))
   const bytes = new SharedArrayBuffer(text.length)
   Buffer.from(bytes).set(text)
@@ -48,7 +48,7 @@ async function workOf(line: (i: number) => string): Promise<Work> {
     return scanStaged.apply(this, given)
   }
   try {
-    const unit = { kind: 'line' as const, bytes, length: text.length }
+    const unit = { kind, bytes, length: text.length }
     const built = await buildUnit({ plan, unit, firstOrdinal: 0, firstNumber, numbers }, fileSystem)
     assert.is(built?.documents, count)
   } finally {
@@ -66,6 +66,15 @@ const date = ',"at":{"$date":"2024-01-02T03:04:05Z"}'
 
 test('lines with an _id in front are copied once, and scanned once', async () => {
   const { copies, scans } = await workOf((i) => tweet(String(i), i))
+  assert.ok(copies > 0.9 && copies < 1.2, `${copies} copies`)
+  assert.ok(scans < 1.1, `${scans} scans`)
+})
+
+test('records of JSON are copied once, and scanned once, ObjectIds among them', async () => {
+  const { copies, scans } = await workOf((i) => {
+    const digits = i.toString(16).padStart(24, '0')
+    return i % 2 === 0 ? tweet(String(i), i) : `\u0002${tweet(`"${digits}"`, i)}`
+  }, 'record')
   assert.ok(copies > 0.9 && copies < 1.2, `${copies} copies`)
   assert.ok(scans < 1.1, `${scans} scans`)
 })

@@ -73,4 +73,30 @@ test('few lines in many bytes, a line that is longer than any, and a unit that h
   assert.is(overAfter(collector(), repeated(line(900), 60_000)), undefined)
 })
 
+test('records are lines of their unit, and one that does not fit is not taken', () => {
+  const collector = new UnitCollector('record', 3, mebibyte, mebibyte)
+  for (let round = 0; round < 2; round++) {
+    for (const text of ['{"a":1}', '', 'é']) {
+      assert.not.ok(collector.isFull)
+      assert.ok(collector.put(Buffer.from(text)))
+    }
+    assert.ok(collector.isFull)
+    const { kind, bytes, length } = collector.unit()
+    assert.is(kind, 'record')
+    assert.is(Buffer.from(bytes, 0, length).toString(), '{"a":1}\n\né\n')
+  }
+  const large = new UnitCollector('record', 1000, mebibyte, mebibyte)
+  let count = 0
+  while (large.put(Buffer.alloc(100_000, 'x'))) {
+    count++
+    // Whoever puts on nevertheless loses nothing of what was put.
+    assert.is(large.isOver, count * 100_001 > mebibyte)
+  }
+  assert.ok(large.isOver)
+  const { bytes, length } = large.unit()
+  assert.is(length, count * 100_001)
+  assert.ok(bytes.byteLength >= length)
+  assert.ok(large.put(Buffer.from('{}')))
+})
+
 test.run()

@@ -1,0 +1,177 @@
+/** However a long insertMany ends, what its source gave is in the database, and nothing is left behind. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { BulkWriteError, type Database, type Document } from '../../src/index.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
+import { assertNoTableIsLeft, assertSound, openCounted, tweet, unitLines } from './load-cases.ts'
+import { rejects } from './scratch.ts'
+
+const random = randomFrom(testSeed())
+const below = (limit: number): number => Math.floor(random() * limit)
+const units = (count: number): number => count * unitLines
+const tweets = (count: number): Document[] => Array.from({ length: count }, (_, i) => tweet(i, i))
+
+/** Ids are the numbers of the documents. */
+async function assertHas(db: Database, count: number): Promise<void> {
+  const ids = (await db.find({}, { hint: 'scan' }).toArray()).map(({ _id }) => _id)
+  assert.equal(
+    ids,
+    Array.from({ length: count }, (_, i) => i)
+  )
+}
+
+for (const kind of ['iterable', 'async iterable'] as const) {
+  test(`what an ${kind} gave before it broke off is in, and its error is told`, async () => {
+    const opened = await openCounted()
+    const count = units(5) + below(units(3))
+    function* some(): Generator<Document> {
+      yield* tweets(count)
+      throw new TypeError('gone')
+    }
+    async function* later(): AsyncGenerator<Document> {
+      yield* some()
+    }
+    const source = kind === 'iterable' ? some() : later()
+    const failed = await opened.db.insertMany(source, { threads: 2 }).catch((error: unknown) => error)
+    assert.instance(failed, TypeError)
+    await assertHas(opened.db, count)
+    assert.ok(opened.ingestedTables > 0)
+    await opened[Symbol.asyncDispose]()
+    await assertNoTableIsLeft(opened.location)
+  })
+}
+
+test('what is no document ends it where it stands, in the middle of a unit', async () => {
+  const opened = await openCounted()
+  const at = units(3) + 77
+  const list: unknown[] = tweets(units(6))
+  list[at] = 'no document'
+  await rejects(opened.db.insertMany(list as Document[], { threads: 2 }), 'BadValue')
+  await assertHas(opened.db, at)
+  assert.ok(opened.ingestedTables > 0)
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
+
+test('ordered: nothing behind a document that is refused is inserted, in whatever unit it stands', async () => {
+  for (const bad of [{ _id: 3 }, { _id: units(4) - 1 }, { _id: [1] }, { _id: 'f', f: () => 1 }]) {
+    const opened = await openCounted()
+    const at = units(4) + below(unitLines)
+    const list: Document[] = [...tweets(at), bad, ...tweets(units(9)).slice(at)]
+    const failed = await opened.db.insertMany(list, { threads: 3 }).catch((error: unknown) => error)
+    assert.instance(failed, BulkWriteError)
+    const { insertedCount, writeErrors, insertedIds } = failed as BulkWriteError
+    assert.equal([insertedCount, writeErrors.map(({ index }) => index)], [at, [at]])
+    assert.equal(
+      Object.values(insertedIds),
+      Array.from({ length: at }, (_, i) => i)
+    )
+    await assertHas(opened.db, at)
+    assert.ok(opened.ingestedTables > 0)
+    await opened[Symbol.asyncDispose]()
+    await assertNoTableIsLeft(opened.location)
+  }
+})
+
+test('documents that a thread has when it dies are inserted all the same', async () => {
+  const opened = await openCounted()
+  const { db } = opened
+  const { postMessage } = Worker.prototype
+  let killed = 0
+  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+    postMessage.call(this, message, ...rest)
+    if (typeof message !== 'object' || message === null || !('unit' in message) || below(3) > 0) return
+    killed++
+    setTimeout(() => this.terminate(), below(30)).unref()
+  }
+  const list = Array.from({ length: units(20) }, (_, i) => ({ ...tweet(i, i), at: i % 3 === 0 ? new Date(i) : i }))
+  try {
+    const { insertedCount, insertedIds } = await db.insertMany(list, { threads: 2 })
+    assert.is(insertedCount, units(20))
+    assert.is(Object.keys(insertedIds).length, units(20))
+  } finally {
+    Worker.prototype.postMessage = postMessage
+  }
+  assert.ok(killed > 0)
+  assert.equal(await db.find({}).toArray(), list)
+  await assertSound(db)
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
+
+test('an async source that rests keeps nothing waiting', async () => {
+  await using opened = await openCounted()
+  const { db } = opened
+  const count = units(4) + 77
+  let goOn = (): void => {}
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  async function* source(): AsyncGenerator<Document> {
+    yield* tweets(count)
+    await waiting
+  }
+  const inserting = db.insertMany(source(), { threads: 2 })
+  for (let i = 0; i < 100 && (await db.countDocuments()) < count; i++) await sleep(100)
+  assert.is(await db.countDocuments(), count)
+  assert.ok(opened.ingestedTables > 0)
+  goOn()
+  assert.is((await inserting).insertedCount, count)
+})
+
+test('an async source may write to the collection that it fills', async () => {
+  await using opened = await openCounted()
+  const { db } = opened
+  async function* source(): AsyncGenerator<Document> {
+    for (let i = 0; i < units(6); i++) {
+      if (i % 700 === 0) await db.insertOne({ _id: `side ${i}` })
+      yield tweet(i, i)
+    }
+  }
+  assert.is((await db.insertMany(source(), { threads: 2 })).insertedCount, units(6))
+  assert.is(await db.countDocuments(), units(6) + Math.ceil(units(6) / 700))
+  await assertSound(db)
+})
+
+test('short lists go no way but the ordinary one, and long ones do not where there are to be no threads', async () => {
+  await using opened = await openCounted()
+  for (const [from, to] of [
+    [0, unitLines - 1],
+    [unitLines, unitLines + 300]
+  ] as const) {
+    await opened.db.insertMany(tweets(to).slice(from))
+    await opened.db.insertMany(new Set(tweets(to + 10_000).slice(from + 10_000)))
+  }
+  await opened.db.collection('none').insertMany(tweets(units(5)), { threads: 0 })
+  assert.is(opened.ingestedTables, 0)
+})
+
+test('a collection that is dropped meanwhile ends an insertMany, and leaves no table', async () => {
+  const opened = await openCounted()
+  const { db } = opened
+  const collection = db.collection('short')
+  let dropping: Promise<boolean> | undefined
+  function* source(): Generator<Document> {
+    for (let i = 0; i < units(20); i++) {
+      if (i === units(9)) dropping = db.dropCollection('short')
+      yield tweet(i, i)
+    }
+  }
+  const failed = await collection.insertMany(source(), { threads: 2 }).catch((error: unknown) => error)
+  assert.is((failed as { codeName?: string }).codeName, 'DatabaseNotOpen')
+  assert.is(await dropping, true)
+  await opened[Symbol.asyncDispose]()
+  await assertNoTableIsLeft(opened.location)
+})
+
+test('threads that are no number of them are refused', async () => {
+  await using opened = await openCounted()
+  for (const threads of [-1, 1.5, 65, '2', null]) {
+    await rejects(opened.db.insertMany([], { threads: threads as number }), 'BadValue')
+  }
+})
+
+test.run()
