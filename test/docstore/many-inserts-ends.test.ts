@@ -102,6 +102,18 @@ test('documents that a thread has when it dies are inserted all the same', async
   await assertNoTableIsLeft(opened.location)
 })
 
+test('documents that cannot be given an _id have one where they are stored', async () => {
+  await using opened = await openCounted()
+  const list = Array.from({ length: units(3) }, (_, i) => Object.freeze({ i }))
+  const { insertedIds } = await opened.db.insertMany(list, { threads: 2 })
+  const stored = await opened.db.find({}).toArray()
+  assert.equal(
+    stored.map(({ _id }) => String(_id)),
+    Object.values(insertedIds).map(String)
+  )
+  assert.ok(opened.ingestedTables > 0)
+})
+
 test('an async source that rests keeps nothing waiting', async () => {
   await using opened = await openCounted()
   const { db } = opened

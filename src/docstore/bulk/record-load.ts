@@ -7,6 +7,12 @@ import type { OpenCollection } from '../open-collection.ts'
 import { BulkLoad, type LoadHost } from './bulk-load.ts'
 import { defaultThreads } from './default-threads.ts'
 
+export interface TakenDocument {
+  readonly id: unknown
+  /** Of its record. */
+  readonly bytes: number
+}
+
 export class RecordLoad {
   readonly bulk: BulkLoad
   readonly #encoder: RecordEncoder
@@ -26,13 +32,13 @@ export class RecordLoad {
 
   /**
    * Takes a document as it is now.
-   * @returns bytes of its record; undefined for one that has to go the ordinary way, where it is told what is wrong with it, if
-   *   anything is
+   * @returns undefined for one that has to go the ordinary way, where it is told what is wrong with it, if anything is
    */
-  put(document: Document): number | undefined {
+  put(document: Document): TakenDocument | undefined {
     try {
-      const record = this.#recordOf(storedForm(document))
-      return this.bulk.put(record) ? record.length : undefined
+      const stored = storedForm(document)
+      const record = this.#recordOf(stored)
+      return this.bulk.put(record) ? { id: stored._id, bytes: record.length } : undefined
     } catch {
       return undefined
     }

@@ -142,11 +142,11 @@ export class ManyInserts {
   }
 
   #collect(load: RecordLoad, document: Document): boolean | Promise<boolean> {
-    const bytes = load.put(document)
-    if (bytes === undefined) return this.#leaveFor(document)
+    const taken = load.put(document)
+    if (taken === undefined) return this.#leaveFor(document)
     this.#taken++
-    this.#unitIds.push(document._id)
-    this.#unseen += bytes + bytesBeside
+    this.#unitIds.push(taken.id)
+    this.#unseen += taken.bytes + bytesBeside
     return (this.#unseen >= bytesPerLook || load.bulk.isUnitComplete) && this.#look(load)
   }
 
