@@ -91,7 +91,7 @@ export class WorkerRunner implements JobRunner {
 
 /** A thread and the jobs it was given. */
 class JobThread {
-  readonly #worker = startThread(import.meta.url, 'worker', resourceLimits)
+  readonly #worker = startThread(import.meta.url, 'worker', { resourceLimits })
   readonly #pending = new Map<number, PendingJob>()
   isAlive = true
 
