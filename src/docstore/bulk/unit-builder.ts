@@ -34,7 +34,7 @@ const noCounter = { nextId: undefined }
  */
 export async function buildUnit(request: LoadRequest, fileSystem: FileSystem): Promise<BuiltUnit | undefined> {
   const bytes = Buffer.from(request.unit.bytes, 0, request.unit.length)
-  if (!isUtf8(bytes)) return undefined
+  if (request.unit.kind === 'line' && !isUtf8(bytes)) return undefined
   const lines = new UnitLines(bytes, request.unit.kind, request.firstOrdinal)
   if (lines.count === 0 || lines.isOneTooLong) return undefined
   const building = await UnitBuilding.begin(request, lines, fileSystem)
