@@ -1,3 +1,4 @@
+import { ObjectId } from 'bson'
 import fc from 'fast-check'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -203,6 +204,18 @@ test('replacing an imported document by an equal one changes nothing, however it
   await db.importLines([new TextEncoder().encode('{"_id":1, "a" : [1.0,  "\\u0041"]}\n')])
   const { matchedCount, modifiedCount } = await db.replaceOne({ _id: 1 }, { a: [1, 'A'] })
   assert.equal([matchedCount, modifiedCount], [1, 0])
+  const _id = new ObjectId('65a1b2c3d4e5f60718293a4b')
+  await db.importLines([
+    new TextEncoder().encode(`{"_id":{"$oid":"${_id.toHexString()}"},  "a" : [1.0,  "\\u0041"]}\n`)
+  ])
+  for (const [replacement, isOther] of [
+    [{ a: [1, 'A'] }, 0],
+    [{ a: [1, 'B'] }, 1]
+  ] as const) {
+    const replaced = await db.replaceOne({ _id }, replacement)
+    assert.equal([replaced.matchedCount, replaced.modifiedCount], [1, isOther])
+  }
+  assert.equal(await db.get(_id), { _id, a: [1, 'B'] })
 })
 
 test.run()

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { IdKeys, keysOf } from '../../src/docstore/bulk/id-keys.ts'
-import { JsonRecord } from '../../src/docstore/documents/json-record.ts'
+import { JsonRecord, readDocument } from '../../src/docstore/documents/json-record.ts'
 import { endOfLeadingId } from '../../src/docstore/documents/leading-id.ts'
-import { encodeRecord } from '../../src/docstore/documents/record.ts'
+import { decodeRecord, encodeRecord } from '../../src/docstore/documents/record.ts'
 import { encodeKey } from '../../src/model/key.ts'
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { testSeed } from '../support/arbitraries.ts'
@@ -91,6 +91,37 @@ test("an _id that is read from a record's bytes is the document's, and so is its
     { seed, numRuns: runs }
   )
   assert.ok(found > runs / 4, `${found} of ${runs}`)
+})
+
+test('a line with an ObjectId in front, as mongoexport writes it, is a record of the same document', () => {
+  const hex = '65a1b2c3d4e5f60718293a4b'
+  const lines: readonly (readonly [line: string, isRecord: boolean])[] = [
+    [`{"_id":{"$oid":"${hex}"}}`, true],
+    [`{"_id":{"$oid":"${hex}"},"a":[1, "é"] , "b" : {"c":null}}`, true],
+    [`{"_id":{"$oid":"${hex}"},"at":{"$date":"2024-01-02T03:04:05Z"},"n":{"$numberLong":"5"}}`, true],
+    [`{"_id":{"$oid":"${hex.toUpperCase()}"},"a":1}`, false],
+    [`{"_id":{"$oid":"${hex}00"},"a":1}`, false],
+    [`{"_id":{"$oid":"${hex.slice(2)}"},"a":1}`, false],
+    [`{"_id":{"$oid":"${hex}" },"a":1}`, false],
+    [`{"_id": {"$oid":"${hex}"},"a":1}`, false],
+    [`{"_id":{"$oid":"${hex}"} ,"a":1}`, false],
+    [`{"_id":{"$oid":"${hex}","x":1},"a":1}`, false],
+    [`{"_id":{"$oid":"${hex}"}`, false]
+  ]
+  for (const [line, isRecord] of lines) {
+    const bytes = Buffer.from(`xx${line}`).subarray(2)
+    const record = JsonRecord.ofLine(bytes)
+    assert.is(record !== undefined, isRecord, line)
+    if (record === undefined) continue
+    const { document, isJson } = readDocument(bytes)
+    assert.equal(record.id, new ObjectId(hex))
+    assert.equal(record.parse().document, document)
+    // What else is no JSON is told.
+    if (record.parse().isExact) assert.equal(decodeRecord(Buffer.from(record.bytes).toString()), document)
+    assert.is(record.parse().isExact, !line.includes('$date'), `${isJson}`)
+  }
+  const twice = JsonRecord.ofLine(Buffer.from(`{"_id":{"$oid":"${hex}"},"_id":7}`))
+  assert.throws(() => twice?.parse(), /more than one _id/)
 })
 
 test('whatever stands behind a line is no part of its _id', () => {

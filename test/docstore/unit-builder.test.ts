@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type LineKind, numbersFor } from '../../src/docstore/bulk/load-unit.ts'
 import { buildUnit } from '../../src/docstore/bulk/unit-builder.ts'
+import { JsonRecord } from '../../src/docstore/documents/json-record.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
 import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
 import { Scanner } from '../../src/sharded-bloom/byte-scan/scanner.ts'
@@ -15,6 +16,8 @@ interface Work {
   readonly copies: number
   /** Scans, by lines. */
   readonly scans: number
+  /** Objects that were made of lines, by lines. */
+  readonly objects: number
 }
 
 async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Promise<Work> {
@@ -32,6 +35,12 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
   const firstNumber = ingest.takeNumbers(numbers)
   let copied = 0
   let scans = 0
+  let objects = 0
+  const { parse } = JsonRecord.prototype
+  JsonRecord.prototype.parse = function () {
+    objects++
+    return parse.call(this)
+  }
   const { stage } = ByteIngest.prototype
   const { scan, scanStaged } = Scanner.prototype
   ByteIngest.prototype.stage = function (part) {
@@ -52,11 +61,12 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
     const built = await buildUnit({ plan, unit, firstOrdinal: 0, firstNumber, numbers }, fileSystem)
     assert.is(built?.documents, count)
   } finally {
+    Object.assign(JsonRecord.prototype, { parse })
     Object.assign(ByteIngest.prototype, { stage })
     Object.assign(Scanner.prototype, { scan, scanStaged })
     await store.close()
   }
-  return { copies: copied / text.length, scans: scans / count }
+  return { copies: copied / text.length, scans: scans / count, objects: objects / count }
 }
 
 const tweet = (id: string, i: number, more = ''): string =>
@@ -79,10 +89,11 @@ test('records of JSON are copied once, and scanned once, ObjectIds among them', 
   assert.ok(scans < 1.1, `${scans} scans`)
 })
 
-test('lines whose _id is not read from bytes are not copied for runs', async () => {
-  const { copies, scans } = await workOf((i) => tweet(oid(i), i))
+test('lines as mongoexport writes them are not copied for runs, and no object is made of them', async () => {
+  const { copies, scans, objects } = await workOf((i) => tweet(oid(i), i))
   assert.is(copies, 0)
   assert.ok(scans < 1.1, `${scans} scans`)
+  assert.ok(objects < 0.01, `${objects} objects`)
 })
 
 test('lines of both kinds in turn are copied once', async () => {

@@ -9,8 +9,17 @@ import { PetalError } from '../../model/errors.ts'
 import { readJson } from '../../model/extended-json.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
-import { endOfLeadingId, isTextId, leadingIdOffset, numberOfId } from './leading-id.ts'
-import { decodeRecord, jsonStart } from './record.ts'
+import {
+  digitsOfId,
+  endOfLeadingId,
+  isTextId,
+  leadingIdOffset,
+  leadingObjectIdDigits,
+  numberOfId
+} from './leading-id.ts'
+import { decodeRecord, jsonStart, objectIdMark } from './record.ts'
+
+const beforeDigits = new TextEncoder().encode(`${objectIdMark}{"_id":"`)
 
 export class JsonRecord {
   /** UTF-8, without the line's end. Not to be changed while the record is in use. */
@@ -29,12 +38,26 @@ export class JsonRecord {
   }
 
   /**
-   * undefined for a line that does not begin with an `_id` that is a whole number or a string without escapes.
+   * undefined for a line that does not begin with an `_id` that is a whole number, a string without escapes, or an ObjectId.
    * @param bytes valid UTF-8; relaxed or canonical Extended JSON
    */
   static ofLine(bytes: Uint8Array): JsonRecord | undefined {
     const end = endOfLeadingId(bytes, 0, bytes.length)
-    return end < 0 ? undefined : new JsonRecord(bytes, leadingId(bytes, 0, end), 'extended', 0)
+    return end < 0 ? JsonRecord.#ofExport(bytes) : new JsonRecord(bytes, leadingId(bytes, 0, end), 'extended', 0)
+  }
+
+  /** Of `{"_id":{"$oid":"…"}…` a record that has the digits alone: other bytes than the line's. */
+  static #ofExport(line: Uint8Array): JsonRecord | undefined {
+    const digits = leadingObjectIdDigits(line)
+    if (digits < 0) return undefined
+    const end = digits + digitsOfId
+    const rest = line.subarray(end + 2)
+    const bytes = new Uint8Array(beforeDigits.length + digitsOfId + 1 + rest.length)
+    bytes.set(beforeDigits)
+    bytes.set(line.subarray(digits, end + 1), beforeDigits.length)
+    bytes.set(rest, beforeDigits.length + digitsOfId + 1)
+    const hex = Buffer.from(line.buffer, line.byteOffset + digits, digitsOfId).toString('latin1')
+    return new JsonRecord(bytes, new ObjectId(hex), 'extendedObjectId', 1)
   }
 
   /**
@@ -56,11 +79,18 @@ export class JsonRecord {
    * @throws PetalError FailedToParse, or BadValue for what cannot be stored
    */
   parse(): { readonly document: Document; readonly isExact: boolean } {
-    if (this.form !== 'extended') return { document: decodeRecord(textOf(this.bytes)), isExact: true }
-    const { document, isJson } = readDocument(this.bytes)
-    if (Object.is(document._id, this.id)) return { document, isExact: isJson }
+    if (this.form === 'json' || this.form === 'objectId') {
+      return { document: decodeRecord(textOf(this.bytes)), isExact: true }
+    }
+    const { document, isJson } = readDocument(this.bytes.subarray(this.start))
+    const { id } = this
+    const written = id instanceof ObjectId ? id.toHexString() : id
     // JSON.parse keeps the last of equal keys.
-    throw new PetalError('FailedToParse', 'The line has more than one _id', { details: { path: '_id' } })
+    if (!Object.is(document._id, written)) {
+      throw new PetalError('FailedToParse', 'The line has more than one _id', { details: { path: '_id' } })
+    }
+    document._id = id
+    return { document, isExact: isJson }
   }
 }
 

@@ -12,6 +12,30 @@ const closingBrace = 0x7d
 const maxDigits = 16
 const maxIdCharacters = 1024
 
+const leadingObjectId = new TextEncoder().encode('{"_id":{"$oid":"')
+/** Hexadecimal, of an ObjectId. */
+export const digitsOfId = 24
+
+/**
+ * Where the 24 digits of an ObjectId begin that the line begins with, as `mongoexport` writes it; they end two bytes before the
+ * value does. −1 for any other line.
+ * @param bytes valid UTF-8
+ */
+export function leadingObjectIdDigits(bytes: Uint8Array): number {
+  const from = leadingObjectId.length
+  const end = from + digitsOfId
+  if (end + 2 >= bytes.length) return -1
+  for (let i = 0; i < from; i++) if (bytes[i] !== leadingObjectId[i]) return -1
+  for (let at = from; at < end; at++) if (!isDigit(bytes[at]!)) return -1
+  const isClosed = bytes[end] === quote && bytes[end + 1] === closingBrace
+  return isClosed && (bytes[end + 2] === comma || bytes[end + 2] === closingBrace) ? from : -1
+}
+
+/** As ObjectIds are written and hashed: upper case is left to whoever reads them. */
+function isDigit(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66)
+}
+
 /** Where the value begins, behind the line's beginning; a text's quote is part of it. */
 export const leadingIdOffset = leadingId.length
 

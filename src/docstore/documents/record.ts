@@ -78,8 +78,15 @@ export function jsonStart(record: Uint8Array, at = 0): 0 | 1 | undefined {
  */
 export function isSameDocument(encoded: string, stored: string): boolean {
   if (encoded === stored) return true
-  if (encoded[0] !== '{' || stored[0] !== '{') return false
-  return encoded === JSON.stringify(JSON.parse(stored))
+  if (encoded[0] !== stored[0]) return false
+  switch (stored[0]) {
+    case '{':
+      return encoded === JSON.stringify(JSON.parse(stored))
+    case objectIdMark:
+      return encoded.slice(1) === JSON.stringify(JSON.parse(stored.slice(1)))
+    default:
+      return false
+  }
 }
 
 function corrupt(text: string, cause?: unknown): PetalError {

@@ -24,6 +24,8 @@ export type JsonForm =
   | 'objectId'
   /** Extended JSON: objects whose keys begin with `$`, and integers beyond 2^53, are not read. */
   | 'extended'
+  /** Both. */
+  | 'extendedObjectId'
 
 export type ScanResult =
   | 'scanned'
@@ -185,6 +187,8 @@ export class Scanner implements ScannedDocument {
         return this.#constants.OBJECT_ID
       case 'extended':
         return this.#constants.EXTENDED_JSON
+      case 'extendedObjectId':
+        return this.#constants.EXTENDED_JSON | this.#constants.OBJECT_ID
     }
   }
 
