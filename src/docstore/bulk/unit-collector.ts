@@ -3,6 +3,7 @@
  *
  * Invariant: units, one behind the other and then the rest, are the bytes that came.
  */
+import { copyShared } from '../../model/copy-bytes.ts'
 import type { LineKind, LoadUnit } from './load-unit.ts'
 import { takeUnitMemory } from './unit-memory.ts'
 
@@ -80,8 +81,7 @@ export class UnitCollector {
       this.#hasRoom = false
       return false
     }
-    // By fill(), which takes a part of the time: set() takes shared memory word by word.
-    if (line.length > 0) this.#bytes.fill(line, this.#length, end)
+    copyShared(line, this.#bytes, this.#length)
     this.#bytes[end] = lineFeed
     this.#length = end + 1
     this.#ended++

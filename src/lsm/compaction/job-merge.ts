@@ -3,7 +3,7 @@
  *
  * Invariant: a table ends between two different keys only.
  */
-import { copyBytes } from '../format/bytes.ts'
+import { copyBytes } from '../../model/copy-bytes.ts'
 import type { Cursor } from '../format/cursor.ts'
 import { EntryRecord } from '../format/entry.ts'
 import { DropRules, Verdict } from './drop-rules.ts'

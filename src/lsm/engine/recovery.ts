@@ -8,8 +8,8 @@
  * 2. No log is appended to that existed before: its tail may be torn.
  */
 import { join } from 'node:path'
+import { copyShared } from '../../model/copy-bytes.ts'
 import type { JobRunner } from '../compaction/job.ts'
-import { copyShared } from '../format/bytes.ts'
 import { LogRecovery } from '../format/log-recovery.ts'
 import { logName, parseFileName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'

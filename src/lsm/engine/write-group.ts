@@ -5,8 +5,8 @@
  * Invariant: of the groups of a memtable only the last one may be open, so that it can grow in place.
  */
 
+import { copyShared } from '../../model/copy-bytes.ts'
 import { notSupported } from '../errors.ts'
-import { copyShared } from '../format/bytes.ts'
 import { maxPayloadBytes, recordHeaderBytes } from '../format/log-record.ts'
 import {
   batchHeaderBytes,

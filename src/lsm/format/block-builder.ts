@@ -1,5 +1,6 @@
 /** Writes the payload of one block after another (block.ts) straight into the output, where it may stay. */
-import { copyBytes, writeU32 } from './bytes.ts'
+import { copyBytes } from '../../model/copy-bytes.ts'
+import { writeU32 } from './bytes.ts'
 import type { EntryRanges } from './entry.ts'
 import type { TableOutput } from './table-output.ts'
 import { maxVarintBytes, writeVarint } from './varint.ts'

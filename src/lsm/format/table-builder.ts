@@ -6,13 +6,14 @@
  * 2. The same entries and options make the same bytes.
  * 3. A value of blockBytes or more stands alone in its block, so that it can be read by itself.
  */
+
+import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { BlockBuilder } from './block-builder.ts'
 import { BlockCompressor } from './block-compressor.ts'
 import { BlockIndexBuilder } from './block-index.ts'
-import { copyBytes } from './bytes.ts'
 import { Codec } from './codec.ts'
 import { EntryKind, type EntryRanges } from './entry.ts'
 import { footerBytes } from './footer.ts'

@@ -8,11 +8,11 @@
  *    to be durable before a third is written.
  */
 import { join } from 'node:path'
+import { copyShared } from '../../model/copy-bytes.ts'
 import type { TableJob, TableJobResult } from '../compaction/job.ts'
 import type { Pace } from '../compaction/job-queue.ts'
 import { runTableJob } from '../compaction/run-table-job.ts'
 import { notSupported } from '../errors.ts'
-import { copyShared } from '../format/bytes.ts'
 import { EntryKind, EntryRecord } from '../format/entry.ts'
 import { tableName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'

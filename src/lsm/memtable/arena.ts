@@ -8,8 +8,9 @@
  * 3. Chunks of a released arena go back to the pool and are overwritten: whoever reads an arena, in this thread or in
  *    another, holds it back from release.
  */
+
+import { copyShared } from '../../model/copy-bytes.ts'
 import type { ArenaChunk } from '../compaction/job.ts'
-import { copyShared } from '../format/bytes.ts'
 
 /** Bytes of a chunk, unless one group of batches needs more. */
 export const chunkBytes = 1 << 20

@@ -2,7 +2,7 @@
  * Copies short byte ranges one after another into blocks of memory, where they stay: fewer and cheaper allocations
  * than one for each. A block is never written twice; the garbage collector frees it with the last range in it.
  */
-import { copyBytes } from '../format/bytes.ts'
+import { copyBytes } from '../../model/copy-bytes.ts'
 
 const blockBytes = 8192
 

@@ -5,12 +5,13 @@
  * Invariant: before a document is scanned, every private pair of the segment that JSON can hold is registered, or its path
  * is not: a private pair is never taken for a hashed one.
  */
+
+import { copyShared } from '../../model/copy-bytes.ts'
 import { type Document, Type } from '../../model/types.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenSegment, ScannedDocument } from '../segment/open-segment.ts'
 import type { HashedPair } from '../segment/private-table.ts'
-import { copyLong } from './copy-long.ts'
 import { createWriter, type JsonWriter, type NotWritten } from './json-writer.ts'
 import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
@@ -149,7 +150,7 @@ export class Scanner implements ScannedDocument {
     const { INPUT, MAX_INPUT } = this.#constants
     this.#written = undefined
     if (bytes.length > MAX_INPUT) return false
-    copyLong(bytes, this.#u8, INPUT)
+    copyShared(bytes, this.#u8, INPUT)
     return true
   }
 

@@ -12,7 +12,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
-import { copyShared } from '../../format/bytes.ts'
+import { copyShared } from '../../../model/copy-bytes.ts'
 import { filterBits } from '../../format/key-filter.ts'
 import { chunkBytes } from '../../format/lz4/lz4.ts'
 import type { TableWriteOptions } from '../../format/table-options.ts'

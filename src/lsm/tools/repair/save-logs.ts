@@ -9,12 +9,12 @@
  * dropped what the earlier log has from there on, and so does repair.
  */
 import { join } from 'node:path'
+import { copyShared } from '../../../model/copy-bytes.ts'
 import { applyBatches } from '../../engine/apply-batches.ts'
 import { isTurnLong, nextTurn } from '../../engine/event-loop-turn.ts'
 import { flushJob } from '../../engine/table-jobs.ts'
 import { WriteBuffer } from '../../engine/write-buffer.ts'
 import { corruption, type Place } from '../../errors.ts'
-import { copyShared } from '../../format/bytes.ts'
 import { LogReader } from '../../format/log-reader.ts'
 import { logNumberOffset, readHeader, recordHeaderBytes } from '../../format/log-record.ts'
 import { decodeBatches, readFirstSequence } from '../../format/write-batch.ts'
