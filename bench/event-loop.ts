@@ -62,13 +62,19 @@ async function insert(db: Database, from: number, to: number, meter?: LoopMeter)
   for (let begin = from; begin < to; begin += batchDocuments) {
     meter?.pause()
     const documents: Document[] = []
-    for (let n = begin; n < Math.min(to, begin + batchDocuments); n++) {
-      documents.push(JSON.parse(lines.toString('utf8', lineStarts[n], lineStarts[n + 1])) as Document)
-    }
+    for (let n = begin; n < Math.min(to, begin + batchDocuments); n++) documents.push(documentAt(n))
     await turn()
     meter?.resume()
     await db.insertMany(documents)
   }
+}
+
+function documentAt(n: number): Document {
+  return JSON.parse(lines.toString('utf8', lineStarts[n], lineStarts[n + 1])) as Document
+}
+
+function* parsed(): Generator<Document> {
+  for (let n = 0; n < count; n++) yield documentAt(n)
 }
 
 function* chunks(): Generator<Uint8Array> {
@@ -102,6 +108,12 @@ try {
       await db.index.rebuild()
     })
     await phase('rebuild beside queries', () => besideQueries(db, db.index.rebuild()))
+  }
+  {
+    await using db = await openDatabase(join(directory, 'one call'))
+    await phase('import of objects, one insertMany, parsed on the way', async () => {
+      await db.insertMany(parsed())
+    })
   }
   {
     await using db = await openDatabase(join(directory, 'lines'))
