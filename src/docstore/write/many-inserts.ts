@@ -178,14 +178,26 @@ export class ManyInserts {
 
   /** Records of a unit that could not be taken as it was. */
   async #insertRecords(bytes: Uint8Array): Promise<void> {
-    const { recordRuns } = await import('../bulk/record-runs.ts')
-    for (const run of recordRuns(bytes, maxRunDocuments, runCharacters)) {
+    const { unitRecords } = await import('../bulk/unit-records.ts')
+    let run: (Document | JsonRecord)[] = []
+    for (const record of unitRecords(bytes)) {
       if (this.#isOver) break
-      const ids = this.#unitIds.slice(0, run.length)
-      this.#unitIds = this.#unitIds.slice(run.length)
-      await this.#insert(run, ids)
+      run.push(record)
+      if (run.length >= this.#runDocuments) {
+        await this.#insertCollected(run)
+        run = []
+      }
+      const slice = breathe(this.#sliceStart)
+      this.#sliceStart = slice instanceof Promise ? await slice : slice
     }
+    if (!this.#isOver) await this.#insertCollected(run)
     await this.#settle()
+  }
+
+  #insertCollected(run: readonly (Document | JsonRecord)[]): Promise<void> {
+    const ids = this.#unitIds.slice(0, run.length)
+    this.#unitIds = this.#unitIds.slice(run.length)
+    return this.#insert(run, ids)
   }
 
   async #flush(): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { edit, mutant } from './mutant.mjs'
 
 const committer = 'docstore/write/committer'
+const many = 'docstore/write/many-inserts'
 
 export const loads = [
   mutant(
@@ -95,5 +96,76 @@ export const loads = [
     'runs stay long where lines are refused',
     edit('docstore/bulk/unit-builder', ': Math.max(1, i - from)', ': runEntries'),
     'docstore/unit-builder'
+  ),
+  mutant(
+    'documents that were collected for a unit are left out where it is not filled',
+    edit(many, '      await this.pause()\n      await this.#flush()', '      await this.#flush()'),
+    'docstore/many-inserts-ends'
+  ),
+  mutant(
+    'records behind one that is refused are inserted',
+    edit(many, 'if (this.#isOver) break', ''),
+    'docstore/many-inserts-ends'
+  ),
+  mutant(
+    'ids of a unit that was published are told of the next one',
+    edit(many, '    this.#unitIds = this.#unitIds.slice(documents)\n', ''),
+    'docstore/many-inserts-ends'
+  ),
+  mutant(
+    'documents of a unit do not count for the places of others',
+    edit(many, '    this.#tried += documents\n', ''),
+    'docstore/many-inserts-ends',
+    'docstore/many-inserts'
+  ),
+  mutant(
+    'a document that cannot be collected is inserted before those that were',
+    edit(many, '    await this.pause()\n    return this.#isOver ||', '    return this.#isOver ||'),
+    'docstore/many-inserts',
+    'docstore/many-inserts-ends'
+  ),
+  mutant(
+    'short lists are collected for units',
+    edit(many, 'return expected >= this.#unitDocuments', 'return true'),
+    'docstore/many-inserts-ends'
+  ),
+  mutant(
+    'an ObjectId in a record is a text',
+    edit('docstore/bulk/unit-lines', "return markBytes === 0 ? 'json' : 'objectId'", "return 'json'"),
+    'docstore/many-inserts'
+  ),
+  mutant(
+    'the key of an ObjectId in a record is that of its digits',
+    edit('docstore/bulk/unit-builder', "this.#idEnds[i - from]!, form === 'objectId')", 'this.#idEnds[i - from]!)'),
+    'docstore/many-inserts'
+  ),
+  mutant(
+    'a record that JSON does not hold is stored as a line of an import would be',
+    edit('docstore/bulk/unit-builder', "this.#lines.kind === 'record')", 'false)'),
+    'docstore/unit-builder',
+    'docstore/many-inserts'
+  ),
+  mutant(
+    'digits of an ObjectId in upper case are taken for those it is hashed with',
+    edit(
+      'docstore/documents/leading-id',
+      '(code >= 0x61 && code <= 0x66)',
+      '((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)'
+    ),
+    'docstore/leading-id'
+  ),
+  mutant(
+    'of two ids of a line of mongoexport the first is taken',
+    edit(
+      'docstore/documents/json-record',
+      'if (!Object.is(document._id, written)) {',
+      "if (this.form === 'extended' && !Object.is(document._id, written)) {"
+    ),
+    'docstore/leading-id'
+  ),
+  mutant(
+    'threads of imports load what the process was told to load',
+    edit('docstore/bulk/load-threads', ', { isAlone: true }', ''),
+    'docstore/load-threads'
   )
 ]

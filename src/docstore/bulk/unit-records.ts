@@ -5,29 +5,14 @@ import { decodeRecord } from '../documents/record.ts'
 
 const lineFeed = 0x0a
 
-/**
- * @param unit records, each ended by a line feed
- * @param maxDocuments of a run @param maxBytes of a run, if it is not one record alone
- */
-export function* recordRuns(
-  unit: Uint8Array,
-  maxDocuments: number,
-  maxBytes: number
-): Generator<readonly (JsonRecord | Document)[]> {
+/** @param unit records, each ended by a line feed; those that are given as they stand are views of it */
+export function* unitRecords(unit: Uint8Array): Generator<JsonRecord | Document> {
   const bytes = Buffer.from(unit.buffer, unit.byteOffset, unit.length)
-  let run: (JsonRecord | Document)[] = []
-  let runStart = 0
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(lineFeed, start)
     if (end < 0) throw new RangeError('A unit ends in the middle of a record')
-    if (run.length === maxDocuments || (run.length > 0 && end - runStart > maxBytes)) {
-      yield run
-      run = []
-      runStart = start
-    }
     const record = new Uint8Array(unit.buffer, unit.byteOffset + start, end - start)
-    run.push(JsonRecord.ofRecord(record) ?? decodeRecord(textOf(record)))
+    yield JsonRecord.ofRecord(record) ?? decodeRecord(textOf(record))
     start = end + 1
   }
-  if (run.length > 0) yield run
 }
