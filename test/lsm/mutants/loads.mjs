@@ -79,7 +79,7 @@ export const loads = [
   ),
   mutant(
     'the last digit of a long _id is read as a double rounds it',
-    edit('docstore/import/leading-id', 'value * 10 + (bytes[at]! - 0x30)', 'value * 10 + bytes[at]! - 0x30'),
+    edit('docstore/documents/leading-id', 'value * 10 + (bytes[at]! - 0x30)', 'value * 10 + bytes[at]! - 0x30'),
     'docstore/leading-id'
   ),
   mutant(
