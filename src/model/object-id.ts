@@ -15,13 +15,14 @@ export function objectIdBytes(value: unknown): Uint8Array {
 }
 
 /**
- * The 24 hexadecimal digits. Not by toJSON(), which applications give their own.
+ * The 24 hexadecimal digits, in lower case. Not by toJSON(), which applications give their own.
  * @throws PetalError BadValue for a value that only says that it is an ObjectId
  * @example
  * objectIdDigits(new ObjectId('00112233445566778899aabb')) // '00112233445566778899aabb'
  */
 export function objectIdDigits(value: unknown): string {
   const hex = (value as { toHexString?(): unknown }).toHexString?.()
-  if (typeof hex === 'string' && allDigits.test(hex)) return hex
+  // They are hashed: the same id is to have the same, whoever wrote it.
+  if (typeof hex === 'string' && allDigits.test(hex)) return hex.toLowerCase()
   throw new PetalError('BadValue', `An ObjectId has 24 hexadecimal digits, not ${String(hex)}`)
 }

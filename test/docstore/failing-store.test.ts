@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, open } from '../../src/index.ts'
+import { type Database, type Document, open, type PetalError } from '../../src/index.ts'
 import { FailingLevel } from './odd-stores.ts'
 import { rejects } from './scratch.ts'
 
@@ -52,6 +52,32 @@ test('an update and a delete that failed change nothing', () =>
     assert.is((await db.updateMany({}, { $set: { more: 1 } })).modifiedCount, 10)
     assert.is(await db.countDocuments({ more: 1, kept: true }), 10)
   }))
+
+test('of an insertMany that failed the first documents are there, and no others', async () => {
+  for (const isAsync of [false, true]) {
+    for (let successes = 0; successes < 8; successes++) {
+      await withStore(async (db, store) => {
+        const list = Array.from({ length: 4000 }, (_, i) => ({ _id: `n${i}`, n: i }))
+        store.successes = successes
+        store.failures = 1
+        async function* later(): AsyncGenerator<Document> {
+          for (const document of list) {
+            // The run before has time to fail.
+            if (document.n % 50 === 0) await sleep(1)
+            yield document
+          }
+        }
+        const failed = await db.insertMany(isAsync ? later() : list).catch((error: unknown) => error)
+        const found = (await db.find({ n: { $gte: 0 } }).toArray()).map(({ n }) => n)
+        assert.equal(
+          found,
+          Array.from({ length: found.length }, (_, i) => i)
+        )
+        if (found.length < list.length) assert.is((failed as PetalError).codeName, 'StoreFailure')
+      })
+    }
+  }
+})
 
 test('a batch prepared while another failed falls with it, and the ids of both are free', () =>
   withStore(async (db, store) => {

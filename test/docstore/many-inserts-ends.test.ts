@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { UnitCollector } from '../../src/docstore/bulk/unit-collector.ts'
 import { BulkWriteError, type Database, type Document } from '../../src/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
@@ -87,7 +88,7 @@ test('documents that a thread has when it dies are inserted all the same', async
     killed++
     setTimeout(() => this.terminate(), below(30)).unref()
   }
-  const list = Array.from({ length: units(20) }, (_, i) => ({ ...tweet(i, i), at: i % 3 === 0 ? new Date(i) : i }))
+  const list = Array.from({ length: units(20) }, (_, i) => ({ ...tweet(i, i), at: i % 50 === 0 ? new Date(i) : i }))
   try {
     const { insertedCount, insertedIds } = await db.insertMany(list, { threads: 2 })
     assert.is(insertedCount, units(20))
@@ -111,6 +112,102 @@ test('documents that cannot be given an _id have one where they are stored', asy
     stored.map(({ _id }) => String(_id)),
     Object.values(insertedIds).map(String)
   )
+  assert.ok(opened.ingestedTables > 0)
+})
+
+test('what no document may have for an _id is refused, and what a getter gives twice, wherever in a unit it stands', async () => {
+  const odd: readonly (() => Document)[] = [
+    () => Object.freeze({ _id: undefined, odd: true }),
+    () => {
+      let n = 1e6
+      return {
+        get _id() {
+          return n++
+        }
+      }
+    },
+    () => ({ _id: 1.5, big: 'é'.repeat(9 << 20) }),
+    () => ({ _id: 'é', big: 'é'.repeat(9 << 20) })
+  ]
+  for (const make of odd) {
+    for (const threads of [0, 2]) {
+      await using opened = await openCounted()
+      const { db } = opened
+      const list = tweets(units(3))
+      // Few lines in many bytes are no unit: there have to be others before it.
+      list[400] = make()
+      const failed = await db.insertMany(list, { threads, ordered: false }).catch((error: unknown) => error)
+      assert.instance(failed, BulkWriteError)
+      assert.equal(
+        (failed as BulkWriteError).writeErrors.map(({ index }) => index),
+        [400]
+      )
+      assert.is(await db.countDocuments(), units(3) - 1)
+      await assertSound(db)
+    }
+  }
+})
+
+test('null is an _id once, in a unit, too', async () => {
+  await using opened = await openCounted()
+  const { db } = opened
+  const list = tweets(units(3))
+  for (const i of [40, 700, 701]) list[i] = Object.freeze({ _id: null, i })
+  const failed = await db.insertMany(list, { threads: 2, ordered: false }).catch((error: unknown) => error)
+  assert.equal(
+    (failed as BulkWriteError).writeErrors.map(({ index, codeName }) => [index, codeName]),
+    [
+      [700, 'DuplicateKey'],
+      [701, 'DuplicateKey']
+    ]
+  )
+  assert.equal(await db.getMany([null]), [{ _id: null, i: 40 }])
+  await assertSound(db)
+})
+
+test('documents that JSON does not hold go the ordinary way where there are many of them', async () => {
+  for (const [every, isLoaded] of [
+    [1, false],
+    [4, false],
+    [100, true]
+  ] as const) {
+    await using opened = await openCounted()
+    const { db } = opened
+    const list = tweets(units(6)).map((document, i) => (i % every === 0 ? { ...document, at: new Date(i) } : document))
+    await db.insertMany(list, { threads: 2 })
+    assert.is(opened.ingestedTables > 0, isLoaded, `one in ${every}`)
+    assert.equal(await db.find({}).toArray(), list)
+    await assertSound(db)
+  }
+})
+
+test('a source that trickles does not keep a unit waiting for long', async () => {
+  await using opened = await openCounted()
+  const { db } = opened
+  let isEnough = false
+  async function* source(): AsyncGenerator<Document> {
+    yield* tweets(units(2) + 10)
+    for (let i = 0; !isEnough; i++) {
+      await sleep(300)
+      yield { _id: `late ${i}` }
+    }
+  }
+  const inserting = db.insertMany(source(), { threads: 2 })
+  for (let i = 0; i < 60 && (await db.countDocuments()) < units(2) + 10; i++) await sleep(100)
+  const count = await db.countDocuments()
+  isEnough = true
+  await inserting
+  assert.ok(count >= units(2) + 10, `${count} documents`)
+})
+
+test('an async iterator whose answers are no promises is read', async () => {
+  await using opened = await openCounted()
+  let i = 0
+  const iterator = {
+    next: () => (i < units(4) ? { done: false, value: { _id: i++ } } : { done: true, value: undefined })
+  }
+  const source = { [Symbol.asyncIterator]: () => iterator } as unknown as AsyncIterable<Document>
+  assert.is((await opened.db.insertMany(source, { threads: 2 })).insertedCount, units(4))
   assert.ok(opened.ingestedTables > 0)
 })
 
@@ -150,6 +247,12 @@ test('an async source may write to the collection that it fills', async () => {
 
 test('short lists go no way but the ordinary one, and long ones do not where there are to be no threads', async () => {
   await using opened = await openCounted()
+  let collected = 0
+  const { put } = UnitCollector.prototype
+  UnitCollector.prototype.put = function (line) {
+    collected++
+    return put.call(this, line)
+  }
   for (const [from, to] of [
     [0, unitLines - 1],
     [unitLines, unitLines + 300]
@@ -158,7 +261,10 @@ test('short lists go no way but the ordinary one, and long ones do not where the
     await opened.db.insertMany(new Set(tweets(to + 10_000).slice(from + 10_000)))
   }
   await opened.db.collection('none').insertMany(tweets(units(5)), { threads: 0 })
+  UnitCollector.prototype.put = put
   assert.is(opened.ingestedTables, 0)
+  // Of iterables whose length nobody knows the second begins where a segment ends.
+  assert.is(collected, 0)
 })
 
 test('a collection that is dropped meanwhile ends an insertMany, and leaves no table', async () => {

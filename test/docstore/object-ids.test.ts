@@ -16,6 +16,13 @@ class Old {
   }
 }
 
+/** Says its digits in capitals. */
+class Loud extends Old {
+  override toHexString(): string {
+    return digits.toUpperCase()
+  }
+}
+
 class Claimed {
   readonly _bsontype = 'ObjectId'
 }
@@ -40,12 +47,13 @@ test('an ObjectId inside an _id is stored by its digits, too', async () => {
 
 for (const [name, make] of Object.entries(forms)) {
   test(`a document that ${name}: an ObjectId is stored by its digits, whatever its toJSON() says`, async () => {
-    for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old()]) {
+    for (const id of [Object.assign(new ObjectId(digits), { toJSON: () => 'mine' }), new Old(), new Loud()]) {
       const db = await open('unused', { store: 'memory' })
       await db.insertOne(make(id))
       const expected = make(new ObjectId(digits))
       assert.equal(await db.find({}).toArray(), [expected])
       assert.equal(await db.get(new ObjectId(digits)), expected)
+      assert.equal((await db.verify()).problems, [])
       await rejects(db.insertOne({ _id: new ObjectId(digits) }), 'DuplicateKey')
       await db.close()
     }

@@ -125,7 +125,7 @@ export class BulkLoad {
     return rest
   }
 
-  /** Takes a record; advance() follows, now and then. False where there is no room: advance() comes first. */
+  /** Takes a record; advance() follows, now and then. False where there is no room: it goes the ordinary way, after leave(). */
   put(record: Uint8Array): boolean {
     return this.#collector.put(record)
   }

@@ -1,22 +1,27 @@
 /** Objects into units of a bulk load: here they become records, which threads index and store as they are. */
+import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { RecordEncoder } from '../documents/record-encoder.ts'
-import { storedForm } from '../documents/stored-form.ts'
+import { lookInto, storedForm } from '../documents/stored-form.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { BulkLoad, type LoadHost } from './bulk-load.ts'
 import { defaultThreads } from './default-threads.ts'
 
-export interface TakenDocument {
-  readonly id: unknown
-  /** Of its record. */
-  readonly bytes: number
-}
+/**
+ * Documents that JSON does not hold exactly are taken apart here and once more in a thread, at twice the cost of one of these:
+ * where there are more than so many of them, and than one in so many, all go the ordinary way.
+ */
+const fewFlat = 64
+const rareFlat = 32
 
 export class RecordLoad {
   readonly bulk: BulkLoad
   readonly #encoder: RecordEncoder
   readonly #arena = new RecordArena('passing')
+  /** Since it began to collect: documents, and those among them that JSON does not hold. */
+  #taken = 0
+  #flat = 0
 
   private constructor(collection: OpenCollection, bulk: BulkLoad) {
     this.bulk = bulk
@@ -30,22 +35,43 @@ export class RecordLoad {
     return bulk && new RecordLoad(collection, bulk)
   }
 
+  /** As BulkLoad.tryToBegin(). */
+  tryToBegin(): boolean {
+    this.#taken = 0
+    this.#flat = 0
+    return this.bulk.tryToBegin()
+  }
+
   /**
    * Takes a document as it is now.
-   * @returns undefined for one that has to go the ordinary way, where it is told what is wrong with it, if anything is
+   * @returns its `_id`; undefined for one that has to go the ordinary way, where it is told what is wrong with it, if anything is
    */
-  put(document: Document): TakenDocument | undefined {
+  put(document: Document): unknown {
     try {
-      const stored = storedForm(document)
+      const stored = lookInto(() => storedForm(document))
+      const id = idOf(stored)
+      if (id === undefined || id === null) return undefined
       const record = this.#recordOf(stored)
-      return this.bulk.put(record) ? { id: stored._id, bytes: record.length } : undefined
-    } catch {
-      return undefined
+      // A getter may give another one.
+      if (record === undefined || !Object.is(idOf(stored), id) || !this.bulk.put(record)) return undefined
+      return id
+    } catch (error) {
+      if (error instanceof PetalError) return undefined
+      throw error
     }
   }
 
-  #recordOf(document: Document): Uint8Array {
-    const plain = this.#encoder.plain(0, document, this.#arena)
-    return plain?.record ?? this.#arena.encode(this.#encoder.flat(document).record)
+  #recordOf(stored: Document): Uint8Array | undefined {
+    this.#taken++
+    const plain = this.#encoder.plain(0, stored, this.#arena)
+    if (plain !== undefined) return plain.record
+    this.#flat++
+    if (this.#flat > fewFlat && this.#flat * rareFlat > this.#taken) return undefined
+    return this.#arena.encode(this.#encoder.flat(stored).record)
   }
+}
+
+/** @throws PetalError BadValue */
+function idOf(document: Document): unknown {
+  return lookInto(() => document._id)
 }

@@ -78,7 +78,6 @@ export class IndexedRecords {
     const plain = this.encoder.plain(version, document, arena)
     if (plain === undefined) return undefined
     const { form, written, record } = plain
-    assertStorable(record.length)
     admit?.(decodeRecord(decoder.decode(record)))
     const markBytes = form === 'objectId' ? 1 : 0
     if (!this.#index.addBytes(version, written, markBytes, record.length - markBytes, form)) {

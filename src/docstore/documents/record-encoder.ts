@@ -60,6 +60,7 @@ export class RecordEncoder {
       // No text has fewer bytes than characters: one that is much too long is not encoded at all.
       assertStorable(text.length)
       const record = arena.encode(text)
+      assertStorable(record.length)
       return { form, written: record, record }
     } catch (cause) {
       throw unreadable(cause)

@@ -11,9 +11,9 @@ import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import { defaultThreads } from '../bulk/default-threads.ts'
 import { checkThreads } from '../bulk/threads-option.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { type ImportOptions, type ImportResult, ImportRun } from './import-run.ts'
+import { patiently } from '../write/patient-source.ts'
+import { type ImportOptions, type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
-import { type LineSource, patiently } from './patient-source.ts'
 import { maxLineBytes } from './read-line.ts'
 
 export async function importLines(

@@ -17,6 +17,8 @@ import { BadLine, readLine } from './read-line.ts'
 /** Bytes of lines after which a run is full, however few its documents are. */
 const maxRunBytes = 4 * 1024 * 1024
 
+export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
 export interface ImportOptions extends ThreadsOption {
   /** End the import at the first line that cannot be imported, with its BadLine. Default false: skip it. */
   readonly strict?: boolean

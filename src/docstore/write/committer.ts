@@ -97,7 +97,13 @@ export class Committer {
     return this.#feed.streams.length > 0
   }
 
-  begin(kind: CommitKind): Commit {
+  /** Commits that failed so far. */
+  get failures(): number {
+    return this.#failures
+  }
+
+  /** @param failuresBefore others, and the commit fails as well: it would stand in for what was to come before it */
+  begin(kind: CommitKind, failuresBefore = this.#failures): Commit {
     const batch = this.#store.newBatch()
     return {
       kind,
@@ -109,7 +115,7 @@ export class Committer {
       removed: [],
       documents: 0,
       documentBytes: 0,
-      failuresBefore: this.#failures,
+      failuresBefore,
       done: Promise.resolve()
     }
   }

@@ -2,10 +2,10 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ThreadsOption } from '../bulk/threads-option.ts'
-import { patiently } from '../import/patient-source.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { InsertManyResult } from '../results.ts'
 import { ManyInserts } from './many-inserts.ts'
+import { patiently } from './patient-source.ts'
 
 export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 

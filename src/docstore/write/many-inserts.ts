@@ -20,9 +20,6 @@ const firstRunDocuments = 100
 /** As many as a batch takes: an import by runs of 250 took a tenth more of the processor (measured). */
 const maxRunDocuments = 1000
 const runCharacters = 4 * 1024 * 1024
-/** Bytes of records between two looks at the clock, some 0.1 ms, and what each counts for beside its own. */
-const bytesPerLook = 16 * 1024
-const bytesBeside = 512
 
 export class ManyInserts {
   readonly #collection: OpenCollection
@@ -35,6 +32,10 @@ export class ManyInserts {
   #run: Document[] = []
   #runDocuments = firstRunDocuments
   #underWay: Promise<void> = Promise.resolve()
+  /** Commits that had failed when the last run was handed over. */
+  #failuresBefore: number | undefined
+  /** Why what was under way failed. */
+  #failure: { readonly cause: unknown } | undefined
   /** Documents whose insertion has been tried. */
   #tried = 0
   readonly #insertedIds: Record<number, unknown> = {}
@@ -42,12 +43,8 @@ export class ManyInserts {
   #insertedCount = 0
   /** Looked for when units may be of use; null when it has been seen that they are not. */
   #load: RecordLoad | null | undefined
-  /** `_id`s of the documents that were collected for units, from number #tried on. */
-  #unitIds: unknown[] = []
   #sliceStart = performance.now()
-  #unseen = 0
   #isOver = false
-  #hasStoreFailed = false
 
   /** @param count of the documents, where it is known */
   constructor(collection: OpenCollection, options: InsertManyOptions, count: number | undefined) {
@@ -62,7 +59,7 @@ export class ManyInserts {
 
   /** The store failed: nothing more is inserted. */
   get hasFailed(): boolean {
-    return this.#hasStoreFailed || this.#load?.bulk.hasFailed === true
+    return this.#failure !== undefined || this.#load?.bulk.hasFailed === true
   }
 
   /** Documents wait for others that may be late: thousands, where they are collected for threads. */
@@ -77,6 +74,7 @@ export class ManyInserts {
 
   /** A document gets its `_id` as it is taken. @returns true when no other may follow @throws PetalError BadValue */
   take(document: unknown): boolean | Promise<boolean> {
+    if (this.#isOver) return true
     assertDocument(document)
     this.#collection.writer.ensureId(document)
     const load = this.#load
@@ -91,7 +89,7 @@ export class ManyInserts {
       await this.pause()
       await this.#flush()
     }
-    await this.#settle()
+    await this.#underWay
     const insertedCount = this.#insertedCount
     const insertedIds = this.#insertedIds
     const [first, ...others] = this.#writeErrors
@@ -127,7 +125,7 @@ export class ManyInserts {
 
   async #tryToLoad(document: Document): Promise<boolean> {
     if (await this.#flush()) return true
-    await this.#settle()
+    await this.#underWay
     if (this.#load === undefined) {
       // Loaded here and not above: it needs Node's threads.
       const { RecordLoad } = await import('../bulk/record-load.ts')
@@ -137,24 +135,16 @@ export class ManyInserts {
       this.#load = RecordLoad.for(this.#collection, host, this.#options.threads) ?? null
     }
     const load = this.#load
-    if (load?.bulk.isDue && load.bulk.tryToBegin()) return this.#collect(load, document)
+    if (load?.bulk.isDue && load.tryToBegin()) return this.#collect(load, document)
     return this.#takeOrdinarily(document)
   }
 
   #collect(load: RecordLoad, document: Document): boolean | Promise<boolean> {
-    const taken = load.put(document)
-    if (taken === undefined) return this.#leaveFor(document)
-    this.#taken++
-    this.#unitIds.push(taken.id)
-    this.#unseen += taken.bytes + bytesBeside
-    return (this.#unseen >= bytesPerLook || load.bulk.isUnitComplete) && this.#look(load)
-  }
-
-  #look(load: RecordLoad): boolean | Promise<boolean> {
-    this.#unseen = 0
+    const id = load.put(document)
+    if (id === undefined) return this.#leaveFor(document)
+    this.#insertedIds[this.#taken++] = id
     const slice = breathe(this.#sliceStart)
-    if (slice instanceof Promise || load.bulk.isUnitComplete) return this.#advance(load, slice)
-    return false
+    return (slice instanceof Promise || load.bulk.isUnitComplete) && this.#advance(load, slice)
   }
 
   async #advance(load: RecordLoad, slice: number | Promise<number>): Promise<boolean> {
@@ -170,8 +160,6 @@ export class ManyInserts {
   }
 
   #published(documents: number): void {
-    for (let i = 0; i < documents; i++) this.#insertedIds[this.#tried + i] = this.#unitIds[i]
-    this.#unitIds = this.#unitIds.slice(documents)
     this.#tried += documents
     this.#insertedCount += documents
   }
@@ -181,23 +169,17 @@ export class ManyInserts {
     const { unitRecords } = await import('../bulk/unit-records.ts')
     let run: (Document | JsonRecord)[] = []
     for (const record of unitRecords(bytes)) {
-      if (this.#isOver) break
+      if (this.#isOver) return
       run.push(record)
       if (run.length >= this.#runDocuments) {
-        await this.#insertCollected(run)
+        await this.#insert(run)
         run = []
       }
       const slice = breathe(this.#sliceStart)
       this.#sliceStart = slice instanceof Promise ? await slice : slice
     }
-    if (!this.#isOver) await this.#insertCollected(run)
-    await this.#settle()
-  }
-
-  #insertCollected(run: readonly (Document | JsonRecord)[]): Promise<void> {
-    const ids = this.#unitIds.slice(0, run.length)
-    this.#unitIds = this.#unitIds.slice(run.length)
-    return this.#insert(run, ids)
+    if (run.length > 0 && !this.#isOver) await this.#insert(run)
+    await this.#underWay
   }
 
   async #flush(): Promise<boolean> {
@@ -208,43 +190,48 @@ export class ManyInserts {
     return this.#isOver
   }
 
-  /** @param given the documents' `_id`s, where the caller had others than those of what is inserted */
-  async #insert(run: readonly (Document | JsonRecord)[], given?: readonly unknown[]): Promise<void> {
+  async #insert(run: readonly (Document | JsonRecord)[]): Promise<void> {
+    // Whatever followed what failed would leave a hole.
+    if (this.#failure !== undefined) throw this.#failure.cause
     const { ordered = true } = this.#options
     try {
-      const { ids, errors, count, characters, done } = await this.#collection.writer.insert(run, ordered)
-      // Its error is thrown below, when it is awaited.
-      done.catch(ignore)
+      const { writer } = this.#collection
+      const { failures } = writer
+      const inserting = writer.insert(run, ordered, this.#failuresBefore)
+      this.#failuresBefore = failures
+      const { ids, errors, count, characters, done } = await inserting
+      done.catch((cause: unknown) => this.#failed(cause))
       await this.#underWay.catch(async (error: unknown) => {
         // Whoever is told that it failed is told when nothing of it is being written any more.
         await done.catch(ignore)
         throw error
       })
       this.#underWay = done
-      ids.forEach((id, i) => {
-        if (id !== undefined) this.#insertedIds[this.#tried + i] = given === undefined ? id : given[i]
-      })
-      for (const error of errors) this.#writeErrors.push({ ...error, index: this.#tried + error.index })
+      // The caller's own, where it was collected before.
+      for (const [i, id] of ids.entries()) if (id !== undefined) this.#insertedIds[this.#tried + i] ??= id
+      for (const error of errors) this.#refused({ ...error, index: this.#tried + error.index }, ordered)
       this.#tried += run.length
       this.#insertedCount += count
       if (count > 0) {
         const fitting = Math.floor((runCharacters * count) / characters)
         this.#runDocuments = Math.max(1, Math.min(maxRunDocuments, fitting))
       }
-      this.#isOver = ordered && errors.length > 0
-    } catch (error) {
-      this.#hasStoreFailed = true
-      throw error
+    } catch (cause) {
+      this.#failed(cause)
+      throw cause
     }
   }
 
-  async #settle(): Promise<void> {
-    try {
-      await this.#underWay
-    } catch (error) {
-      this.#hasStoreFailed = true
-      throw error
-    }
+  #refused(error: WriteError, isLast: boolean): void {
+    this.#writeErrors.push(error)
+    // It may have been collected, as those behind it.
+    const end = isLast ? this.#taken : error.index + 1
+    for (let i = error.index; i < end; i++) delete this.#insertedIds[i]
+    this.#isOver = isLast
+  }
+
+  #failed(cause: unknown): void {
+    this.#failure ??= { cause }
   }
 }
 

@@ -98,9 +98,15 @@ export class Writer {
   /**
    * Inserts a run of documents; resolves when the last of its batches is under way.
    * @param ordered stop at the first document that is refused
+   * @param failuresBefore as `failures` was when the run before was handed over: should that fail, this one does
    */
-  insert(documents: readonly (Document | JsonRecord)[], ordered: boolean): Promise<Inserted> {
-    return this.#enqueue(() => this.#insert(documents, ordered))
+  insert(documents: readonly (Document | JsonRecord)[], ordered: boolean, failuresBefore?: number): Promise<Inserted> {
+    return this.#enqueue(() => this.#insert(documents, ordered, failuresBefore))
+  }
+
+  /** Batches that the store has refused. */
+  get failures(): number {
+    return this.#committer.failures
   }
 
   /** Runs a task that reads and writes, with no other write under way. */
@@ -229,7 +235,11 @@ export class Writer {
     )
   }
 
-  async #insert(documents: readonly (Document | JsonRecord)[], ordered: boolean): Promise<Inserted> {
+  async #insert(
+    documents: readonly (Document | JsonRecord)[],
+    ordered: boolean,
+    failuresBefore?: number
+  ): Promise<Inserted> {
     await this.#ids.prepare()
     const entries: (Entry | PetalError)[] = []
     let sliceStart = performance.now()
@@ -248,7 +258,7 @@ export class Writer {
     const errors: WriteError[] = []
     let count = 0
     let characters = 0
-    let commit = this.#committer.begin('insert')
+    let commit = this.#committer.begin('insert', failuresBefore)
     let unseen = 0
     try {
       for (let i = 0; i < entries.length; i++) {
@@ -279,7 +289,7 @@ export class Writer {
         characters += commit.batch.size
         await this.#committer.start(commit)
         commits.push(commit.done)
-        commit = this.#committer.begin('insert')
+        commit = this.#committer.begin('insert', failuresBefore)
       }
       characters += commit.batch.size
       await this.#committer.start(commit)

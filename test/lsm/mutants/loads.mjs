@@ -103,13 +103,32 @@ export const loads = [
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'records behind one that is refused are inserted',
-    edit(many, 'if (this.#isOver) break', ''),
+    'ids of documents behind the last one are told',
+    edit(many, 'isLast ? this.#taken : error.index + 1', 'error.index + 1'),
     'docstore/many-inserts-ends'
   ),
   mutant(
-    'ids of a unit that was published are told of the next one',
-    edit(many, '    this.#unitIds = this.#unitIds.slice(documents)\n', ''),
+    'what was collected is told by ids that are copies',
+    edit(many, 'this.#insertedIds[this.#tried + i] ??= id', 'this.#insertedIds[this.#tried + i] = id'),
+    'docstore/many-inserts'
+  ),
+  mutant(
+    'a run is inserted though the one before it failed',
+    edit(many, 'writer.insert(run, ordered, this.#failuresBefore)', 'writer.insert(run, ordered)'),
+    'docstore/failing-store'
+  ),
+  mutant(
+    'null is made an id of its own by a thread',
+    edit('docstore/bulk/record-load', 'if (id === undefined || id === null) return undefined', ''),
+    'docstore/many-inserts-ends'
+  ),
+  mutant(
+    'documents that JSON does not hold are collected however many there are',
+    edit(
+      'docstore/bulk/record-load',
+      'if (this.#flat > fewFlat && this.#flat * rareFlat > this.#taken) return undefined',
+      ''
+    ),
     'docstore/many-inserts-ends'
   ),
   mutant(
@@ -140,12 +159,6 @@ export const loads = [
     'docstore/many-inserts'
   ),
   mutant(
-    'a record that JSON does not hold is stored as a line of an import would be',
-    edit('docstore/bulk/unit-builder', "this.#lines.kind === 'record')", 'false)'),
-    'docstore/unit-builder',
-    'docstore/many-inserts'
-  ),
-  mutant(
     'digits of an ObjectId in upper case are taken for those it is hashed with',
     edit(
       'docstore/documents/leading-id',
@@ -162,10 +175,5 @@ export const loads = [
       "if (this.form === 'extended' && !Object.is(document._id, written)) {"
     ),
     'docstore/leading-id'
-  ),
-  mutant(
-    'threads of imports load what the process was told to load',
-    edit('docstore/bulk/load-threads', ', { isAlone: true }', ''),
-    'docstore/load-threads'
   )
 ]

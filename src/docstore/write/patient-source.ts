@@ -1,7 +1,5 @@
 /** What many documents come from, and what is done while nothing comes. */
 
-export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
-
 /** Documents wait no longer for others than this, however many would be inserted together. */
 const patienceMilliseconds = 500
 
@@ -23,7 +21,8 @@ export async function* patiently<T>(source: AsyncIterable<T> | Iterable<T>, wait
   let isOver = false
   try {
     for (;;) {
-      const next = iterator.next()
+      // An iterator that was written by hand may give what is no promise.
+      const next = Promise.resolve(iterator.next())
       // One that fails is not closed.
       isOver = true
       if (waiting.isWaiting && !(await patience.isInTime(next))) {
@@ -42,7 +41,7 @@ export async function* patiently<T>(source: AsyncIterable<T> | Iterable<T>, wait
 
 /** Closes a source that has been asked for more: it would answer after that has come, if ever. */
 function leave(iterator: AsyncIterator<unknown>, error: unknown): never {
-  iterator.return?.().catch(() => {})
+  Promise.resolve(iterator.return?.()).catch(() => {})
   throw error
 }
 
