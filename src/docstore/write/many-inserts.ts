@@ -113,7 +113,16 @@ export class ManyInserts {
     this.#taken++
     this.#run.push(document)
     this.#load?.bulk.passed()
-    return this.#run.length >= this.#runDocuments && this.#flush()
+    if (this.#run.length >= this.#runDocuments) return this.#flush()
+    // The first run is handed over before any write that is called for later. The source may take its time for each document.
+    if (this.#tried === 0) return false
+    const slice = breathe(this.#sliceStart)
+    return slice instanceof Promise && this.#pauseUntil(slice)
+  }
+
+  async #pauseUntil(slice: Promise<number>): Promise<boolean> {
+    this.#sliceStart = await slice
+    return false
   }
 
   /** Only a whole unit is worth a thread's while; how many are to come may be told by how many have. */
