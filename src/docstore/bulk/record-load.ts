@@ -1,12 +1,14 @@
 /** Objects into units of a bulk load: here they become records, which threads index and store as they are. */
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
+import type { JsonRecord } from '../documents/json-record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { RecordEncoder } from '../documents/record-encoder.ts'
 import { lookInto, storedForm } from '../documents/stored-form.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { BulkLoad, type LoadHost } from './bulk-load.ts'
 import { defaultThreads } from './default-threads.ts'
+import { unitRecords } from './unit-records.ts'
 
 /**
  * Documents that JSON does not hold exactly are taken apart here and once more in a thread, at twice the cost of one of these:
@@ -14,6 +16,14 @@ import { defaultThreads } from './default-threads.ts'
  */
 const fewFlat = 64
 const rareFlat = 32
+
+/** What the caller does itself. */
+export interface RecordHost {
+  /** Inserts documents that were collected in the ordinary way. */
+  insertRecords(records: Iterable<JsonRecord | Document>): Promise<void>
+  /** So many more documents are in the database. */
+  published(documents: number): void
+}
 
 export class RecordLoad {
   readonly bulk: BulkLoad
@@ -30,8 +40,12 @@ export class RecordLoad {
   }
 
   /** undefined where nothing can be built elsewhere. */
-  static for(collection: OpenCollection, host: LoadHost, threads = defaultThreads()): RecordLoad | undefined {
-    const bulk = BulkLoad.for(collection, 'record', host, threads)
+  static for(collection: OpenCollection, host: RecordHost, threads = defaultThreads()): RecordLoad | undefined {
+    const units: LoadHost = {
+      insertOrdinarily: (bytes) => host.insertRecords(unitRecords(bytes)),
+      published: (_, documents) => host.published(documents)
+    }
+    const bulk = BulkLoad.for(collection, 'record', units, threads)
     return bulk && new RecordLoad(collection, bulk)
   }
 

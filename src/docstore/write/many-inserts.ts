@@ -7,7 +7,7 @@
  */
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
-import type { RecordLoad } from '../bulk/record-load.ts'
+import type { RecordHost, RecordLoad } from '../bulk/record-load.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
 import { assertDocument } from '../documents/stored-form.ts'
 import { BulkWriteError, type WriteError } from '../errors.ts'
@@ -138,9 +138,10 @@ export class ManyInserts {
     if (this.#load === undefined) {
       // Loaded here and not above: it needs Node's threads.
       const { RecordLoad } = await import('../bulk/record-load.ts')
-      const published = (_: number, documents: number): void => this.#published(documents)
-      const insertOrdinarily = (bytes: Uint8Array): Promise<void> => this.#insertRecords(bytes)
-      const host = { published, insertOrdinarily }
+      const host: RecordHost = {
+        insertRecords: (records) => this.#insertRecords(records),
+        published: (documents) => this.#published(documents)
+      }
       this.#load = RecordLoad.for(this.#collection, host, this.#options.threads) ?? null
     }
     const load = this.#load
@@ -174,10 +175,9 @@ export class ManyInserts {
   }
 
   /** Records of a unit that could not be taken as it was. */
-  async #insertRecords(bytes: Uint8Array): Promise<void> {
-    const { unitRecords } = await import('../bulk/unit-records.ts')
+  async #insertRecords(records: Iterable<JsonRecord | Document>): Promise<void> {
     let run: (Document | JsonRecord)[] = []
-    for (const record of unitRecords(bytes)) {
+    for (const record of records) {
       if (this.#isOver) return
       run.push(record)
       if (run.length >= this.#runDocuments) {
