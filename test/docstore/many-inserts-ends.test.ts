@@ -105,13 +105,18 @@ test('documents that a thread has when it dies are inserted all the same', async
 
 test('documents that cannot be given an _id have one where they are stored', async () => {
   await using opened = await openCounted()
-  const list = Array.from({ length: units(3) }, (_, i) => Object.freeze({ i }))
+  // Texts among them: the index knows ids of both kinds.
+  const list = Array.from({ length: units(3) }, (_, i) => Object.freeze(i % 2 === 0 ? { _id: `text ${i}`, i } : { i }))
   const { insertedIds } = await opened.db.insertMany(list, { threads: 2 })
   const stored = await opened.db.find({}).toArray()
   assert.equal(
     stored.map(({ _id }) => String(_id)),
     Object.values(insertedIds).map(String)
   )
+  assert.is(await opened.db.countDocuments({ _id: { $type: 'objectId' } }), units(3) / 2)
+  assert.is(await opened.db.countDocuments({ _id: { $type: 'string' } }), units(3) / 2)
+  assert.equal(await opened.db.getMany([insertedIds[7], insertedIds[units(2)]]), [stored[7], stored[units(2)]])
+  await assertSound(opened.db)
   assert.ok(opened.ingestedTables > 0)
 })
 

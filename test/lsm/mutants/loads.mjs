@@ -151,7 +151,7 @@ export const loads = [
   mutant(
     'an ObjectId in a record is a text',
     edit('docstore/bulk/unit-lines', "return markBytes === 0 ? 'json' : 'objectId'", "return 'json'"),
-    'docstore/many-inserts'
+    'docstore/many-inserts-ends'
   ),
   mutant(
     'the key of an ObjectId in a record is that of its digits',
