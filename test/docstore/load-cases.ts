@@ -69,6 +69,15 @@ export const questions: readonly Document[] = [
   { $or: [{ lang: 'ja' }, { tags: 't1' }], missing: { $exists: false } }
 ]
 
+/** Ids are the numbers of the lines, or documents. */
+export async function assertHasFirst(db: Database, count: number): Promise<void> {
+  const ids = (await db.find({}, { hint: 'scan' }).toArray()).map(({ _id }) => _id)
+  assert.equal(
+    ids,
+    Array.from({ length: count }, (_, i) => i)
+  )
+}
+
 /** Index and scan say the same, the counts are right, and nothing is wrong underneath. */
 export async function assertSound(db: Database): Promise<void> {
   const all = await db.find({}, { hint: 'scan' }).toArray()

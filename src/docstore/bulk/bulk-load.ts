@@ -101,13 +101,13 @@ export class BulkLoad {
 
   /** Called when it is due, and all before is committed. From then on, if it succeeds, lines go to take() or put(). */
   tryToBegin(): boolean {
-    const { room = 0 } = this.#collection.index.bulk ?? {}
-    if (!this.#turn.begins(room)) return false
+    const room = this.#collection.index.bulk?.room
+    if (!this.#turn.begins(room ?? 0)) return false
     this.#takeBackMemory()
-    this.isCollecting = this.#collection.index.bulk?.room === 0 && this.#isWelcome
+    this.isCollecting = room === 0 && this.#isWelcome
     if (!this.isCollecting) {
       this.#giveUp()
-      this.#turn.begins(room)
+      this.#turn.begins(0)
     }
     this.#begun = performance.now()
     return this.isCollecting

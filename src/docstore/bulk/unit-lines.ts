@@ -2,9 +2,9 @@
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
-import { JsonRecord, textOf } from '../documents/json-record.ts'
+import { JsonRecord, readRecord } from '../documents/json-record.ts'
 import { endOfLeadingId } from '../documents/leading-id.ts'
-import { decodeRecord, jsonStart } from '../documents/record.ts'
+import { jsonStart } from '../documents/record.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
 import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
 import type { LineKind } from './load-unit.ts'
@@ -50,7 +50,7 @@ export class UnitLines {
   /** @throws PetalError for a line that holds no document */
   item(i: number): JsonRecord | Document {
     const line = this.line(i)
-    if (this.kind === 'record') return JsonRecord.ofRecord(line) ?? decodeRecord(textOf(line))
+    if (this.kind === 'record') return readRecord(line)
     const item = readItem(line)
     if (item instanceof JsonRecord) return item
     ensureId(item)

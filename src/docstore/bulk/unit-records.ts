@@ -1,7 +1,6 @@
 /** The records of a unit that could not be taken as it was built, to be inserted the ordinary way. */
 import type { Document } from '../../model/types.ts'
-import { JsonRecord, textOf } from '../documents/json-record.ts'
-import { decodeRecord } from '../documents/record.ts'
+import { type JsonRecord, readRecord } from '../documents/json-record.ts'
 
 const lineFeed = 0x0a
 
@@ -12,7 +11,7 @@ export function* unitRecords(unit: Uint8Array): Generator<JsonRecord | Document>
     const end = bytes.indexOf(lineFeed, start)
     if (end < 0) throw new RangeError('A unit ends in the middle of a record')
     const record = new Uint8Array(unit.buffer, unit.byteOffset + start, end - start)
-    yield JsonRecord.ofRecord(record) ?? decodeRecord(textOf(record))
+    yield readRecord(record)
     start = end + 1
   }
 }

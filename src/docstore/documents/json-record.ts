@@ -94,6 +94,11 @@ export class JsonRecord {
   }
 }
 
+/** What a record holds: itself, where its first bytes tell the `_id`. @throws PetalError DataCorruption */
+export function readRecord(bytes: Uint8Array): JsonRecord | Document {
+  return JsonRecord.ofRecord(bytes) ?? decodeRecord(textOf(bytes))
+}
+
 /** @throws PetalError FailedToParse for anything but one JSON object */
 export function readDocument(bytes: Uint8Array): { readonly document: Document; readonly isJson: boolean } {
   const { value, isJson } = readJson(textOf(bytes))
@@ -101,7 +106,7 @@ export function readDocument(bytes: Uint8Array): { readonly document: Document; 
   throw new PetalError('FailedToParse', `a document must be an object, not ${typeNames[typeOf(value)]}`)
 }
 
-export function textOf(bytes: Uint8Array): string {
+function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }
 

@@ -7,7 +7,6 @@
  * 2. Nothing is allocated per entry.
  * 3. Every range is checked against the block's end before it is shown, every shared length against the key before it.
  */
-
 import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption } from '../errors.ts'
 import type { Block } from './block.ts'

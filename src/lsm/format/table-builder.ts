@@ -6,7 +6,6 @@
  * 2. The same entries and options make the same bytes.
  * 3. A value of blockBytes or more stands alone in its block, so that it can be read by itself.
  */
-
 import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'

@@ -7,7 +7,6 @@
  * Invariant: batches follow each other without a gap, within a payload, within a log and from log to log: each begins
  * with the sequence number after the last one of the batch before it. Recovery tells lost batches by the gap.
  */
-
 import { copyBytes, copyShared } from '../../model/copy-bytes.ts'
 import { corruption, type Place } from '../errors.ts'
 import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'

@@ -8,7 +8,6 @@
  * 3. Chunks of a released arena go back to the pool and are overwritten: whoever reads an arena, in this thread or in
  *    another, holds it back from release.
  */
-
 import { copyShared } from '../../model/copy-bytes.ts'
 import type { ArenaChunk } from '../compaction/job.ts'
 

@@ -5,7 +5,6 @@
  * Invariant: before a document is scanned, every private pair of the segment that JSON can hold is registered, or its path
  * is not: a private pair is never taken for a hashed one.
  */
-
 import { copyShared } from '../../model/copy-bytes.ts'
 import { type Document, Type } from '../../model/types.ts'
 import { Tag } from '../pairs/pair-tags.ts'
