@@ -7,6 +7,7 @@ import { connect } from './rpc.ts'
 import { type Spread, spread } from './statistics.ts'
 
 export interface ImportPairs {
+  readonly count: number
   /** Rate of petaldb over rate of classic-level, of the medians. */
   readonly acknowledgedRatio: number
   readonly closedRatio: number
@@ -73,6 +74,7 @@ function summarise(count: number, sides: readonly ImportSide[]): ImportPairs {
   const microseconds = ({ median, min, max }: Spread): string =>
     `${perDocument(median)} (${perDocument(min)}–${perDocument(max)})`
   return {
+    count,
     acknowledgedRatio: theirs.acknowledgedMilliseconds.median / ours.acknowledgedMilliseconds.median,
     closedRatio: theirs.closedMilliseconds.median / ours.closedMilliseconds.median,
     bytesRatio: theirs.acknowledgedMilliseconds.median / bytes.acknowledgedMilliseconds.median,

@@ -46,7 +46,7 @@ const encoder = new TextEncoder()
 let limit = 0
 for (const tweet of generateTweets({ count, seed })) {
   const bytes = encoder.encode(JSON.stringify(tweet))
-  if (index.addBytes?.(limit, bytes, 0, bytes.length, 'json') !== true) index.add(limit, index.flatten(tweet))
+  if (!index.addBytes?.(limit, bytes, 0, bytes.length, 'json')) index.add(limit, index.flatten(tweet))
   limit++
   if (limit % 1000 === 0) await index.maintain(limit)
 }

@@ -23,6 +23,8 @@ import { twelve } from './twelve.ts'
 const onDisk: readonly ContenderName[] = ['petaldb', 'postgres-gin', 'sqlite', 'sqlite-indexed', 'level-scan']
 const inMemory: readonly ContenderName[] = ['nedb', 'lokijs']
 const inMemoryLimit = 100_000
+/** An importer keeps its input in memory: a million objects take some 3 GB. */
+const mostImported = 1_000_000
 
 const { values: options } = parseArgs({
   options: {
@@ -31,7 +33,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
     'import-rounds': { type: 'string', default: '3' },
-    'import-count': { type: 'string', default: '200000' },
+    'import-count': { type: 'string' },
     output: { type: 'string', default: fileURLToPath(new URL('results', import.meta.url)) }
   }
 })
@@ -48,7 +50,7 @@ const comparison = await compare({
   seed,
   rounds,
   importRounds: Number(options['import-rounds']),
-  importCount: Number(options['import-count']),
+  importCount: Number(options['import-count'] ?? Math.min(count, mostImported)),
   cold: true
 })
 const command = `npm run bench:million -- --count ${count} --seed ${seed} --rounds ${rounds}`

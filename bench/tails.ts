@@ -66,7 +66,7 @@ async function measure(tail: 'bloom' | 'fingerprint'): Promise<Measured> {
   const flush = async (): Promise<void> => {
     const begin = processorMicroseconds()
     for (const bytes of pending) {
-      if (index.addBytes?.(limit, bytes, 0, bytes.length, 'json') !== true) {
+      if (!index.addBytes?.(limit, bytes, 0, bytes.length, 'json')) {
         index.add(limit, index.flatten(JSON.parse(new TextDecoder().decode(bytes))))
       }
       limit++

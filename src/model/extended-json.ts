@@ -30,14 +30,6 @@ const excerptLength = 20
  * // { id: 1234567890123456789n, at: new Date('2024-01-01') }
  */
 export function parseJson(text: string): unknown {
-  return readJson(text).value
-}
-
-/**
- * As parseJson().
- * @returns with the value, whether JSON.parse of the text gives the same
- */
-export function readJson(text: string): { readonly value: unknown; readonly isJson: boolean } {
   const exact = mayHoldLongIntegers(text) ? wrapLongIntegers(text) : text
   let value: unknown
   try {
@@ -45,8 +37,7 @@ export function readJson(text: string): { readonly value: unknown; readonly isJs
   } catch (cause) {
     throw notJson(text, cause)
   }
-  const isJson = exact === text && !mayHoldWrappers(text)
-  return { value: isJson ? value : unwrap(value), isJson }
+  return exact === text && !mayHoldWrappers(text) ? value : unwrap(value)
 }
 
 /** One line that people and most programs read easily: numbers bare, dates as ISO 8601. */

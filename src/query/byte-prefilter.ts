@@ -3,11 +3,11 @@
  *
  * Invariants:
  * 1. false means that the document does not match; true means nothing. The text test and the matcher still decide.
- * 2. Only plain records (see prefilter.ts) without a backslash are ruled out.
+ * 2. Only records (see prefilter.ts) without a backslash are ruled out.
  *
- * Why it is sound. A condition takes part when all that passes it, in a plain record, are strings that hold one of some
- * literals of printable ASCII. JSON spells such a literal as itself, or with escapes, and those have a backslash:
- * imported lines keep the escapes they came with.
+ * Why it is sound. A condition takes part when all that passes it are strings that hold one of some literals of printable ASCII, or
+ * a pattern of the same source. JSON spells such a literal as itself, or with escapes, and those have a backslash: imported lines keep
+ * the escapes they came with.
  */
 import type { Filter, Predicate } from './ast.ts'
 import type { Pattern } from './pattern.ts'
@@ -32,9 +32,9 @@ export interface ByteBlock {
   marks: number
 }
 
-/** What does not depend on the filter: each in two bits, whether it is known, and whether it is so. */
-const backslashBits = 0
-const wrappedBits = 2
+/** What does not depend on the filter: whether it is known if there is a backslash, and whether there is one. */
+const isKnown = 1
+const isThere = 2
 
 /** Each costs a search of its own. */
 const maxLiterals = 4
@@ -72,12 +72,12 @@ class LiteralTest implements ByteTest {
       this.#block = block
       this.#open = this.#openIn(block)
     }
-    if (!isPlainRecord(bytes, start, end)) return true
+    if (!isRecord(bytes, start, end)) return true
     return this.#open.length > 0 && occursAny(this.#open, window(bytes, start, end))
   }
 
   mayHold(block: ByteBlock): boolean {
-    if (hasBackslash(block) || hasWrapped(block)) return true
+    if (hasBackslash(block)) return true
     return block === this.#block ? this.#open.length > 0 : occursAny(this.#literals, bytesOf(block))
   }
 
@@ -90,24 +90,12 @@ class LiteralTest implements ByteTest {
   }
 }
 
-/** How records begin whose text is not their JSON: see docstore/documents/record.ts. */
-const wrappedRecord = Buffer.from('\u0001{', 'latin1')
 const backslash = Buffer.from('\\', 'latin1')
 
+/** The block is searched once. */
 function hasBackslash(block: ByteBlock): boolean {
-  return marked(block, backslashBits, backslash)
-}
-
-function hasWrapped(block: ByteBlock): boolean {
-  return marked(block, wrappedBits, wrappedRecord)
-}
-
-/** Whether the needle occurs in the block, which is searched for it once. */
-function marked(block: ByteBlock, bits: number, needle: Buffer): boolean {
-  if ((block.marks & (1 << bits)) === 0) {
-    block.marks |= (bytesOf(block).includes(needle) ? 3 : 1) << bits
-  }
-  return (block.marks & (2 << bits)) !== 0
+  if ((block.marks & isKnown) === 0) block.marks |= bytesOf(block).includes(backslash) ? isKnown | isThere : isKnown
+  return (block.marks & isThere) !== 0
 }
 
 function occursAny(needles: readonly Buffer[], searched: Buffer): boolean {
@@ -125,8 +113,8 @@ function window(bytes: Uint8Array, start: number, end: number): Buffer {
 }
 
 /** As in prefilter.ts, on bytes. */
-function isPlainRecord(bytes: Uint8Array, start: number, end: number): boolean {
-  const brace = bytes[start] === 0x02 ? start + 1 : start
+function isRecord(bytes: Uint8Array, start: number, end: number): boolean {
+  const brace = bytes[start] === 0x01 || bytes[start] === 0x02 ? start + 1 : start
   return brace < end && bytes[brace] === 0x7b && bytes[end - 1] === 0x7d
 }
 

@@ -3,12 +3,13 @@
  *
  * Invariants:
  * 1. false means that the document does not match; true means nothing. The matcher still decides.
- * 2. Only texts that JSON.stringify made of a document are judged; any other is answered with true.
+ * 2. Only records are judged; any other text is answered with true.
  *
  * Why it is sound. A condition takes part when nothing but a string, a number or a boolean, alone or in an array, passes
- * its predicate. A match then has such a value as own property under the path's last key, and JSON.stringify has one
- * spelling for a key: the text holds `"key":` and behind it that value. Every occurrence of `"key":` is judged, wherever
- * it is nested, by the predicate that the matcher uses.
+ * its predicate. A match then has such a value as own property under the path's last key, and records have one spelling
+ * for a key: the text holds `"key":` and behind it that value. Every occurrence of `"key":` is judged, wherever it is nested, by the
+ * predicate that the matcher uses. Where there are wrappers an object may be a number, and a key that begins with `$` may have another
+ * one in front (see model/wrappers.ts).
  *
  * What is found may be no key at all (see raw-key.ts): that can only turn false into true.
  */
@@ -22,8 +23,14 @@ import { valueMayPass } from './raw-value.ts'
 /** Says of a record whether it may match. */
 export type TextTest = (text: string) => boolean
 
+type RecordTest = (text: string, hasWrappers: boolean) => boolean
+
 /** A predicate on values that JSON spells without brackets: strings, numbers, booleans. */
 type LeafTest = (value: string | number | boolean) => boolean
+
+/** See docstore/documents/record.ts. */
+const wrappedMark = 0x01
+const objectIdMark = 0x02
 
 /** Longer lists would be made into sets twice, for a filter that pairs bound well. */
 const maxListed = 1000
@@ -37,27 +44,29 @@ const maxListed = 1000
  */
 export function compilePrefilter(filter: Filter): TextTest | undefined {
   const mayMatch = compileText(filter)
-  return mayMatch && ((text) => !isPlainRecord(text) || mayMatch(text))
+  return mayMatch && ((text) => !isRecord(text) || mayMatch(text, text.charCodeAt(0) === wrappedMark))
 }
 
 /**
- * The forms of docstore/documents/record.ts whose text is the document's JSON; Extended JSON spells some numbers as objects. An
- * ObjectId stands as its digits: no condition that takes part holds for one, so that judging those is harmless.
+ * The forms of docstore/documents/record.ts. An ObjectId as `_id` may stand as its digits: no condition that takes part holds for one, so
+ * that judging those is harmless.
  */
-function isPlainRecord(text: string): boolean {
-  const start = text.charCodeAt(0) === 0x02 ? 1 : 0
+function isRecord(text: string): boolean {
+  const mark = text.charCodeAt(0)
+  const start = mark === wrappedMark || mark === objectIdMark ? 1 : 0
   return text.charCodeAt(start) === 0x7b && text.charCodeAt(text.length - 1) === 0x7d
 }
 
-function compileText(filter: Filter): TextTest | undefined {
+function compileText(filter: Filter): RecordTest | undefined {
   switch (filter.kind) {
     case 'and': {
       const tests = filter.children.map(compileText).filter((test) => test !== undefined)
-      return tests.length < 2 ? tests[0] : (text) => tests.every((test) => test(text))
+      return tests.length < 2 ? tests[0] : (text, hasWrappers) => tests.every((test) => test(text, hasWrappers))
     }
     case 'or': {
       const tests = filter.children.map(compileText)
-      return tests.every((test) => test !== undefined) ? (text) => tests.some((test) => test(text)) : undefined
+      if (!tests.every((test) => test !== undefined)) return undefined
+      return (text, hasWrappers) => tests.some((test) => test(text, hasWrappers))
     }
     case 'not':
       return undefined
@@ -68,22 +77,21 @@ function compileText(filter: Filter): TextTest | undefined {
   }
 }
 
-function compileField(components: readonly string[], predicate: Predicate): TextTest | undefined {
+function compileField(components: readonly string[], predicate: Predicate): RecordTest | undefined {
   // A component of digits is a position in an array, too: the value need not stand behind a key.
   if (components.some((component) => component === '' || isDigits(component))) return undefined
   const test = compileLeaf(predicate)
   return test && someOccurrence(components[components.length - 1] as string, test)
 }
 
-function someOccurrence(key: string, test: LeafTest): TextTest {
-  const valueAfter = compileKeySearch(key)
-  return (text) => {
-    for (let at = valueAfter(text, 0); at >= 0; at = valueAfter(text, at)) if (valueMayPass(text, at, test)) return true
-    return false
-  }
+function someOccurrence(key: string, test: LeafTest): RecordTest {
+  const someValue = compileKeySearch(key)
+  const hasDollar = key.startsWith('$')
+  return (text, hasWrappers) =>
+    (hasDollar && hasWrappers) || someValue(text, (at) => valueMayPass(text, at, test, hasWrappers))
 }
 
-/** undefined unless all that passes the predicate is a string, a number or a boolean, in documents that are plain JSON. */
+/** undefined unless all that passes the predicate is a string, a number or a boolean, or stands in a wrapper of another kind. */
 function compileLeaf(predicate: Predicate): LeafTest | undefined {
   switch (predicate.kind) {
     case 'equal':

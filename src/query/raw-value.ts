@@ -9,16 +9,21 @@
 const quote = 0x22
 const backslash = 0x5c
 
+/** Those whose values are no strings, numbers or booleans, as they are spelled. */
+const otherWrappers = ['{"$date"', '{"$oid"']
+
 /**
  * Objects and null never pass: REQUIRES a test that says so. Arrays are not looked into: they may pass.
- * @param start offset of the value in a text that JSON.stringify made: no white space before it
+ * @param start offset of the value in a JSON text, behind white space
+ * @param hasWrappers an object may be one, of a number for example
  * @example
  * valueMayPass('{"n":12}', 5, (value) => value === 12) // true
  */
 export function valueMayPass(
   text: string,
   start: number,
-  test: (value: string | number | boolean) => boolean
+  test: (value: string | number | boolean) => boolean,
+  hasWrappers = false
 ): boolean {
   switch (text.charCodeAt(start)) {
     case quote:
@@ -26,6 +31,7 @@ export function valueMayPass(
     case 0x5b: // [
       return true
     case 0x7b: // {
+      return hasWrappers && isOfNumber(text, start)
     case 0x6e: // null
       return false
     case 0x74: // true
@@ -35,6 +41,11 @@ export function valueMayPass(
     default:
       return numberMayPass(text, start, test)
   }
+}
+
+/** False for what is no wrapper, too. */
+function isOfNumber(text: string, start: number): boolean {
+  return text.startsWith('{"$', start) && !otherWrappers.some((wrapper) => text.startsWith(wrapper, start))
 }
 
 function stringMayPass(text: string, start: number, test: (value: string) => boolean): boolean {

@@ -14,8 +14,8 @@ import type { HashName } from '../bloom/hash.ts'
 import type { PairExpression, ValuePair } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk/bulk-plan.ts'
+import type { JsonForm, Told } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
-import type { JsonForm } from './byte-scan/scanner.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
 import type { StoredSource } from './stored-source.ts'
@@ -104,8 +104,7 @@ export interface DocumentIndex {
   add(ordinal: number, flat: FlatDocument): void
 
   /**
-   * The document's JSON as UTF-8, behind a mark where its `_id` is an ObjectId (see byte-scan/json-writer.ts): valid until the
-   * next call. addBytes() of these very bytes at the same ordinal, when it comes next, has less to do.
+   * The document's record as UTF-8, as byte-scan/json-writer.ts makes it: JSON, or JSON behind a mark. Valid until the next call. addBytes() of these very bytes at the same ordinal, when it comes next, has less to do.
    * @returns why there are none; undefined when that has to be found out in another way
    * @throws what a getter of the document throws
    */
@@ -113,10 +112,10 @@ export interface DocumentIndex {
 
   /**
    * As flatten() and add(), from the document's JSON as UTF-8. An index that has no such way never handles any.
-   * @param form 'json' unless told otherwise; see byte-scan/scanner.ts
-   * @returns false when nothing was done, and the document has to be flattened and added as an object
+   * @param form 'json' unless told otherwise; see byte-scan/json-form.ts
+   * @returns the form in which the bytes may be read again; false when nothing was done, and the document has to be flattened and added as an object
    */
-  addBytes?(ordinal: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): boolean
+  addBytes?(ordinal: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told
 
   /** Records to put into the batch that deletes this document, so that the deletion survives a crash. */
   removal(ordinal: number): IndexWrite

@@ -12,8 +12,8 @@ import { PetalError } from '../model/errors.ts'
 import { breathe, nextTurn, turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { Adoption } from './bulk/adoption.ts'
+import type { JsonForm, Told } from './byte-scan/json-form.ts'
 import type { NotWritten } from './byte-scan/json-writer.ts'
-import type { JsonForm } from './byte-scan/scanner.ts'
 import type {
   BulkIndex,
   DocumentIndex,
@@ -149,15 +149,15 @@ export class ShardedIndex implements DocumentIndex {
     return byteIngest?.write(open, document, maintenance.wantsSample)
   }
 
-  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): Told {
     const open = this.#openAt(ordinal)
     if (open === undefined) return false
     const { maintenance, byteIngest } = this.#parts!
     if (byteIngest === undefined) return false
     const onPairs = maintenance.wantsSample ? maintenance.observe : undefined
-    const isAdded = byteIngest.add(open, bytes, offset, length, form, onPairs)
-    if (isAdded && onPairs === undefined) maintenance.noteUnobserved()
-    return isAdded
+    const told = byteIngest.add(open, bytes, offset, length, form, onPairs)
+    if (told !== false && onPairs === undefined) maintenance.noteUnobserved()
+    return told
   }
 
   /** The segment whose next document is at `ordinal`. Segments begin, and gaps are filled, with add(). */

@@ -2,7 +2,7 @@
  * Documents as they are stored, in runs: for those who index all of them again.
  */
 import type { Document } from '../model/types.ts'
-import type { JsonForm } from './byte-scan/scanner.ts'
+import type { JsonForm } from './byte-scan/json-form.ts'
 import type { DocumentSource } from './document-index.ts'
 
 /** Some documents, one behind the other. Valid until the next run is asked for. */

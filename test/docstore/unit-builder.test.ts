@@ -73,6 +73,7 @@ const tweet = (id: string, i: number, more = ''): string =>
   `{"_id":${id},"user":{"name":"user ${i % 31}","followers":${i % 1000}},"lang":"en"${more}}`
 const oid = (i: number): string => `{"$oid":"${i.toString(16).padStart(24, '0')}"}`
 const date = ',"at":{"$date":"2024-01-02T03:04:05Z"}'
+const long = ',"n":{"$numberLong":"5"}'
 
 test('lines with an _id in front are copied once, and scanned once', async () => {
   const { copies, scans } = await workOf((i) => tweet(String(i), i))
@@ -96,6 +97,25 @@ test('lines as mongoexport writes them are not copied for runs, and no object is
   assert.ok(objects < 0.01, `${objects} objects`)
 })
 
+test('lines with dates are copied once and scanned once, and no object is made of them', async () => {
+  for (const id of [String, oid]) {
+    const { copies, scans, objects } = await workOf((i) => tweet(id(i), i, date))
+    assert.ok(copies < 1.2, `${copies} copies`)
+    assert.ok(scans < 1.1, `${scans} scans`)
+    assert.ok(objects < 0.01, `${objects} objects`)
+  }
+})
+
+test('records with dates and ObjectIds are copied once, and scanned once', async () => {
+  const { copies, scans, objects } = await workOf((i) => {
+    const id = i % 2 === 0 ? String(i) : oid(i)
+    return `\u0001${tweet(id, i, ',"at":{"$date":{"$numberLong":"1700000000000"}}')}`
+  }, 'record')
+  assert.ok(copies > 0.9 && copies < 1.2, `${copies} copies`)
+  assert.ok(scans < 1.1, `${scans} scans`)
+  assert.ok(objects < 0.01, `${objects} objects`)
+})
+
 test('lines of both kinds in turn are copied once', async () => {
   const { copies, scans } = await workOf((i) => tweet(i % 2 === 0 ? String(i) : oid(i), i))
   assert.ok(copies < 1, `${copies} copies`)
@@ -104,7 +124,7 @@ test('lines of both kinds in turn are copied once', async () => {
 
 test('lines that the scanner refuses are asked about once, and few others are copied again for them', async () => {
   for (const one of [2, 3, 10]) {
-    const { copies, scans } = await workOf((i) => tweet(String(i), i, i % one === 0 ? date : ''))
+    const { copies, scans } = await workOf((i) => tweet(String(i), i, i % one === 0 ? long : ''))
     assert.ok(copies < 5, `one in ${one}: ${copies} copies`)
     assert.ok(scans < 1.01, `one in ${one}: ${scans} scans`)
   }

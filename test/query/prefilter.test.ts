@@ -282,10 +282,36 @@ test('equal numbers of other kinds are asked for as the matcher asks', () => {
   assert.is(mayMatch({ a: new BSONRegExp('B', 'i') }, { a: 'abc' }), true)
 })
 
-test('Extended JSON is never judged', () => {
+test('where there are wrappers, those of numbers may pass, and keys that may have another $ in front', () => {
   const at = new Date(0)
   assert.is(mayMatch({ n: 5 }, { n: 5n, at }), true)
-  assert.is(mayMatch({ n: 7 }, { n: 5, at }), true)
+  assert.is(mayMatch({ n: 7 }, { n: 5n, at }), true)
+  assert.is(mayMatch({ n: 7 }, { n: 5, at }), false)
+  assert.is(mayMatch({ n: 5 }, { n: 5, at }), true)
+  assert.is(mayMatch({ at: 5 }, { at }), false)
+  assert.is(mayMatch({ id: 5 }, { id: new ObjectId() }), false)
+  assert.is(mayMatch({ n: 5 }, { n: Decimal128.fromString('5'), at }), true)
+  assert.is(mayMatch({ p: /x/ }, { p: /x/, at }), true)
+  assert.is(mayMatch({ 'a.$date': 5 }, { a: { $date: 5 }, at }), true)
+  assert.is(mayMatch({ t: 'x' }, { t: 'y', at }), false)
+})
+
+test('white space around a colon, as imported lines have it, hides nothing', () => {
+  const { prefilter } = compileFilter({ 'a.n': { $gt: 5 } })
+  for (const [before, behind] of [
+    ['', ' '],
+    [' ', ' '],
+    ['\t \r\n', '  '],
+    [' ', '']
+  ]) {
+    for (const mark of ['', '\u0001']) {
+      const text = (n: number): string => `${mark}{"_id"${before}:${behind}1,"a":{"n"${before}:${behind}${n}}}`
+      assert.is(prefilter?.(text(6)), true)
+      assert.is(prefilter?.(text(4)), false)
+    }
+  }
+  assert.is(prefilter?.('{"t":"n" , "n"   :7}'), true)
+  assert.is(prefilter?.('{"t":"n" , "m":7}'), false)
 })
 
 test('an ObjectId in front does not keep the rest from being judged', () => {

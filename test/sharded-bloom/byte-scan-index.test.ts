@@ -6,11 +6,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Document } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
-import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
 import { type HarnessOptions, IndexHarness } from '../support/index-harness.ts'
-import { encodeJson } from '../support/scanned-segments.ts'
+import { encodeJson, encodeStored } from '../support/scanned-segments.ts'
 
 const seed = testSeed()
 
@@ -22,14 +21,15 @@ class ByteHarness extends IndexHarness {
   override add(documents: Iterable<Document>): number {
     const first = this.limit
     for (const document of documents) {
-      const form = jsonFormOf(document)
+      const stored = encodeStored(document)
+      const { form } = stored
       const isTurn = Math.floor(this.limit / 100) % 2 === 0
       const written = isTurn ? this.index.write?.(this.limit, document) : undefined
       const isWritten = written instanceof Uint8Array
       if (isWritten) this.written++
-      const bytes = isWritten ? written : form && encodeJson(document)
-      const mark = isWritten && form === 'objectId' ? 1 : 0
-      if (bytes !== undefined && this.index.addBytes?.(this.limit, bytes, mark, bytes.length - mark, form)) {
+      const bytes = isWritten ? written : stored.bytes
+      const mark = isWritten && form !== 'json' ? 1 : 0
+      if (this.index.addBytes?.(this.limit, bytes, mark, bytes.length - mark, form)) {
         this.handled++
         this.source.documents.set(this.limit++, document)
       } else super.add([document])

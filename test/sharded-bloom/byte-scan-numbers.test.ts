@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { JsonForm } from '../../src/sharded-bloom/byte-scan/scanner.ts'
+import type { JsonForm } from '../../src/sharded-bloom/byte-scan/json-form.ts'
 import { checkTuning, initialParameters } from '../../src/sharded-bloom/tune/tuning.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'

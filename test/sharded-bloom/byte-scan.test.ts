@@ -406,7 +406,8 @@ test('what was scanned while it was written is not read again, anything else is'
     if (bytes instanceof Uint8Array) return bytes
     return assert.unreachable(`not written: ${bytes}`) as never
   }
-  const add = (segment: typeof first, bytes: Uint8Array): boolean => ingest.add(segment, bytes, 0, bytes.length, 'json')
+  const add = (segment: typeof first, bytes: Uint8Array): boolean =>
+    ingest.add(segment, bytes, 0, bytes.length, 'json') !== false
   for (const segment of [first, second]) {
     add(segment, encodeJson(document))
     segment.add(flat)

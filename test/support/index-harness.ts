@@ -6,7 +6,6 @@ import * as assert from 'uvu/assert'
 import type { PairExpression } from '../../src/model/pairs.ts'
 import type { Document } from '../../src/model/types.ts'
 import type { CompiledFilter } from '../../src/query/filter.ts'
-import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import type {
   DocumentIndex,
   DocumentSource,
@@ -17,6 +16,7 @@ import type {
 } from '../../src/sharded-bloom/document-index.ts'
 import { createShardedIndex } from '../../src/sharded-bloom/sharded-index.ts'
 import type { ShardedIndexOptions } from '../../src/sharded-bloom/sharded-index-options.ts'
+import { encodeStored } from './scanned-segments.ts'
 
 export class RecordMap implements IndexStore {
   readonly records: Map<string, Uint8Array>
@@ -136,12 +136,11 @@ export class IndexHarness {
   }
 
   #addBytes(document: Document): boolean {
-    const form = this.usesBytes ? jsonFormOf(document) : undefined
-    if (form === undefined) return false
-    const bytes = new TextEncoder().encode(JSON.stringify(document))
-    const isTaken = this.index.addBytes?.(this.limit, bytes, 0, bytes.length, form) ?? false
-    if (isTaken) this.scanned++
-    return isTaken
+    if (!this.usesBytes) return false
+    const { bytes, form } = encodeStored(document)
+    const told = this.index.addBytes?.(this.limit, bytes, 0, bytes.length, form)
+    if (told) this.scanned++
+    return told === form
   }
 
   /** Adds in batches of 100, with maintenance in between as the document store does it. */

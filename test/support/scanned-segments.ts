@@ -5,10 +5,12 @@
 import * as assert from 'uvu/assert'
 import { loadHasher } from '../../src/bloom/hash.ts'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { parseJson } from '../../src/model/extended-json.ts'
 import type { Document } from '../../src/model/types.ts'
+import { unwrap, wrap } from '../../src/model/wrappers.ts'
 import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
+import type { JsonForm, RecordForm } from '../../src/sharded-bloom/byte-scan/json-form.ts'
 import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
-import type { JsonForm } from '../../src/sharded-bloom/byte-scan/scanner.ts'
 import { type FlatDocument, Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
 import { Room } from '../../src/sharded-bloom/records/room.ts'
@@ -26,6 +28,13 @@ const hasher = await loadHasher('murmur')
 
 export function encodeJson(document: Document): Uint8Array {
   return encoder.encode(JSON.stringify(document))
+}
+
+/** The document's record, its mark aside, and how it has to be read. */
+export function encodeStored(document: Document): { readonly bytes: Uint8Array; readonly form: RecordForm } {
+  const form = jsonFormOf(document)
+  if (form !== undefined) return { bytes: encodeJson(document), form }
+  return { bytes: encoder.encode(JSON.stringify(wrap(document, 'stored'))), form: 'wrapped' }
 }
 
 /** A flattener and what goes with it under one seed. */
@@ -80,12 +89,12 @@ export class SegmentPair {
 
   /** Returns whether the scanner took it. */
   add(document: Document): boolean {
-    const form = jsonFormOf(document)
-    return this.addText(document, form === undefined ? undefined : encodeJson(document), form ?? 'json')
+    const { bytes, form } = encodeStored(document)
+    return this.addText(document, bytes, form)
   }
 
-  /** @param bytes a text of the document; undefined where there is none */
-  addText(document: Document, bytes: Uint8Array | undefined, form: JsonForm = 'json'): boolean {
+  /** @param bytes a text of the document */
+  addText(document: Document, bytes: Uint8Array, form: JsonForm = 'json'): boolean {
     // Every other document as those of a sample.
     const isSampled = this.scanned.documents % 2 === 0
     const flat = this.tools.flattener.flatten(document)
@@ -96,20 +105,21 @@ export class SegmentPair {
   }
 
   /** Scans a part of `bytes`. @returns whether it is a document that the scanner takes; otherwise nothing has changed */
-  addPart(bytes: Uint8Array, offset: number, length: number): boolean {
-    if (!this.ingest.add(this.scanned, bytes, offset, length, 'json')) return false
-    const document = JSON.parse(new TextDecoder().decode(bytes.subarray(offset, offset + length))) as Document
+  addPart(bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
+    if (!this.ingest.add(this.scanned, bytes, offset, length, form)) return false
+    const text = new TextDecoder().decode(bytes.subarray(offset, offset + length))
+    const document = parsed(text, form)
     this.#addElsewhere(document, this.tools.flattener.flatten(document), false)
     return true
   }
 
   #addElsewhere(document: Document, flat: FlatDocument, isSampled: boolean): void {
-    const form = jsonFormOf(document)
+    const { bytes, form } = encodeStored(document)
     const record = this.#writing.write(this.#written, document, isSampled)
     const isWritten = record instanceof Uint8Array
-    const bytes = isWritten ? record : form && encodeJson(document)
-    const offset = isWritten && form === 'objectId' ? 1 : 0
-    if (addTo(this.#writing, this.#written, flat, isSampled, bytes, offset, form ?? 'json') && isWritten) this.written++
+    const offset = isWritten && form !== 'json' ? 1 : 0
+    const given = isWritten ? record : bytes
+    if (addTo(this.#writing, this.#written, flat, isSampled, given, offset, form) && isWritten) this.written++
     this.flattened.add(flat)
   }
 
@@ -126,13 +136,19 @@ export class SegmentPair {
   }
 }
 
+function parsed(text: string, form: JsonForm): Document {
+  if (form === 'extended') return parseJson(text) as Document
+  const value: unknown = JSON.parse(text)
+  return (form === 'wrapped' ? unwrap(value) : value) as Document
+}
+
 /** Adds the document, as an object if it has no bytes or they are refused. @returns whether they were not */
 function addTo(
   ingest: ByteIngest,
   segment: OpenSegment,
   flat: FlatDocument,
   isSampled: boolean,
-  bytes: Uint8Array | undefined,
+  bytes: Uint8Array,
   offset: number,
   form: JsonForm
 ): boolean {
@@ -141,7 +157,7 @@ function addTo(
     pairs = pairsOf(list)
   }
   const told = isSampled ? onPairs : undefined
-  if (bytes === undefined || !ingest.add(segment, bytes, offset, bytes.length - offset, form, told)) {
+  if (!ingest.add(segment, bytes, offset, bytes.length - offset, form, told)) {
     segment.add(flat)
     ingest.learn(flat)
     return false

@@ -8,7 +8,7 @@ import {
   writeNumberKey,
   writeObjectIdKey
 } from '../../model/key.ts'
-import { isTextId, leadingIdOffset, numberOfId } from '../documents/leading-id.ts'
+import { isTextId, isWrappedId, leadingIdOffset, numberOfId, wrappedDigitsOffset } from '../documents/leading-id.ts'
 import type { LoadedIds } from './load-unit.ts'
 
 const firstBytes = 1 << 20
@@ -38,13 +38,14 @@ export class IdKeys {
   /**
    * The key of the `_id` that the JSON at bytes[start, …) begins with.
    * @param idEnd as endOfLeadingId() has found it
-   * @param isObjectId it is one, written as its digits
+   * @param isObjectId it is one, written as its digits alone
    */
   addLeading(bytes: Uint8Array, start: number, idEnd: number, isObjectId = false): void {
     const from = start + leadingIdOffset
     this.#reserve(Math.max(numberKeyBytes, objectIdKeyBytes, idEnd - from + textKeyBytes))
-    if (isObjectId) {
-      this.#added(writeObjectIdKey(this.#keys, this.#length, bytes, from + 1))
+    if (isObjectId || isWrappedId(bytes, from)) {
+      const digits = from + (isObjectId ? 1 : wrappedDigitsOffset)
+      this.#added(writeObjectIdKey(this.#keys, this.#length, bytes, digits))
       return
     }
     const end = isTextId(bytes, from)

@@ -12,8 +12,10 @@ import type { FileSystem } from '../../lsm/fs/file-system.ts'
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { BulkSegments } from '../../sharded-bloom/bulk/bulk-segments.ts'
+import { wrappedMarkByte } from '../../sharded-bloom/byte-scan/json-writer.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
 import { JsonRecord } from '../documents/json-record.ts'
+import { markBytesOf } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { encodeLoad, loadKey } from '../store/load-records.ts'
 import { prepareEntry } from '../write/insert-entry.ts'
@@ -160,20 +162,33 @@ class UnitBuilding {
     const runStart = places[2 * from]!
     let isTold = true
     let i = from
+    /** The first line that is not stored yet. */
+    let put = from
     for (; i < to && this.#segments.isReady; i++) {
-      const markBytes = this.#lines.markBytes(i)!
-      const form = this.#lines.form(markBytes)
-      const start = places[2 * i]! + markBytes
+      const form = this.#lines.form(i)!
+      const start = places[2 * i]! + markBytesOf(form)
       const end = places[2 * i + 1]!
-      isTold = this.#segments.addStaged(ordinal + i, start - runStart, end - start, form)
+      const told = this.#segments.addStaged(ordinal + i, start - runStart, end - start, form)
+      isTold = told !== false
       if (!isTold) break
       this.#ids.addLeading(bytes, start, this.#idEnds[i - from]!, form === 'objectId')
-      this.#documentBytes += end - start + markBytes
+      this.#documentBytes += end - places[2 * i]!
+      if (told !== 'wrapped' || form === told) continue
+      this.#putLines(put, i)
+      this.#tables.putDocument(ordinal + i, this.#arena.mark(wrappedMarkByte, this.#lines.line(i)))
+      this.#documentBytes++
+      put = i + 1
     }
-    if (i > from) this.#tables.putLines(ordinal + from, i - from, bytes, places, from)
+    this.#putLines(put, i)
     this.#runLines = isTold ? Math.min(runEntries, 2 * this.#runLines) : Math.max(1, i - from)
     if (isTold) return i
     return this.#add(i, true) ? i + 1 : undefined
+  }
+
+  /** Stores lines as they stand. */
+  #putLines(from: number, to: number): void {
+    const { bytes, places } = this.#lines
+    if (to > from) this.#tables.putLines(this.#request.firstOrdinal + from, to - from, bytes, places, from)
   }
 
   /** @param isTried the scanner was asked, and could not tell */

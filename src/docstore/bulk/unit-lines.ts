@@ -1,10 +1,10 @@
 /** The lines of a unit that are not blank, where they stand, and what each of them holds. */
 import type { Document } from '../../model/types.ts'
-import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
+import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
 import { JsonRecord, readRecord } from '../documents/json-record.ts'
-import { endOfLeadingId } from '../documents/leading-id.ts'
-import { jsonStart } from '../documents/record.ts'
+import { endOfLeadingId, isWrappedId, leadingIdOffset, mayHaveWrappers } from '../documents/leading-id.ts'
+import { formOfRecord, markBytesOf } from '../documents/record.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
 import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
 import type { LineKind } from './load-unit.ts'
@@ -64,22 +64,22 @@ export class UnitLines {
     return new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start)
   }
 
-  /** How many bytes stand in front of its JSON; undefined for a record that is none. */
-  markBytes(i: number): 0 | 1 | undefined {
-    return this.kind === 'line' ? 0 : jsonStart(this.bytes, this.#places[2 * i]!)
+  /** How its JSON has to be read; undefined for a record that is none. */
+  form(i: number): JsonForm | undefined {
+    return this.kind === 'line' ? 'extended' : formOfRecord(this.bytes, this.#places[2 * i]!)
   }
 
-  /** How its JSON has to be read. @param markBytes that it has */
-  form(markBytes: number): JsonForm {
-    if (this.kind === 'line') return 'extended'
-    return markBytes === 0 ? 'json' : 'objectId'
-  }
-
-  /** Where the `_id` ends that its JSON begins with; −1 where that is not read from bytes. */
+  /** Where the `_id` ends that its JSON begins with; −1 where that is not read from bytes as they stand. */
   endOfId(i: number): number {
-    const markBytes = this.markBytes(i)
-    if (markBytes === undefined) return -1
-    return endOfLeadingId(this.bytes, this.#places[2 * i]! + markBytes, this.#places[2 * i + 1]!)
+    const form = this.form(i)
+    if (form === undefined) return -1
+    const { bytes } = this
+    const start = this.#places[2 * i]! + markBytesOf(form)
+    const end = this.#places[2 * i + 1]!
+    const idEnd = endOfLeadingId(bytes, start, end, form === 'wrapped' || form === 'extended')
+    const isWrapped = form === 'extended' && idEnd >= 0 && isWrappedId(bytes, start + leadingIdOffset)
+    // With no other wrapper it becomes another record: see JsonRecord.ofLine().
+    return isWrapped && !mayHaveWrappers(bytes, idEnd, end) ? -1 : idEnd
   }
 
   /** As a sampler takes them. */
@@ -127,6 +127,6 @@ export class UnitLines {
     const item = this.item(ordinal - this.#firstOrdinal)
     if (!(item instanceof JsonRecord)) return { ordinal, json: undefined, document: () => item }
     const { bytes, start, form } = item
-    return { ordinal, json: start === 0 ? bytes : bytes.subarray(start), form, document: () => item.parse().document }
+    return { ordinal, json: start === 0 ? bytes : bytes.subarray(start), form, document: () => item.parse() }
   }
 }

@@ -7,7 +7,7 @@
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { JsonRecord } from './json-record.ts'
-import { decodeRecord } from './record.ts'
+import { decodeRecord, markBytesOf } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
 import { RecordEncoder } from './record-encoder.ts'
 import { assertStorable } from './stored-form.ts'
@@ -44,7 +44,8 @@ export class IndexedRecords {
   }
 
   /**
-   * As add(), of JSON: stored as it stands, where its bytes tell what it holds.
+   * As add(), of JSON: stored as it stands, where its bytes tell what it holds. A line whose bytes do not is written anew: its keys may
+   * be spelled in ways that nobody would find in a record.
    * @param isTried it is known that they do not
    */
   addJson(
@@ -58,16 +59,16 @@ export class IndexedRecords {
     assertStorable(bytes.length)
     // Who has to agree asks the document, not its bytes.
     const parsed = admit && json.parse()
-    if (parsed !== undefined) admit?.(parsed.document)
-    if (!isTried && this.#index.addBytes?.(version, bytes, start, bytes.length - start, form) === true) return bytes
-    const { document, isExact } = parsed ?? json.parse()
-    const flat = this.#index.flatten(document)
-    if (!isExact || !flat.isPlain) return this.add(version, document, arena, admit)
-    this.#index.add(version, flat)
+    if (parsed !== undefined) admit?.(parsed)
+    const told = !isTried && this.#index.addBytes?.(version, bytes, start, bytes.length - start, form)
+    if (told) return json.record(told, arena)
+    const document = parsed ?? json.parse()
+    if (json.isLine) return this.add(version, document, arena)
+    this.#index.add(version, this.#index.flatten(document))
     return bytes
   }
 
-  /** The short way, for a document that JSON holds exactly: its bytes are what the index reads and the store keeps. */
+  /** The short way: the bytes that the index reads are those that the store keeps. */
   #addPlain(
     version: number,
     document: Document,
@@ -79,7 +80,7 @@ export class IndexedRecords {
     if (plain === undefined) return undefined
     const { form, written, record } = plain
     admit?.(decodeRecord(decoder.decode(record)))
-    const markBytes = form === 'objectId' ? 1 : 0
+    const markBytes = markBytesOf(form)
     if (!this.#index.addBytes(version, written, markBytes, record.length - markBytes, form)) {
       this.#index.add(version, this.#index.flatten(document))
     }

@@ -6,18 +6,22 @@
  */
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
-import { readJson } from '../../model/extended-json.ts'
+import { parseJson } from '../../model/extended-json.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
-import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
+import type { JsonForm, RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
+import { wrappedMarkByte } from '../../sharded-bloom/byte-scan/json-writer.ts'
 import {
   digitsOfId,
   endOfLeadingId,
   isTextId,
+  isWrappedId,
   leadingIdOffset,
-  leadingObjectIdDigits,
-  numberOfId
+  mayHaveWrappers,
+  numberOfId,
+  wrappedDigitsOffset
 } from './leading-id.ts'
-import { decodeRecord, jsonStart, objectIdMark } from './record.ts'
+import { decodeRecord, formOfRecord, markBytesOf, objectIdMark } from './record.ts'
+import type { RecordArena } from './record-arena.ts'
 
 const beforeDigits = new TextEncoder().encode(`${objectIdMark}{"_id":"`)
 
@@ -27,14 +31,11 @@ export class JsonRecord {
   readonly id: number | string | ObjectId
   /** How the JSON has to be read. */
   readonly form: JsonForm
-  /** Where the JSON begins. */
-  readonly start: number
 
-  private constructor(bytes: Uint8Array, id: number | string | ObjectId, form: JsonForm, start: number) {
+  private constructor(bytes: Uint8Array, id: number | string | ObjectId, form: JsonForm) {
     this.bytes = bytes
     this.id = id
     this.form = form
-    this.start = start
   }
 
   /**
@@ -42,56 +43,71 @@ export class JsonRecord {
    * @param bytes valid UTF-8; relaxed or canonical Extended JSON
    */
   static ofLine(bytes: Uint8Array): JsonRecord | undefined {
-    const end = endOfLeadingId(bytes, 0, bytes.length)
-    return end < 0 ? JsonRecord.#ofExport(bytes) : new JsonRecord(bytes, leadingId(bytes, 0, end), 'extended', 0)
+    const end = endOfLeadingId(bytes, 0, bytes.length, true)
+    if (end < 0) return undefined
+    const id = leadingId(bytes, 0, end)
+    const isAlone = id instanceof ObjectId && !mayHaveWrappers(bytes, end, bytes.length)
+    return isAlone ? JsonRecord.#ofExport(bytes, id) : new JsonRecord(bytes, id, 'extended')
   }
 
-  /** Of `{"_id":{"$oid":"…"}…` a record that has the digits alone: other bytes than the line's. */
-  static #ofExport(line: Uint8Array): JsonRecord | undefined {
-    const digits = leadingObjectIdDigits(line)
-    if (digits < 0) return undefined
+  /** Of `{"_id":{"$oid":"…"}…` and no other wrapper one that has the digits alone: other bytes than the line's. */
+  static #ofExport(line: Uint8Array, id: ObjectId): JsonRecord {
+    const digits = leadingIdOffset + wrappedDigitsOffset
     const end = digits + digitsOfId
     const rest = line.subarray(end + 2)
     const bytes = new Uint8Array(beforeDigits.length + digitsOfId + 1 + rest.length)
     bytes.set(beforeDigits)
     bytes.set(line.subarray(digits, end + 1), beforeDigits.length)
     bytes.set(rest, beforeDigits.length + digitsOfId + 1)
-    const hex = Buffer.from(line.buffer, line.byteOffset + digits, digitsOfId).toString('latin1')
-    return new JsonRecord(bytes, new ObjectId(hex), 'extendedObjectId', 1)
+    return new JsonRecord(bytes, id, 'extendedObjectId')
   }
 
   /**
-   * undefined for a record that does not begin with such an `_id`, or an ObjectId.
+   * undefined for a record that does not begin with such an `_id`.
    * @param bytes a record as encodeRecord() makes it
    */
   static ofRecord(bytes: Uint8Array): JsonRecord | undefined {
-    const start = jsonStart(bytes)
-    const end = start === undefined ? -1 : endOfLeadingId(bytes, start, bytes.length)
-    if (start === undefined || end < 0) return undefined
+    const form = formOfRecord(bytes)
+    if (form === undefined) return undefined
+    const start = markBytesOf(form)
+    const end = endOfLeadingId(bytes, start, bytes.length, form === 'wrapped')
+    if (end < 0) return undefined
     const id = leadingId(bytes, start, end)
-    return start === 0
-      ? new JsonRecord(bytes, id, 'json', start)
-      : new JsonRecord(bytes, new ObjectId(String(id)), 'objectId', start)
+    return new JsonRecord(bytes, form === 'objectId' ? new ObjectId(String(id)) : id, form)
   }
 
-  /**
-   * @returns with the document, whether the record holds it exactly as it stands
-   * @throws PetalError FailedToParse, or BadValue for what cannot be stored
-   */
-  parse(): { readonly document: Document; readonly isExact: boolean } {
-    if (this.form === 'json' || this.form === 'objectId') {
-      return { document: decodeRecord(textOf(this.bytes)), isExact: true }
-    }
-    const { document, isJson } = readDocument(this.bytes.subarray(this.start))
+  get isLine(): boolean {
+    return this.form === 'extended' || this.form === 'extendedObjectId'
+  }
+
+  /** Where the JSON begins. */
+  get start(): number {
+    return markBytesOf(this.form)
+  }
+
+  /** The record that its bytes are. @param form in which they may be read again @param arena for other bytes, of a line */
+  record(form: RecordForm, arena: RecordArena): Uint8Array {
+    return form === 'wrapped' && this.form !== 'wrapped' ? arena.mark(wrappedMarkByte, this.bytes) : this.bytes
+  }
+
+  /** @throws PetalError FailedToParse, or BadValue for what cannot be stored */
+  parse(): Document {
+    if (!this.isLine) return decodeRecord(textOf(this.bytes))
+    const document = readDocument(this.bytes.subarray(this.start))
     const { id } = this
-    const written = id instanceof ObjectId ? id.toHexString() : id
+    const { _id } = document
+    const isSame = this.form === 'extendedObjectId' ? _id === String(id) : isSameId(_id, id)
     // JSON.parse keeps the last of equal keys.
-    if (!Object.is(document._id, written)) {
+    if (!isSame) {
       throw new PetalError('FailedToParse', 'The line has more than one _id', { details: { path: '_id' } })
     }
     document._id = id
-    return { document, isExact: isJson }
+    return document
   }
+}
+
+function isSameId(read: unknown, id: JsonRecord['id']): boolean {
+  return id instanceof ObjectId ? read instanceof ObjectId && id.equals(read) : Object.is(read, id)
 }
 
 /** What a record holds: itself, where its first bytes tell the `_id`. @throws PetalError DataCorruption */
@@ -100,9 +116,9 @@ export function readRecord(bytes: Uint8Array): JsonRecord | Document {
 }
 
 /** @throws PetalError FailedToParse for anything but one JSON object */
-export function readDocument(bytes: Uint8Array): { readonly document: Document; readonly isJson: boolean } {
-  const { value, isJson } = readJson(textOf(bytes))
-  if (isPlainObject(value)) return { document: value, isJson }
+export function readDocument(bytes: Uint8Array): Document {
+  const value = parseJson(textOf(bytes))
+  if (isPlainObject(value)) return value
   throw new PetalError('FailedToParse', `a document must be an object, not ${typeNames[typeOf(value)]}`)
 }
 
@@ -111,9 +127,14 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** @param start where the JSON begins @param end where the `_id` ends, as endOfLeadingId() has found it */
-function leadingId(bytes: Uint8Array, start: number, end: number): number | string {
+function leadingId(bytes: Uint8Array, start: number, end: number): number | string | ObjectId {
   const from = start + leadingIdOffset
-  if (!isTextId(bytes, from)) return numberOfId(bytes, from, end)
   // Without its quotes.
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from + 1, end - from - 2).toString('latin1')
+  if (isTextId(bytes, from)) return latin1(bytes, from + 1, end - from - 2)
+  if (isWrappedId(bytes, from)) return new ObjectId(latin1(bytes, from + wrappedDigitsOffset, digitsOfId))
+  return numberOfId(bytes, from, end)
+}
+
+function latin1(bytes: Uint8Array, from: number, length: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, length).toString('latin1')
 }

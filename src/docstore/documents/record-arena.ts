@@ -4,6 +4,8 @@
  * Nothing is ever written over what was handed out, unless the records are passing ones: a store may keep the bytes.
  */
 
+import { copyShared } from '../../model/copy-bytes.ts'
+
 const firstChunkBytes = 16 * 1024
 const maxChunkBytes = 1024 * 1024
 const encoder = new TextEncoder()
@@ -38,6 +40,18 @@ export class RecordArena {
     const start = this.#used
     this.#used += bytes.length
     this.#chunk.set(bytes, start)
+    return this.#chunk.subarray(start, this.#used)
+  }
+
+  /** The bytes behind one more. */
+  mark(byte: number, bytes: Uint8Array): Uint8Array {
+    const length = bytes.length + 1
+    if (this.#isPassing) this.#forget()
+    if (this.#chunk.length - this.#used < length) this.#addChunk(length)
+    const start = this.#used
+    this.#used += length
+    this.#chunk[start] = byte
+    copyShared(bytes, this.#chunk, start + 1)
     return this.#chunk.subarray(start, this.#used)
   }
 

@@ -1,25 +1,20 @@
 /**
- * From a document to its record, by the shortest way that holds it exactly: bytes where JSON does, as the index reads and
- * the store keeps them; else a text, of a document taken apart.
+ * From a document to its record, by the shortest way that holds it exactly: bytes where JSON does, but for dates and ObjectIds, as the
+ * index reads and the store keeps them; else a text, of a document taken apart.
  */
 
 import type { Document } from '../../model/types.ts'
-import {
-  type JsonWriter,
-  jsonWriter,
-  type NotWritten,
-  objectIdMarkByte
-} from '../../sharded-bloom/byte-scan/json-writer.ts'
+import type { RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
+import { type JsonWriter, jsonWriter, type NotWritten } from '../../sharded-bloom/byte-scan/json-writer.ts'
 import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
-import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { FlatDocument } from '../../sharded-bloom/pairs/flatten.ts'
-import { encodeRecord } from './record.ts'
+import { encodeRecord, formOfRecord } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
 import { assertStorable, checkedSize, lookInto, unreadable } from './stored-form.ts'
 
 export interface PlainRecord {
-  readonly form: JsonForm
+  readonly form: RecordForm
   /** As the index may know it; of use until the next document. */
   readonly written: Uint8Array
   readonly record: Uint8Array
@@ -44,15 +39,14 @@ export class RecordEncoder {
 
   /**
    * @param version that the document will be
-   * @returns undefined for a document that JSON does not hold exactly
+   * @returns undefined for a document that has to be taken apart
    * @throws PetalError DocumentTooLarge, as early as it is known; BadValue where the document cannot be read
    */
   plain(version: number, document: Document, arena: RecordArena): PlainRecord | undefined {
     try {
       const written = this.#index.write?.(version, document) ?? this.#write(document)
       if (typeof written !== 'string') {
-        const form = written[0] === objectIdMarkByte ? 'objectId' : 'json'
-        return { form, written, record: arena.keep(written) }
+        return { form: formOfRecord(written)!, written, record: arena.keep(written) }
       }
       const form = written === 'noRoom' ? jsonFormOf(document) : undefined
       if (form === undefined) return undefined

@@ -18,9 +18,12 @@ import { PetalError } from '../../model/errors.ts'
 import { objectIdDigits } from '../../model/object-id.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 import { unwrap, wrap } from '../../model/wrappers.ts'
+import type { JsonForm, RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
+import { objectIdMarkByte, wrappedMarkByte } from '../../sharded-bloom/byte-scan/json-writer.ts'
 
-const wrappedMark = '\u0001'
-export const objectIdMark = '\u0002'
+const openingBrace = 0x7b
+const wrappedMark = String.fromCharCode(wrappedMarkByte)
+export const objectIdMark = String.fromCharCode(objectIdMarkByte)
 
 /**
  * @param isPlain JSON holds the document exactly, an ObjectId as `_id` aside: only null, booleans, strings, finite
@@ -41,9 +44,9 @@ export function encodeRecord(document: Document, isPlain: boolean): string {
 export function decodeRecord(text: string): Document {
   try {
     switch (text.charCodeAt(0)) {
-      case 0x7b:
+      case openingBrace:
         return JSON.parse(text) as Document
-      case 0x02: {
+      case objectIdMarkByte: {
         const document = JSON.parse(text.slice(1)) as Document
         const hex = document._id
         if (typeof hex !== 'string') throw new PetalError('FailedToParse', `No ObjectId in ${typeNames[typeOf(hex)]}`)
@@ -51,7 +54,7 @@ export function decodeRecord(text: string): Document {
         document._id = new ObjectId(hex)
         return document
       }
-      case 0x01: {
+      case wrappedMarkByte: {
         const document = unwrap(JSON.parse(text.slice(1)))
         if (typeOf(document) === Type.object) return document as Document
         throw new PetalError('FailedToParse', `A record holds a document, not ${typeNames[typeOf(document)]}`)
@@ -64,17 +67,30 @@ export function decodeRecord(text: string): Document {
 }
 
 /**
- * How many bytes stand in front of the JSON in a record's bytes; undefined where it does not hold the document exactly.
+ * How the JSON in a record's bytes has to be read; undefined for what is no record.
  * @param at where the record begins
  */
-export function jsonStart(record: Uint8Array, at = 0): 0 | 1 | undefined {
-  if (record[at] === 0x7b) return 0
-  return record[at] === objectIdMark.charCodeAt(0) ? 1 : undefined
+export function formOfRecord(record: Uint8Array, at = 0): RecordForm | undefined {
+  switch (record[at]) {
+    case openingBrace:
+      return 'json'
+    case objectIdMarkByte:
+      return 'objectId'
+    case wrappedMarkByte:
+      return 'wrapped'
+    default:
+      return undefined
+  }
+}
+
+/** How many bytes stand in front of the JSON: a record's mark. */
+export function markBytesOf(form: JsonForm): 0 | 1 {
+  return form === 'json' || form === 'extended' ? 0 : 1
 }
 
 /**
  * Whether a record that was just encoded holds what a stored one does. An imported line is stored as it was written: with
- * white space, escapes and digits of its own.
+ * white space, escapes, digits and dates of its own.
  */
 export function isSameDocument(encoded: string, stored: string): boolean {
   if (encoded === stored) return true
@@ -84,6 +100,8 @@ export function isSameDocument(encoded: string, stored: string): boolean {
       return encoded === JSON.stringify(JSON.parse(stored))
     case objectIdMark:
       return encoded.slice(1) === JSON.stringify(JSON.parse(stored.slice(1)))
+    case wrappedMark:
+      return encoded.slice(1) === JSON.stringify(wrap(unwrap(JSON.parse(stored.slice(1))), 'stored'))
     default:
       return false
   }

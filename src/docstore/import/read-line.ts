@@ -47,7 +47,7 @@ export function readLine(line: Line): JsonRecord | Document | BadLine | undefine
  * @throws PetalError for anything but one JSON object
  */
 export function readItem(bytes: Uint8Array): JsonRecord | Document {
-  return JsonRecord.ofLine(bytes) ?? readDocument(bytes).document
+  return JsonRecord.ofLine(bytes) ?? readDocument(bytes)
 }
 
 /** Whether bytes[start, end) are white space. */

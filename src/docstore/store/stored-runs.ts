@@ -1,9 +1,9 @@
 /** Records of documents in runs, for those who index all of them again, and what is in one. */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
-import type { JsonForm } from '../../sharded-bloom/byte-scan/scanner.ts'
+import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument, StoredRun } from '../../sharded-bloom/stored-source.ts'
-import { decodeRecord, jsonStart } from '../documents/record.ts'
+import { decodeRecord, formOfRecord, markBytesOf } from '../documents/record.ts'
 import type { DocumentReader } from '../read/document-reader.ts'
 import type { DocumentScan } from '../read/document-scan.ts'
 
@@ -103,9 +103,9 @@ class RecordOfRun implements StoredDocument {
   constructor(ordinal: number, record: Uint8Array) {
     this.ordinal = ordinal
     this.#record = record
-    const start = jsonStart(record)
-    this.json = start === undefined ? undefined : start === 0 ? record : record.subarray(start)
-    this.form = start === 0 ? 'json' : 'objectId'
+    const form = formOfRecord(record)
+    this.json = form === undefined ? undefined : markBytesOf(form) === 0 ? record : record.subarray(markBytesOf(form))
+    this.form = form ?? 'json'
   }
 
   document(): Document {

@@ -83,7 +83,7 @@ export async function loadEntries({ entries }: Commit, { document }: Entry): Pro
 /** JSON that holds no document is refused when it is added. */
 function parsedOrNone(json: JsonRecord): Document | undefined {
   try {
-    return json.parse().document
+    return json.parse()
   } catch (error) {
     if (error instanceof PetalError) return undefined
     throw error

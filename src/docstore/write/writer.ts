@@ -22,28 +22,12 @@ import type { CollectionStore } from '../store/collection-store.ts'
 import { type Commit, isFull } from './commit.ts'
 import type { Committer } from './committer.ts'
 import { assertSameId, type Entry, loadEntries, prepareEntry } from './insert-entry.ts'
+import { InsertGroups } from './insert-groups.ts'
+import type { Inserted } from './inserted.ts'
 import { KnownIds } from './known-ids.ts'
 import type { PendingIds } from './pending-ids.ts'
 import { WriteQueue } from './write-queue.ts'
 
-/** What became of a run of inserts; `done` settles when all of it is applied. */
-export interface Inserted {
-  /** `_id` of each document, undefined for those refused. */
-  readonly ids: readonly unknown[]
-  readonly errors: readonly WriteError[]
-  readonly count: number
-  /** Characters of the records, for the size of the next run. */
-  readonly characters: number
-  readonly done: Promise<void>
-}
-
-interface WaitingInsert {
-  readonly document: Document
-  readonly resolve: (id: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
-const maxGroup = 1000
 /** What is prepared between two looks at the clock: nothing but the `_id` is looked into, whatever the document's size. */
 const entriesPerLook = 16
 /**
@@ -62,7 +46,10 @@ export class Writer {
   readonly #committer: Committer
   readonly #queue = new WriteQueue()
   readonly #ids: KnownIds
-  #group: WaitingInsert[] | undefined
+  readonly #groups = new InsertGroups(
+    (task) => this.#enqueue(task),
+    (documents) => this.#insert(documents, false)
+  )
   /** How many of them are still to come. */
   #cold = coldDocuments
   #isClosed = false
@@ -85,9 +72,7 @@ export class Writer {
   /** Inserts one document; resolves with its `_id` when it is committed. */
   insertOne(document: Document): Promise<unknown> {
     this.ensureId(document)
-    if (this.#group === undefined || this.#group.length >= maxGroup) this.#group = this.#openGroup()
-    const group = this.#group
-    return new Promise((resolve, reject) => group.push({ document, resolve, reject }))
+    return this.#groups.insert(document)
   }
 
   /** Gives the document an `_id` if it has none; where they are counted, its insertion will. */
@@ -178,7 +163,7 @@ export class Writer {
   /** @param addsHere the task may add documents to the index, which has to be ready for them */
   #enqueue<T>(task: () => Promise<T>, addsHere = true): Promise<T> {
     // What is called later runs later: inserts that come after this task must not join a group before it.
-    this.#group = undefined
+    this.#groups.end()
     if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
     return this.#queue.run(async () => {
       // Also here, and not only when the queue is empty: it may never be.
@@ -205,34 +190,6 @@ export class Writer {
   /** Nobody waits for this: should it fail, it is still due, and the next write is told. */
   #maintainLater(): void {
     this.#queue.run(() => this.#maintainAlone()).catch(ignore)
-  }
-
-  #openGroup(): WaitingInsert[] {
-    const group: WaitingInsert[] = []
-    this.#enqueue(() => this.#insertGroup(group)).catch((error: unknown) => {
-      // The task may have failed before it began, in maintenance: nobody would ever take what joined the group now.
-      if (this.#group === group) this.#group = undefined
-      for (const { reject } of group) reject(error)
-    })
-    return group
-  }
-
-  async #insertGroup(group: WaitingInsert[]): Promise<void> {
-    if (this.#group === group) this.#group = undefined
-    const { ids, errors, done } = await this.#insert(
-      group.map(({ document }) => document),
-      false
-    )
-    for (const { index, error } of errors) group[index]?.reject(error)
-    // Not awaited: the next task may prepare its batch meanwhile. Rejecting what was rejected above does nothing.
-    done.then(
-      () => {
-        for (let i = 0; i < group.length; i++) group[i]?.resolve(ids[i])
-      },
-      (error: unknown) => {
-        for (const { reject } of group) reject(error)
-      }
-    )
   }
 
   async #insert(

@@ -9,8 +9,8 @@
 import { loadHasher } from '../../bloom/hash.ts'
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import type { Document } from '../../model/types.ts'
+import type { JsonForm, Told } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
-import type { JsonForm } from '../byte-scan/scanner.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexParts } from '../index-parts.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
@@ -82,7 +82,7 @@ export class BulkSegments {
     this.#builder.addFlat(ordinal, flat)
   }
 
-  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): boolean {
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm = 'json'): Told {
     return this.#builder.addBytes(ordinal, bytes, offset, length, form)
   }
 
@@ -92,7 +92,7 @@ export class BulkSegments {
   }
 
   /** As addBytes(), of a document among those that were staged last. REQUIRES: no other call came since. */
-  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): boolean {
+  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): Told {
     return this.#builder.addStaged(ordinal, offset, length, form)
   }
 

@@ -8,8 +8,9 @@ import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
 import type { PairList } from '../tune/pair-list.ts'
+import { type JsonForm, type Told, toldForm } from './json-form.ts'
 import type { NotWritten } from './json-writer.ts'
-import { type JsonForm, Scanner, type ScanResult } from './scanner.ts'
+import { Scanner, type ScanResult } from './scanner.ts'
 import type { SeedOf } from './scanner-paths.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 
@@ -36,8 +37,7 @@ export class ByteIngest implements ScannerOwner {
   }
 
   /**
-   * The document's bytes, behind a mark where its `_id` is an ObjectId: valid until the next call, and quickly added by add()
-   * when that comes next.
+   * The document's record, as JsonWriter.write() makes it: valid until the next call, and quickly added by add() when that comes next.
    * @param isSampled add() will be told to tell of its pairs
    * @returns undefined when there is no scanner to do it
    */
@@ -57,7 +57,7 @@ export class ByteIngest implements ScannerOwner {
     length: number,
     form: JsonForm,
     onPairs?: (pairs: PairList) => void
-  ): boolean {
+  ): Told {
     if (this.#rest > 0) {
       this.#rest--
       return false
@@ -68,7 +68,7 @@ export class ByteIngest implements ScannerOwner {
     const result = scanner.scan(segment, bytes, offset, length, form, onPairs !== undefined)
     const isAdded = this.#add(segment, scanner, result)
     if (isAdded) onPairs?.(scanner.pairs)
-    return isAdded
+    return isAdded && toldForm(form, scanner.hasWrappers)
   }
 
   /**
@@ -82,10 +82,12 @@ export class ByteIngest implements ScannerOwner {
   }
 
   /** As add(), of a document among those that were staged last. REQUIRES: no other call came since, but for learn(). */
-  addStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): boolean {
+  addStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): Told {
     if (--this.#untilTouch < 0) this.#touch()
     const scanner = this.#scanner
-    return scanner !== undefined && this.#add(segment, scanner, scanner.scanStaged(segment, offset, length, form))
+    if (scanner === undefined) return false
+    const isAdded = this.#add(segment, scanner, scanner.scanStaged(segment, offset, length, form))
+    return isAdded && toldForm(form, scanner.hasWrappers)
   }
 
   #add(segment: OpenSegment, scanner: Scanner, result: ScanResult): boolean {

@@ -1,19 +1,21 @@
 /**
- * A document → the UTF-8 bytes of its JSON, in one walk that also checks that JSON holds the document exactly.
+ * A document → the UTF-8 bytes of its record, in one walk that also checks that these hold the document exactly: JSON, with an ObjectId
+ * as `_id` by its digits, or JSON with wrappers of dates and ObjectIds.
  *
  * JSON.stringify looks at every character of every key and value, makes a text of pieces, and an encoder looks at all of
  * it again. Here a walk notes what there is to write: the keys by number, the texts joined without a look at them. Then
  * WebAssembly writes all of it, and may tell the document's pairs on the way (see scanner.ts).
  *
  * Invariants:
- * 1. What is written is, byte for byte, what JSON.stringify and an encoder make.
- * 2. It is written exactly when jsonFormOf() knows a form, the document is not too large, and its keys not too long.
+ * 1. What is written is, byte for byte, what JSON.stringify and an encoder make, of the wrapped document where there are wrappers.
+ * 2. It is written exactly when jsonFormOf() knows a form, or would but for dates and ObjectIds and there are no `$` keys; the document
+ *    is not too large, and its keys not too long.
  * 3. Memory is bounded: past `maxKeys`, or when there is no room for another, keys begin again from nothing.
  */
 import { objectIdDigits } from '../../model/object-id.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
-import { inheritsNothing, isPlainNumber } from './plain.ts'
+import { inheritsNothing, isOfNoClass, isPlainNumber } from './plain.ts'
 import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const { maxDepth } = defaultFlattenLimits
@@ -21,6 +23,8 @@ const maxKeys = 16_384
 /** Bytes of the longest document that a view is kept for. */
 const maxKeptView = 4096
 
+/** Stands in front of a document with wrappers. */
+export const wrappedMarkByte = 1
 /** Stands in front of a document whose `_id` is an ObjectId, written as its digits. */
 export const objectIdMarkByte = 2
 
@@ -35,7 +39,7 @@ interface KeyNode {
   next: KeyNode | undefined
 }
 
-/** Why nothing was written: JSON does not hold the document exactly, or there is no room. */
+/** Why nothing was written: the document has other values than these, or there is no room. */
 export type NotWritten = 'notPlain' | 'noRoom'
 
 export class JsonWriter {
@@ -56,7 +60,10 @@ export class JsonWriter {
   #numberCount = 0
   #texts = ''
   #hasRoom = true
+  /** The `_id` is an ObjectId. */
   #hasObjectId = false
+  /** There are dates, or other ObjectIds. */
+  #isWrapped = false
 
   constructor(module: ScannerModule) {
     const { constants, u8 } = module
@@ -69,7 +76,7 @@ export class JsonWriter {
   }
 
   /**
-   * The document's bytes, behind a mark where its `_id` is an ObjectId; valid until the next call.
+   * The document's record: behind a mark where there are wrappers, or its `_id` is an ObjectId. Valid until the next call.
    * @param flags of scanning (see scanner-module.ts), which then takes place, too; 0 when it shall not
    * @throws what a getter of the document throws
    */
@@ -81,7 +88,8 @@ export class JsonWriter {
     this.#texts = ''
     this.#hasRoom = true
     this.#hasObjectId = false
-    if (!this.#object(document, this.#root, 0)) return this.#hasRoom ? 'notPlain' : 'noRoom'
+    this.#isWrapped = false
+    if (!isOfNoClass(document) || !this.#object(document, this.#root, 0)) return this.#hasRoom ? 'notPlain' : 'noRoom'
     const { functions, constants } = this.#module
     const units = this.#texts.length
     const count = this.#count
@@ -89,10 +97,10 @@ export class JsonWriter {
     if (isFull || units > constants.MAX_TEXT_UNITS || run !== this.#run) return 'noRoom'
     if (units > 0) this.#units.write(this.#texts, 0, 'utf16le')
     this.#texts = ''
-    const hasObjectId = this.#hasObjectId
-    const end = functions.write(hasObjectId ? 1 : 0, count, hasObjectId ? flags | constants.OBJECT_ID : flags)
-    if (end < 0) return 'noRoom'
-    if (hasObjectId) this.#u8[constants.INPUT] = objectIdMarkByte
+    const mark = this.#isWrapped ? wrappedMarkByte : this.#hasObjectId ? objectIdMarkByte : 0
+    const end = functions.write(mark === 0 ? 0 : 1, count, this.#isWrapped ? flags | constants.WRAPPED : flags)
+    if (end < 0) return end === constants.NOT_PLAIN ? 'notPlain' : 'noRoom'
+    if (mark !== 0) this.#u8[constants.INPUT] = mark
     return this.#viewOf(end)
   }
 
@@ -113,23 +121,18 @@ export class JsonWriter {
 
   /** What stands between the braces, and the closing one. */
   #object(object: Document, node: KeyNode, depth: number): boolean {
-    const prototype: unknown = Object.getPrototypeOf(object)
-    if ((prototype !== Object.prototype && prototype !== null) || depth >= maxDepth) return false
+    if (depth >= maxDepth) return false
     let last: KeyNode | undefined
     let child = node.first
     // Object.prototype has nothing to enumerate, and no other prototype comes here.
     for (const key in object) {
-      let value = object[key]
+      const value = object[key]
       if (value === undefined) continue
       if (child === undefined || child.key !== key) {
         child = this.#childOf(node, key)
         if (child === undefined) return false
         if (last === undefined) node.first = child
         else last.next = child
-      }
-      if (depth === 0 && typeof value === 'object' && key === '_id' && typeOf(value) === Type.objectId) {
-        this.#hasObjectId = true
-        value = objectIdDigits(value)
       }
       if (!this.#value(value, child, child.piece, depth)) return false
       last = child
@@ -164,10 +167,30 @@ export class JsonWriter {
     else if (Array.isArray(value)) {
       this.#operations[this.#count++] = piece | constants.BEGIN_ARRAY
       return this.#array(value, node, depth + 1)
-    } else {
+    } else if (isOfNoClass(value)) {
       this.#operations[this.#count++] = piece | constants.BEGIN_OBJECT
-      return this.#object(value as Document, node, depth + 1)
+      return this.#object(value, node, depth + 1)
+    } else return this.#instance(value, piece, depth === 0 && node.key === '_id')
+    return true
+  }
+
+  /** Of a class: a date or an ObjectId. */
+  #instance(value: object, piece: number, isId: boolean): boolean {
+    const { constants } = this.#module
+    const type = typeOf(value)
+    if (type === Type.date) {
+      const time = (value as Date).getTime()
+      if (Number.isNaN(time)) return false
+      this.#operations[this.#count++] = piece | constants.DATE
+      this.#numbers[this.#numberCount++] = time
+      this.#isWrapped = true
+      return true
     }
+    if (type !== Type.objectId) return false
+    this.#operations[this.#count++] = piece | constants.OBJECT_ID_TEXT
+    this.#texts += objectIdDigits(value)
+    if (isId && piece !== 0) this.#hasObjectId = true
+    else this.#isWrapped = true
     return true
   }
 

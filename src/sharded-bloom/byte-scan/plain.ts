@@ -6,7 +6,6 @@
  */
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
-import type { JsonForm } from './scanner.ts'
 
 const { maxDepth } = defaultFlattenLimits
 
@@ -21,11 +20,11 @@ export function isPlainJson(document: Document): boolean {
 }
 
 /** How the scanner has to read JSON.stringify(document); undefined when it does not hold the document exactly. */
-export function jsonFormOf(document: Document): JsonForm | undefined {
+export function jsonFormOf(document: Document): 'json' | 'objectId' | undefined {
   if (!inheritsNothing()) return undefined
   const id = document._id
   const isObjectId = typeof id === 'object' && id !== null && typeOf(id) === Type.objectId
-  if (!isPlainObject(document, 0, isObjectId)) return undefined
+  if (!isOfNoClass(document) || !holdsPlain(document, 0, isObjectId)) return undefined
   return isObjectId ? 'objectId' : 'json'
 }
 
@@ -35,9 +34,14 @@ export function inheritsNothing(): boolean {
   return !('toJSON' in Array.prototype)
 }
 
-function isPlainObject(object: Document, depth: number, hasObjectId: boolean): boolean {
-  const prototype: unknown = Object.getPrototypeOf(object)
-  if ((prototype !== Object.prototype && prototype !== null) || depth >= maxDepth) return false
+/** Anything else may be more than its keys. */
+export function isOfNoClass(value: object): value is Document {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function holdsPlain(object: Document, depth: number, hasObjectId: boolean): boolean {
+  if (depth >= maxDepth) return false
   // Object.prototype has nothing to enumerate, and no other prototype comes here.
   for (const key in object) {
     const value = object[key]
@@ -59,7 +63,8 @@ function isPlainValue(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return isPlainNumber(value)
   if (typeof value !== 'object') return false
-  return Array.isArray(value) ? isPlainArray(value, depth + 1) : isPlainObject(value as Document, depth + 1, false)
+  if (Array.isArray(value)) return isPlainArray(value, depth + 1)
+  return isOfNoClass(value) && holdsPlain(value, depth + 1, false)
 }
 
 /** Finite, and not −0. */

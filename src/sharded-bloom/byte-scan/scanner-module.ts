@@ -39,6 +39,8 @@ const constantNames = [
   'BEGIN_ARRAY',
   'END_OBJECT',
   'END_ARRAY',
+  'DATE',
+  'OBJECT_ID_TEXT',
   /** An operation is its kind and, from this bit on, the address of what its key is written as. */
   'PIECE_SHIFT',
   'KEYS',
@@ -62,14 +64,20 @@ const constantNames = [
   'IRREGULAR',
   /** Flag of a tag: the text is UTF-16 units, not ASCII bytes. */
   'WIDE',
+  /** Offsets of the same, of dates: 16 bytes for each node. */
+  'DATE_FACTS',
+  'DATE_FACT_BYTES',
   /** What scan() and scannedPairs() return in place of a count. */
   'NOT_HANDLED',
   'UNKNOWN',
-  /** Flags of scan() and, the second one aside, of write(); the last one is of write() alone. */
+  /** What write() returns where a key may look like a wrapper's, and there are wrappers. */
+  'NOT_PLAIN',
+  /** Flags of scan() and write(): see assembly/document.ts. */
   'OBJECT_ID',
   'EXTENDED_JSON',
   'TRACED',
   'SCANNED',
+  'WRAPPED',
   'NODES',
   'NODE_BYTES',
   'TRACE',
@@ -106,11 +114,11 @@ export interface ScannerFunctions {
   addTextPair(lo: number, hi: number, node: number, tag: number, slot: number, text: number, length: number): void
 
   /**
-   * The texts, or the numbers, on the node's path are a column.
+   * The texts, numbers or dates on the node's path are a column.
    * @param prefixLength bytes at COLUMN_PREFIXES + column · COLUMN_PREFIX_BYTES
    * @param templateLength bytes at COLUMN_TEMPLATES + column · COLUMN_TEMPLATE_BYTES
    */
-  addColumn(node: number, isText: boolean, column: number, prefixLength: number, templateLength: number): void
+  addColumn(node: number, type: number, column: number, prefixLength: number, templateLength: number): void
 
   /**
    * Scans the document of `length` bytes at INPUT + offset; leaves its signature at SIGNATURE and its slots at SLOTS.
@@ -123,7 +131,7 @@ export interface ScannerFunctions {
   /**
    * Writes the document that `count` words of operations make to INPUT + start; with SCANNED it is scanned on the way. TEXT and
    * VERBATIM are followed by their length in units, INT32 by its value.
-   * @returns where the document ends, from INPUT; −1 when there is no room
+   * @returns where the document ends, from INPUT; NOT_PLAIN, or −1 when there is no room
    */
   write(start: number, count: number, flags: number): number
   /** What scan() would return for the document that was written last, if it was scanned. */
@@ -135,6 +143,8 @@ export interface ScannerFunctions {
   tracedCount(): number
   /** Hashes that the last document left at HASHES. */
   hashesLeft(): number
+  /** Whether the document that was scanned last has wrappers: other bytes than JSON.stringify() makes of it. */
+  hasWrappers(): number
   /** Whether slots of irregular keys are among them. */
   isIrregular(): number
 

@@ -11,21 +11,11 @@ import { Tag } from '../pairs/pair-tags.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import type { OpenSegment, ScannedDocument } from '../segment/open-segment.ts'
 import type { HashedPair } from '../segment/private-table.ts'
+import type { JsonForm } from './json-form.ts'
 import { createWriter, type JsonWriter, type NotWritten } from './json-writer.ts'
 import { ScannedPairs } from './scanned-pairs.ts'
 import type { ScannerConstants, ScannerFunctions, ScannerModule } from './scanner-module.ts'
 import { ScannerPaths, type SeedOf } from './scanner-paths.ts'
-
-/** How a document's text is to be read. */
-export type JsonForm =
-  /** As JSON.parse reads it. */
-  | 'json'
-  /** The text of its top-level `_id` is an ObjectId. */
-  | 'objectId'
-  /** Extended JSON: objects whose keys begin with `$`, and integers beyond 2^53, are not read. */
-  | 'extended'
-  /** Both. */
-  | 'extendedObjectId'
 
 export type ScanResult =
   | 'scanned'
@@ -34,15 +24,16 @@ export type ScanResult =
   /** It has a path or a fact that the scanner may know the next time: tell it by learn(). */
   | 'unknown'
 
-/** What values JSON has, and their tags. Facts of other types, and other values, never come from bytes. */
-const jsonTypes: ReadonlySet<number> = new Set([
+/** What is read from bytes: types and tags. Facts of other types, and other values, never come from there. */
+const readTypes: ReadonlySet<number> = new Set([
   Type.null,
   Type.number,
   Type.string,
   Type.object,
   Type.array,
   Type.objectId,
-  Type.bool
+  Type.bool,
+  Type.date
 ])
 
 const pairsPerBucket = 16
@@ -80,6 +71,8 @@ export class Scanner implements ScannedDocument {
   readonly columnKeys: Float64Array
   readonly columnCounts: Uint8Array
   irregularKeys: readonly string[] = []
+  /** It is no JSON: it has wrappers. */
+  hasWrappers = false
   /** Its values, if it was scanned for a sample. */
   readonly pairs: ScannedPairs
 
@@ -101,8 +94,7 @@ export class Scanner implements ScannedDocument {
   }
 
   /**
-   * The document's bytes, behind a mark where its `_id` is an ObjectId; valid until the next call. They are scanned for the
-   * segment on the way: scan() of the very same bytes, when it comes next, knows the answer.
+   * The document's record, as JsonWriter.write() makes it; valid until the next call. It is scanned for the segment on the way: scan() of the very same bytes, when it comes next, knows the answer.
    * @param isSampled as for scan()
    * @returns undefined where there is no way to write
    */
@@ -165,6 +157,7 @@ export class Scanner implements ScannedDocument {
     this.hashedPairs = result
     this.slotCount = this.#functions.slotCount()
     this.hashCount = this.#functions.hashesLeft()
+    this.hasWrappers = this.#functions.hasWrappers() !== 0
     this.irregularKeys = this.#functions.isIrregular() === 0 ? none : this.#irregularKeysOf(segment)
     return 'scanned'
   }
@@ -189,6 +182,8 @@ export class Scanner implements ScannedDocument {
         return this.#constants.EXTENDED_JSON
       case 'extendedObjectId':
         return this.#constants.EXTENDED_JSON | this.#constants.OBJECT_ID
+      case 'wrapped':
+        return this.#constants.WRAPPED
     }
   }
 
@@ -225,14 +220,12 @@ export class Scanner implements ScannedDocument {
   }
 
   #addColumn({ path, type, prefix, template }: ColumnSpec, column: number): void {
-    // JSON has no dates.
-    if (type === Type.date) return
     const { COLUMN_PREFIXES, COLUMN_PREFIX_BYTES, COLUMN_TEMPLATES, COLUMN_TEMPLATE_BYTES } = this.#constants
     const node = this.#paths.nodeOf(path)
     if (node === 0) return
     this.#u8.set(encoder.encode(prefix), COLUMN_PREFIXES + column * COLUMN_PREFIX_BYTES)
     this.#u8.set(encoder.encode(template), COLUMN_TEMPLATES + column * COLUMN_TEMPLATE_BYTES)
-    this.#functions.addColumn(node, type === Type.string, column, prefix.length, template.length)
+    this.#functions.addColumn(node, type, column, prefix.length, template.length)
   }
 
   #irregularKeysOf(segment: OpenSegment): readonly string[] {
@@ -254,19 +247,24 @@ export class Scanner implements ScannedDocument {
   /** False when there is no room. */
   #register({ path, tag, key, lo, hi }: HashedPair, slot: number): boolean {
     const isFact = tag === Tag.type || tag === Tag.exists || tag === Tag.irregular
-    if (!isFact && tag !== Tag.size && !jsonTypes.has(tag)) return true
+    if (!isFact && tag !== Tag.size && !readTypes.has(tag)) return true
     const node = this.#paths.nodeOf(path)
     if (node === 0) return true
-    const facts = (node + this.#constants.FACTS) >>> 2
     if (tag === Tag.exists) {
-      // The place of a type that JSON has not is taken by other things.
-      for (const type of jsonTypes) this.#u32[facts + 2 * (type & 7) + 1] = slot
+      for (const type of readTypes) this.#u32[this.#factsOf(node, type) + 1] = slot
     } else if (tag === Tag.irregular) this.#u32[(node + this.#constants.IRREGULAR) >>> 2] = slot
     else if (tag === Tag.type) {
-      if (jsonTypes.has(Number(key))) this.#u32[facts + 2 * (Number(key) & 7)] = slot
+      if (readTypes.has(Number(key))) this.#u32[this.#factsOf(node, Number(key))] = slot
     } else if (typeof key === 'number') this.#functions.addDoublePair(lo, hi, node, tag, slot, key)
     else return this.#registerText(node, tag, key, lo, hi, slot)
     return true
+  }
+
+  /** Where in words the slots of TYPE and EXISTS stand. */
+  #factsOf(node: number, type: number): number {
+    const { FACTS, DATE_FACTS, DATE_FACT_BYTES, NODES, NODE_BYTES } = this.#constants
+    if (type === Type.date) return (DATE_FACTS + ((node - NODES) / NODE_BYTES) * DATE_FACT_BYTES) >>> 2
+    return ((node + FACTS) >>> 2) + 2 * (type & 7)
   }
 
   #registerText(node: number, tag: number, text: string, lo: number, hi: number, slot: number): boolean {

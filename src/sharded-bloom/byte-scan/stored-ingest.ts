@@ -32,6 +32,6 @@ export class StoredIngest {
   #addBytes(segment: OpenSegment, { json, form = 'json' }: StoredDocument, sampler: Sampler | undefined): boolean {
     if (json === undefined || this.#byteIngest === undefined) return false
     const onPairs = sampler && ((pairs: PairList): void => sampler.observePairs(pairs))
-    return this.#byteIngest.add(segment, json, 0, json.length, form, onPairs)
+    return this.#byteIngest.add(segment, json, 0, json.length, form, onPairs) !== false
   }
 }

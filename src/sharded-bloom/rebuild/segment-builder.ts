@@ -6,8 +6,8 @@ import { throwIfAborted } from '../../model/errors.ts'
 import { breathe, nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
+import type { JsonForm, Told } from '../byte-scan/json-form.ts'
 import type { NotWritten } from '../byte-scan/json-writer.ts'
-import type { JsonForm } from '../byte-scan/scanner.ts'
 import type { SeedOf } from '../byte-scan/scanner-paths.ts'
 import { StoredIngest } from '../byte-scan/stored-ingest.ts'
 import type { IndexStore } from '../document-index.ts'
@@ -125,11 +125,11 @@ export class SegmentBuilder {
   }
 
   /** As DocumentIndex.addBytes(). */
-  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm): boolean {
+  addBytes(ordinal: number, bytes: Uint8Array, offset: number, length: number, form: JsonForm): Told {
     const segment = this.#segment!
-    if (this.#byteIngest?.add(segment, bytes, offset, length, form) !== true) return false
-    this.#added(segment, ordinal)
-    return true
+    const told = this.#byteIngest?.add(segment, bytes, offset, length, form) ?? false
+    if (told !== false) this.#added(segment, ordinal)
+    return told
   }
 
   /** Takes bytes of several documents; see ByteIngest.stage(). */
@@ -138,11 +138,11 @@ export class SegmentBuilder {
   }
 
   /** As addBytes(), of a document among those that were staged last. */
-  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): boolean {
+  addStaged(ordinal: number, offset: number, length: number, form: JsonForm): Told {
     const segment = this.#segment!
-    if (this.#byteIngest?.addStaged(segment, offset, length, form) !== true) return false
-    this.#added(segment, ordinal)
-    return true
+    const told = this.#byteIngest?.addStaged(segment, offset, length, form) ?? false
+    if (told !== false) this.#added(segment, ordinal)
+    return told
   }
 
   /** As DocumentIndex.write(). */

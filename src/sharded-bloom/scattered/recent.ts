@@ -7,7 +7,7 @@
  * Invariant: every ordinal has one live slot at most, that of its last committed version.
  */
 import type { Document } from '../../model/types.ts'
-import type { JsonForm } from '../byte-scan/scanner.ts'
+import type { JsonForm, Told } from '../byte-scan/json-form.ts'
 import type { DocumentIndex, DocumentSource, IndexStats, IndexView } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import { ShardedIndex } from '../sharded-index.ts'
@@ -81,8 +81,8 @@ export class Recent {
     this.#index.add(version - this.#firstVersion, flat)
   }
 
-  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): boolean {
-    return this.#index.addBytes?.(version - this.#firstVersion, bytes, offset, length, form) === true
+  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told {
+    return this.#index.addBytes?.(version - this.#firstVersion, bytes, offset, length, form) ?? false
   }
 
   /** Takes back a version that is not committed. */

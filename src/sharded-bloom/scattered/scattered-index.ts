@@ -15,7 +15,7 @@
 
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
-import type { JsonForm } from '../byte-scan/scanner.ts'
+import type { JsonForm, Told } from '../byte-scan/json-form.ts'
 import type {
   DocumentIndex,
   DocumentSource,
@@ -112,7 +112,7 @@ export class ScatteredIndex implements DocumentIndex {
     this.#current.add(version, flat)
   }
 
-  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): boolean {
+  addBytes(version: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told {
     return this.#current.addBytes(version, bytes, offset, length, form)
   }
 

@@ -17,6 +17,7 @@ import { recovery } from './recovery.mjs'
 import { slices } from './slices.mjs'
 import { tallies } from './tallies.mjs'
 import { values } from './values.mjs'
+import { wrappers } from './wrappers.mjs'
 
 export const mutants = {
   'What is acknowledged is kept': durability,
@@ -32,6 +33,7 @@ export const mutants = {
   'What is kept decoded reads as what is stored': kept,
   'What an ingest brings is all there or none': ingests,
   'Threads import what one imports': loads,
+  'Dates and ObjectIds are read from bytes as they are meant': wrappers,
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
   'What the index counts is what documents say': tallies,

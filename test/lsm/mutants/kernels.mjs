@@ -102,8 +102,8 @@ export const kernels = [
     'escapes have no room',
     edit(
       `${scan}/write`,
-      'if (out + 6 * <usize>length > INPUT_END) return -1',
-      'if (out + <usize>length > INPUT_END) return -1'
+      'if (out + 6 * <usize>length > INPUT_END) return NO_ROOM',
+      'if (out + <usize>length > INPUT_END) return NO_ROOM'
     ),
     'sharded-bloom/json-writer'
   ),

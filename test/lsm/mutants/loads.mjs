@@ -150,7 +150,7 @@ export const loads = [
   ),
   mutant(
     'an ObjectId in a record is a text',
-    edit('docstore/bulk/unit-lines', "return markBytes === 0 ? 'json' : 'objectId'", "return 'json'"),
+    edit('docstore/bulk/unit-lines', 'formOfRecord(this.bytes, this.#places[2 * i]!)', "'json'"),
     'docstore/many-inserts-ends'
   ),
   mutant(

@@ -2,6 +2,7 @@
  * Keys of the values that the segment keeps as columns: for each column the last one met and how many there were. As in
  * ../../ranges/range-key.ts and open-columns.ts, bit by bit.
  */
+import { DATE_TYPE, STRING_TYPE } from './document'
 import {
   COLUMN_COUNTS,
   COLUMN_KEYS,
@@ -13,7 +14,7 @@ import {
   COLUMN_TEMPLATES,
   MAX_COLUMNS
 } from './layout'
-import { NUMBER_COLUMN, TEXT_COLUMN } from './nodes'
+import { dateColumn, NUMBER_COLUMN, TEXT_COLUMN } from './nodes'
 
 const NO_COLUMN: u32 = 0xffff
 /** Bytes of a text that a key is made of. */
@@ -26,8 +27,9 @@ export function resetCounts(): void {
 }
 
 /** The values of a type on the node's path are a column. JavaScript has written its prefix and template. */
-export function addColumn(node: usize, isText: bool, column: u32, prefixLength: u32, templateLength: u32): void {
-  store<u16>(node + (isText ? TEXT_COLUMN : NUMBER_COLUMN), <u16>column)
+export function addColumn(node: usize, type: u32, column: u32, prefixLength: u32, templateLength: u32): void {
+  const place = type == DATE_TYPE ? dateColumn(node) : node + (type == STRING_TYPE ? TEXT_COLUMN : NUMBER_COLUMN)
+  store<u16>(place, <u16>column)
   store<u32>(COLUMN_PREFIX_LENGTHS + (<usize>column << 2), prefixLength)
   store<u32>(COLUMN_TEMPLATE_LENGTHS + (<usize>column << 2), templateLength)
 }
@@ -37,6 +39,11 @@ export function addColumn(node: usize, isText: bool, column: u32, prefixLength: 
 export function noteNumber(node: usize, value: f64): void {
   const column = <u32>load<u16>(node, NUMBER_COLUMN)
   if (column != NO_COLUMN) note(column, value)
+}
+
+export function noteDate(node: usize, time: f64): void {
+  const column = <u32>load<u16>(dateColumn(node))
+  if (column != NO_COLUMN) note(column, time)
 }
 
 /** A text of ASCII bytes. */

@@ -16,11 +16,14 @@ export const EXTENDED_JSON: u32 = 2
 export const TRACED: u32 = 4
 /** What is written is scanned, too. */
 export const SCANNED: u32 = 8
+/** Wrappers of dates and ObjectIds mean these: a record that JSON does not hold. So they do in Extended JSON. */
+export const WRAPPED: u32 = 16
 
 export const STRING_TYPE: u32 = 3
 export const OBJECT_TYPE: u32 = 4
 export const ARRAY_TYPE: u32 = 5
 export const OBJECT_ID_TYPE: u32 = 7
+export const DATE_TYPE: u32 = 9
 
 /** A container around the one at hand. An array has no link. */
 export const FRAME_NODE: usize = 0

@@ -46,6 +46,27 @@ export function writeInteger(value: u64, out: usize): usize {
   return out + digits
 }
 
+/** The wrapper of a date. @param time milliseconds since 1970 */
+export function writeDate(time: f64, out: usize): usize {
+  // {"$date":{"$numberLong":"
+  store<u64>(out, 0x226574616424227b)
+  store<u8>(out, 0x3a, 8)
+  store<u64>(out, 0x65626d756e24227b, 9)
+  store<u64>(out, 0x223a22676e6f4c72, 17)
+  store<u8>(out, 0x2d, 25)
+  const end = writeInteger(<u64>Math.abs(time), out + 25 + <usize>(time < 0))
+  // "}}
+  store<u32>(end, 0x7d7d22)
+  return end + 3
+}
+
+/** The wrapper of an ObjectId as far as its digits, the quote before them aside. */
+export function beginObjectId(out: usize): usize {
+  // {"$oid":
+  store<u64>(out, 0x3a2264696f24227b)
+  return out + 9
+}
+
 /** The units of a text between its quotes, as JSON.stringify escapes them. */
 export function writeText(from: usize, end: usize, to: usize): usize {
   let p = from

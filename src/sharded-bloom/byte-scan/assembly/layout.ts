@@ -98,6 +98,10 @@ export const MAX_TRACED: u32 = 20_000
 export const SAMPLE_MEMBERS: usize = 0x4d0000
 export const MAX_SAMPLE_MEMBERS: u32 = 1024
 export const MAX_SAMPLE_PAIRS: u32 = 0x20000
+/** Of each node 16 bytes: see nodes.ts. */
+export const DATE_FACTS: usize = 0x4d8000
+export const DATE_FACT_BYTES: usize = 16
+
 export const SAMPLE_SLOTS: usize = 0x500000
 export const SAMPLE_PAIRS: usize = 0x600000
 export const SAMPLE_VALUES: usize = 0x800000

@@ -9,7 +9,7 @@
  *    such keys are unknown here, and their documents take the way of objects.
  * 2. The first node matches no key. It stands for "none" wherever a node is remembered.
  */
-import { KEYS, NODE_BYTES, NODE_TABLE, NODE_TABLE_MASK, NODES } from './layout'
+import { DATE_FACT_BYTES, DATE_FACTS, KEYS, NODE_BYTES, NODE_TABLE, NODE_TABLE_MASK, NODES } from './layout'
 
 export const SEED_LO: usize = 0
 export const SEED_HI: usize = 4
@@ -38,9 +38,25 @@ export const IRREGULAR: usize = FACTS + 48
 export const NUMBER_COLUMN: usize = FACTS + 52
 export const TEXT_COLUMN: usize = FACTS + 54
 
+/** At dateFacts(), behind the slots of TYPE and EXISTS: the column of the dates on the path, u16, all ones for none. */
+const DATE_COLUMN: usize = 8
+
 const QUOTE: v128 = i8x16.splat(0x22)
 const BACKSLASH: v128 = i8x16.splat(0x5c)
 const SPACE: v128 = i8x16.splat(0x20)
+
+/** Where the slots of the type date stand, u32 each, as those of other types do in the node. */
+// @ts-ignore: decorator
+@inline
+export function dateFacts(node: usize): usize {
+  return DATE_FACTS + ((node - NODES) / NODE_BYTES) * DATE_FACT_BYTES
+}
+
+// @ts-ignore: decorator
+@inline
+export function dateColumn(node: usize): usize {
+  return dateFacts(node) + DATE_COLUMN
+}
 
 let nodeCount: u32 = 0
 /** Numbers objects; a document has the number of its outermost one. */
@@ -109,6 +125,7 @@ export function addNode(parent: usize, key: usize, length: u32, seedLo: u32, see
   store<u32>(node, length, KEY_LENGTH)
   store<u32>(node, <u32>key, KEY)
   memory.fill(node + FACTS, 0xff, 64)
+  memory.fill(dateFacts(node), 0xff, DATE_FACT_BYTES)
   if (length > 0) {
     let place = hashKey(parent, key, length - 2)
     while (load<u32>(NODE_TABLE + (<usize>place << 2)) != 0) place = (place + 1) & NODE_TABLE_MASK
@@ -133,6 +150,7 @@ export function resetFacts(): void {
     store<u64>(node, 0, CONSTANTS)
     memory.fill(node + FACTS, 0xff, 64)
   }
+  memory.fill(DATE_FACTS, 0xff, <usize>nodeCount * DATE_FACT_BYTES)
 }
 
 /** True when the key of the node, with its quote and colon, stands at `p`, which may be the end of the input. */

@@ -1,8 +1,9 @@
 /** What becomes of a pair: the slot of its private row, or bits in the document's signature. */
 import { resetCounts } from './columns'
+import { DATE_TYPE } from './document'
 import { hashDouble } from './hash'
 import { HASHES, MAX_HASHES, MAX_SLOTS, SLOTS } from './layout'
-import { CONSTANTS, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
+import { CONSTANTS, dateFacts, DOCUMENT, FACTS, IRREGULAR, SEED_HI, SEED_LO, TYPES } from './nodes'
 import { findDouble, findText, resetTable, WIDE } from './private-pairs'
 import { clearSignature, hasRows, resetGeometry, setRows } from './signature'
 import { isTracing, traceDouble, traceText } from './trace'
@@ -97,16 +98,22 @@ export function isOverfull(): bool {
 @inline
 export function addFact(node: usize, type: u32): void {
   const types = load<u32>(node, DOCUMENT) == document ? load<u32>(node, TYPES) : 0
-  if ((types & (1 << type)) == 0) addNewFact(node, type, types)
+  if ((types & (1 << type)) == 0) addNewFact(node, type, types, load<u64>(node + (<usize>(type & 7) << 3), FACTS))
 }
 
+/** As addFact(), of a date. */
+export function addDateFact(node: usize): void {
+  const types = load<u32>(node, DOCUMENT) == document ? load<u32>(node, TYPES) : 0
+  if ((types & (1 << DATE_TYPE)) == 0) addNewFact(node, DATE_TYPE, types, load<u64>(dateFacts(node)))
+}
+
+/** @param slots of TYPE and EXISTS */
 // @ts-ignore: decorator
 @inline
-function addNewFact(node: usize, type: u32, types: u32): void {
+function addNewFact(node: usize, type: u32, types: u32, slots: u64): void {
   store<u32>(node, document, DOCUMENT)
   store<u32>(node, types | (1 << type), TYPES)
   factCount++
-  const slots = load<u64>(node + (<usize>(type & 7) << 3), FACTS)
   if ((slots & NO_SLOTS) != 0) return addRareFact(node, type, slots)
   store<u64>(slotsEnd, slots)
   slotsEnd += 8

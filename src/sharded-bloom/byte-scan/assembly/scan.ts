@@ -21,7 +21,8 @@ import {
   OBJECT_TYPE,
   STRING_TYPE,
   TRACED,
-  UNKNOWN
+  UNKNOWN,
+  WRAPPED
 } from './document'
 import { INPUT, MAX_DEPTH, STACK } from './layout'
 import {
@@ -50,18 +51,21 @@ import {
 import { scanText } from './text'
 import { beginTrace, reserveTrace } from './trace'
 import { addBoolean, addNull, addNumber, addSize } from './values'
+import { beginWrappers, scanWrapper } from './wrappers'
 
 /** @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN */
 export function scan(offset: u32, length: u32, flags: u32): i32 {
   const stamp = documentStamp()
   beginDocument(stamp)
   beginTrace((flags & TRACED) != 0)
+  beginWrappers()
   const start = INPUT + <usize>offset
   const end = start + <usize>length
   for (let i: usize = 0; i < 64; i += 16) v128.store(end + i, i64x2.splat(0))
 
   const objectIdNode = (flags & OBJECT_ID) != 0 ? nodeOfId() : 0
   const isExtended = (flags & EXTENDED_JSON) != 0
+  const readsWrappers = (flags & (EXTENDED_JSON | WRAPPED)) != 0
   let p = skipSpace(start)
   if (load<u8>(p) != 0x7b) return NOT_HANDLED
   p = skipSpace(p + 1)
@@ -80,7 +84,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
       if (link != 0) {
         if (load<u8>(p) != 0x22) return NOT_HANDLED
         p++
-        if (isExtended && load<u8>(p) == 0x24) return NOT_HANDLED
+        if (readsWrappers && load<u8>(p) == 0x24) return NOT_HANDLED
         child = load<u32>(link)
         if (!hasKeyAt(child, p)) {
           // Perhaps without an optional key or two.
@@ -123,6 +127,9 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
         p = scanNumber(p, isExtended)
         if (p == 0) return NOT_HANDLED
         addNumber(child, scannedNumber())
+      } else if (byte == 0x7b && readsWrappers && load<u16>(p, 1) == 0x2422) {
+        p = scanWrapper(p, child)
+        if (p == 0) return NOT_HANDLED
       } else if (byte == 0x7b || byte == 0x5b) {
         const isArray = byte == 0x5b
         if (frame == STACK + (MAX_DEPTH - 1) * FRAME_BYTES) return NOT_HANDLED

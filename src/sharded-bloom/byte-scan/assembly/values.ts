@@ -1,6 +1,7 @@
 /** What a value on a node comes to: its fact, its pair, its key in a column. Texts have more to them: see text.ts. */
-import { noteNumber } from './columns'
-import { addConstant, addDouble, addFact } from './pairs'
+import { noteDate, noteNumber } from './columns'
+import { DATE_TYPE } from './document'
+import { addConstant, addDateFact, addDouble, addFact } from './pairs'
 import { fillReserved } from './trace'
 
 const NULL_TYPE: u32 = 1
@@ -14,6 +15,13 @@ export function addNumber(node: usize, value: f64): void {
   addFact(node, NUMBER_TYPE)
   addDouble(node, NUMBER_TYPE, value)
   noteNumber(node, value)
+}
+
+/** @param time milliseconds since 1970 */
+export function addDate(node: usize, time: f64): void {
+  addDateFact(node)
+  addDouble(node, DATE_TYPE, time)
+  noteDate(node, time)
 }
 
 export function addNull(node: usize): void {

@@ -12,19 +12,18 @@ import {
   FRAME_COUNT,
   FRAME_NODE,
   FRAME_TRACE,
-  isObjectId,
   NOT_HANDLED,
-  OBJECT_ID,
   OBJECT_ID_TYPE,
   OBJECT_TYPE,
   SCANNED,
   STRING_TYPE,
   TRACED,
-  UNKNOWN
+  UNKNOWN,
+  WRAPPED
 } from './document'
-import { copyPiece, QUOTE, writeInteger, writeText } from './json-text'
+import { beginObjectId, copyPiece, QUOTE, writeDate, writeInteger, writeText } from './json-text'
 import { INPUT, MAX_DEPTH, MAX_INPUT, NUMBERS, OPERATIONS, PIECE_BYTES, PIECE_NODE, STACK, TEXT_UNITS } from './layout'
-import { documentStamp, findNode, nodeOfId, rootNode } from './nodes'
+import { documentStamp, findNode, rootNode } from './nodes'
 import {
   addFact,
   addIrregular,
@@ -36,7 +35,7 @@ import {
 } from './pairs'
 import { addWrittenText } from './text'
 import { beginTrace, reserveTrace } from './trace'
-import { addBoolean, addNull, addNumber, addSize } from './values'
+import { addBoolean, addDate, addNull, addNumber, addSize } from './values'
 
 /** Kinds of operations: the low four bits; the others are the address of the key's piece. */
 export const TEXT: u32 = 0
@@ -50,7 +49,17 @@ export const BEGIN_OBJECT: u32 = 7
 export const BEGIN_ARRAY: u32 = 8
 export const END_OBJECT: u32 = 9
 export const END_ARRAY: u32 = 10
+export const DATE: u32 = 11
+/** An ObjectId: the next 24 units. */
+export const OBJECT_ID_TEXT: u32 = 12
 export const PIECE_SHIFT: u32 = 4
+
+/** What write() returns for a document with wrappers and a key that may look like one; −1 when there is no room. */
+export const NOT_PLAIN: i32 = -2
+const NO_ROOM: i32 = -1
+
+const DIGITS_OF_ID: u32 = 24
+const DOLLAR: u32 = 0x24
 
 /** Stands for the elements of an object. */
 const NO_ARRAY: u32 = 0xffffffff
@@ -72,7 +81,7 @@ export function write(start: u32, count: u32, flags: u32): i32 {
     beginDocument(documentStamp())
     beginTrace((flags & TRACED) != 0)
   }
-  const objectIdNode = (flags & OBJECT_ID) != 0 ? nodeOfId() : 0
+  const isWrapped = (flags & WRAPPED) != 0
   let frame = STACK
   // Of the container at hand.
   let node = rootNode()
@@ -86,11 +95,11 @@ export function write(start: u32, count: u32, flags: u32): i32 {
   let operation = OPERATIONS
   const end = OPERATIONS + (<usize>count << 2)
   while (operation < end) {
-    if (out > INPUT_END) return -1
+    if (out > INPUT_END) return NO_ROOM
     const word = load<u32>(operation)
     operation += 4
     const kind = word & 15
-    if (kind >= END_OBJECT) {
+    if (kind == END_OBJECT || kind == END_ARRAY) {
       store<u8>(out++, kind == END_OBJECT ? 0x7d : 0x5d)
       if (scans && frame != STACK) {
         frame -= FRAME_BYTES
@@ -105,7 +114,11 @@ export function write(start: u32, count: u32, flags: u32): i32 {
     store<u8>(out, 0x2c)
     out += <usize>(last != 0x7b)
     const piece = <usize>(word >>> PIECE_SHIFT)
-    if (piece != 0) out = copyPiece(piece, out)
+    if (piece != 0) {
+      // Between the quotes.
+      if (isWrapped && load<u8>(piece, PIECE_BYTES + 1) == DOLLAR) return NOT_PLAIN
+      out = copyPiece(piece, out)
+    }
 
     let child = node
     if (scans) {
@@ -120,17 +133,14 @@ export function write(start: u32, count: u32, flags: u32): i32 {
     if (kind == TEXT) {
       const length = load<u32>(operation)
       operation += 4
-      if (out + 6 * <usize>length > INPUT_END) return -1
+      if (out + 6 * <usize>length > INPUT_END) return NO_ROOM
       store<u8>(out++, QUOTE)
       const text = out
       out = writeText(units, units + (<usize>length << 1), text)
       store<u8>(out++, QUOTE)
       if (scans) {
-        const isId = child == objectIdNode && piece != 0
-        const type = isId ? OBJECT_ID_TYPE : STRING_TYPE
-        addFact(child, type)
-        const bytes = <u32>(out - 1 - text)
-        scans = (!isId || isObjectId(text)) && addWrittenText(child, type, units, length, text, bytes)
+        addFact(child, STRING_TYPE)
+        scans = addWrittenText(child, STRING_TYPE, units, length, text, <u32>(out - 1 - text))
       }
       units += <usize>length << 1
     } else if (kind <= VERBATIM) {
@@ -156,6 +166,24 @@ export function write(start: u32, count: u32, flags: u32): i32 {
         }
       }
       if (scans) addNumber(child, value)
+    } else if (kind >= DATE) {
+      if (kind == DATE) {
+        const time = load<f64>(numbers)
+        numbers += 8
+        out = writeDate(time, out)
+        if (scans) addDate(child, time)
+      } else {
+        const text = isWrapped ? beginObjectId(out) : out + 1
+        store<u8>(text - 1, QUOTE)
+        out = writeText(units, units + (DIGITS_OF_ID << 1), text)
+        store<u16>(out, 0x7d22)
+        out += 1 + <usize>isWrapped
+        if (scans) {
+          addFact(child, OBJECT_ID_TYPE)
+          scans = addWrittenText(child, OBJECT_ID_TYPE, units, DIGITS_OF_ID, text, DIGITS_OF_ID)
+        }
+        units += DIGITS_OF_ID << 1
+      }
     } else if (kind <= TRUE) {
       if (kind == NULL) store<u32>(out, 0x6c6c756e)
       else if (kind == TRUE) store<u32>(out, 0x65757274)
@@ -185,7 +213,7 @@ export function write(start: u32, count: u32, flags: u32): i32 {
     }
   }
   if (scans) result = isOverfull() ? NOT_HANDLED : hasUnknownFact() ? UNKNOWN : hashedPairs()
-  return out > INPUT_END ? -1 : <i32>(out - INPUT)
+  return out > INPUT_END ? NO_ROOM : <i32>(out - INPUT)
 }
 
 /** The node of the piece's key below `parent`, or 0. */

@@ -1,0 +1,67 @@
+/** Single inserts that wait together are committed together. */
+import type { Document } from '../../model/types.ts'
+import type { Inserted } from './inserted.ts'
+
+interface WaitingInsert {
+  readonly document: Document
+  readonly resolve: (id: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+const maxGroup = 1000
+
+export class InsertGroups {
+  readonly #enqueue: (task: () => Promise<void>) => Promise<void>
+  readonly #insertAll: (documents: readonly Document[]) => Promise<Inserted>
+  /** Whom others may still join. */
+  #open: WaitingInsert[] | undefined
+
+  /**
+   * @param enqueue runs a task when those before it have ended
+   * @param insertAll inserts a run of documents, whatever is refused of it
+   */
+  constructor(
+    enqueue: (task: () => Promise<void>) => Promise<void>,
+    insertAll: (documents: readonly Document[]) => Promise<Inserted>
+  ) {
+    this.#enqueue = enqueue
+    this.#insertAll = insertAll
+  }
+
+  /** Resolves with the document's `_id` when it is committed. */
+  insert(document: Document): Promise<unknown> {
+    if (this.#open === undefined || this.#open.length >= maxGroup) this.#open = this.#begin()
+    const group = this.#open
+    return new Promise((resolve, reject) => group.push({ document, resolve, reject }))
+  }
+
+  /** Inserts that come from now on do not join those before. */
+  end(): void {
+    this.#open = undefined
+  }
+
+  #begin(): WaitingInsert[] {
+    const group: WaitingInsert[] = []
+    this.#enqueue(() => this.#insertGroup(group)).catch((error: unknown) => {
+      // The task may have failed before it began, in maintenance: nobody would ever take what joined the group now.
+      if (this.#open === group) this.#open = undefined
+      for (const { reject } of group) reject(error)
+    })
+    return group
+  }
+
+  async #insertGroup(group: WaitingInsert[]): Promise<void> {
+    if (this.#open === group) this.#open = undefined
+    const { ids, errors, done } = await this.#insertAll(group.map(({ document }) => document))
+    for (const { index, error } of errors) group[index]?.reject(error)
+    // Not awaited: the next task may prepare its batch meanwhile. Rejecting what was rejected above does nothing.
+    done.then(
+      () => {
+        for (let i = 0; i < group.length; i++) group[i]?.resolve(ids[i])
+      },
+      (error: unknown) => {
+        for (const { reject } of group) reject(error)
+      }
+    )
+  }
+}
