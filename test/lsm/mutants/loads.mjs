@@ -171,8 +171,8 @@ export const loads = [
     'of two ids of a line of mongoexport the first is taken',
     edit(
       'docstore/documents/json-record',
-      'if (!Object.is(document._id, written)) {',
-      "if (this.form === 'extended' && !Object.is(document._id, written)) {"
+      'if (!isSame) {',
+      "if (this.form === 'extended' && !isSame) {"
     ),
     'docstore/leading-id'
   )
