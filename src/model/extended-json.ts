@@ -30,7 +30,7 @@ const excerptLength = 20
  * // { id: 1234567890123456789n, at: new Date('2024-01-01') }
  */
 export function parseJson(text: string): unknown {
-  const exact = mayHoldLongIntegers(text) ? wrapLongIntegers(text) : text
+  const exact = withLongIntegers(text)
   let value: unknown
   try {
     value = JSON.parse(exact)
@@ -38,6 +38,15 @@ export function parseJson(text: string): unknown {
     throw notJson(text, cause)
   }
   return exact === text && !mayHoldWrappers(text) ? value : unwrap(value)
+}
+
+/** Whether JSON.parse gives of a JSON text what parseJson() does. */
+export function isJsonText(text: string): boolean {
+  return withLongIntegers(text) === text && !mayHoldWrappers(text)
+}
+
+function withLongIntegers(text: string): string {
+  return mayHoldLongIntegers(text) ? wrapLongIntegers(text) : text
 }
 
 /** One line that people and most programs read easily: numbers bare, dates as ISO 8601. */

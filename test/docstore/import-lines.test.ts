@@ -103,7 +103,18 @@ function questions(documents: readonly Document[]): Document[] {
     .flatMap((document) => Object.entries(document))
     .filter(([path, operand]) => path !== '_id' || typeof operand !== 'object')
     .filter(([path]) => !path.startsWith('$') && !path.includes('.') && path !== '')
-    .flatMap(([path, operand]) => [{ [path]: { $eq: operand } }, { [path]: { $ne: operand } }])
+    .flatMap(([path, operand]) => conditions(operand).map((condition) => ({ [path]: condition })))
+}
+
+/** Those that the index answers, and those that are asked of stored text. */
+function conditions(operand: unknown): Document[] {
+  const list: Document[] = [{ $eq: operand }, { $ne: operand }, { $gte: operand }]
+  // Operators are not to stand in there.
+  if (typeof operand !== 'object' || operand === null) list.push({ $in: [operand, 'none'] })
+  if (typeof operand === 'string') list.push({ $regex: operand.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') })
+  if (typeof operand === 'number' && Number.isSafeInteger(operand)) list.push({ $mod: [7, operand % 7] })
+  if (typeof operand === 'object' && operand !== null && !Array.isArray(operand)) list.push({ $exists: true })
+  return list
 }
 
 const byNumber = (a: number, b: number): number => a - b

@@ -35,6 +35,9 @@ const bodies: readonly ((i: number) => string)[] = [
   (i) => `"n":${i % 17}, "text" : "é 日本 ${i}",\t"user":{"name":"u${i % 31}","followers":${i * 3}}`,
   (i) => `"n":${i % 17},"text":"a\\"b\\\\c\\u00e9\\ud83d\\ude00","list":[1,[2,{"x":null}],${i}]`,
   (i) =>
+    `"n":${i % 17},"at":{"$date":"2024-01-02T03:04:${String(i % 60).padStart(2, '0')}Z"},"ref":{"$oid":"${hex(i % 50)}"}`,
+  (i) => `"n" :${i % 17},"dates":[{"$date":{"$numberLong":"${(i - 500) * 1e9}"}},{"x":{"$date":{"$numberLong":"5"}}}]`,
+  (i) =>
     `"n":${i % 17},"at":{"$date":"2024-01-02T03:04:${String(i % 60).padStart(2, '0')}.678Z"},` +
     `"big":{"$numberLong":"90071992547409${i % 100}"},"ref":{"$oid":"${hex(i % 50)}"}`
 ]

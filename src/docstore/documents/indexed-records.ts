@@ -44,8 +44,8 @@ export class IndexedRecords {
   }
 
   /**
-   * As add(), of JSON: stored as it stands, where its bytes tell what it holds. A line whose bytes do not is written anew: its keys may
-   * be spelled in ways that nobody would find in a record.
+   * As add(), of JSON: stored as it stands, where its bytes tell what it holds. A line with keys that questions of
+   * stored text would not find, or values that are read in another way, is written anew.
    * @param isTried it is known that they do not
    */
   addJson(
@@ -55,17 +55,19 @@ export class IndexedRecords {
     admit?: Admission,
     isTried = false
   ): string | Uint8Array {
-    const { bytes, start, form } = json
+    const { bytes, start } = json
     assertStorable(bytes.length)
     // Who has to agree asks the document, not its bytes.
     const parsed = admit && json.parse()
     if (parsed !== undefined) admit?.(parsed)
-    const told = !isTried && this.#index.addBytes?.(version, bytes, start, bytes.length - start, form)
+    const told = !isTried && this.#index.addBytes?.(version, bytes, start, bytes.length - start, json.form)
     if (told) return json.record(told, arena)
     const document = parsed ?? json.parse()
-    if (json.isLine) return this.add(version, document, arena)
-    this.#index.add(version, this.#index.flatten(document))
-    return bytes
+    const flat = this.#index.flatten(document)
+    const form = json.formAsItStands(flat.isPlain)
+    if (form === undefined) return this.add(version, document, arena)
+    this.#index.add(version, flat)
+    return json.record(form, arena)
   }
 
   /** The short way: the bytes that the index reads are those that the store keeps. */

@@ -8,7 +8,7 @@ import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
 import { parseJson } from '../../model/extended-json.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
-import type { JsonForm, RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
+import { type JsonForm, type RecordForm, toldForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import { wrappedMarkByte } from '../../sharded-bloom/byte-scan/json-writer.ts'
 import {
   digitsOfId,
@@ -20,6 +20,7 @@ import {
   numberOfId,
   wrappedDigitsOffset
 } from './leading-id.ts'
+import { formOfLine } from './line-form.ts'
 import { decodeRecord, formOfRecord, markBytesOf, objectIdMark } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
 
@@ -83,6 +84,16 @@ export class JsonRecord {
   /** Where the JSON begins. */
   get start(): number {
     return markBytesOf(this.form)
+  }
+
+  /** In which form its bytes may be read again, where a scan has not told; undefined for a line that has to be written anew. */
+  formAsItStands(isPlain: boolean): RecordForm | undefined {
+    const { form } = this
+    if (form !== 'extended' && form !== 'extendedObjectId') return form
+    const found = formOfLine(textOf(this.bytes.subarray(this.start)))
+    // JSON, and yet not what is in it: a −0.
+    if (found === undefined || (found === 'json' && !isPlain)) return undefined
+    return toldForm(form, found === 'wrapped')
   }
 
   /** The record that its bytes are. @param form in which they may be read again @param arena for other bytes, of a line */

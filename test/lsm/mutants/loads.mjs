@@ -169,11 +169,7 @@ export const loads = [
   ),
   mutant(
     'of two ids of a line of mongoexport the first is taken',
-    edit(
-      'docstore/documents/json-record',
-      'if (!isSame) {',
-      "if (this.form === 'extended' && !isSame) {"
-    ),
+    edit('docstore/documents/json-record', 'if (!isSame) {', "if (this.form === 'extended' && !isSame) {"),
     'docstore/leading-id'
   )
 ]

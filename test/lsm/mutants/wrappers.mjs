@@ -62,8 +62,8 @@ export const wrappers = [
     'docstore/bulk-load'
   ),
   mutant(
-    'a line that the scanner refused is stored as it was spelled',
-    edit('docstore/documents/indexed-records', 'if (json.isLine) return this.add(version, document, arena)\n', '\n'),
+    'a line with escapes in a key is stored as it was spelled',
+    edit('docstore/documents/line-form', 'if (hasEscapedKey(text)) return undefined\n', '\n'),
     'docstore/import-lines'
   ),
   mutant(
