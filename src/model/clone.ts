@@ -4,7 +4,8 @@
 import { equalValues } from './compare.ts'
 import { PetalError } from './errors.ts'
 import { unwrapNumber } from './numbers.ts'
-import { type Document, isPlainObject, type Numeric, Type, typeOf } from './types.ts'
+import { objectIdDigits } from './object-id.ts'
+import { type Document, type Numeric, Type, typeOf } from './types.ts'
 
 const maxDepth = 1000
 
@@ -48,16 +49,31 @@ export function cloneDocument(document: Document, depth = 0): Document {
 
 /**
  * True when replacing one by the other would change nothing that is stored. Stricter than equalValues: 1 and 1n are
- * equal, not identical.
+ * equal, not identical. REQUIRES: both are as the store gives them
+ * back, or cloneValue() does; rarer values of two versions of bson differ, though they may be stored alike.
  */
 export function isIdentical(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((element, i) => isIdentical(element, b[i]))
-  if (isPlainObject(a)) return isPlainObject(b) && haveIdenticalFields(a, b)
-  // One class on both sides: Long against Int32, or a Date against a Timestamp, is a change.
-  return Object.getPrototypeOf(a) === Object.getPrototypeOf(b) && equalValues(a, b) && String(a) === String(b)
+  const type = typeOf(a)
+  if (type !== typeOf(b)) return false
+  switch (type) {
+    case Type.array:
+      return haveIdenticalElements(a as readonly unknown[], b as readonly unknown[])
+    case Type.object:
+      return haveIdenticalFields(a as Document, b as Document)
+    case Type.date:
+      return (a as Date).getTime() === (b as Date).getTime()
+    case Type.objectId:
+      return objectIdDigits(a) === objectIdDigits(b)
+    default:
+      // One class on both sides: Long against Int32 is a change.
+      return Object.getPrototypeOf(a) === Object.getPrototypeOf(b) && equalValues(a, b) && String(a) === String(b)
+  }
+}
+
+function haveIdenticalElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((element, i) => isIdentical(element, b[i]))
 }
 
 function haveIdenticalFields(a: Document, b: Document): boolean {

@@ -4,16 +4,23 @@
  *
  * Invariant: a document that is refused has changed nothing.
  */
+import { isIdentical } from '../../model/clone.ts'
 import type { Document } from '../../model/types.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import type { JsonRecord } from './json-record.ts'
-import { decodeRecord, markBytesOf } from './record.ts'
+import { decodeRecord, isSameDocument, markBytesOf } from './record.ts'
 import type { RecordArena } from './record-arena.ts'
-import { RecordEncoder } from './record-encoder.ts'
+import { type FlatRecord, RecordEncoder } from './record-encoder.ts'
 import { assertStorable } from './stored-form.ts'
 
 /** What takes one document after the other, and knows each by the number of its version. */
 export type RecordIndex = Pick<DocumentIndex, 'flatten' | 'add' | 'write' | 'addBytes'>
+
+/** A document that is stored, and how. */
+export interface StoredRecord {
+  readonly document: Document
+  readonly record: string
+}
 
 /** Whoever else has to agree: called with the document as it will be read back, before the index has it. */
 export type Admission = (document: Document) => void
@@ -22,12 +29,12 @@ export type Admission = (document: Document) => void
 const decoder = new TextDecoder()
 
 export class IndexedRecords {
-  readonly encoder: RecordEncoder
+  readonly #encoder: RecordEncoder
   readonly #index: RecordIndex
 
   constructor(index: RecordIndex) {
     this.#index = index
-    this.encoder = new RecordEncoder(index)
+    this.#encoder = new RecordEncoder(index)
   }
 
   /**
@@ -36,11 +43,26 @@ export class IndexedRecords {
    */
   add(version: number, document: Document, arena: RecordArena, admit?: Admission): string | Uint8Array {
     const plain = this.#addPlain(version, document, arena, admit)
+    return plain ?? this.#addFlat(version, this.#encoder.flat(document), admit)
+  }
+
+  /**
+   * As add(), of a document in the place of another one.
+   * @returns undefined, and nothing was added, where the same would be stored
+   */
+  replace(
+    version: number,
+    old: StoredRecord,
+    document: Document,
+    arena: RecordArena,
+    admit?: Admission
+  ): string | Uint8Array | undefined {
+    if (isIdentical(old.document, document)) return undefined
+    // Of the values that bytes are written of none is stored as another one is.
+    const plain = this.#addPlain(version, document, arena, admit)
     if (plain !== undefined) return plain
-    const { flat, record } = this.encoder.flat(document)
-    admit?.(decodeRecord(record))
-    this.#index.add(version, flat)
-    return record
+    const flat = this.#encoder.flat(document)
+    return isSameDocument(flat.record, old.record) ? undefined : this.#addFlat(version, flat, admit)
   }
 
   /**
@@ -70,6 +92,12 @@ export class IndexedRecords {
     return json.record(form, arena)
   }
 
+  #addFlat(version: number, { flat, record }: FlatRecord, admit: Admission | undefined): string {
+    admit?.(decodeRecord(record))
+    this.#index.add(version, flat)
+    return record
+  }
+
   /** The short way: the bytes that the index reads are those that the store keeps. */
   #addPlain(
     version: number,
@@ -78,7 +106,7 @@ export class IndexedRecords {
     admit: Admission | undefined
   ): Uint8Array | undefined {
     if (this.#index.addBytes === undefined) return undefined
-    const plain = this.encoder.plain(version, document, arena)
+    const plain = this.#encoder.plain(version, document, arena)
     if (plain === undefined) return undefined
     const { form, written, record } = plain
     admit?.(decodeRecord(decoder.decode(record)))

@@ -38,14 +38,14 @@ class Admission {
   admitted: AdmittedEntries | undefined
   readonly admit: (document: Document) => void
 
-  constructor(entries: EntryWrites) {
+  constructor(entries: EntryWrites, replaced: number | undefined) {
     this.admit = (document) => {
-      this.admitted = entries.admit(document)
+      this.admitted = entries.admit(document, replaced)
     }
   }
 }
 
-/** undefined where nobody has to agree. */
-export function admissionTo({ entries }: Commit): Admission | undefined {
-  return entries && new Admission(entries)
+/** undefined where nobody has to agree. @param replaced ordinal of the document that is in the place of the one that comes */
+export function admissionTo({ entries }: Commit, replaced?: number): Admission | undefined {
+  return entries && new Admission(entries, replaced)
 }

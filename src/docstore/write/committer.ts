@@ -15,7 +15,6 @@ import type { BuiltSegment } from '../../sharded-bloom/bulk/bulk-plan.ts'
 import type { DocumentIndex } from '../../sharded-bloom/document-index.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
-import { decodeRecord, isSameDocument } from '../documents/record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { utf8Bytes } from '../documents/stored-form.ts'
 import { commitFailed } from '../errors.ts'
@@ -155,12 +154,11 @@ export class Committer {
    * @returns false when nothing would change, and nothing is then written
    */
   replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
-    const { flat, record } = this.#records.encoder.flat(document)
-    if (isSameDocument(record, old.record)) return false
-    const admitted = commit.entries?.admit(decodeRecord(record), old.ordinal)
+    const admission = admissionTo(commit, old.ordinal)
+    const record = this.#records.replace(this.#nextVersion, old, document, commit.arena, admission?.admit)
+    if (record === undefined) return false
     this.#end(commit, old)
-    this.#index.add(this.#nextVersion, flat)
-    this.#put(commit, record, id, admitted)
+    this.#put(commit, record, id, admission?.admitted)
     return true
   }
 
