@@ -150,7 +150,11 @@ export const loads = [
   ),
   mutant(
     'an ObjectId in a record is a text',
-    edit('docstore/bulk/unit-lines', 'formOfRecord(this.bytes, this.#places[2 * i]!)', "'json'"),
+    edit(
+      'sharded-bloom/byte-scan/scanner',
+      "case 'objectId':\n        return this.#constants.OBJECT_ID\n",
+      "case 'objectId':\n        return 0\n"
+    ),
     'docstore/many-inserts-ends'
   ),
   mutant(
