@@ -2,6 +2,7 @@
  * Copies of values, and the question whether two values are the same to the last detail.
  */
 import { equalValues } from './compare.ts'
+import { timeOf } from './date.ts'
 import { PetalError } from './errors.ts'
 import { unwrapNumber } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
@@ -27,7 +28,7 @@ export function cloneValue(value: unknown, depth = 0): unknown {
     case Type.string:
       return String(value)
     case Type.date:
-      return new Date((value as Date).getTime())
+      return new Date(timeOf(value))
     case Type.binData:
       return value instanceof Uint8Array ? Uint8Array.from(value) : value
     default:
@@ -63,7 +64,7 @@ export function isIdentical(a: unknown, b: unknown): boolean {
     case Type.object:
       return haveIdenticalFields(a as Document, b as Document)
     case Type.date:
-      return (a as Date).getTime() === (b as Date).getTime()
+      return timeOf(a) === timeOf(b)
     case Type.objectId:
       return objectIdDigits(a) === objectIdDigits(b)
     default:

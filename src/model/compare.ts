@@ -8,6 +8,7 @@
  * 4. Objects compare field by field in their own order: type of the value, then name, then value. `{ a: 1, b: 2 }` and
  *    `{ b: 2, a: 1 }` differ. A field that is `undefined` is not there.
  */
+import { timeOf } from './date.ts'
 import { compareNumbers } from './numbers.ts'
 import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, type TypeCode, typeOf } from './types.ts'
@@ -78,11 +79,11 @@ function compareWithinType(type: TypeCode, a: unknown, b: unknown): number {
     case Type.binData:
       return compareBinary(a as Uint8Array, b as Uint8Array)
     case Type.objectId:
-      return compareStrings((a as HexString).toHexString(), (b as HexString).toHexString())
+      return compareStrings(hexOf(a), hexOf(b))
     case Type.bool:
       return Number(a) - Number(b)
     case Type.date:
-      return compareNumbers((a as Date).getTime(), (b as Date).getTime())
+      return compareNumbers(timeOf(a), timeOf(b))
     case Type.timestamp:
       return compareNumbers(BigInt(String(a)), BigInt(String(b)))
     case Type.regex: {
@@ -101,8 +102,9 @@ function compareWithinType(type: TypeCode, a: unknown, b: unknown): number {
   }
 }
 
-interface HexString {
-  toHexString(): string
+/** In lower case, whatever version of bson wrote it. */
+function hexOf(objectId: unknown): string {
+  return (objectId as { toHexString(): string }).toHexString().toLowerCase()
 }
 
 interface CodeParts {

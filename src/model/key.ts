@@ -20,6 +20,7 @@
  * | others      | fixed length, or texts ended by 00                                                             |
  */
 import type { Decimal128, ObjectId, Timestamp } from 'bson'
+import { timeOf } from './date.ts'
 import { normaliseDecimal, toDecimal } from './decimal.ts'
 import { PetalError } from './errors.ts'
 import { KeyWriter } from './key-writer.ts'
@@ -184,7 +185,7 @@ function write(value: unknown, depth: number): void {
       writer.byte(value === true ? 1 : 0)
       return
     case Type.date:
-      writer.double((value as Date).getTime() + 0)
+      writer.double(timeOf(value) + 0)
       return
     case Type.timestamp:
       writer.uint32((value as Timestamp).getHighBitsUnsigned())

@@ -3,6 +3,7 @@
  *
  * Invariant: two scalars that MongoDB calls equal have the same form. The converse holds when both are `exact`.
  */
+import { timeOf } from './date.ts'
 import { isExactDouble, toDouble } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
 import { type Numeric, Type, type TypeCode, typeOf } from './types.ts'
@@ -30,7 +31,7 @@ export function toScalar(value: unknown): Scalar | undefined {
     case Type.maxKey:
       return { type, key: 0, exact: true }
     case Type.date:
-      return { type, key: (value as Date).getTime(), exact: true }
+      return { type, key: timeOf(value), exact: true }
     case Type.binData:
     case Type.objectId:
     case Type.timestamp:

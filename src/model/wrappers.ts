@@ -12,6 +12,7 @@
  * 3. Neither makes an object with a foreign prototype.
  */
 import { type Binary, type BSONRegExp, type Code, Decimal128, type Timestamp } from 'bson'
+import { timeOf } from './date.ts'
 import { PetalError } from './errors.ts'
 import { unwrapNumber } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
@@ -229,10 +230,10 @@ function wrapBoxedNumber(value: Numeric, style: WrapStyle): unknown {
 }
 
 function wrapDate(value: Date, style: WrapStyle): unknown {
-  const time = value.getTime()
+  const time = timeOf(value)
   if (Number.isNaN(time)) throw new PetalError('BadValue', 'An invalid Date cannot be stored')
   if (style !== 'relaxed' || time < 0 || time > lastIsoTime) return { $date: { $numberLong: String(time) } }
-  return { $date: value.toISOString().replace('.000Z', 'Z') }
+  return { $date: new Date(time).toISOString().replace('.000Z', 'Z') }
 }
 
 function wrapBinary(value: Uint8Array | Binary): unknown {

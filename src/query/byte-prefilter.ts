@@ -6,7 +6,7 @@
  * 2. Only records (see prefilter.ts) without a backslash are ruled out.
  *
  * Why it is sound. A condition takes part when all that passes it are strings that hold one of some literals of printable ASCII, or
- * a pattern of the same source. JSON spells such a literal as itself, or with escapes, and those have a backslash: imported lines keep
+ * stored patterns whose source does. JSON spells such a literal as itself, or with escapes, and those have a backslash: imported lines keep
  * the escapes they came with.
  */
 import type { Filter, Predicate } from './ast.ts'
@@ -152,13 +152,15 @@ function literalsOfString(value: unknown): readonly string[] | undefined {
 }
 
 /** The longest run of characters that mean themselves, in a pattern without groups, classes, escapes and alternatives. */
-function literalsOfPattern({ expression }: Pattern): readonly string[] | undefined {
-  const { source, ignoreCase } = expression
+function literalsOfPattern(pattern: Pattern): readonly string[] | undefined {
+  const { source, ignoreCase } = pattern.expression
   if (ignoreCase || /[|()[\]{}\\]/.test(source)) return undefined
   // What may be repeated no time at all, or is lazily, ends a run; so does what is not printable ASCII.
   const runs = source.replace(/[\s\S][*?]\??/g, '.').split(/[.^$+*?"]|[^ -~]/)
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '')
-  return longest.length >= minLiteralBytes ? [longest] : undefined
+  // A stored pattern is told by its source, which with the option x is another than that of the expression.
+  const isInSource = pattern.source.includes(longest)
+  return longest.length >= minLiteralBytes && isInSource ? [longest] : undefined
 }
 
 function anyOf(alternatives: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {

@@ -9,7 +9,7 @@
 const quote = 0x22
 const backslash = 0x5c
 
-/** Those whose values are no strings, numbers or booleans, as they are spelled. */
+/** How wrappers begin whose values are certain to be no strings, numbers or booleans. */
 const otherWrappers = ['{"$date"', '{"$oid"']
 
 /**
@@ -31,7 +31,7 @@ export function valueMayPass(
     case 0x5b: // [
       return true
     case 0x7b: // {
-      return hasWrappers && isOfNumber(text, start)
+      return hasWrappers && mayBeOfNumber(text, start)
     case 0x6e: // null
       return false
     case 0x74: // true
@@ -43,8 +43,8 @@ export function valueMayPass(
   }
 }
 
-/** False for what is no wrapper, too. */
-function isOfNumber(text: string, start: number): boolean {
+/** True for every wrapper but those: which kind of value it has is left to the matcher. */
+function mayBeOfNumber(text: string, start: number): boolean {
   return text.startsWith('{"$', start) && !otherWrappers.some((wrapper) => text.startsWith(wrapper, start))
 }
 

@@ -6,6 +6,7 @@
  * `deleteMany({})`), own `__proto__` keys, cycles, nesting beyond `maxFilterDepth`, functions other than `$where`,
  * instances of classes, and values that no document can hold.
  */
+import { timeOf } from '../model/date.ts'
 import { type Document, Type, typeOf } from '../model/types.ts'
 import { describeType, type FilterPlace, filterError } from './errors.ts'
 
@@ -33,7 +34,7 @@ function copyValue(value: unknown, place: FilterPlace, ancestors: readonly objec
       if (isRecord(value)) return copyObject(value, place, ancestors)
       throw filterError('BadValue', place, `an instance of class ${describeType(value)} cannot be part of a filter`)
     case Type.date: {
-      const time = (value as Date).getTime()
+      const time = timeOf(value)
       if (Number.isNaN(time)) throw filterError('BadValue', place, 'an invalid Date cannot be compared with')
       return new Date(time)
     }

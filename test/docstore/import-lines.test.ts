@@ -129,6 +129,28 @@ test('two ids in one line are refused, not guessed at', async () => {
   assert.equal([insertedCount, skippedCount, bad.map(({ line }) => line)], [1, 1, [2]])
 })
 
+test('two ids are refused in every spelling, equal ones, too, and whatever else is in the line', async () => {
+  const hex = '65a1b2c3d4e5f60718293a4b'
+  const first = ['1', '"x"', `{"$oid":"${hex}"}`]
+  const second = ['2', '"x"', '1', `"${hex}"`, `{"$oid":"${hex}"}`, 'null']
+  const between = ['', '"a":1,', '"at":{"$date":"2024-01-02T03:04:05Z"},', '"n":{"$numberLong":"5"},']
+  for (const index of ['sharded', 'none'] as const) {
+    await using db = await open('x', { store: 'memory', index })
+    const lines = first.flatMap((id) =>
+      second.flatMap((other) =>
+        between.flatMap((fields) =>
+          ['"_id"', '"\\u005fid"', '"_id" '].map((key) => `{"_id":${id},${fields}${key}:${other}}`)
+        )
+      )
+    )
+    const { insertedCount, skippedCount } = await db.importLines([new TextEncoder().encode(lines.join('\n'))])
+    assert.equal([insertedCount, skippedCount], [0, lines.length], index)
+    // One, and the same key elsewhere.
+    const good = first.map((id) => `{"_id":${id},"a":{"_id":${id}},"t":"\\u00e9 \\"_id\\":1"}`)
+    assert.is((await db.importLines([new TextEncoder().encode(good.join('\n'))])).insertedCount, 3, index)
+  }
+})
+
 test('a line that is refused writes nothing, whatever leads from an _id to its document', async () => {
   for (const ids of ['table', 'reversible'] as const) {
     const store = new MemoryLevel()

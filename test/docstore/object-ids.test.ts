@@ -53,6 +53,10 @@ for (const [name, make] of Object.entries(forms)) {
       const expected = make(new ObjectId(digits))
       assert.equal(await db.find({}).toArray(), [expected])
       assert.equal(await db.get(new ObjectId(digits)), expected)
+      for (const key of Object.keys(expected).filter((each) => expected[each] instanceof ObjectId)) {
+        assert.equal(await db.find({ [key]: id }).toArray(), [expected], `${key} is found by what was inserted`)
+        assert.equal(await db.find({ [key]: { $in: [id, 1] } }, { hint: 'scan' }).toArray(), [expected])
+      }
       assert.equal((await db.verify()).problems, [])
       await rejects(db.insertOne({ _id: new ObjectId(digits) }), 'DuplicateKey')
       await db.close()

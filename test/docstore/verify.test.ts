@@ -31,6 +31,15 @@ for (const store of ['lsm', 'level'] as const) {
   }
 }
 
+test('documents that are as deep as documents may be are sound', async () => {
+  await using db = await open(scratchPath())
+  const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown =>
+    levels === 0 ? 1 : wrap(nested(levels - 1, wrap))
+  await db.insertOne({ _id: 1, a: nested(99, (inner) => [inner]), b: 2 })
+  await db.insertOne({ _id: 2, a: nested(99, (inner) => ({ inner })) })
+  assert.equal((await db.verify()).problems, [])
+})
+
 /** A database over a store that is damaged by hand, and what verify() says of it. */
 async function problemsAfter(damage: (docs: Sublevel, ids: Sublevel) => Promise<unknown>): Promise<string[]> {
   const store = new MemoryLevel<Uint8Array, string>({ keyEncoding: 'view' })

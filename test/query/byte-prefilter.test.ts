@@ -1,4 +1,5 @@
 /** The test of bytes never rules out a document that matches, whatever else lies in the buffer and in which order. */
+import { BSONRegExp } from 'bson'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -139,6 +140,21 @@ test('nothing that matches is ruled out: adversarial documents and filters', () 
     }),
     { seed, numRuns: 3000 }
   )
+})
+
+test('a stored pattern is found by its source, whatever white space its option takes away', () => {
+  const patterns = [
+    new BSONRegExp('ab cd', 'x'),
+    new BSONRegExp('(?x)ab cd', ''),
+    new BSONRegExp('abcd # thor', 'x'),
+    new BSONRegExp('thor', ''),
+    /thor/,
+    /th.or/s
+  ]
+  const records = patterns.map((s) => encodeRecord({ _id: 1, s }, false))
+  for (const pattern of patterns) {
+    for (const filter of [{ s: pattern }, { s: { $in: [pattern, 'x'] } }]) check(filter, records)
+  }
 })
 
 test('conditions that no literal follows from have no test of bytes', () => {

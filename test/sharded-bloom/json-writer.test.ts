@@ -175,8 +175,16 @@ test('wraps dates, and ObjectIds that are not the _id', () => {
   assert.is(writer.write({ at: new Date(0), $x: 1 }), 'notPlain')
   assert.is(writer.write({ a: { $date: 1 }, at: new Date(0) }), 'notPlain')
   check({ a: { $date: 1 }, $x: 1 })
-  class Later extends Date {}
-  check({ at: new Later(5) })
+  // Whatever a class makes of its methods, a date is what it is.
+  for (const time of [5, 1.5, Number.POSITIVE_INFINITY, 1e18, 1.8e19, undefined, 'x']) {
+    class Odd extends Date {
+      override getTime(): number {
+        return time as number
+      }
+    }
+    assert.is(text({ at: new Odd(7) }), '\u0001{"at":{"$date":{"$numberLong":"7"}}}')
+  }
+  assert.throws(() => writer.write({ at: Object.create(Date.prototype) }), /Date/)
 })
 
 test('nests as deep as documents may', () => {

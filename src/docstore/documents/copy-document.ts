@@ -4,7 +4,9 @@
  *
  * A generated tweet takes 1.1 µs to copy, 4.2 to decode from its bytes, 6.5 with structuredClone() (measured).
  */
+
 import { ObjectId } from 'bson'
+import { timeOf } from '../../model/date.ts'
 import type { Document } from '../../model/types.ts'
 
 /** What V8 of Node 20 needs, on 64 bits, beside what is held: `test/docstore/copy-document.test.ts` measures it. */
@@ -48,7 +50,7 @@ export function heapBytesOf(document: Document): number | undefined {
 /** As copyDocument(), of an object, array, date or ObjectId in a document. */
 export function copyValue(value: object): object {
   if (Array.isArray(value)) return copyArray(value)
-  if (value instanceof Date) return new Date(value.getTime())
+  if (value instanceof Date) return new Date(timeOf(value))
   if (value instanceof ObjectId) return new ObjectId(value.toHexString())
   return copyDocument(value as Document)
 }

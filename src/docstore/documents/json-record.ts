@@ -32,6 +32,8 @@ export class JsonRecord {
   readonly id: number | string | ObjectId
   /** How the JSON has to be read. */
   readonly form: JsonForm
+  /** Of a line that was asked for its document: its JSON. */
+  #text: string | undefined
 
   private constructor(bytes: Uint8Array, id: number | string | ObjectId, form: JsonForm) {
     this.bytes = bytes
@@ -90,7 +92,7 @@ export class JsonRecord {
   formAsItStands(isPlain: boolean): RecordForm | undefined {
     const { form } = this
     if (form !== 'extended' && form !== 'extendedObjectId') return form
-    const found = formOfLine(textOf(this.bytes.subarray(this.start)))
+    const found = formOfLine(this.#json)
     // JSON, and yet not what is in it: a −0.
     if (found === undefined || (found === 'json' && !isPlain)) return undefined
     return toldForm(form, found === 'wrapped')
@@ -104,21 +106,26 @@ export class JsonRecord {
   /** @throws PetalError FailedToParse, or BadValue for what cannot be stored */
   parse(): Document {
     if (!this.isLine) return decodeRecord(textOf(this.bytes))
-    const document = readDocument(this.bytes.subarray(this.start))
-    const { id } = this
-    const { _id } = document
-    const isSame = this.form === 'extendedObjectId' ? _id === String(id) : isSameId(_id, id)
-    // JSON.parse keeps the last of equal keys.
-    if (!isSame) {
-      throw new PetalError('FailedToParse', 'The line has more than one _id', { details: { path: '_id' } })
-    }
-    document._id = id
+    const document = documentOf(this.#json)
+    this.#assertOneId()
+    document._id = this.id
     return document
   }
-}
 
-function isSameId(read: unknown, id: JsonRecord['id']): boolean {
-  return id instanceof ObjectId ? read instanceof ObjectId && id.equals(read) : Object.is(read, id)
+  get #json(): string {
+    this.#text ??= textOf(this.bytes.subarray(this.start))
+    return this.#text
+  }
+
+  /** JSON.parse keeps the last of equal keys, however they are spelled. REQUIRES: it is JSON */
+  #assertOneId(): void {
+    const text = this.#json
+    if (!text.includes('"_id"', leadingIdOffset) && !text.includes('\\u')) return
+    const idEnd = endOfLeadingId(this.bytes, this.start, this.bytes.length, true) - this.start
+    const others = text.slice(text[idEnd] === ',' ? idEnd + 1 : idEnd)
+    if (!Object.hasOwn(JSON.parse(`{${others}`) as Document, '_id')) return
+    throw new PetalError('FailedToParse', 'The line has more than one _id', { details: { path: '_id' } })
+  }
 }
 
 /** What a record holds: itself, where its first bytes tell the `_id`. @throws PetalError DataCorruption */
@@ -128,7 +135,11 @@ export function readRecord(bytes: Uint8Array): JsonRecord | Document {
 
 /** @throws PetalError FailedToParse for anything but one JSON object */
 export function readDocument(bytes: Uint8Array): Document {
-  const value = parseJson(textOf(bytes))
+  return documentOf(textOf(bytes))
+}
+
+function documentOf(text: string): Document {
+  const value = parseJson(text)
   if (isPlainObject(value)) return value
   throw new PetalError('FailedToParse', `a document must be an object, not ${typeNames[typeOf(value)]}`)
 }

@@ -6,7 +6,8 @@
  * | `{`             | the text is the document's JSON: JSON holds it exactly                                    |
  * | U+0002          | the same, but for an ObjectId as `_id`, written as its 24 hexadecimal digits               |
  * | U+0001          | Extended JSON v2: JSON, with canonical wrappers around the values that it cannot hold; see |
- * |                 | src/model/wrappers.ts for how keys that look like wrappers are kept apart                  |
+ * |                 | src/model/wrappers.ts for how keys that look like wrappers are kept apart. Of an imported  |
+ * |                 | line: as it came, with relaxed dates perhaps                                               |
  *
  * Invariants:
  * 1. decodeRecord(encodeRecord(document)) is the document, in the types that PetalDB returns: integers of 64 bits as

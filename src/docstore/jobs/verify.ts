@@ -5,8 +5,9 @@
  *
  * Reading and writing go on meanwhile: a collection is checked as it is when its turn comes.
  */
+import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
-import { all } from '../../model/pairs.ts'
+import { all, type PairExpression } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
 import { compileFilter } from '../../query/filter.ts'
 import type { Collections } from '../collections.ts'
@@ -215,7 +216,8 @@ class CollectionCheck {
   async #lookFor(view: ReadView, ordinal: number, document: Document): Promise<void> {
     for (const [key, value] of Object.entries(document)) {
       if (key.startsWith('$') || key.includes('.')) continue
-      const { bounds } = compileFilter({ [key]: { $eq: value } })
+      const bounds = boundsOf(key, value)
+      if (bounds === undefined) continue
       for (let i = 0; i < view.index.segmentCount; i++) {
         const candidates = await view.index.evaluate(i, all)
         if (ordinal < candidates.firstOrdinal || ordinal >= candidates.endOrdinal) continue
@@ -242,6 +244,16 @@ class CollectionCheck {
 
   #add(kind: string, what: string): void {
     this.#findings.add(this.#collection.name, kind, what)
+  }
+}
+
+/** Of the question for such a value; undefined where it is nested too deep for one. */
+function boundsOf(key: string, value: unknown): PairExpression | undefined {
+  try {
+    return compileFilter({ [key]: { $eq: value } }).bounds
+  } catch (error) {
+    if (error instanceof PetalError) return undefined
+    throw error
   }
 }
 

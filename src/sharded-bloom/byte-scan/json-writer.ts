@@ -12,6 +12,7 @@
  *    is not too large, and its keys not too long.
  * 3. Memory is bounded: past `maxKeys`, or when there is no room for another, keys begin again from nothing.
  */
+import { timeOf } from '../../model/date.ts'
 import { objectIdDigits } from '../../model/object-id.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
@@ -179,7 +180,7 @@ export class JsonWriter {
     const { constants } = this.#module
     const type = typeOf(value)
     if (type === Type.date) {
-      const time = (value as Date).getTime()
+      const time = timeOf(value)
       if (Number.isNaN(time)) return false
       this.#operations[this.#count++] = piece | constants.DATE
       this.#numbers[this.#numberCount++] = time

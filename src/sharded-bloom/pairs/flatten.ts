@@ -9,6 +9,7 @@
  *    every query.
  */
 import type { PairHasher } from '../../bloom/hash.ts'
+import { timeOf } from '../../model/date.ts'
 import { PetalError } from '../../model/errors.ts'
 import { isExactDouble, toDouble } from '../../model/numbers.ts'
 import { specialKey } from '../../model/scalar.ts'
@@ -190,7 +191,7 @@ export class Flattener {
         return
       }
       case Type.date: {
-        const time = (value as Date).getTime()
+        const time = timeOf(value)
         if (Number.isNaN(time)) throw badValue(node.path, 'An invalid Date cannot be stored')
         this.#isPlain = false
         this.#fact(node, type, irregular)

@@ -173,7 +173,11 @@ export const loads = [
   ),
   mutant(
     'of two ids of a line of mongoexport the first is taken',
-    edit('docstore/documents/json-record', 'if (!isSame) {', "if (this.form === 'extended' && !isSame) {"),
+    edit(
+      'docstore/documents/json-record',
+      '    this.#assertOneId()\n',
+      "    if (this.form === 'extended') this.#assertOneId()\n"
+    ),
     'docstore/leading-id'
   )
 ]

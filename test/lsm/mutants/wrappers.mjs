@@ -88,7 +88,7 @@ export const wrappers = [
   ),
   mutant(
     'a number in a wrapper passes no test',
-    edit('query/raw-value', 'return hasWrappers && isOfNumber(text, start)', 'return false'),
+    edit('query/raw-value', 'return hasWrappers && mayBeOfNumber(text, start)', 'return false'),
     'query/prefilter'
   )
 ]

@@ -21,7 +21,7 @@ export function copyPiece(piece: usize, out: usize): usize {
   return out + length
 }
 
-/** At most 16 digits. */
+/** REQUIRES: at most 16 digits, as integers up to 2^53 have, and times of dates. */
 export function writeInteger(value: u64, out: usize): usize {
   let digits: usize = 1
   for (let limit: u64 = 10; value >= limit; limit *= 10) digits++
