@@ -11,7 +11,7 @@ import { defaultThreads } from './default-threads.ts'
 import { unitRecords } from './unit-records.ts'
 
 /**
- * Documents that JSON does not hold exactly are taken apart here and once more in a thread, at twice the cost of one of these:
+ * Documents that cannot be written as bytes at once are taken apart here and once more in a thread, at twice the cost of one of these:
  * where there are more than so many of them, and than one in so many, all go the ordinary way.
  */
 const fewFlat = 64
@@ -29,7 +29,7 @@ export class RecordLoad {
   readonly bulk: BulkLoad
   readonly #encoder: RecordEncoder
   readonly #arena = new RecordArena('passing')
-  /** Since it began to collect: documents, and those among them that JSON does not hold. */
+  /** Since it began to collect: documents, and those among them that had to be taken apart. */
   #taken = 0
   #flat = 0
 
