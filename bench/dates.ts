@@ -15,7 +15,7 @@ import { stringifyRelaxed } from '../src/model/extended-json.ts'
 import { generateTweets, type Tweet } from '../src/workload/index.ts'
 import { openDatabase } from './contenders/petaldb-api.ts'
 import { machine } from './machine.ts'
-import { header, significant, table } from './query-report.ts'
+import { header, significant, spreadCell, table } from './query-report.ts'
 import { type Spread, spread } from './statistics.ts'
 
 const { values: options } = parseArgs({
@@ -125,11 +125,9 @@ for (let round = -1; round < rounds; round++) {
   }
 }
 
-const shown = ({ median, min, max }: Spread): string =>
-  `${significant(median)} (${significant(min)}–${significant(max)})`
 const rows = [...times].map(([title, byKind]) => {
   const [json, dated] = kinds.map((kind) => spread(byKind[kind]!)) as [Spread, Spread]
-  return [title, shown(json), shown(dated), significant(dated.median / json.median)]
+  return [title, spreadCell(json), spreadCell(dated), significant(dated.median / json.median)]
 })
 const command = `node --import tsx bench/dates.ts --count ${count} --rounds ${rounds}`
 const markdown = `# What dates and ObjectIds cost

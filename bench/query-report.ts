@@ -91,7 +91,7 @@ ${table(['query', ...reopened.map(({ name }) => name)], rows)}
 `
 }
 
-function spreadCell(times: Spread | undefined): string {
+export function spreadCell(times: Spread | undefined): string {
   if (times === undefined) return '–'
   return `${significant(times.median)} (${significant(times.min)}–${significant(times.max)})`
 }

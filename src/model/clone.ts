@@ -50,8 +50,8 @@ export function cloneDocument(document: Document, depth = 0): Document {
 
 /**
  * True when replacing one by the other would change nothing that is stored. Stricter than equalValues: 1 and 1n are
- * equal, not identical. REQUIRES: both are as the store gives them
- * back, or cloneValue() does; rarer values of two versions of bson differ, though they may be stored alike.
+ * equal, not identical. REQUIRES: both are as the store gives them back, or cloneValue() does; rarer values of two versions of bson
+ * differ, though they may be stored alike.
  */
 export function isIdentical(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true

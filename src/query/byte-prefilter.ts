@@ -9,6 +9,7 @@
  * stored patterns whose source does. JSON spells such a literal as itself, or with escapes, and those have a backslash: imported lines keep
  * the escapes they came with.
  */
+import { objectIdMarkByte, wrappedMarkByte } from '../model/record-marks.ts'
 import type { Filter, Predicate } from './ast.ts'
 import type { Pattern } from './pattern.ts'
 
@@ -114,7 +115,8 @@ function window(bytes: Uint8Array, start: number, end: number): Buffer {
 
 /** As in prefilter.ts, on bytes. */
 function isRecord(bytes: Uint8Array, start: number, end: number): boolean {
-  const brace = bytes[start] === 0x01 || bytes[start] === 0x02 ? start + 1 : start
+  const mark = bytes[start]
+  const brace = mark === wrappedMarkByte || mark === objectIdMarkByte ? start + 1 : start
   return brace < end && bytes[brace] === 0x7b && bytes[end - 1] === 0x7d
 }
 

@@ -14,6 +14,7 @@
  * What is found may be no key at all (see raw-key.ts): that can only turn false into true.
  */
 import { isDigits } from '../model/path.ts'
+import { objectIdMarkByte, wrappedMarkByte } from '../model/record-marks.ts'
 import { Type, typeOf } from '../model/types.ts'
 import type { Filter, Predicate } from './ast.ts'
 import { equalTo, hasBits, hasRemainder, inRange, matchesPattern, oneOf } from './predicates.ts'
@@ -28,10 +29,6 @@ type RecordTest = (text: string, hasWrappers: boolean) => boolean
 /** A predicate on values that JSON spells without brackets: strings, numbers, booleans. */
 type LeafTest = (value: string | number | boolean) => boolean
 
-/** See docstore/documents/record.ts. */
-const wrappedMark = 0x01
-const objectIdMark = 0x02
-
 /** Longer lists would be made into sets twice, for a filter that pairs bound well. */
 const maxListed = 1000
 
@@ -44,7 +41,7 @@ const maxListed = 1000
  */
 export function compilePrefilter(filter: Filter): TextTest | undefined {
   const mayMatch = compileText(filter)
-  return mayMatch && ((text) => !isRecord(text) || mayMatch(text, text.charCodeAt(0) === wrappedMark))
+  return mayMatch && ((text) => !isRecord(text) || mayMatch(text, text.charCodeAt(0) === wrappedMarkByte))
 }
 
 /**
@@ -53,7 +50,7 @@ export function compilePrefilter(filter: Filter): TextTest | undefined {
  */
 function isRecord(text: string): boolean {
   const mark = text.charCodeAt(0)
-  const start = mark === wrappedMark || mark === objectIdMark ? 1 : 0
+  const start = mark === wrappedMarkByte || mark === objectIdMarkByte ? 1 : 0
   return text.charCodeAt(start) === 0x7b && text.charCodeAt(text.length - 1) === 0x7d
 }
 

@@ -11,7 +11,7 @@ import { Tag } from '../../src/sharded-bloom/pairs/pair-tags.ts'
 import { checkTuning, initialParameters } from '../../src/sharded-bloom/tune/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
-import { assertSameSegments, encodeJson, SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+import { assertSameSegments, encodeJson, SegmentPair, SegmentTools, withPair } from '../support/scanned-segments.ts'
 import { anyString } from '../support/values.ts'
 
 const seed = testSeed()
@@ -21,19 +21,6 @@ const fingerprints = initialParameters(checkTuning({ rangeCodes: 'all', tail: 'f
 
 function sample<T>(arbitrary: fc.Arbitrary<T>, count: number, offset = 0): T[] {
   return fc.sample(arbitrary, { numRuns: count, seed: seed + offset })
-}
-
-/** A segment, with a scanner that has seen nothing. */
-function withPair(parameters: typeof initial, run: (pair: SegmentPair) => void): void {
-  const ingest = tools.ingest()
-  const pair = new SegmentPair(tools, ingest, parameters)
-  try {
-    run(pair)
-    pair.assertEqual()
-  } finally {
-    pair.free()
-    ingest.close()
-  }
 }
 
 /** Keys and values that only JSON makes difficult. */
@@ -73,14 +60,14 @@ const trees: fc.Arbitrary<Document> = fc.letrec<{ object: Document; value: unkno
 })).object
 
 test('documents of every kind have the same rows whichever way they came', () => {
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     for (const document of sample(documents(adversarial), 3000)) pair.add(document)
   })
 })
 
 test('documents that JSON holds, in all its spellings, have the same rows', () => {
   const parameters = tools.parametersFor(sample(trees, 500))
-  withPair(parameters, (pair) => {
+  withPair(tools, parameters, (pair) => {
     for (const document of sample(trees, 4000)) pair.add(document)
     for (const document of sample(documents(plain), 1000)) pair.add(document)
     assert.ok(pair.handled > 1000, `${pair.handled} were scanned`)
@@ -90,7 +77,7 @@ test('documents that JSON holds, in all its spellings, have the same rows', () =
 
 test('nearly every tweet is scanned', () => {
   const tweets = [...generateTweets({ count: 12_000, seed })]
-  withPair(tools.parametersFor(tweets.slice(0, 4096)), (pair) => {
+  withPair(tools, tools.parametersFor(tweets.slice(0, 4096)), (pair) => {
     let handled = 0
     tweets.forEach((tweet, i) => {
       if (pair.add(tweet) && i >= 2000) handled++
@@ -185,7 +172,7 @@ for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: f
       { length: 6000 },
       (_, i): Document => ({ [`k${i % 1500}`]: { x: i, y: [i % 2 === 0 ? 'a' : 1] } })
     )
-    withPair(parameters, (pair) => {
+    withPair(tools, parameters, (pair) => {
       for (const document of wide) pair.add(document)
       assert.not.ok(pair.scanned.isShapeComplete)
       assert.ok(pair.handled > 0, `${pair.handled} were scanned`)
@@ -198,7 +185,7 @@ test('fingerprints of tweets and of anything else are those of the objects', () 
   const mixed = [...tweets, ...sample(documents(adversarial), 1500, 7)]
   const { fingerprintBits } = fingerprints
   for (const parameters of [fingerprints, { ...tools.parametersFor(tweets), fingerprintBits }]) {
-    withPair(parameters, (pair) => {
+    withPair(tools, parameters, (pair) => {
       for (const document of mixed) pair.add(document)
       assert.ok(pair.handled > 1200, `${pair.handled} were scanned`)
     })
@@ -212,7 +199,7 @@ test('a document with more hashes than there is room for is indexed as an object
     v: Array.from({ length: values }, (_, i) => i),
     ...Object.fromEntries(paths.slice(0, 600).map((_, i) => [`k${2000 - i}`, {}]))
   })
-  withPair(fingerprints, (pair) => {
+  withPair(tools, fingerprints, (pair) => {
     for (const document of paths) pair.add(document)
     for (const document of paths) pair.add(document)
     assert.not.ok(pair.scanned.isShapeComplete)
@@ -224,7 +211,7 @@ test('a document with more hashes than there is room for is indexed as an object
 
 test('an ObjectId as _id is one', () => {
   const ids = sample(fc.uint8Array({ minLength: 12, maxLength: 12 }), 400)
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     ids.forEach((id, i) => {
       const _id = new ObjectId(id)
       // Its digits as a text, and an ObjectId elsewhere, are something else.
@@ -237,7 +224,7 @@ test('an ObjectId as _id is one', () => {
 })
 
 test('white space between tokens changes nothing', () => {
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     sample(trees, 1500, 2).forEach((document, i) => {
       if (Object.values(document).some((value) => value === undefined)) return
       // Through JSON, so that both ways have what JSON holds.
@@ -266,7 +253,7 @@ test('what is refused leaves no trace, what is just not refused is the same', ()
     // The length of the array is a pair, too.
     [list(19_999), list(20_000)]
   ]
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     for (const [text] of near) {
       const document = JSON.parse(text) as Document
       const bytes = new TextEncoder().encode(text)
@@ -334,7 +321,7 @@ test('private texts are found in every spelling', () => {
   )
   const escapeAll = (text: string): string =>
     text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  withPair(tools.parametersFor(frequent), (pair) => {
+  withPair(tools, tools.parametersFor(frequent), (pair) => {
     assert.is(pair.scanned.privatePairs().filter(({ key }) => key !== 'rare' && typeof key === 'string').length, 20)
     for (const document of frequent) pair.add(document)
     for (const text of values) {
@@ -358,7 +345,7 @@ test('thousands of private values are all found', () => {
     tools.pairHash.hash({ path: 'n', tag: Type.number, key: Number(n) }),
     tools.pairHash.hash({ path: 's', tag: Type.string, key: String(s) })
   ])
-  withPair({ ...initial, privatePairs }, (pair) => {
+  withPair(tools, { ...initial, privatePairs }, (pair) => {
     for (const document of values) pair.add(document)
     assert.ok(pair.handled > 2000)
   })
@@ -370,7 +357,7 @@ test('private texts are told from others of their length by every byte', () => {
   const privatePairs = Array.from({ length: 64 }, (_, i) =>
     tools.pairHash.hash({ path: 's', tag: Type.string, key: textOf(i) })
   )
-  withPair({ ...initial, privatePairs }, (pair) => {
+  withPair(tools, { ...initial, privatePairs }, (pair) => {
     for (let i = 0; i < 1000; i++) pair.add({ s: textOf(i) })
     assert.ok(pair.handled > 900)
   })
@@ -380,14 +367,14 @@ test('a number is no length, whatever their hashes have in common', () => {
   // Seven bits of hash tell the pairs of one bucket apart, and only then the pairs themselves.
   for (let i = 0; i < 500; i++) {
     const path = `k${i}`
-    withPair({ ...initial, privatePairs: [tools.pairHash.hash({ path, tag: Tag.size, key: 3 })] }, (pair) => {
+    withPair(tools, { ...initial, privatePairs: [tools.pairHash.hash({ path, tag: Tag.size, key: 3 })] }, (pair) => {
       for (const value of [[1, 2, 3], 3, 3, [3], [3]]) pair.add({ [path]: value })
     })
   }
 })
 
 test('keys that may be Extended JSON are refused where the text is Extended JSON', () => {
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     const document = { a: { $date: 1 } }
     pair.add(document)
     assert.ok(pair.add(document), 'a key like any other')
@@ -424,7 +411,7 @@ test('what was scanned while it was written is not read again, anything else is'
 })
 
 test('what lies around the document is not read', () => {
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     const document = { a: 12, b: 'x' }
     const bytes = new TextEncoder().encode(`9${JSON.stringify(document)}9`)
     pair.add(document)

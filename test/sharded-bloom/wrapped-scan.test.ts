@@ -11,25 +11,13 @@ import { type Document, Type } from '../../src/model/types.ts'
 import { checkTuning, initialParameters } from '../../src/sharded-bloom/tune/tuning.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
-import { SegmentPair, SegmentTools } from '../support/scanned-segments.ts'
+import { SegmentPair, SegmentTools, withPair } from '../support/scanned-segments.ts'
 
 const seed = testSeed()
 const tools = new SegmentTools(seed)
 const initial = initialParameters(checkTuning({ rangeCodes: 'all' }))
 const fingerprints = initialParameters(checkTuning({ rangeCodes: 'all', tail: 'fingerprint' }))
 const encoder = new TextEncoder()
-
-function withPair(parameters: typeof initial, run: (pair: SegmentPair) => void): void {
-  const ingest = tools.ingest()
-  const pair = new SegmentPair(tools, ingest, parameters)
-  try {
-    run(pair)
-    pair.assertEqual()
-  } finally {
-    pair.free()
-    ingest.close()
-  }
-}
 
 const dates = fc.oneof(
   fc.date({ noInvalidDate: true }),
@@ -67,7 +55,7 @@ for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: f
   test(`documents with dates and ObjectIds anywhere have the same rows: ${tail}`, () => {
     const list = fc.sample(trees, { numRuns: 4000, seed })
     for (const each of [parameters, { ...tools.parametersFor(list.slice(0, 1000)), ...tailOf(parameters) }]) {
-      withPair(each, (pair) => {
+      withPair(tools, each, (pair) => {
         for (const document of list) pair.add(document)
         assert.ok(pair.handled > 2000, `${pair.handled} were scanned`)
         assert.ok(pair.written >= pair.handled, `${pair.written} were scanned while they were written`)
@@ -85,7 +73,7 @@ test('nearly every tweet with dates is scanned, and its dates are columns', () =
   const parameters = tools.parametersFor(tweets.slice(0, 4096))
   const columns = parameters.columns.filter(({ type }) => type === Type.date).map(({ path }) => path)
   assert.ok(columns.includes('created_at'), `columns of dates: ${columns}`)
-  withPair(parameters, (pair) => {
+  withPair(tools, parameters, (pair) => {
     let handled = 0
     tweets.forEach((tweet, i) => {
       if (pair.add(tweet) && i >= 2000) handled++
@@ -105,7 +93,7 @@ test('values that are private are told from others of the same number or the sam
   const hex = '00112233445566778899aa01'
   const values = [new Date(1), 1, new ObjectId(hex), hex, new Date(0), null, false]
   const documents = values.map((v): Document => ({ v, w: [v, v] }))
-  withPair(tools.parametersFor(Array.from({ length: 40 }, () => documents).flat()), (pair) => {
+  withPair(tools, tools.parametersFor(Array.from({ length: 40 }, () => documents).flat()), (pair) => {
     for (let i = 0; i < 3; i++) for (const document of documents) pair.add(document)
     assert.ok(pair.handled >= 14, `${pair.handled} were scanned`)
   })
@@ -135,7 +123,7 @@ test("a scanner that goes from segment to segment knows each one's dates", () =>
 })
 
 test('lines have the rows of what they hold, in both spellings of a date', () => {
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     let told = 0
     for (const document of fc.sample(trees, { numRuns: 3000, seed: seed + 1 })) {
       // An ObjectId as _id is written as such; parsed, both are the document.
@@ -212,7 +200,7 @@ test('a date is read as it is parsed, or refused', () => {
     '{}'
   )
   let taken = 0
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     for (const value of [new Date(0)]) for (let i = 0; i < 2; i++) pair.add({ at: value })
     const check = (value: string): void => {
       const text = `{"at":{"$date":${value}}}`
@@ -279,7 +267,7 @@ test('what is no wrapper of a date or an ObjectId is refused', () => {
     `{"$date":{"$numberLong":"1"}`,
     '{"$'
   ]
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     for (const value of [1, new Date(0), new ObjectId(hex), { x: 1 }])
       for (let i = 0; i < 2; i++) pair.add({ v: value })
     for (const value of refused) {
@@ -305,7 +293,7 @@ test('changed bytes are refused, or are what they are parsed as', () => {
   }
   const tokens = Array.from('{}[]",:-.0123456789abcdefTZ$oidatenumbrLg ')
   let taken = 0
-  withPair(initial, (pair) => {
+  withPair(tools, initial, (pair) => {
     for (const text of originals) pair.addText(parseJson(text) as Document, encoder.encode(text), 'extended')
     for (let round = 0; round < 40_000; round++) {
       const text = originals[below(originals.length)]!

@@ -142,6 +142,19 @@ function parsed(text: string, form: JsonForm): Document {
   return (form === 'wrapped' ? unwrap(value) : value) as Document
 }
 
+/** A pair of segments with a scanner that has seen nothing: they have to be the same when `run` has ended. */
+export function withPair(tools: SegmentTools, parameters: SegmentParameters, run: (pair: SegmentPair) => void): void {
+  const ingest = tools.ingest()
+  const pair = new SegmentPair(tools, ingest, parameters)
+  try {
+    run(pair)
+    pair.assertEqual()
+  } finally {
+    pair.free()
+    ingest.close()
+  }
+}
+
 /** Adds the document, as an object if it has no bytes or they are refused. @returns whether they were not */
 function addTo(
   ingest: ByteIngest,

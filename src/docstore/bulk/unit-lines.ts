@@ -3,7 +3,7 @@ import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
 import { JsonRecord, readRecord } from '../documents/json-record.ts'
-import { endOfLeadingId, isWrappedId, leadingIdOffset, mayHaveWrappers } from '../documents/leading-id.ts'
+import { endOfLeadingId, wrapsIdAlone } from '../documents/leading-id.ts'
 import { formOfRecord, markBytesOf } from '../documents/record.ts'
 import { ensureId, storedForm } from '../documents/stored-form.ts'
 import { isBlank, maxLineBytes, readItem } from '../import/read-line.ts'
@@ -77,9 +77,8 @@ export class UnitLines {
     const start = this.#places[2 * i]! + markBytesOf(form)
     const end = this.#places[2 * i + 1]!
     const idEnd = endOfLeadingId(bytes, start, end, form === 'wrapped' || form === 'extended')
-    const isWrapped = form === 'extended' && idEnd >= 0 && isWrappedId(bytes, start + leadingIdOffset)
-    // With no other wrapper it becomes another record: see JsonRecord.ofLine().
-    return isWrapped && !mayHaveWrappers(bytes, idEnd, end) ? -1 : idEnd
+    if (idEnd < 0 || form !== 'extended') return idEnd
+    return wrapsIdAlone(bytes, start, idEnd, end) ? -1 : idEnd
   }
 
   /** As a sampler takes them. */

@@ -4,7 +4,6 @@
  *
  * A generated tweet takes 1.1 µs to copy, 4.2 to decode from its bytes, 6.5 with structuredClone() (measured).
  */
-
 import { ObjectId } from 'bson'
 import { timeOf } from '../../model/date.ts'
 import type { Document } from '../../model/types.ts'

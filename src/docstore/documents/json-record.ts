@@ -7,18 +7,18 @@
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
 import { parseJson } from '../../model/extended-json.ts'
+import { wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import { type JsonForm, type RecordForm, toldForm } from '../../sharded-bloom/byte-scan/json-form.ts'
-import { wrappedMarkByte } from '../../sharded-bloom/byte-scan/json-writer.ts'
 import {
   digitsOfId,
   endOfLeadingId,
   isTextId,
   isWrappedId,
   leadingIdOffset,
-  mayHaveWrappers,
   numberOfId,
-  wrappedDigitsOffset
+  wrappedDigitsOffset,
+  wrapsIdAlone
 } from './leading-id.ts'
 import { formOfLine } from './line-form.ts'
 import { decodeRecord, formOfRecord, markBytesOf, objectIdMark } from './record.ts'
@@ -49,7 +49,7 @@ export class JsonRecord {
     const end = endOfLeadingId(bytes, 0, bytes.length, true)
     if (end < 0) return undefined
     const id = leadingId(bytes, 0, end)
-    const isAlone = id instanceof ObjectId && !mayHaveWrappers(bytes, end, bytes.length)
+    const isAlone = id instanceof ObjectId && wrapsIdAlone(bytes, 0, end, bytes.length)
     return isAlone ? JsonRecord.#ofExport(bytes, id) : new JsonRecord(bytes, id, 'extended')
   }
 

@@ -51,9 +51,14 @@ export function isWrappedId(bytes: Uint8Array, from: number): boolean {
   return bytes[from] === openingBrace
 }
 
-/** Whether there may be a wrapper in bytes[start, end), without white space. */
-export function mayHaveWrappers(bytes: Uint8Array, start: number, end: number): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(wrapperStart)
+/**
+ * Whether the line bytes[start, end) begins with a wrapped ObjectId and has no other wrapper without white space: it becomes another
+ * record, see JsonRecord.ofLine().
+ * @param idEnd as endOfLeadingId() has found it
+ */
+export function wrapsIdAlone(bytes: Uint8Array, start: number, idEnd: number, end: number): boolean {
+  if (!isWrappedId(bytes, start + leadingIdOffset)) return false
+  return !Buffer.from(bytes.buffer, bytes.byteOffset + idEnd, end - idEnd).includes(wrapperStart)
 }
 
 export function numberOfId(bytes: Uint8Array, from: number, to: number): number {

@@ -17,10 +17,10 @@
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
 import { objectIdDigits } from '../../model/object-id.ts'
+import { objectIdMarkByte, wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 import { unwrap, wrap } from '../../model/wrappers.ts'
 import type { JsonForm, RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
-import { objectIdMarkByte, wrappedMarkByte } from '../../sharded-bloom/byte-scan/json-writer.ts'
 
 const openingBrace = 0x7b
 const wrappedMark = String.fromCharCode(wrappedMarkByte)

@@ -14,6 +14,7 @@
  */
 import { timeOf } from '../../model/date.ts'
 import { objectIdDigits } from '../../model/object-id.ts'
+import { objectIdMarkByte, wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
 import { inheritsNothing, isOfNoClass, isPlainNumber } from './plain.ts'
@@ -23,11 +24,6 @@ const { maxDepth } = defaultFlattenLimits
 const maxKeys = 16_384
 /** Bytes of the longest document that a view is kept for. */
 const maxKeptView = 4096
-
-/** Stands in front of a document with wrappers. */
-export const wrappedMarkByte = 1
-/** Stands in front of a document whose `_id` is an ObjectId, written as its digits. */
-export const objectIdMarkByte = 2
 
 /** A key below others, as documents have them. */
 interface KeyNode {

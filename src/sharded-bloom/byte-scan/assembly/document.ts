@@ -25,6 +25,14 @@ export const ARRAY_TYPE: u32 = 5
 export const OBJECT_ID_TYPE: u32 = 7
 export const DATE_TYPE: u32 = 9
 
+/** How wrappers begin: `{"$oid":`, its bytes in the order of memory, as all of these. */
+export const OBJECT_ID_START: u64 = 0x3a2264696f24227b
+/** `{"$date"` */
+export const DATE_START: u64 = 0x226574616424227b
+/** `{"$numbe` and `rLong":"` */
+export const LONG_START: u64 = 0x65626d756e24227b
+export const LONG_END: u64 = 0x223a22676e6f4c72
+
 /** A container around the one at hand. An array has no link. */
 export const FRAME_NODE: usize = 0
 export const FRAME_LINK: usize = 4

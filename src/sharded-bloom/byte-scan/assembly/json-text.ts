@@ -3,6 +3,7 @@
  *
  * Whoever calls these has seen that there is room.
  */
+import { DATE_START, LONG_END, LONG_START, OBJECT_ID_START } from './document'
 import { PIECE_BYTES } from './layout'
 
 export const QUOTE: u32 = 0x22
@@ -49,10 +50,10 @@ export function writeInteger(value: u64, out: usize): usize {
 /** The wrapper of a date. @param time milliseconds since 1970 */
 export function writeDate(time: f64, out: usize): usize {
   // {"$date":{"$numberLong":"
-  store<u64>(out, 0x226574616424227b)
+  store<u64>(out, DATE_START)
   store<u8>(out, 0x3a, 8)
-  store<u64>(out, 0x65626d756e24227b, 9)
-  store<u64>(out, 0x223a22676e6f4c72, 17)
+  store<u64>(out, LONG_START, 9)
+  store<u64>(out, LONG_END, 17)
   store<u8>(out, 0x2d, 25)
   const end = writeInteger(<u64>Math.abs(time), out + 25 + <usize>(time < 0))
   // "}}
@@ -62,8 +63,7 @@ export function writeDate(time: f64, out: usize): usize {
 
 /** The wrapper of an ObjectId as far as its digits, the quote before them aside. */
 export function beginObjectId(out: usize): usize {
-  // {"$oid":
-  store<u64>(out, 0x3a2264696f24227b)
+  store<u64>(out, OBJECT_ID_START)
   return out + 9
 }
 

@@ -97,14 +97,21 @@ export function isOverfull(): bool {
 // @ts-ignore: decorator
 @inline
 export function addFact(node: usize, type: u32): void {
-  const types = load<u32>(node, DOCUMENT) == document ? load<u32>(node, TYPES) : 0
+  const types = typesMet(node)
   if ((types & (1 << type)) == 0) addNewFact(node, type, types, load<u64>(node + (<usize>(type & 7) << 3), FACTS))
 }
 
 /** As addFact(), of a date. */
 export function addDateFact(node: usize): void {
-  const types = load<u32>(node, DOCUMENT) == document ? load<u32>(node, TYPES) : 0
+  const types = typesMet(node)
   if ((types & (1 << DATE_TYPE)) == 0) addNewFact(node, DATE_TYPE, types, load<u64>(dateFacts(node)))
+}
+
+/** Of the document at hand, a bit each. */
+// @ts-ignore: decorator
+@inline
+function typesMet(node: usize): u32 {
+  return load<u32>(node, DOCUMENT) == document ? load<u32>(node, TYPES) : 0
 }
 
 /** @param slots of TYPE and EXISTS */

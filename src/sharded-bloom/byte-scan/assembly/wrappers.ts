@@ -2,19 +2,11 @@
  * The wrappers of Extended JSON that are read from bytes: ObjectIds and dates, as mongoexport and our own records have them,
  * without white space. Every other one is refused, as is a date whose text names no day of the calendar.
  */
-import { isObjectId, OBJECT_ID_TYPE } from './document'
+import { DATE_START, isObjectId, LONG_END, LONG_START, OBJECT_ID_START, OBJECT_ID_TYPE } from './document'
+import { QUOTE } from './json-text'
 import { addFact } from './pairs'
 import { scanText } from './text'
 import { addDate } from './values'
-
-const QUOTE: u32 = 0x22
-/** `{"$oid":`, its bytes in the order of memory, as all of these. */
-const OBJECT_ID_START: u64 = 0x3a2264696f24227b
-/** `{"$date"` */
-const DATE_START: u64 = 0x226574616424227b
-/** `{"$numbe` and `rLong":"` */
-const LONG_START: u64 = 0x65626d756e24227b
-const LONG_END: u64 = 0x223a22676e6f4c72
 
 const MAX_TIME_DIGITS: u32 = 16
 const MAX_TIME: i64 = 8640000000000000
