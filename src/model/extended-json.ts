@@ -30,6 +30,11 @@ const excerptLength = 20
  * // { id: 1234567890123456789n, at: new Date('2024-01-01') }
  */
 export function parseJson(text: string): unknown {
+  return readJson(text).value
+}
+
+/** As parseJson(). @returns with the value, what isJsonText() says of the text */
+export function readJson(text: string): { readonly value: unknown; readonly isJson: boolean } {
   const exact = withLongIntegers(text)
   let value: unknown
   try {
@@ -37,7 +42,8 @@ export function parseJson(text: string): unknown {
   } catch (cause) {
     throw notJson(text, cause)
   }
-  return exact === text && !mayHoldWrappers(text) ? value : unwrap(value)
+  const isJson = exact === text && !mayHoldWrappers(text)
+  return { value: isJson ? value : unwrap(value), isJson }
 }
 
 /** Whether JSON.parse gives of a JSON text what parseJson() does. */

@@ -6,7 +6,7 @@
  */
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
-import { parseJson } from '../../model/extended-json.ts'
+import { parseJson, readJson } from '../../model/extended-json.ts'
 import { wrappedMarkByte } from '../../model/record-marks.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import { type JsonForm, type RecordForm, toldForm } from '../../sharded-bloom/byte-scan/json-form.ts'
@@ -32,8 +32,9 @@ export class JsonRecord {
   readonly id: number | string | ObjectId
   /** How the JSON has to be read. */
   readonly form: JsonForm
-  /** Of a line that was asked for its document: its JSON. */
+  /** Of a line that was asked for its document: its JSON, and whether that is all it is. */
   #text: string | undefined
+  #isJson: boolean | undefined
 
   private constructor(bytes: Uint8Array, id: number | string | ObjectId, form: JsonForm) {
     this.bytes = bytes
@@ -92,7 +93,7 @@ export class JsonRecord {
   formAsItStands(isPlain: boolean): RecordForm | undefined {
     const { form } = this
     if (form !== 'extended' && form !== 'extendedObjectId') return form
-    const found = formOfLine(this.#json)
+    const found = formOfLine(this.#json, this.#isJson)
     // JSON, and yet not what is in it: a −0.
     if (found === undefined || (found === 'json' && !isPlain)) return undefined
     return toldForm(form, found === 'wrapped')
@@ -106,7 +107,9 @@ export class JsonRecord {
   /** @throws PetalError FailedToParse, or BadValue for what cannot be stored */
   parse(): Document {
     if (!this.isLine) return decodeRecord(textOf(this.bytes))
-    const document = documentOf(this.#json)
+    const { value, isJson } = readJson(this.#json)
+    const document = asDocument(value)
+    this.#isJson = isJson
     this.#assertOneId()
     document._id = this.id
     return document
@@ -135,11 +138,10 @@ export function readRecord(bytes: Uint8Array): JsonRecord | Document {
 
 /** @throws PetalError FailedToParse for anything but one JSON object */
 export function readDocument(bytes: Uint8Array): Document {
-  return documentOf(textOf(bytes))
+  return asDocument(parseJson(textOf(bytes)))
 }
 
-function documentOf(text: string): Document {
-  const value = parseJson(text)
+function asDocument(value: unknown): Document {
   if (isPlainObject(value)) return value
   throw new PetalError('FailedToParse', `a document must be an object, not ${typeNames[typeOf(value)]}`)
 }

@@ -14,14 +14,18 @@ const stringOrKey = /"((?:[^"\\]|\\.)*)"[ \t\n\r]*(:?)/g
  * 'json' for a text that JSON.parse reads as it is meant, 'wrapped' for one with wrappers of dates and ObjectIds; undefined where it has to
  * be written anew.
  * @param text Extended JSON, of one object
+ * @param isJson as isJsonText() says, where it is known
  * @example
  * formOfLine('{"_id":1, "a" : 2}') // 'json'
  * formOfLine('{"at":{"$date":"2024-01-02T03:04:05Z"}}') // 'wrapped'
  * formOfLine('{"\\u0061":1}') // undefined: questions of stored text would not find the key
  */
-export function formOfLine(text: string): Extract<RecordForm, 'json' | 'wrapped'> | undefined {
+export function formOfLine(
+  text: string,
+  isJson = isJsonText(text)
+): Extract<RecordForm, 'json' | 'wrapped'> | undefined {
   if (hasEscapedKey(text)) return undefined
-  if (isJsonText(text)) return 'json'
+  if (isJson) return 'json'
   return isJsonText(text.replace(readWrapper, withoutWrapper)) ? 'wrapped' : undefined
 }
 
