@@ -1,9 +1,10 @@
 /**
- * `petaldb import`: newline-delimited JSON into a collection, in bounded memory whatever the lines are.
+ * `petaldb import`: the JSON documents of a file into a collection, in bounded memory whatever the file is.
  */
 import { AbortedError, BadLine, type Collection, type ImportOptions, open } from '../index.ts'
 import { command } from './command.ts'
 import { formatCount, formatDuration } from './format.ts'
+import { ImportInput } from './import-input.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
@@ -13,8 +14,8 @@ import { wholeNumber } from './values.ts'
 
 export const importCommand = command({
   name: 'import',
-  summary: 'Adds the documents of a file of newline-delimited JSON to a database, made if it is not there.',
-  positionals: '<db> <file.ndjson[.gz] | ->',
+  summary: 'Adds the documents of a JSON file, lines or one array, to a database, made if it is not there.',
+  positionals: '<db> <file[.gz] | ->',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to add to (default 'default')" },
     batch: { type: 'string', value: 'n', help: 'documents per batch (default 1000)' },
@@ -28,9 +29,11 @@ export const importCommand = command({
     json: { type: 'boolean', help: 'print the outcome as JSON' }
   },
   details: [
-    'Lines are Extended JSON, relaxed or canonical; "-" reads standard input; gzip is recognised by content. Empty lines',
-    'are passed over. A line that cannot be imported is reported with its number and skipped; when there is no other, the',
-    'exit status is 1. One large array becomes lines by jq: jq -c ".[]" array.json | petaldb import <db> -',
+    'The file is newline-delimited JSON, an array of documents of any size, or documents that are spread over lines, as its',
+    'first bytes say; "-" reads standard input; gzip is recognised by content. It may be Extended JSON, relaxed or',
+    'canonical. Empty lines are passed over. A document that cannot be imported is reported with its number and skipped; when',
+    'there is no other, the exit status is 1. An array within an object becomes lines by jq:',
+    'jq -c ".features[]" map.json | petaldb import <db> -',
     'Ctrl-C finishes the current batch and closes the database; what was imported stays.'
   ],
   async run([location = '', path = ''], options) {
@@ -81,12 +84,13 @@ async function importAll(
     bytes: source.bytesRead,
     totalBytes: source.totalBytes
   }))
+  const input = new ImportInput(source, signal)
   const skip = (bad: BadLine): void => {
     skipped++
-    progress.note(`petaldb: ${source.name}:${bad.line}: ${bad.message}`)
+    progress.note(`petaldb: ${input.place(bad.line)}: ${bad.message}`)
   }
   try {
-    await collection.importLines(source.chunks(), {
+    await collection.importLines(input.lines(), {
       ...options,
       signal,
       onSkipped: skip,

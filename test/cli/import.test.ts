@@ -75,9 +75,60 @@ test('--strict counts what was imported beside the refused line', () =>
 
 test('an import of nothing but bad lines fails', () =>
   inTemporaryDirectory(async (path) => {
-    const { code, stdout } = await runCli(['import', path('db'), '-'], '[{"a":1},{"a":2}]')
+    const { code, stdout } = await runCli(['import', path('db'), '-'], '{"a":1\n"a"\n')
     assert.is(code, 1)
-    assert.match(stdout, /^imported 0 documents, skipped 1, /)
+    assert.match(stdout, /^imported 0 documents, skipped 2, /)
+  }))
+
+test('an array, and documents over several lines, are imported as lines are', () =>
+  inTemporaryDirectory(async (path) => {
+    const documents = Array.from({ length: 300 }, (_, i) => ({ _id: i, text: 'a\nb', tags: [{ n: i }, []], empty: {} }))
+    const spellings: Record<string, string | Uint8Array> = {
+      'one line': JSON.stringify(documents),
+      indented: JSON.stringify(documents, null, 2),
+      'line by line': `\ufeff \n[\n${documents.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`,
+      compressed: gzipSync(JSON.stringify(documents, null, '\t')),
+      spread: documents.map((each) => JSON.stringify(each, null, 2)).join('\n')
+    }
+    for (const [name, bytes] of Object.entries(spellings)) {
+      const file = path(`${name}.json`)
+      writeFileSync(file, bytes)
+      const { code, stdout, stderr } = await runCli(['import', path(name), file])
+      assert.is(code, 0, stderr)
+      assert.match(stdout, /^imported 300 documents, skipped 0, /)
+      assert.equal(await readAll(path(name)), documents, name)
+    }
+  }))
+
+test('documents of an array that cannot be imported are told by their place in it', () =>
+  inTemporaryDirectory(async (path) => {
+    const { code, stdout, stderr } = await runCli(
+      ['import', path('db'), '-'],
+      `[${good(1)},\n 17, {"_id":\n2 3},${good(4)}, ${good(1)}]`
+    )
+    assert.is(code, 0)
+    assert.match(stdout, /^imported 2 documents, skipped 3, /)
+    assert.equal(
+      linesOf(stderr)
+        .map((line) => line.slice(0, line.indexOf(': ', 10)))
+        .sort(),
+      ['petaldb: stdin, element 2', 'petaldb: stdin, element 3', 'petaldb: stdin, element 5']
+    )
+    const spread = await runCli(['import', path('db'), '-', '--strict'], `{\n"_id": 6}\n{\n"_id": x}{"_id": 7}`)
+    assert.is(spread.code, 1)
+    assert.match(spread.stderr, /^petaldb: stdin, document 2: /)
+  }))
+
+test('an array that ends too early, or is none, fails, and what came before is kept', () =>
+  inTemporaryDirectory(async (path) => {
+    const cut = await runCli(['import', path('db'), '-'], `[${good(1)},${good(2)},{"_id":`)
+    assert.is(cut.code, 1)
+    assert.match(cut.stdout, /^imported 2 documents, skipped 0, .*; failed$/m)
+    assert.match(cut.stderr, /^petaldb import: stdin: the array is not closed, at byte 28 \(FailedToParse\)$/m)
+    const comma = await runCli(['import', path('db'), '-'], `[${good(3)},${good(4)},]`)
+    assert.is(comma.code, 1)
+    assert.match(comma.stderr, /^petaldb import: stdin: an element is missing, at byte 21 \(FailedToParse\)$/m)
+    assert.is((await readAll(path('db'))).length, 4)
   }))
 
 test('gzip is recognised by content, on standard input too; byte order mark and CRLF are tolerated', () =>

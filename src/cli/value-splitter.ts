@@ -1,0 +1,186 @@
+/**
+ * One JSON array, or documents spread over several lines, as newline-delimited JSON: each element, or document, becomes a
+ * line. What is no JSON is no JSON in its line either; nothing but white space between tokens is left out.
+ */
+import { PetalError } from '../model/errors.ts'
+
+/** `array`: the elements of one. `documents`: one behind the other, with white space between them or nothing. */
+export type ValueLayout = 'array' | 'documents'
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const space = 0x20
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
+const backslash = 0x5c
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * @example
+ * const splitter = new ValueSplitter('array', 'two.json')
+ * splitter.push(Buffer.from('[{"a": 1},\n {"b": 2}]')).toString() // '{"a":1}\n{"b":2}\n'
+ * splitter.end()
+ */
+export class ValueSplitter {
+  readonly #layout: ValueLayout
+  readonly #name: string
+  /** Bytes before the chunk. */
+  #offset: number
+  #failure: PetalError | undefined
+  #hasBegun: boolean
+  #hasEnded = false
+  #values = 0
+  /** Brackets open within the value. */
+  #depth = 0
+  /** The value has bytes. */
+  #isInValue = false
+  #isInText = false
+  #isEscaped = false
+  /** The last byte that was written belongs to a number or a word. */
+  #isInWord = false
+  /** White space stood behind a number or a word: one behind it that follows at once would be another one. */
+  #isSpaced = false
+
+  /**
+   * @param name of the file, for messages
+   * @param offset in bytes, of the first chunk
+   */
+  constructor(layout: ValueLayout, name: string, offset = 0) {
+    this.#layout = layout
+    this.#name = name
+    this.#offset = offset
+    this.#hasBegun = layout === 'documents'
+  }
+
+  /**
+   * @returns lines of what has come, the last of which may go on
+   * @throws PetalError FailedToParse, with file and offset, when values could not be told apart any more in the chunk before:
+   *   what stood in front of that place was returned
+   */
+  push(chunk: Uint8Array): Buffer {
+    if (this.#failure !== undefined) throw this.#failure
+    // A space of the chunk before may be written now; documents need nothing between them that becomes a line feed.
+    const out = Buffer.allocUnsafe(1 + chunk.length * (this.#layout === 'array' ? 1 : 2))
+    let length = 0
+    // Of the fields those that most bytes look at.
+    let isInText = this.#isInText
+    let isEscaped = this.#isEscaped
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]!
+      if (isInText) {
+        // A line feed is not allowed in a text; neither is a carriage return, which does not end the line.
+        out[length++] = byte === lineFeed ? carriageReturn : byte
+        if (isEscaped) isEscaped = false
+        else if (byte === backslash) isEscaped = true
+        else if (byte === quote) isInText = false
+        continue
+      }
+      if (isSpace(byte)) {
+        this.#isSpaced = this.#isInWord
+        continue
+      }
+      if (this.#endsElement(byte)) {
+        if (this.#isInValue) out[length++] = lineFeed
+        this.#finishElement(byte, this.#offset + at)
+      } else if (this.#isInValue || this.#beginsValue(byte, this.#offset + at)) {
+        const isWord = isWordByte(byte)
+        if (isWord && this.#isSpaced) out[length++] = space
+        this.#isInWord = isWord
+        this.#isSpaced = false
+        out[length++] = byte
+        isInText = byte === quote
+        if (!isWord && !isInText && this.#endsDocument(byte, this.#offset + at)) out[length++] = lineFeed
+      }
+      if (this.#failure !== undefined) break
+    }
+    this.#isInText = isInText
+    this.#isEscaped = isEscaped
+    this.#offset += chunk.length
+    return out.subarray(0, length)
+  }
+
+  /** @throws PetalError FailedToParse where the input ends within an array or a document */
+  end(): void {
+    if (this.#layout === 'array' && !this.#hasEnded) this.#fail('the array is not closed', this.#offset)
+    if (this.#isInValue) this.#fail(`document ${this.#values} is not closed`, this.#offset)
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Counts brackets. Whether a byte is the last of a document. */
+  #endsDocument(byte: number, offset: number): boolean {
+    if (byte === openBrace || byte === openBracket) this.#depth++
+    else if (byte === closeBrace || byte === closeBracket) {
+      this.#depth--
+      if (this.#depth < 0) this.#fail('a bracket is closed that was not opened', offset)
+      if (this.#depth === 0 && this.#layout === 'documents') {
+        this.#finishValue()
+        return true
+      }
+    }
+    return false
+  }
+
+  /** Whether a byte that stands in no text ends an element of the array, or the array. */
+  #endsElement(byte: number): boolean {
+    if (this.#layout !== 'array' || this.#depth > 0 || !this.#hasBegun || this.#hasEnded) return false
+    return byte === comma || byte === closeBracket
+  }
+
+  #finishElement(byte: number, offset: number): void {
+    const isEmptyArray = byte === closeBracket && this.#values === 0
+    if (!this.#isInValue && !isEmptyArray) this.#fail('an element is missing', offset)
+    this.#hasEnded = byte === closeBracket
+    this.#finishValue()
+  }
+
+  /** Whether a byte is the first of a value, and not that of the array. */
+  #beginsValue(byte: number, offset: number): boolean {
+    if (this.#hasEnded) return this.#fail('more stands behind the end of the array', offset)
+    if (!this.#hasBegun) {
+      this.#hasBegun = byte === openBracket
+      return this.#hasBegun ? false : this.#fail('an array was expected', offset)
+    }
+    if (this.#layout === 'documents' && byte !== openBrace) return this.#fail('a document was expected', offset)
+    this.#isInValue = true
+    this.#values++
+    return true
+  }
+
+  #finishValue(): void {
+    this.#isInValue = false
+    this.#isInWord = false
+    this.#isSpaced = false
+  }
+
+  /** The first failure is the one that is told. */
+  #fail(problem: string, offset: number): false {
+    this.#failure ??= new PetalError('FailedToParse', `${this.#name}: ${problem}, at byte ${offset}`, {
+      details: { file: this.#name, offset }
+    })
+    return false
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === space || byte === lineFeed || byte === carriageReturn || byte === 0x09
+}
+
+/** Of a number, a word such as `true`, or nothing that JSON has outside texts. */
+function isWordByte(byte: number): boolean {
+  switch (byte) {
+    case quote:
+    case comma:
+    case colon:
+    case openBracket:
+    case closeBracket:
+    case openBrace:
+    case closeBrace:
+      return false
+    default:
+      return true
+  }
+}

@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type ValueLayout, ValueSplitter } from '../../src/cli/value-splitter.ts'
+import { PetalError } from '../../src/model/errors.ts'
+import { seedOfRun } from '../support/values.ts'
+
+const seed = seedOfRun()
+const runs = { seed, numRuns: 2000 }
+
+/** Lines of a text that comes in pieces, and what the splitter said in the end. */
+function split(layout: ValueLayout, text: string | Uint8Array, pieceBytes = 7): { lines: string[]; failure?: unknown } {
+  const bytes = Buffer.from(text as string)
+  const splitter = new ValueSplitter(layout, 'x.json')
+  let lines = ''
+  try {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      lines += splitter.push(bytes.subarray(at, at + pieceBytes)).toString('latin1')
+    }
+    splitter.end()
+  } catch (failure) {
+    return { lines: whole(lines), failure }
+  }
+  assert.ok(lines === '' || lines.endsWith('\n'), 'a last line that is not ended')
+  return { lines: whole(lines) }
+}
+
+/** Those that a line feed ends. */
+function whole(latin1: string): string[] {
+  const lines = latin1.split('\n')
+  lines.pop()
+  return lines.map((line) => Buffer.from(line, 'latin1').toString())
+}
+
+const text = fc.constantFrom('', 'a b', '\\', '"', ']', '}{', ',', '\n', 'é', '日本', '\\"', '[{"a":1},')
+const scalar = fc.oneof(text, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean())
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 3, noNullPrototype: true })
+  )
+}))
+const document = fc.dictionary(text, value, { maxKeys: 4, noNullPrototype: true })
+const indent = fc.constantFrom(0, 1, 2, '\t', ' \t ')
+const piece = fc.integer({ min: 1, max: 20 })
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+test('elements of an array are its lines, without the white space', () => {
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 5 }), indent, piece, (values, space, bytes) => {
+      const { lines, failure } = split('array', JSON.stringify(values, null, space), bytes)
+      assert.is(failure, undefined)
+      assert.equal(
+        lines,
+        values.map((each) => JSON.stringify(each))
+      )
+    }),
+    runs
+  )
+})
+
+test('documents one behind the other are lines', () => {
+  const between = fc.constantFrom('', ' ', '\n', '\r\n\r\n', '\t')
+  fc.assert(
+    fc.property(fc.array(document, { maxLength: 5 }), indent, between, piece, (documents, space, gap, bytes) => {
+      const spelt = documents.map((each) => JSON.stringify(each, null, space)).join(gap)
+      const { lines, failure } = split('documents', `${gap}${spelt}${gap}`, bytes)
+      assert.is(failure, undefined)
+      assert.equal(
+        lines,
+        documents.map((each) => JSON.stringify(each))
+      )
+    }),
+    runs
+  )
+})
+
+/** What JSON.parse makes of a text; undefined when it refuses it. */
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+test('a damaged array is the array that JSON.parse finds in it, or fails, as a whole or in one of its lines', () => {
+  const damage = fc.record({
+    at: fc.nat(200),
+    removed: fc.nat(2),
+    put: fc.constantFrom('', '"', ',', ']', '[', '}', '{', ':', ' ', '\n', '\\', '1', 'true', '\u000b', '\u0000', '1 2')
+  })
+  let accepted = 0
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 4 }), indent, fc.array(damage, { maxLength: 2 }), (values, space, all) => {
+      let text = JSON.stringify(values, null, space)
+      for (const { at, removed, put } of all) {
+        const place = at % (text.length + 1)
+        text = text.slice(0, place) + put + text.slice(place + removed)
+      }
+      const { lines, failure } = split('array', text)
+      const expected = parsed(text)
+      if (Array.isArray(expected?.value)) {
+        accepted++
+        assert.is(failure, undefined, text)
+        assert.equal(plain(lines.map((line) => JSON.parse(line))), plain(expected.value))
+      } else {
+        assert.ok(failure !== undefined || lines.some((line) => parsed(line) === undefined), JSON.stringify(text))
+      }
+    }),
+    { ...runs, numRuns: 20_000 }
+  )
+  assert.ok(accepted > 1000, `${accepted} were arrays`)
+})
+
+function failureOf(layout: ValueLayout, text: string): { message: string; offset: unknown; lines: readonly string[] } {
+  const { lines, failure } = split(layout, text, 100)
+  if (!(failure instanceof PetalError)) throw new Error(`no failure: ${JSON.stringify(text)}`)
+  assert.is(failure.codeName, 'FailedToParse')
+  assert.is(failure.details.file, 'x.json')
+  return { message: failure.message, offset: failure.details.offset, lines }
+}
+
+test('a failure tells where it is, and costs nothing in front of it', () => {
+  const cases: [ValueLayout, string, string, number, string[]][] = [
+    ['array', '', 'the array is not closed', 0, []],
+    ['array', '[{"a":1},{"b":', 'the array is not closed', 14, ['{"a":1}']],
+    ['array', '[{"a":1}, ]', 'an element is missing', 10, ['{"a":1}']],
+    ['array', '[{"a":1},,{"b":2}]', 'an element is missing', 9, ['{"a":1}']],
+    ['array', '[,]', 'an element is missing', 1, []],
+    ['array', '[{"a":1}]{}', 'more stands behind the end of the array', 9, ['{"a":1}']],
+    ['array', '[{"a":1}},{}]', 'a bracket is closed that was not opened', 8, []],
+    ['documents', '{"a":1}\n[2]', 'a document was expected', 8, ['{"a":1}']],
+    ['documents', '{"a":1}\n{"b":{}', 'document 2 is not closed', 15, ['{"a":1}']]
+  ]
+  for (const [layout, text, problem, offset, lines] of cases) {
+    assert.equal(failureOf(layout, text), { message: `x.json: ${problem}, at byte ${offset}`, offset, lines }, text)
+  }
+  assert.equal(split('array', ' [ ] '), { lines: [] })
+  assert.equal(split('documents', ' \n'), { lines: [] })
+})
+
+test('numbers and words that white space divides stay divided', () => {
+  assert.equal(split('array', '[{"a" : 1 2}, 1 , tr ue]').lines, ['{"a":1 2}', '1', 'tr ue'])
+})
+
+test('a line feed within a text is refused with its element', () => {
+  const { lines } = split('array', '[{"a":"1\n2"},{"b":"\\\n"},{"c":3}]')
+  assert.is(lines.length, 3)
+  assert.equal(
+    lines.map((line) => parsed(line)?.value),
+    [undefined, undefined, { c: 3 }]
+  )
+})
+
+test.run()
