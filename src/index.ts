@@ -45,6 +45,7 @@ export type {
 } from './docstore/options.ts'
 export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
+export type { PathSummary } from './docstore/read/path-counts.ts'
 export type {
   BulkWriteResult,
   DeleteResult,

@@ -47,6 +47,7 @@ function examples(): Example[] {
     ...blocksOf('README.md', 'database'),
     ...blocksOf('docs/change-streams.md', 'database'),
     ...blocksOf('docs/expiry.md', 'database'),
+    ...blocksOf('docs/exploring.md', 'database'),
     ...sources.flatMap((file) => docstringsOf(file, 'database')),
     ...blocksOf('docs/lsm-level.md', 'store'),
     ...storeSources.flatMap((file) => docstringsOf(file, 'store'))

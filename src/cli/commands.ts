@@ -11,6 +11,7 @@ import { findCommand } from './find.ts'
 import { generateCommand } from './generate.ts'
 import { getCommand } from './get.ts'
 import { importCommand } from './import.ts'
+import { pathsCommand } from './paths.ts'
 import { reindexCommand } from './reindex.ts'
 import { statsCommand } from './stats.ts'
 import { tuneCommand } from './tune.ts'
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   findCommand,
   countCommand,
   aggregateCommand,
+  pathsCommand,
   getCommand,
   exportCommand,
   statsCommand,

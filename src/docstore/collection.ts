@@ -30,6 +30,8 @@ import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
 import { distinctFound } from './read/distinct.ts'
 import { compileFind, FindRun } from './read/find.ts'
+import type { PathSummary } from './read/path-counts.ts'
+import { pathsFound } from './read/paths.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
@@ -179,6 +181,19 @@ export class Collection<T extends object = Document> {
   async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
     assertOptions('distinct', options)
     return distinctFound(await this.#collections.reading(this.collectionName), path, filter, options)
+  }
+
+  /**
+   * Which paths the matches have, and values of which types: what there is to ask for, in documents that nobody knows. Counted by
+   * the index, without reading them, where it knows all paths.
+   * @returns ascending by path, an example of each
+   * @throws PetalError as find()
+   * @example
+   * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
+   */
+  async paths(filter: Filter = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
+    assertOptions('paths', options)
+    return pathsFound(await this.#collections.reading(this.collectionName), filter, options)
   }
 
   /**

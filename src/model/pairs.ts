@@ -32,6 +32,9 @@ export type Pair =
 /** That some value on the path is this scalar. */
 export type ValuePair = Extract<Pair, { readonly kind: 'value' }>
 
+/** That some value on the path has a type. */
+export type TypePair = Extract<Pair, { readonly kind: 'type' }>
+
 /** Types whose ranges an index may know: their keys are doubles, or texts ordered by code point. */
 export type RangeType = typeof Type.number | typeof Type.date | typeof Type.string
 

@@ -11,7 +11,7 @@
  */
 
 import type { HashName } from '../bloom/hash.ts'
-import type { PairExpression, ValuePair } from '../model/pairs.ts'
+import type { PairExpression, TypePair, ValuePair } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk/bulk-plan.ts'
 import type { JsonForm, Told } from './byte-scan/json-form.ts'
@@ -219,6 +219,11 @@ export interface IndexView {
    * read asynchronously. An index that is exact about none is missing it.
    */
   values?(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]>
+  /**
+   * All types on all paths that documents of a segment have, of each of which it tells exactly which documents; undefined where it
+   * does not know them all. A promise only where they have to be read asynchronously.
+   */
+  types?(segment: number): readonly TypePair[] | undefined | Promise<readonly TypePair[] | undefined>
   /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */
   evaluateWithin?(segment: number, expression: PairExpression, ranges: readonly OrdinalRange[]): SegmentCandidates
   close(): void

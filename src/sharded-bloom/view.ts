@@ -2,14 +2,14 @@
  * A read view of the index: segments, their live documents and the ordinal limit, as they were when it was captured.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
-import type { PairExpression, ValuePair } from '../model/pairs.ts'
+import type { PairExpression, TypePair, ValuePair } from '../model/pairs.ts'
 import { type PreparedBounds, prepareBounds } from './bounds.ts'
 import type { IndexView, SegmentCandidates } from './document-index.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { type Evaluation, noDocuments } from './evaluation.ts'
 import { loadGroups, loadOthers, loadPairs, locateAll, rarePairs } from './leaf-loading.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
-import { valuePair } from './pairs/pair-tags.ts'
+import { typePair, valuePair } from './pairs/pair-tags.ts'
 import type { ColumnOrder } from './ranges/column-order.ts'
 import { areSparse } from './segment/and-groups.ts'
 import { groupsOf } from './segment/groups.ts'
@@ -111,6 +111,10 @@ export class ShardedView implements IndexView {
 
   values(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]> {
     return this.#ask(segment, (each) => each.privateValues(path).map(valuePair))
+  }
+
+  types(segment: number): readonly TypePair[] | undefined | Promise<readonly TypePair[] | undefined> {
+    return this.#ask(segment, (each) => each.typePairs()?.map(typePair))
   }
 
   close(): void {

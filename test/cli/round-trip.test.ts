@@ -63,4 +63,33 @@ test('explain tells the plan, readably and as JSON; stats tell documents and ind
     assert.match((await runCli(['stats', path('db')])).stdout, /^default: 300 documents, 1 segment/)
   }))
 
+test('paths are a table, with examples that are cut, and JSON', () =>
+  inTemporaryDirectory(async (path) => {
+    const documents = [
+      { _id: 1, at: { $date: '2024-01-02T03:04:05Z' } },
+      { _id: 2, text: 'x'.repeat(50), tags: [1] }
+    ]
+    await runCli(['import', path('db'), '-'], documents.map((each) => JSON.stringify(each)).join('\n'))
+    const { code, stdout } = await runCli(['paths', path('db')])
+    assert.is(code, 0)
+    assert.equal(linesOf(stdout), [
+      'path  documents    share  types          example',
+      '_id           2  100.0 %  number         1',
+      'at            1   50.0 %  date           {"$date":"2024-01-02T03:04:05Z"}',
+      'tags          1   50.0 %  number, array  1',
+      `text          1   50.0 %  string         "${'x'.repeat(39)}…`
+    ])
+    const json = await runCli(['paths', path('db'), '{"_id": 1}', '--json'])
+    assert.equal(
+      linesOf(json.stdout).map((line) => JSON.parse(line)),
+      [
+        { path: '_id', documents: 1, types: { number: 1 }, example: 1 },
+        { path: 'at', documents: 1, types: { date: 1 }, example: documents[0]!.at }
+      ]
+    )
+    assert.is((await runCli(['paths', path('db'), '{"_id": 3}'])).stdout, 'no documents\n')
+    assert.is((await runCli(['paths', path('db'), '{"_id": 3}', '--json'])).stdout, '')
+    assert.is((await runCli(['paths', path('db'), '{"$x": 3}'])).code, 1)
+  }))
+
 test.run()

@@ -3,7 +3,7 @@
  *
  * The filters are asked once for each expression, when its first segment is evaluated.
  */
-import type { PairExpression, ValuePair } from '../../model/pairs.ts'
+import type { PairExpression, TypePair, ValuePair } from '../../model/pairs.ts'
 import type { IndexView, OrdinalRange, SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import { everyOrdinal, isEveryOrdinal, type OrdinalRanges } from './ordinal-ranges.ts'
@@ -52,6 +52,10 @@ export class PrunedView implements IndexView {
 
   values(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]> {
     return this.#view.values?.(segment, path) ?? []
+  }
+
+  types(segment: number): readonly TypePair[] | undefined | Promise<readonly TypePair[] | undefined> {
+    return this.#view.types?.(segment)
   }
 
   close(): void {

@@ -19,13 +19,18 @@ const maxTerms = 64
 
 /** How the values on a path are asked for; undefined where all matches have to be read. */
 export function boundsOfValues(
-  { plan, declared, view }: Execution,
-  { hint }: CompiledFind,
+  execution: Execution,
+  find: CompiledFind,
   components: readonly string[]
 ): ValueBounds | undefined {
-  if (declared !== undefined || plan.kind === 'ids' || hint === 'scan' || view.index.values === undefined)
-    return undefined
-  return termsUpTo(plan.bounds, maxTerms) <= maxTerms ? ValueBounds.of(components) : undefined
+  if (execution.view.index.values === undefined || !isAskedOfSegments(execution, find)) return undefined
+  return ValueBounds.of(components)
+}
+
+/** Whether segments are asked the filter together with other questions, one after the other. */
+export function isAskedOfSegments({ plan, declared }: Execution, { hint }: CompiledFind): boolean {
+  if (declared !== undefined || plan.kind === 'ids' || hint === 'scan') return false
+  return termsUpTo(plan.bounds, maxTerms) <= maxTerms
 }
 
 /** How many matches each segment has, of those that have any, as far as the index tells. REQUIRES: not a plan by `_id`s */
@@ -107,7 +112,8 @@ export function firstCertain(segment: SegmentCandidates): number {
   return segment.ordinal(first)
 }
 
-function* readSome(
+/** Confirms and visits some candidates of a segment. */
+export function* readSome(
   execution: Execution,
   candidates: Candidates,
   { firstOrdinal, endOrdinal }: SegmentCandidates,

@@ -2,7 +2,7 @@
  * Numbers that keep kinds of pairs apart when they are hashed. Value pairs use their type code (0…15). Part of the file
  * format: a tag never changes its meaning.
  */
-import type { Pair, ValuePair } from '../../model/pairs.ts'
+import type { Pair, TypePair, ValuePair } from '../../model/pairs.ts'
 import type { TypeCode } from '../../model/types.ts'
 
 export const Tag = {
@@ -38,6 +38,11 @@ export function tagPair(pair: Pair): TaggedPair {
 export function valuePair({ path, tag, key }: TaggedPair): ValuePair {
   // Documents whose number is another one than its key are irregular, whatever pairs they have.
   return { kind: 'value', path, value: { type: tag as TypeCode, key, exact: true } }
+}
+
+/** The pair that was tagged. REQUIRES: it is of a type */
+export function typePair({ path, key }: TaggedPair): TypePair {
+  return { kind: 'type', path, type: key as TypeCode }
 }
 
 export function isValueTag(tag: number): boolean {

@@ -187,6 +187,11 @@ export class OpenSegment implements Segment {
     return this.table.pairs.filter((pair) => pair.path === path && isValueTag(pair.tag))
   }
 
+  typePairs(): readonly HashedPair[] | undefined {
+    if (!this.isShapeComplete || this.alwaysCandidates.length > 0) return undefined
+    return this.table.pairs.filter(({ tag }) => tag === Tag.type)
+  }
+
   readonly isReady = true
 
   prepare(): void {}

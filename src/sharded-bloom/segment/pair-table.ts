@@ -13,7 +13,7 @@
  */
 import { runSteps } from '../../model/time-slice.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
-import type { TaggedPair } from '../pairs/pair-tags.ts'
+import { Tag, type TaggedPair } from '../pairs/pair-tags.ts'
 import { PairTexts } from './pair-texts.ts'
 import type { HashedPair } from './private-table.ts'
 import { parsePair } from './segment-record.ts'
@@ -131,6 +131,15 @@ export class PairTable {
     return pairs
   }
 
+  /** Those of types on paths: `["path",17,type]`. A text as key ends with a quote. */
+  typePairs(): TaggedPair[] {
+    const pairs: TaggedPair[] = []
+    for (let i = 0; i < this.size; i++) {
+      if (typeEnding.test(unitsOf.decode(this.#textAt(i).subarray(-typeEndingBytes)))) pairs.push(this.#pairAt(i))
+    }
+    return pairs
+  }
+
   #pairAt(i: number): TaggedPair {
     let pair = this.#parsed.get(i)
     if (pair === undefined) {
@@ -145,5 +154,9 @@ export class PairTable {
   }
 }
 
+const typeEnding = new RegExp(`",${Tag.type},\\d+\\]$`)
+const typeEndingBytes = `",${Tag.type},15]`.length
+/** A text may be cut within a character. */
+const unitsOf = new TextDecoder('latin1')
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -85,6 +85,11 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     return this.#table?.pairsOn(path).filter(({ tag }) => isValueTag(tag)) ?? []
   }
 
+  typePairs(): readonly TaggedPair[] | undefined {
+    if (!this.#isShapeComplete || this.alwaysCandidates.length > 0) return undefined
+    return this.#table?.typePairs()
+  }
+
   get columnSpecs(): readonly ColumnSpec[] {
     return this.record.columns
   }

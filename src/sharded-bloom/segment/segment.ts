@@ -66,6 +66,12 @@ export interface Segment {
   /** Those of them that are values on the path. REQUIRES: prepare() */
   privateValues(path: string): readonly TaggedPair[]
 
+  /**
+   * The pairs of all types on all paths, which all have a row of their own; undefined where documents may have others.
+   * REQUIRES: prepare()
+   */
+  typePairs(): readonly TaggedPair[] | undefined
+
   /** What is kept as columns. */
   readonly columnSpecs: readonly ColumnSpec[]
 

@@ -80,6 +80,8 @@ export class StoredSegment extends RecordedSegment implements Segment {
     return []
   }
 
+  typePairs(): undefined {}
+
   get columnSpecs(): readonly ColumnSpec[] {
     return this.record.columnSpecs
   }

@@ -1,0 +1,69 @@
+/** `petaldb paths`: what there is to ask for. */
+
+import type { PathSummary } from '../index.ts'
+import { stringifyRelaxed } from '../model/extended-json.ts'
+import { command } from './command.ts'
+import { existingCollection, openExisting } from './database.ts'
+import { formatCount, formatPercent, formatTable } from './format.ts'
+import { Interrupt } from './interrupt.ts'
+import { printLine } from './line-writer.ts'
+import { documentOf } from './values.ts'
+
+const maxExampleCharacters = 40
+
+export const pathsCommand = command({
+  name: 'paths',
+  summary: 'Prints the paths that documents have, how many have each, types and an example.',
+  positionals: '<db> [filter]',
+  options: {
+    collection: { type: 'string', value: 'name', help: "collection to look at (default 'default')" },
+    json: { type: 'boolean', help: 'print one line of Extended JSON for each path' }
+  },
+  details: [
+    'Elements of an array are on the path of their array, and keys that are all digits are left out. With a filter only',
+    'documents that match are counted:',
+    '',
+    '  petaldb paths tweets.db \'{"place": {"$exists": true}}\''
+  ],
+  async run([location = '', filter = '{}'], options) {
+    const query = documentOf('the filter', filter)
+    using interrupt = new Interrupt()
+    await using db = await openExisting(location)
+    const collection = await existingCollection(db, options.collection)
+    try {
+      const [paths, documents] = await Promise.all([
+        collection.paths(query, { signal: interrupt.signal }),
+        collection.countDocuments(query, { signal: interrupt.signal })
+      ])
+      const lines = options.json === true ? paths.map((path) => stringifyRelaxed({ ...path })) : table(paths, documents)
+      if (lines.length > 0) await printLine(lines.join('\n'))
+      return 0
+    } catch (error) {
+      return interrupt.endedBefore('the list of paths', error)
+    }
+  }
+})
+
+function table(paths: readonly PathSummary[], documents: number): readonly string[] {
+  if (paths.length === 0) return ['no documents']
+  const rows = paths.map(({ path, documents: having, types, example }) => [
+    path,
+    formatCount(having),
+    formatPercent(having / documents),
+    typesText(types, having),
+    example === undefined ? '' : exampleText(example)
+  ])
+  return formatTable([['path', 'documents', 'share', 'types', 'example'], ...rows], 'lrrll')
+}
+
+/** `string`, or `null 120, string 3,000` where not all have the same. */
+function typesText(types: PathSummary['types'], documents: number): string {
+  return Object.entries(types)
+    .map(([type, count]) => (count === documents ? type : `${type} ${formatCount(count)}`))
+    .join(', ')
+}
+
+function exampleText(value: unknown): string {
+  const text = stringifyRelaxed({ value }).slice('{"value":'.length, -1)
+  return text.length <= maxExampleCharacters ? text : `${text.slice(0, maxExampleCharacters)}…`
+}

@@ -1,0 +1,190 @@
+/** paths() gives what reading all matches gives, and reads next to nothing where the index knows all paths. */
+import { inspect } from 'node:util'
+import { Decimal128, Long, ObjectId } from 'bson'
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { PathCounts } from '../../src/docstore/read/path-counts.ts'
+import { type Database, type Document, open, type PathSummary } from '../../src/index.ts'
+import { equalValues } from '../../src/model/compare.ts'
+import { typeNames, typeOf } from '../../src/model/types.ts'
+import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
+import { scratchPath } from './scratch.ts'
+import { askableFilters, count, filled } from './value-cases.ts'
+
+const seed = testSeed()
+
+/** Every value in a document with the path it is on: keys of digits alone and positions are no part of it. */
+function* valuesIn(document: Document, path: readonly string[] = []): Generator<[path: string, value: unknown]> {
+  for (const [key, field] of Object.entries(document)) {
+    if (field !== undefined) yield* valuesOf(field, /^[0-9]+$/.test(key) ? path : [...path, key])
+  }
+}
+
+function* valuesOf(value: unknown, path: readonly string[]): Generator<[path: string, value: unknown]> {
+  yield [path.join('.'), value]
+  const type = typeNames[typeOf(value)]
+  if (type === 'object') yield* valuesIn(value as Document, path)
+  if (type === 'array') {
+    for (const element of value as unknown[]) yield* valuesOf(element === undefined ? null : element, path)
+  }
+}
+
+type Plain = Pick<PathSummary, 'path' | 'documents' | 'types'>
+
+function expectedPaths(matches: readonly Document[]): Plain[] {
+  const documentsOf = new Map<string, Set<number>>()
+  const note = (what: string, i: number): void => {
+    documentsOf.set(what, (documentsOf.get(what) ?? new Set()).add(i))
+  }
+  matches.forEach((document, i) => {
+    for (const [path, value] of valuesIn(document)) {
+      note(JSON.stringify([path]), i)
+      note(JSON.stringify([path, typeNames[typeOf(value)]]), i)
+    }
+  })
+  const byPath = new Map<string, { documents: number; types: Record<string, number> }>()
+  for (const [what, { size }] of documentsOf) {
+    const [path, type] = JSON.parse(what) as [string, string?]
+    const entry = byPath.get(path) ?? { documents: 0, types: {} }
+    if (type === undefined) entry.documents = size
+    else entry.types[type] = size
+    byPath.set(path, entry)
+  }
+  return [...byPath].map(([path, entry]) => ({ path, ...entry })).sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+async function check(db: Database, filter: Document): Promise<void> {
+  const matches = await db.find(filter, { hint: 'scan' }).toArray()
+  const found = await db.paths(filter)
+  const counted = found.map(({ path, documents, types }) => ({ path, documents, types }))
+  counted.sort((a, b) => (a.path < b.path ? -1 : 1))
+  assert.equal(counted, expectedPaths(matches), inspect(filter, { depth: 9 }))
+  const missing = new Map(found.filter(({ example }) => example !== undefined).map((each) => [each.path, each.example]))
+  for (const document of matches) {
+    if (missing.size === 0) break
+    for (const [path, value] of valuesIn(document)) {
+      if (missing.has(path) && equalValues(missing.get(path), value)) missing.delete(path)
+    }
+  }
+  assert.equal([...missing], [], 'examples that no document has')
+  for (const { path, types, example } of found) {
+    const isScalar = Object.keys(types).some((type) => type !== 'object' && type !== 'array')
+    if (isScalar && !('binData' in types)) assert.is.not(example, undefined, path)
+  }
+}
+
+for (const [name, profile] of [
+  ['adversarial', adversarial],
+  ['plain', plain]
+] as const) {
+  test(`paths of ${name} documents, whatever is asked for`, async () => {
+    const many = fc.sample(documents(profile), { numRuns: 120, seed })
+    const db = await filled((i) => many[(i * i) % many.length]!)
+    await db.index.rebuild()
+    // And an open segment, and two that are not built again.
+    await db.insertMany(Array.from({ length: 700 }, (_, i) => ({ ...many[i % 9]!, _id: count + i })))
+    for (const filter of [{}, ...askableFilters(profile, 25, seed)]) await check(db, filter)
+    await db.close()
+  })
+}
+
+/** How many documents are looked at. */
+async function looks(ask: () => Promise<unknown>): Promise<number> {
+  const { learn } = PathCounts.prototype
+  let looked = 0
+  PathCounts.prototype.learn = function (document) {
+    looked++
+    return learn.call(this, document)
+  }
+  try {
+    await ask()
+    return looked
+  } finally {
+    PathCounts.prototype.learn = learn
+  }
+}
+
+test('a document is read for an example that none before has, and no other', async () => {
+  const db = await filled((i) => ({
+    lang: `l${i % 20}`,
+    user: { name: `n${i}`, ...(i % 3 === 0 && { verified: true }) },
+    tags: [{ text: 'a', at: [1, null] }],
+    mixed: i % 2 === 0 ? i : String(i)
+  }))
+  for (const filter of [{}, { lang: 'l3' }, { 'user.verified': true }]) {
+    assert.ok((await looks(() => check(db, filter))) <= 5)
+  }
+  const { documents, types } = (await db.paths({ lang: { $in: ['l3', 'l4'] } })).find(({ path }) => path === 'mixed')!
+  assert.is(documents, types.number! + types.string!)
+  // What the index is not certain of is read.
+  assert.is(await looks(() => db.paths({ 'user.name': /7$/ })), await db.countDocuments({ 'user.name': /7$/ }))
+  await db.close()
+})
+
+test('of documents that have keys with dots only these are read', async () => {
+  const db = await filled((i) => ({ a: { b: i % 5 }, ...(i % 500 === 3 && { 'a.b': 'x', 'c.d': 1 }) }))
+  await check(db, {})
+  assert.ok((await looks(() => db.paths())) < 40)
+  await db.close()
+})
+
+test('any index, and a declared one, give the same', async () => {
+  for (const options of [{ index: 'none' }, { index: 'embedded' }, { ids: 'reversible' }, {}]) {
+    const db = await filled((i) => ({ lang: `l${i % 20}`, n: i % 50 }), options)
+    await db.createIndex({ n: 1 })
+    for (const filter of [{}, { n: 7 }, { n: { $gte: 45 } }, { _id: { $in: [1, 2, 3] } }, { lang: 'l3' }]) {
+      await check(db, filter)
+    }
+    await db.close()
+  }
+})
+
+test('paths of an index that is opened again, of many different keys, and of documents that are too large for it', async () => {
+  const path = scratchPath()
+  const options = { index: { segmentBits: 512 } }
+  const db = await open(path, options)
+  await db.insertMany(
+    Array.from({ length: 1500 }, (_, i) => ({
+      _id: i,
+      [`k${i % 700}`]: { [`j${i % 11}`]: i },
+      é: new Date(i),
+      '7': [null]
+    }))
+  )
+  await check(db, {})
+  await db.close()
+  await using again = await open(path, options)
+  await check(again, {})
+  await check(again, { k3: { $exists: true } })
+  await again.insertOne({
+    _id: 'large',
+    all: Object.fromEntries(Array.from({ length: 21_000 }, (_, i) => [`x${i}`, i]))
+  })
+  await check(again, {})
+})
+
+test('types have MongoDB’s names, and stand in its order', async () => {
+  await using db = await open(scratchPath())
+  await db.insertMany([
+    { _id: 1, v: [1, 'a', { x: null }, [true]] },
+    { _id: 2, v: Long.ONE, w: Decimal128.fromString('1.5') },
+    { _id: 3, v: new ObjectId('65a1b2c3d4e5f60718293a4b'), w: new Date(5), z: {} },
+    { _id: 4, v: /a/i, w: 1n, 'v.x': 2 }
+  ])
+  assert.equal(await db.paths(), [
+    { path: '_id', documents: 4, types: { number: 4 }, example: 1 },
+    {
+      path: 'v',
+      documents: 4,
+      types: { number: 2, string: 1, object: 1, array: 1, objectId: 1, bool: 1, regex: 1 },
+      example: 1
+    },
+    { path: 'v.x', documents: 2, types: { null: 1, number: 1 }, example: 2 },
+    { path: 'w', documents: 3, types: { number: 2, date: 1 }, example: Decimal128.fromString('1.5') },
+    { path: 'z', documents: 1, types: { object: 1 }, example: undefined }
+  ])
+  assert.equal(await db.collection('nothing').paths(), [])
+})
+
+test.run()
