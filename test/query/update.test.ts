@@ -22,11 +22,13 @@ test('an update that changes nothing returns the very same document', () => {
     d: new Date(5),
     e: dec('1.0'),
     f: Uint8Array.of(1),
-    g: Number.NaN
+    g: Number.NaN,
+    h: [null, { i: [null] }]
   })
   const updates: Document[] = [
     { $set: { a: 1, 'b.c': [1, 2], d: new Date(5), e: dec('1.0'), f: Uint8Array.of(1) } },
     { $unset: { z: 1 }, $inc: { a: 0 }, $max: { 'b.c.1': 2 } },
+    { $unset: { 'h.0': 1, 'h.1.i.$[]': 1, 'h.7': 1 } },
     { $addToSet: { 'b.c': { $each: [1, 2] } } },
     { $pull: { 'b.c': 9 }, $pop: { z: 1 } },
     { $setOnInsert: { z: 1 } },

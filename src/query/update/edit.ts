@@ -76,7 +76,9 @@ class PathEdit {
     const position = positionOf(name)
     if (position === undefined) return this.#blocked(array, at)
     const current = position < array.length ? (array[position] ?? null) : absent
-    const edited = this.value(current, at + 1)
+    const given = this.value(current, at + 1)
+    if (Object.is(given, current)) return array
+    const edited = asElement(given)
     if (Object.is(edited, current)) return array
     if (position > array.length + maxBackfill) {
       const problem = `position ${position} is more than ${maxBackfill} beyond the end of the array`
@@ -84,8 +86,7 @@ class PathEdit {
     }
     const copy = [...array]
     while (copy.length < position) copy.push(null)
-    // An element cannot be taken out by its position: the others would move.
-    copy[position] = edited === absent ? null : edited
+    copy[position] = edited
     return copy
   }
 
@@ -102,10 +103,10 @@ class PathEdit {
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i] ?? null
       if (step.kind === 'filtered' && !this.#options.isFiltered(step.identifier, element)) continue
-      const edited = this.value(element, at + 1)
+      const edited = asElement(this.value(element, at + 1))
       if (Object.is(edited, element)) continue
       copy ??= [...value]
-      copy[i] = edited === absent ? null : edited
+      copy[i] = edited
     }
     return copy ?? value
   }
@@ -124,4 +125,9 @@ class PathEdit {
   #place(): UpdatePlace {
     return { operator: this.#options.operator, path: this.#path.text }
   }
+}
+
+/** An element cannot be taken out by its position: the others would move. */
+function asElement(edited: unknown): unknown {
+  return edited === absent ? null : edited
 }
