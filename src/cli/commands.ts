@@ -13,6 +13,7 @@ import { getCommand } from './get.ts'
 import { importCommand } from './import.ts'
 import { pathsCommand } from './paths.ts'
 import { reindexCommand } from './reindex.ts'
+import { shellCommand } from './shell.ts'
 import { statsCommand } from './stats.ts'
 import { tuneCommand } from './tune.ts'
 import { verifyCommand } from './verify.ts'
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   countCommand,
   aggregateCommand,
   pathsCommand,
+  shellCommand,
   getCommand,
   exportCommand,
   statsCommand,

@@ -15,7 +15,7 @@ import { wholeNumber } from './values.ts'
 export const importCommand = command({
   name: 'import',
   summary: 'Adds the documents of a JSON file, lines or one array, to a database, made if it is not there.',
-  positionals: '<db> <file[.gz] | ->',
+  positionals: '<db> <file.json[.gz] | ->',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to add to (default 'default')" },
     batch: { type: 'string', value: 'n', help: 'documents per batch (default 1000)' },

@@ -43,7 +43,7 @@ test('help and version go to standard output with status 0', async () => {
     assert.match(help.stdout, new RegExp(`^ {2}${name} `, 'm'))
   }
   assert.is(forImport.code, 0)
-  assert.match(forImport.stdout, /^petaldb import <db> <file\.ndjson\[\.gz\] \| -> \[options\]$/m)
+  assert.match(forImport.stdout, /^petaldb import <db> <file\.json\[\.gz\] \| -> \[options\]$/m)
   assert.match(version.stdout, /^\d+\.\d+\.\d+/)
 })
 

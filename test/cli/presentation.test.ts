@@ -56,7 +56,7 @@ test('an error in a JSON argument is pointed at', () => {
 
 test('commands refuse what they cannot be called with', async () => {
   const refusals: readonly (readonly [args: readonly string[], message: RegExp])[] = [
-    [['import', 'db'], /^<file\.ndjson\[\.gz\] \| -> is missing$/],
+    [['import', 'db'], /^<file\.json\[\.gz\] \| -> is missing$/],
     [['find', 'db', '--limt', '3'], /^Unknown option '--limt'$/],
     [['find', 'db', '--limit'], /argument missing/],
     [['count', 'db', '{}', 'x'], /^unexpected argument 'x'$/],

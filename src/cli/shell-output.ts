@@ -1,0 +1,103 @@
+/** How the shell shows values: of a cursor a page, of a promise what it is fulfilled with. */
+import { inspect } from 'node:util'
+import { formatDuration } from './format.ts'
+
+/** Documents of a cursor that are shown at once. */
+export const pageDocuments = 20
+
+interface Looks {
+  /** Says how long it took. */
+  readonly isTimed: boolean
+  readonly isColoured: boolean
+}
+
+/** What find(), aggregate() and watch() give. */
+interface Cursor extends AsyncIterable<unknown> {
+  close(): Promise<unknown>
+}
+
+export class ShellOutput {
+  readonly #stream: NodeJS.WritableStream
+  readonly #looks: Looks
+  /** The cursor that was shown last, if it may have more. */
+  #rest: { readonly cursor: Cursor; readonly documents: AsyncIterator<unknown> } | undefined
+
+  constructor(stream: NodeJS.WritableStream, looks: Looks) {
+    this.#stream = stream
+    this.#looks = looks
+  }
+
+  text(value: unknown): string {
+    return inspect(value, { colors: this.#looks.isColoured, depth: 10, maxArrayLength: 200 })
+  }
+
+  /** What was thrown, and where in the lines that were typed. */
+  errorText(error: unknown): string {
+    if (!(error instanceof Error) || error.stack === undefined) return this.text(error)
+    const [head = '', ...frames] = error.stack.split(/\n(?= {4}at )/)
+    return [head, ...frames.filter((frame) => /\bshell:\d/.test(frame))].join('\n')
+  }
+
+  /** Waits for a value and prints it; nothing of undefined. @throws what the promise is rejected with */
+  async show(value: unknown): Promise<void> {
+    const begin = performance.now()
+    if (isCursor(value)) {
+      const before = this.#rest
+      const rest = { cursor: value, documents: value[Symbol.asyncIterator]() }
+      this.#rest = rest
+      await before?.cursor.close()
+      if (this.#rest === rest) await this.more()
+      return
+    }
+    const shown = await value
+    if (isCursor(shown)) return this.show(shown)
+    if (shown !== undefined) this.print(this.text(shown))
+    if (value instanceof Promise) this.#tell(formatDuration(performance.now() - begin))
+  }
+
+  /** The next page of the cursor that was shown last. @throws what the cursor throws */
+  async more(): Promise<void> {
+    const rest = this.#rest
+    if (rest === undefined) return this.print('there is nothing more')
+    const begin = performance.now()
+    let count = 0
+    let isOver = false
+    while (count < pageDocuments && !isOver) {
+      const { done, value } = await rest.documents.next()
+      // Interrupted meanwhile, or another one is shown.
+      if (this.#rest !== rest) return
+      isOver = done === true
+      if (isOver) break
+      this.print(this.text(value))
+      count++
+    }
+    if (isOver) this.#rest = undefined
+    const number = `${count} document${count === 1 ? '' : 's'}${isOver ? '' : '; .more shows the next ones'}`
+    this.#tell(`${number} in ${formatDuration(performance.now() - begin)}`)
+  }
+
+  /** Closes the cursor under way. A promise that is waited for goes on unseen. */
+  async interrupt(): Promise<void> {
+    this.print(this.#rest === undefined ? 'not waited for any longer' : 'interrupted')
+    await this.end()
+  }
+
+  /** Closes the cursor that was shown last. */
+  async end(): Promise<void> {
+    const rest = this.#rest
+    this.#rest = undefined
+    await rest?.cursor.close()
+  }
+
+  print(line: string): void {
+    this.#stream.write(`${line}\n`)
+  }
+
+  #tell(line: string): void {
+    if (this.#looks.isTimed) this.print(`-- ${line}`)
+  }
+}
+
+function isCursor(value: unknown): value is Cursor {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'close' in value
+}

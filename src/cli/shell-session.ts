@@ -1,0 +1,117 @@
+/** Lines that are typed, and answers to them, one after the other. */
+import type { Interface } from 'node:readline'
+import { PetalError } from '../model/errors.ts'
+import { describeError } from './errors.ts'
+import type { Evaluator } from './shell-evaluator.ts'
+import { pageDocuments, type ShellOutput } from './shell-output.ts'
+
+const help = [
+  'db is the database: db.find({ lang: "en" }), db.paths(), db.collection("people").countDocuments()',
+  `.more  shows the next ${pageDocuments} documents of the cursor that was shown last`,
+  '.exit  leaves, as Ctrl-D does; Ctrl-C ends a question, or forgets what was typed'
+]
+
+export interface ShellParts {
+  readonly lines: Interface
+  readonly evaluator: Evaluator
+  readonly output: ShellOutput
+  readonly prompt: string
+}
+
+/** One line after the other: the next one is looked at when the one before is answered. */
+export class ShellSession {
+  hasFailed = false
+  readonly #parts: ShellParts
+  /** Lines that are no whole statement yet. */
+  #begun = ''
+  /** Ends the wait for an answer. */
+  #stopWaiting: (() => void) | undefined
+  #isOver = false
+
+  constructor(parts: ShellParts) {
+    this.#parts = parts
+    parts.lines.on('SIGINT', () => this.#interrupt())
+  }
+
+  async run(): Promise<void> {
+    const { lines } = this.#parts
+    this.#prompt()
+    for await (const line of lines) {
+      if (this.#isOver || line.trim() === '.exit') break
+      await this.#take(line)
+      this.#prompt()
+    }
+    lines.close()
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#stopWaiting?.()
+    this.#parts.lines.close()
+  }
+
+  async #take(line: string): Promise<void> {
+    const code = `${this.#begun}${line}\n`
+    const isCommand = this.#begun === '' && /^\s*\.[a-z]/.test(line)
+    this.#begun = ''
+    if (code.trim() === '') return
+    try {
+      await this.#whileWaiting(isCommand ? this.#obey(line.trim()) : this.#answer(code))
+    } catch (error) {
+      this.tell(error)
+    }
+  }
+
+  /** What a line has thrown, or something that it has begun. */
+  tell(error: unknown): void {
+    const { output } = this.#parts
+    this.hasFailed = true
+    output.print(error instanceof PetalError ? describeError(error) : `Uncaught ${output.errorText(error)}`)
+  }
+
+  async #obey(name: string): Promise<void> {
+    const { output } = this.#parts
+    if (name === '.more') await output.more()
+    else output.print(name === '.help' ? help.join('\n') : `there is no ${name}; .help lists what there is`)
+  }
+
+  async #answer(code: string): Promise<void> {
+    const { evaluator, output } = this.#parts
+    const evaluated = evaluator.evaluate(code)
+    if (evaluated === undefined) this.#begun = code
+    else await output.show(evaluated.value)
+  }
+
+  /** What goes on after it was interrupted is nobody's concern, what it throws neither. */
+  async #whileWaiting(answering: Promise<void>): Promise<void> {
+    const interrupted = new Promise<void>((resolve) => {
+      this.#stopWaiting = resolve
+    })
+    await Promise.race([answering, interrupted])
+    this.#stopWaiting = undefined
+    answering.catch(() => {})
+  }
+
+  #interrupt(): void {
+    const { lines, output } = this.#parts
+    if (this.#stopWaiting !== undefined) {
+      void output.interrupt()
+      this.#stopWaiting()
+      return
+    }
+    const isIdle = this.#begun === '' && lines.line === ''
+    this.#begun = ''
+    // As the keys that clear the line.
+    lines.write(null, { ctrl: true, name: 'e' })
+    lines.write(null, { ctrl: true, name: 'u' })
+    output.print(isIdle ? '\n.exit or Ctrl-D leaves' : '')
+    this.#prompt()
+  }
+
+  #prompt(): void {
+    const { lines, prompt } = this.#parts
+    if (prompt === '' || this.#isOver) return
+    lines.setPrompt(this.#begun === '' ? prompt : '... ')
+    lines.prompt()
+  }
+}

@@ -1,0 +1,148 @@
+/** The shell answers one line after the other, as a program that is piped into it and at a terminal. */
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Evaluator } from '../../src/cli/shell-evaluator.ts'
+import { pageDocuments, ShellOutput } from '../../src/cli/shell-output.ts'
+import { ShellSession } from '../../src/cli/shell-session.ts'
+import { type Database, open } from '../../src/index.ts'
+import { inTemporaryDirectory, linesOf, runCli } from './run-cli.ts'
+
+async function fill(path: string): Promise<void> {
+  await using db = await open(path)
+  await db.insertMany(Array.from({ length: 50 }, (_, i) => ({ _id: i, lang: `l${i % 3}`, at: new Date(i) })))
+}
+
+test('lines that are piped are answered in their order, promises and cursors waited for', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    const { code, stdout } = await runCli(
+      ['shell', path('db')],
+      [
+        "db.find({ lang: 'l1' }, { limit: 2, projection: { _id: 1 } })",
+        'await db.countDocuments({ at: { $gte: new Date(20) } })',
+        "db.distinct('lang')",
+        '',
+        'const n = await db.estimatedDocumentCount()',
+        'n + 1',
+        'const n = 7',
+        '{ n }',
+        'const { a, b } = await Promise.resolve({ a: 1, b: 2 });',
+        'a + b',
+        'for (const lang of ["l0", "l1"]) console.log(await db.countDocuments({ lang }))',
+        'db.find(',
+        '  { _id: 3 }',
+        ')',
+        'undefined',
+        "db.get(3).then(({ lang }) => lang + '!')"
+      ].join('\n')
+    )
+    assert.equal(linesOf(stdout), [
+      '{ _id: 1 }',
+      '{ _id: 4 }',
+      '30',
+      "[ 'l0', 'l1', 'l2' ]",
+      '51',
+      '{ n: 7 }',
+      '3',
+      '17',
+      '17',
+      "{ _id: 3, lang: 'l0', at: 1970-01-01T00:00:00.003Z }",
+      "'l0!'"
+    ])
+    assert.is(code, 0)
+  }))
+
+test('what goes wrong is told, and the next line answered', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    const { code, stdout } = await runCli(
+      ['shell', path('db')],
+      ['db.find({ $x: 1 })', 'f(a b)', 'null.x', '.nothing', 'const p = db.find({ $y: 1 }).toArray()', '1 + 1'].join(
+        '\n'
+      )
+    )
+    assert.is(code, 1)
+    assert.match(stdout, /^\$x: unknown top level operator \(BadValue\)$/m)
+    assert.match(stdout, /^Uncaught shell:1\nf\(a b\)\n {2}\^\n\nSyntaxError: missing \) after argument list\n/m)
+    assert.match(stdout, /^TypeError: Cannot read properties of null \(reading 'x'\)\n {4}at shell:1:6$/m)
+    assert.match(stdout, /^there is no \.nothing; \.help lists what there is$/m)
+    assert.match(stdout, /^\$y: unknown top level operator \(BadValue\)$/m)
+    assert.match(stdout, /^2$/m)
+    assert.is((await runCli(['shell', path('none')])).code, 1)
+  }))
+
+const enter = '\r'
+const interrupt = '\u0003'
+
+/** A terminal that somebody types at. */
+class Terminal {
+  readonly #input = new PassThrough()
+  readonly #output = new PassThrough()
+  readonly #session: ShellSession
+  readonly running: Promise<void>
+  #shown = ''
+
+  constructor(db: Database) {
+    const evaluator = new Evaluator({ db })
+    const [input, output] = [this.#input, this.#output]
+    output.setEncoding('utf8').on('data', (text: string) => {
+      this.#shown += stripVTControlCharacters(text)
+    })
+    const lines = createInterface({ input, output, terminal: true, completer: evaluator.complete })
+    const shown = new ShellOutput(output, { isTimed: true, isColoured: false })
+    this.#session = new ShellSession({ lines, evaluator, output: shown, prompt: 'db> ' })
+    this.running = this.#session.run()
+  }
+
+  /** Types, and waits until something is shown. @returns what was shown since */
+  async type(keys: string, awaited: RegExp): Promise<string> {
+    this.#shown = ''
+    this.#input.write(keys)
+    for (let i = 0; i < 1000; i++) {
+      if (awaited.test(this.#shown)) return this.#shown
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    throw new Error(`no ${awaited}: ${this.#shown}`)
+  }
+}
+
+test('a cursor is shown in pages, and Ctrl-C ends a question and not the shell', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    await using db = await open(path('db'))
+    const terminal = new Terminal(db)
+    const first = await terminal.type(`db.find()${enter}`, /\.more shows the next ones in .*\n/)
+    assert.is(first.match(/_id:/g)?.length, pageDocuments)
+    await terminal.type(`.more${enter}`, /-- 20 documents; \.more shows the next ones in /)
+    await terminal.type(`.more${enter}`, /-- 10 documents in /)
+    await terminal.type(`.more${enter}`, /there is nothing more\n/)
+    // Nothing changes: it would wait for ever.
+    await terminal.type(`db.watch()${enter}`, /watch\(\)\r?\n/)
+    const ended = await terminal.type(interrupt, /interrupted\n[\s\S]*db> /)
+    assert.not.match(ended, /documents in/)
+    await terminal.type(`await new Promise(() => {})${enter}`, /\{\}\)\r?\n/)
+    await terminal.type(interrupt, /not waited for any longer\n/)
+    await terminal.type(`db.find({${enter}`, /\.\.\. /)
+    await terminal.type(interrupt, /db> /)
+    await terminal.type('half a line', /half a line/)
+    await terminal.type(interrupt, /db> /)
+    await terminal.type(interrupt, /\.exit or Ctrl-D leaves/)
+    await terminal.type('db.countDoc', /countDoc/)
+    await terminal.type('\t', /uments/)
+    await terminal.type(`({ lang: 'l0' })${enter}`, /\n17\n/)
+    await terminal.type(`.exit${enter}`, /exit/)
+    await terminal.running
+  }))
+
+test('names are completed by what there is', () => {
+  const evaluator = new Evaluator({ db: { find() {}, findOne() {}, inner: { x: 1 } } })
+  assert.equal(evaluator.complete('await db.fin'), [['find', 'findOne'], 'fin'])
+  assert.equal(evaluator.complete('db.inner.'), [['x'], ''])
+  assert.equal(evaluator.complete('db.nothing.x'), [[], 'x'])
+  assert.equal(evaluator.complete('Decimal1'), [['Decimal128'], 'Decimal1'])
+})
+
+test.run()
