@@ -24,7 +24,7 @@ export const importCommand = command({
       value: 'n',
       help: 'threads that index beside this one (default: one less than processors, from 2 to 4, and none where there is one or less than a GiB of memory each)'
     },
-    strict: { type: 'boolean', help: 'stop at the first line that cannot be imported' },
+    strict: { type: 'boolean', help: 'stop at the first document that cannot be imported' },
     store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database (default lsm)' },
     json: { type: 'boolean', help: 'print the outcome as JSON' }
   },

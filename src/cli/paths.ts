@@ -31,11 +31,8 @@ export const pathsCommand = command({
     await using db = await openExisting(location)
     const collection = await existingCollection(db, options.collection)
     try {
-      const [paths, documents] = await Promise.all([
-        collection.paths(query, { signal: interrupt.signal }),
-        collection.countDocuments(query, { signal: interrupt.signal })
-      ])
-      const lines = options.json === true ? paths.map((path) => stringifyRelaxed({ ...path })) : table(paths, documents)
+      const paths = await collection.paths(query, { signal: interrupt.signal })
+      const lines = options.json === true ? paths.map((path) => stringifyRelaxed({ ...path })) : table(paths)
       if (lines.length > 0) await printLine(lines.join('\n'))
       return 0
     } catch (error) {
@@ -44,26 +41,35 @@ export const pathsCommand = command({
   }
 })
 
-function table(paths: readonly PathSummary[], documents: number): readonly string[] {
-  if (paths.length === 0) return ['no documents']
-  const rows = paths.map(({ path, documents: having, types, example }) => [
-    path,
-    formatCount(having),
-    formatPercent(having / documents),
-    typesText(types, having),
-    example === undefined ? '' : exampleText(example)
+function table(paths: readonly PathSummary[]): readonly string[] {
+  // Every document has an _id.
+  const matches = paths.find(({ path }) => path === '_id')?.documents
+  if (matches === undefined) return ['no documents']
+  const rows = paths.map(({ path, documents, types, example }) => [
+    path === '' ? '""' : printable(path),
+    formatCount(documents),
+    formatPercent(documents / matches),
+    typesText(types, documents),
+    example === undefined ? '' : printable(exampleText(example))
   ])
   return formatTable([['path', 'documents', 'share', 'types', 'example'], ...rows], 'lrrll')
 }
 
-/** `string`, or `null 120, string 3,000` where not all have the same. */
+/** `string`, or `string 3,000 | null 120` where not all have the same. */
 function typesText(types: PathSummary['types'], documents: number): string {
   return Object.entries(types)
     .map(([type, count]) => (count === documents ? type : `${type} ${formatCount(count)}`))
-    .join(', ')
+    .join(' | ')
 }
 
 function exampleText(value: unknown): string {
   const text = stringifyRelaxed({ value }).slice('{"value":'.length, -1)
-  return text.length <= maxExampleCharacters ? text : `${text.slice(0, maxExampleCharacters)}…`
+  if (text.length <= maxExampleCharacters) return text
+  const [...characters] = text.slice(0, 2 * maxExampleCharacters)
+  return `${characters.slice(0, maxExampleCharacters).join('')}…`
+}
+
+/** What would move the cursor, or break the line, as JSON escapes it. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

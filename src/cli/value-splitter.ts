@@ -34,6 +34,8 @@ export class ValueSplitter {
   #hasBegun: boolean
   #hasEnded = false
   #values = 0
+  /** Of the last one. */
+  #valueOffset = 0
   /** Brackets open within the value. */
   #depth = 0
   /** The value has bytes. */
@@ -91,7 +93,8 @@ export class ValueSplitter {
         if (isWord && this.#isSpaced) out[length++] = space
         this.#isInWord = isWord
         this.#isSpaced = false
-        out[length++] = byte
+        // White space to others than JSON, of which a line may consist.
+        out[length++] = isWord && byte < space ? 0 : byte
         isInText = byte === quote
         if (!isWord && !isInText && this.#endsDocument(byte, this.#offset + at)) out[length++] = lineFeed
       }
@@ -105,8 +108,11 @@ export class ValueSplitter {
 
   /** @throws PetalError FailedToParse where the input ends within an array or a document */
   end(): void {
+    if (this.#isInValue) {
+      const noun = this.#layout === 'array' ? 'element' : 'document'
+      this.#fail(`nothing closes ${noun} ${this.#values}`, this.#valueOffset)
+    }
     if (this.#layout === 'array' && !this.#hasEnded) this.#fail('the array is not closed', this.#offset)
-    if (this.#isInValue) this.#fail(`document ${this.#values} is not closed`, this.#offset)
     if (this.#failure !== undefined) throw this.#failure
   }
 
@@ -146,6 +152,7 @@ export class ValueSplitter {
     }
     if (this.#layout === 'documents' && byte !== openBrace) return this.#fail('a document was expected', offset)
     this.#isInValue = true
+    this.#valueOffset = offset
     this.#values++
     return true
   }

@@ -220,8 +220,9 @@ export interface IndexView {
    */
   values?(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]>
   /**
-   * All types on all paths that documents of a segment have, of each of which it tells exactly which documents; undefined where it
-   * does not know them all. A promise only where they have to be read asynchronously.
+   * All types on all paths that documents of a segment have, each with a row of its own, so that only of documents whose pairs do not
+   * mean what they say it is uncertain; undefined where the segment does not know them all. A promise only where they have to be
+   * read asynchronously.
    */
   types?(segment: number): readonly TypePair[] | undefined | Promise<readonly TypePair[] | undefined>
   /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */

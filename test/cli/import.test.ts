@@ -124,7 +124,7 @@ test('an array that ends too early, or is none, fails, and what came before is k
     const cut = await runCli(['import', path('db'), '-'], `[${good(1)},${good(2)},{"_id":`)
     assert.is(cut.code, 1)
     assert.match(cut.stdout, /^imported 2 documents, skipped 0, .*; failed$/m)
-    assert.match(cut.stderr, /^petaldb import: stdin: the array is not closed, at byte 28 \(FailedToParse\)$/m)
+    assert.match(cut.stderr, /^petaldb import: stdin: nothing closes element 3, at byte 21 \(FailedToParse\)$/m)
     const comma = await runCli(['import', path('db'), '-'], `[${good(3)},${good(4)},]`)
     assert.is(comma.code, 1)
     assert.match(comma.stderr, /^petaldb import: stdin: an element is missing, at byte 21 \(FailedToParse\)$/m)
@@ -192,7 +192,7 @@ test('a line of 100 MB is skipped without being held', () =>
     const long = await run(100_000_000)
     assert.is(long.code, 0)
     assert.match(long.stdout, /^imported 2 documents, skipped 1/)
-    assert.match(long.stderr, /^petaldb: stdin:2: the line has 95\.4 MiB; at most 32\.0 MiB are read$/m)
+    assert.match(long.stderr, /^petaldb: stdin:2: 95\.4 MiB of JSON; at most 32\.0 MiB are read$/m)
     const extra = long.peakBytes - short.peakBytes
     console.log(`peak memory: ${short.peakBytes >> 20} MiB, with the long line ${long.peakBytes >> 20} MiB`)
     assert.ok(extra < 80e6, `the line cost ${extra} bytes of memory`)

@@ -73,11 +73,11 @@ test('paths are a table, with examples that are cut, and JSON', () =>
     const { code, stdout } = await runCli(['paths', path('db')])
     assert.is(code, 0)
     assert.equal(linesOf(stdout), [
-      'path  documents    share  types          example',
-      '_id           2  100.0 %  number         1',
-      'at            1   50.0 %  date           {"$date":"2024-01-02T03:04:05Z"}',
-      'tags          1   50.0 %  number, array  1',
-      `text          1   50.0 %  string         "${'x'.repeat(39)}…`
+      'path  documents    share  types           example',
+      '_id           2  100.0 %  number          1',
+      'at            1   50.0 %  date            {"$date":"2024-01-02T03:04:05Z"}',
+      'tags          1   50.0 %  number | array  1',
+      `text          1   50.0 %  string          "${'x'.repeat(39)}…`
     ])
     const json = await runCli(['paths', path('db'), '{"_id": 1}', '--json'])
     assert.equal(

@@ -127,14 +127,15 @@ function failureOf(layout: ValueLayout, text: string): { message: string; offset
 test('a failure tells where it is, and costs nothing in front of it', () => {
   const cases: [ValueLayout, string, string, number, string[]][] = [
     ['array', '', 'the array is not closed', 0, []],
-    ['array', '[{"a":1},{"b":', 'the array is not closed', 14, ['{"a":1}']],
+    ['array', '[{"a":1},', 'the array is not closed', 9, ['{"a":1}']],
+    ['array', '[{"a":1},{"b":', 'nothing closes element 2', 9, ['{"a":1}']],
     ['array', '[{"a":1}, ]', 'an element is missing', 10, ['{"a":1}']],
     ['array', '[{"a":1},,{"b":2}]', 'an element is missing', 9, ['{"a":1}']],
     ['array', '[,]', 'an element is missing', 1, []],
     ['array', '[{"a":1}]{}', 'more stands behind the end of the array', 9, ['{"a":1}']],
     ['array', '[{"a":1}},{}]', 'a bracket is closed that was not opened', 8, []],
     ['documents', '{"a":1}\n[2]', 'a document was expected', 8, ['{"a":1}']],
-    ['documents', '{"a":1}\n{"b":{}', 'document 2 is not closed', 15, ['{"a":1}']]
+    ['documents', '{"a":1}\n{"b":{}', 'nothing closes document 2', 8, ['{"a":1}']]
   ]
   for (const [layout, text, problem, offset, lines] of cases) {
     assert.equal(failureOf(layout, text), { message: `x.json: ${problem}, at byte ${offset}`, offset, lines }, text)
@@ -145,6 +146,11 @@ test('a failure tells where it is, and costs nothing in front of it', () => {
 
 test('numbers and words that white space divides stay divided', () => {
   assert.equal(split('array', '[{"a" : 1 2}, 1 , tr ue]').lines, ['{"a":1 2}', '1', 'tr ue'])
+})
+
+test('what is white space to others than JSON is nothing that is left out', () => {
+  const { lines } = split('array', '[{"a":1},\u000b,{"b":\u000c2}]')
+  assert.equal(lines, ['{"a":1}', '\u0000', '{"b":\u00002}'])
 })
 
 test('a line feed within a text is refused with its element', () => {

@@ -91,17 +91,17 @@ for (const [name, profile] of [
 
 /** How many documents are looked at. */
 async function looks(ask: () => Promise<unknown>): Promise<number> {
-  const { learn } = PathCounts.prototype
+  const { look } = PathCounts.prototype
   let looked = 0
-  PathCounts.prototype.learn = function (document) {
+  PathCounts.prototype.look = function (document) {
     looked++
-    return learn.call(this, document)
+    look.call(this, document)
   }
   try {
     await ask()
     return looked
   } finally {
-    PathCounts.prototype.learn = learn
+    PathCounts.prototype.look = look
   }
 }
 
@@ -122,11 +122,32 @@ test('a document is read for an example that none before has, and no other', asy
   await db.close()
 })
 
-test('of documents that have keys with dots only these are read', async () => {
-  const db = await filled((i) => ({ a: { b: i % 5 }, ...(i % 500 === 3 && { 'a.b': 'x', 'c.d': 1 }) }))
-  await check(db, {})
-  assert.ok((await looks(() => db.paths())) < 40)
-  await db.close()
+test('of documents that have keys with dots only these are read, once, as long as they are few', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}`, i]))
+  for (const [every, most] of [
+    [500, 12],
+    [10, 256],
+    [1, count]
+  ] as const) {
+    const db = await filled((i) => ({ a: { b: i % 5, ...fields }, ...(i % every === 0 && { 'a.b': 'x', 'c.d': 1 }) }))
+    await check(db, {})
+    const looked = await looks(() => db.paths())
+    assert.ok(looked <= most, `${looked} for one of ${every}`)
+    await db.close()
+  }
+})
+
+test('the example is of the type that most have, and null only where there is no other', async () => {
+  for (let i = 0; i < 5; i++) {
+    const db = await filled((i) => ({
+      v: i % 700 === 5 ? true : i % 5 < 2 ? 'text' : i % 5 < 3 ? i : null,
+      w: i % 3 === 0 ? [null] : []
+    }))
+    const examples = new Map((await db.paths()).map(({ path, example }) => [path, example]))
+    assert.is(examples.get('v'), 'text')
+    assert.is(examples.get('w'), null)
+    await db.close()
+  }
 })
 
 test('any index, and a declared one, give the same', async () => {
@@ -164,7 +185,9 @@ test('paths of an index that is opened again, of many different keys, and of doc
   await check(again, {})
 })
 
-test('types have MongoDB’s names, and stand in its order', async () => {
+test('types have MongoDB’s names, those that most have first', async () => {
+  const typesOf = async (db: Database): Promise<string[]> =>
+    Object.keys((await db.paths()).find(({ path }) => path === 'w')!.types)
   await using db = await open(scratchPath())
   await db.insertMany([
     { _id: 1, v: [1, 'a', { x: null }, [true]] },
@@ -184,6 +207,7 @@ test('types have MongoDB’s names, and stand in its order', async () => {
     { path: 'w', documents: 3, types: { number: 2, date: 1 }, example: Decimal128.fromString('1.5') },
     { path: 'z', documents: 1, types: { object: 1 }, example: undefined }
   ])
+  assert.equal(await typesOf(db), ['number', 'date'])
   assert.equal(await db.collection('nothing').paths(), [])
 })
 

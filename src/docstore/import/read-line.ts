@@ -25,10 +25,7 @@ export class BadLine extends PetalError {
 /** undefined for an empty line. */
 export function readLine(line: Line): JsonRecord | Document | BadLine | undefined {
   if (line.kind === 'tooLong') {
-    return new BadLine(
-      line.number,
-      `the line has ${mebibytes(line.length)}; at most ${mebibytes(maxLineBytes)} are read`
-    )
+    return new BadLine(line.number, `${mebibytes(line.length)} of JSON; at most ${mebibytes(maxLineBytes)} are read`)
   }
   const { bytes, number } = line
   if (isBlank(bytes)) return undefined

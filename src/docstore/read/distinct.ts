@@ -2,16 +2,13 @@
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import type { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
-import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
-import { Control } from './control.ts'
 import { DistinctValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
-import { beginFind, compileFind, matchesOf } from './find.ts'
-import { Meter } from './meter.ts'
-import { advance, forEachStep, type Waiting } from './steps.ts'
+import { compileFind, matchesOf, readToEnd } from './find.ts'
+import { forEachStep, type Waiting } from './steps.ts'
 import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
 
 /** @throws PetalError BadValue for a path that is not one, and as find() */
@@ -24,23 +21,14 @@ export async function distinctFound(
   const values = new DistinctValues(path)
   const find = compileFind(filter, options)
   if (collection === undefined) return []
-  const execution = beginFind(collection, find, new Control(options), new Meter())
-  try {
+  await readToEnd(collection, find, options, (execution) => {
     const bounds = boundsOfValues(execution, find, values.components)
-    const reading =
-      bounds === undefined
-        ? forEachStep(matchesOf(execution, find), (slice) => {
-            for (const { document } of slice) values.add(document)
-          })
-        : readOthers(execution, { bounds, values, filter: find.filter.bounds })
-    await advance(reading)
-    collection.autoRebuild?.noteRead(find, execution.meter)
-    return values.toArray()
-  } catch (error) {
-    throw fromStore(error)
-  } finally {
-    execution.view.close()
-  }
+    if (bounds !== undefined) return readOthers(execution, { bounds, values, filter: find.filter.bounds })
+    return forEachStep(matchesOf(execution, find), (slice) => {
+      for (const { document } of slice) values.add(document)
+    })
+  })
+  return values.toArray()
 }
 
 interface Asked {

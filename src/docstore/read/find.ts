@@ -11,7 +11,7 @@ import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { checkReadOptions, type FindOptions, wholeNumber } from '../options.ts'
+import { checkReadOptions, type FindOptions, type ReadOptions, wholeNumber } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
@@ -74,6 +74,25 @@ export function beginFind(collection: OpenCollection, find: CompiledFind, contro
   // May throw: before the view is captured.
   const declared = declaredRead(collection, find)
   return executionOver(collection.capture(), declared, find, control, meter)
+}
+
+/** A read that gives one result and no documents, from its view to its end. */
+export async function readToEnd<T>(
+  collection: OpenCollection,
+  find: CompiledFind,
+  options: ReadOptions,
+  read: (execution: Execution) => Steps<T>
+): Promise<T | undefined> {
+  const execution = beginFind(collection, find, new Control(options), new Meter())
+  try {
+    const result = await advance(read(execution))
+    collection.autoRebuild?.noteRead(find, execution.meter)
+    return result
+  } catch (error) {
+    throw fromStore(error)
+  } finally {
+    execution.view.close()
+  }
 }
 
 /** The execution of a find over a view captured earlier: without declared indexes, which may be younger. */

@@ -11,105 +11,140 @@ export interface PathSummary {
   readonly path: string
   /** How many documents have something on it. */
   readonly documents: number
-  /** How many of them have a value of each type there, elements of arrays included: those that none has are left out. */
-  readonly types: Readonly<Partial<Record<(typeof typeNames)[number], number>>>
-  /** A value of one of them, neither an object nor an array, and null only where it is no other; undefined where there is none. */
+  /** How many of them have a value of each type there, elements of arrays included; the types that most have first. */
+  readonly types: Readonly<Partial<Record<StoredTypeName, number>>>
+  /** Some value, neither an object nor an array, and null only where there is no other; undefined where there is none. */
   readonly example: unknown
 }
 
-interface PathCount {
-  documents: number
+type StoredTypeName = Exclude<(typeof typeNames)[number], 'undefined' | 'unsupported'>
+
+class PathCount {
+  readonly path: string
+  documents = 0
   /** By type code. */
-  readonly types: Map<TypeCode, number>
+  readonly types: number[] = []
   example: unknown
+  /** Number of the document that was looked at last, of those that have the path, and its types, one bit each. */
+  lookedAt = 0
+  bits = 0
+
+  constructor(path: string) {
+    this.path = path
+  }
 }
 
-/** What of one document is counted: for each path the types of the values on it. */
-type DocumentTypes = Map<string, Set<TypeCode>>
+/** A place that keys lead to: of places by the same name, a key with a dot leads to one, the paths are the same. */
+interface Place {
+  readonly count: PathCount
+  readonly isRoot: boolean
+  readonly below: Map<string, Place>
+}
 
 export class PathCounts {
-  readonly #paths = new Map<string, PathCount>()
+  readonly #counts = new Map<string, PathCount>()
+  readonly #root = this.#place('', true)
+  #looks = 0
+  /** What the document looked at last has. */
+  #found: PathCount[] = []
 
   add(document: Document): void {
-    for (const [path, types] of this.learn(document)) {
-      const count = this.#at(path)
+    this.look(document)
+    for (const count of this.#found) {
       count.documents++
-      for (const type of types) increase(count.types, type, 1)
+      for (let bits = count.bits; bits !== 0; bits &= bits - 1) addTo(count, 31 - Math.clz32(bits & -bits), 1)
     }
   }
 
-  /** Takes examples from the document, which is not counted. @returns what it has */
-  learn(document: Document): DocumentTypes {
-    const found: DocumentTypes = new Map()
-    walkObject(document, undefined, (path, type, value) => {
-      let types = found.get(path)
-      if (types === undefined) {
-        types = new Set()
-        found.set(path, types)
-      }
-      types.add(type)
-      if (type !== Type.object && type !== Type.array) this.#at(path).example ??= value
-    })
-    return found
+  /** Takes examples from a document that is not counted. */
+  look(document: Document): void {
+    this.#looks++
+    this.#found = []
+    this.#object(document, this.#root)
+  }
+
+  /** Whether the document looked at last has something on the path, of the type where one is given. */
+  hasSeen(path: string, type?: TypeCode): boolean {
+    const count = this.#counts.get(path)
+    if (count === undefined || count.lookedAt !== this.#looks) return false
+    return type === undefined || (count.bits & (1 << type)) !== 0
   }
 
   addDocuments(path: string, documents: number): void {
-    this.#at(path).documents += documents
+    this.#countOf(path).documents += documents
   }
 
   addType(path: string, type: TypeCode, documents: number): void {
-    if (documents > 0) increase(this.#at(path).types, type, documents)
+    if (documents > 0) addTo(this.#countOf(path), type, documents)
   }
 
   /** Whether a value of the type would be a better example than what there is: anything but null is better than that. */
   wantsExample(path: string, type: TypeCode): boolean {
     if (type === Type.object || type === Type.array) return false
-    const example = this.#paths.get(path)?.example
+    const example = this.#counts.get(path)?.example
     return example === undefined || (example === null && type !== Type.null)
   }
 
   /** Ascending by path, what is below a path behind it. */
   toArray(): PathSummary[] {
-    const counted = [...this.#paths].filter(([, { documents }]) => documents > 0)
-    return counted
-      .map(([path, { documents, types, example }]) => {
-        const ascending = [...types].sort(([a], [b]) => a - b)
-        return { path, documents, types: Object.fromEntries(ascending.map(([t, n]) => [typeNames[t], n])), example }
-      })
+    return [...this.#counts.values()]
+      .filter(({ documents }) => documents > 0)
+      .map(({ path, documents, types, example }) => ({ path, documents, types: byName(types), example }))
       .sort((a, b) => comparePaths(a.path, b.path))
   }
 
-  #at(path: string): PathCount {
-    let count = this.#paths.get(path)
+  #object(document: Document, place: Place): void {
+    for (const key of Object.keys(document)) {
+      const value = document[key]
+      if (value !== undefined) this.#value(value, isDigits(key) ? place : this.#below(place, key))
+    }
+  }
+
+  #value(value: unknown, place: Place): void {
+    const type = typeOf(value)
+    const { count } = place
+    if (count.lookedAt !== this.#looks) {
+      count.lookedAt = this.#looks
+      count.bits = 0
+      this.#found.push(count)
+    }
+    count.bits |= 1 << type
+    if (type === Type.object) this.#object(value as Document, place)
+    // What is missing in an array is null there.
+    else if (type === Type.array) for (const element of value as unknown[]) this.#value(element ?? null, place)
+    else count.example ??= value
+  }
+
+  #below(place: Place, key: string): Place {
+    let below = place.below.get(key)
+    if (below === undefined) {
+      below = this.#place(place.isRoot ? key : `${place.count.path}.${key}`, false)
+      place.below.set(key, below)
+    }
+    return below
+  }
+
+  #place(path: string, isRoot: boolean): Place {
+    return { count: this.#countOf(path), isRoot, below: new Map() }
+  }
+
+  #countOf(path: string): PathCount {
+    let count = this.#counts.get(path)
     if (count === undefined) {
-      count = { documents: 0, types: new Map(), example: undefined }
-      this.#paths.set(path, count)
+      count = new PathCount(path)
+      this.#counts.set(path, count)
     }
     return count
   }
 }
 
-function increase(counts: Map<TypeCode, number>, type: TypeCode, by: number): void {
-  counts.set(type, (counts.get(type) ?? 0) + by)
+function addTo({ types }: PathCount, type: number, documents: number): void {
+  types[type] = (types[type] ?? 0) + documents
 }
 
-type Visit = (path: string, type: TypeCode, value: unknown) => void
-
-/** @param path undefined for the document itself */
-function walkObject(document: Document, path: string | undefined, visit: Visit): void {
-  for (const key of Object.keys(document)) {
-    const value = document[key]
-    if (value === undefined) continue
-    walkValue(value, isDigits(key) ? path : path === undefined ? key : `${path}.${key}`, visit)
-  }
-}
-
-function walkValue(value: unknown, path: string | undefined, visit: Visit): void {
-  const type = typeOf(value)
-  visit(path ?? '', type, value)
-  if (type === Type.object) walkObject(value as Document, path, visit)
-  // What is missing in an array is null there.
-  else if (type === Type.array) for (const element of value as unknown[]) walkValue(element ?? null, path, visit)
+function byName(types: readonly number[]): PathSummary['types'] {
+  const counted = Object.entries(types).sort(([, a], [, b]) => b - a)
+  return Object.fromEntries(counted.map(([type, documents]) => [typeNames[Number(type)]!, documents]))
 }
 
 /** Component by component: `a.b` before `a!`, which may stand between by code units. */

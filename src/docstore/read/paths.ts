@@ -5,22 +5,30 @@
  * Invariant: each match is counted once on a path, by its segment or when it is read.
  */
 import { and, type Pair, type PairExpression, pairOf, type TypePair } from '../../model/pairs.ts'
+import { Type } from '../../model/types.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
-import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { ReadOptions } from '../options.ts'
-import { uncertain } from './candidates.ts'
-import { Control } from './control.ts'
+import { ofOrdinals, uncertain } from './candidates.ts'
 import type { Execution } from './execution.ts'
-import { beginFind, type CompiledFind, compileFind, matchesOf } from './find.ts'
-import { Meter } from './meter.ts'
+import { type CompiledFind, compileFind, matchesOf, readToEnd } from './find.ts'
 import { PathCounts, type PathSummary } from './path-counts.ts'
-import { advance, forEachStep, type Waiting, wait } from './steps.ts'
-import { ask, askCounts, forEachSegment, isAskedOfSegments, readAll, readFirst, readSome } from './value-reads.ts'
+import { forEachStep, type Waiting, wait } from './steps.ts'
+import {
+  ask,
+  askCounts,
+  forEachSegment,
+  isAskedOfSegments,
+  readAll,
+  readFirst,
+  readSome,
+  termsOf
+} from './value-reads.ts'
 
-type ExistsPair = Extract<Pair, { readonly kind: 'exists' }>
+/** What a document may have on a path: something, or a value of a type. */
+type Fact = TypePair | Extract<Pair, { readonly kind: 'exists' }>
 
-/** More documents of a segment that it is not certain of are read all together, with the others. */
+/** Where there are more in a segment that it is not certain of, they are read together with all others. */
 const mostUncertain = 1024
 
 /** @throws PetalError as find() */
@@ -31,17 +39,9 @@ export async function pathsFound(
 ): Promise<PathSummary[]> {
   const find = compileFind(filter, options)
   if (collection === undefined) return []
-  const execution = beginFind(collection, find, new Control(options), new Meter())
-  try {
-    const counts = new PathCounts()
-    await advance(countPaths(execution, find, counts))
-    collection.autoRebuild?.noteRead(find, execution.meter)
-    return counts.toArray()
-  } catch (error) {
-    throw fromStore(error)
-  } finally {
-    execution.view.close()
-  }
+  const counts = new PathCounts()
+  await readToEnd(collection, find, options, (execution) => countPaths(execution, find, counts))
+  return counts.toArray()
 }
 
 function* countPaths(execution: Execution, find: CompiledFind, counts: PathCounts): Waiting<void> {
@@ -53,76 +53,114 @@ function* countPaths(execution: Execution, find: CompiledFind, counts: PathCount
     return
   }
   const filter = find.filter.bounds
+  const terms = termsOf(filter)
   yield* forEachSegment(execution, filter, function* (segment, matches) {
     const isCertain = matches.lowerCount === matches.upperCount
     const types = isCertain ? yield* wait(index.types?.(segment)) : undefined
-    // To ask for a type takes about what a document takes.
-    if (types !== undefined && types.length <= matches.upperCount) {
-      const ofSegment = new SegmentPaths(execution, segment, filter, counts)
-      if (yield* ofSegment.count(types)) return
+    // To ask for a type, with one term, takes about what a document takes.
+    if (types !== undefined && types.length * terms <= matches.upperCount) {
+      const ofSegment = new SegmentPaths(execution, segment, filter)
+      if (yield* ofSegment.count(types, matches, counts)) return
     }
     const all = yield* ask(execution, segment, filter)
     yield* readAll(execution, all, ({ document }) => counts.add(document))
   })
 }
 
-/** Counts of one segment: they count when all of them are known. */
+/** What a segment may tell of a path. */
+interface PathFacts {
+  readonly path: string
+  readonly types: readonly TypePair[]
+  /** That there is something: of a single type, that. */
+  readonly any: Fact
+}
+
 class SegmentPaths {
   readonly #execution: Execution
   readonly #segment: number
   readonly #filter: PairExpression
-  readonly #counts: PathCounts
-  #uncertain = 0
+  readonly #documents = new Map<Fact, number>()
+  /** What the segment does not know for certain of documents: of those that have keys with dots, for one. */
+  readonly #uncertain = new Map<number, Fact[]>()
 
-  constructor(execution: Execution, segment: number, filter: PairExpression, counts: PathCounts) {
+  constructor(execution: Execution, segment: number, filter: PairExpression) {
     this.#execution = execution
     this.#segment = segment
     this.#filter = filter
-    this.#counts = counts
   }
 
-  /** False when the segment is to be read. REQUIRES: it is certain of its matches, and these are all of its types */
-  *count(types: readonly TypePair[]): Waiting<boolean> {
-    const typed: { readonly pair: TypePair; readonly documents: number }[] = []
-    /** Of the only type on a path, or of the path. */
-    const present = new Map<string, number>()
-    for (const pair of types) {
-      const documents = yield* this.#documentsWith(pair)
-      if (documents === undefined) return false
-      typed.push({ pair, documents })
-      const { path } = pair
-      if (!present.has(path)) {
-        present.set(path, documents)
-        continue
-      }
-      const withAny = yield* this.#documentsWith({ kind: 'exists', path })
-      if (withAny === undefined) return false
-      present.set(path, withAny)
+  /** False, and nothing counted, where all matches are to be read. REQUIRES: they are certain, and these are all their types */
+  *count(types: readonly TypePair[], matches: SegmentCandidates, counts: PathCounts): Waiting<boolean> {
+    const paths = groupedByPath(types)
+    for (const { types, any } of paths) {
+      for (const fact of new Set([...types, any])) yield* this.#count(fact)
+      if (this.#uncertain.size > mostUncertain) return false
     }
-    for (const { pair, documents } of typed) this.#counts.addType(pair.path, pair.type, documents)
-    for (const [path, documents] of present) this.#counts.addDocuments(path, documents)
+    yield* this.#readUncertain(matches, counts)
+    for (const { path, types, any } of paths) {
+      for (const pair of types) counts.addType(path, pair.type, this.#documentsWith(pair))
+      counts.addDocuments(path, this.#documentsWith(any))
+      yield* this.#findExample(types, counts)
+    }
     return true
   }
 
-  /** How many matches have a type on a path, or anything; undefined when too many would have to be read for that. */
-  *#documentsWith(pair: TypePair | ExistsPair): Waiting<number | undefined> {
-    const found = yield* askCounts(this.#execution, this.#segment, and([this.#filter, pairOf(pair)]))
-    if (found.lowerCount > 0 && pair.kind === 'type' && this.#counts.wantsExample(pair.path, pair.type)) {
-      yield* readFirst(this.#execution, found, ({ document }) => this.#counts.learn(document))
-    }
-    this.#uncertain += found.upperCount - found.lowerCount
-    if (this.#uncertain > mostUncertain) return undefined
-    return found.lowerCount + (yield* this.#confirmed(found, pair))
+  #documentsWith(fact: Fact): number {
+    return this.#documents.get(fact) ?? 0
   }
 
-  /** Documents of which the segment does not know whether pairs of theirs mean what they say: keys with dots, for one. */
-  *#confirmed(found: SegmentCandidates, pair: TypePair | ExistsPair): Waiting<number> {
-    if (found.lowerCount === found.upperCount) return 0
-    let documents = 0
-    yield* readSome(this.#execution, uncertain(found), found, ({ document }) => {
-      const types = this.#counts.learn(document).get(pair.path)
-      if (pair.kind === 'type' ? types?.has(pair.type) : types !== undefined) documents++
-    })
-    return documents
+  #ask(fact: Fact): Waiting<SegmentCandidates> {
+    return askCounts(this.#execution, this.#segment, and([this.#filter, pairOf(fact)]))
   }
+
+  *#count(fact: Fact): Waiting<void> {
+    const found = yield* this.#ask(fact)
+    this.#documents.set(fact, found.lowerCount)
+    if (found.lowerCount === found.upperCount) return
+    const { count, ordinal } = uncertain(found)
+    for (let i = 0; i < count; i++) {
+      const facts = this.#uncertain.get(ordinal(i))
+      if (facts === undefined) this.#uncertain.set(ordinal(i), [fact])
+      else facts.push(fact)
+    }
+  }
+
+  *#readUncertain(matches: SegmentCandidates, counts: PathCounts): Waiting<void> {
+    const ordinals = [...this.#uncertain.keys()].sort((a, b) => a - b)
+    yield* readSome(this.#execution, ofOrdinals(ordinals), matches, ({ document, ordinal }) => {
+      counts.look(document)
+      for (const fact of this.#uncertain.get(ordinal) ?? []) {
+        const isThere = counts.hasSeen(fact.path, fact.kind === 'type' ? fact.type : undefined)
+        if (isThere) this.#documents.set(fact, this.#documentsWith(fact) + 1)
+      }
+    })
+  }
+
+  /** Of the type that most have. */
+  *#findExample(types: readonly TypePair[], counts: PathCounts): Waiting<void> {
+    let best: TypePair | undefined
+    for (const pair of types) {
+      if (!counts.wantsExample(pair.path, pair.type)) continue
+      const isRather =
+        best === undefined || best.type === Type.null || this.#documentsWith(pair) > this.#documentsWith(best)
+      if (isRather && !(best !== undefined && pair.type === Type.null)) best = pair
+    }
+    if (best === undefined) return
+    const found = yield* this.#ask(best)
+    if (found.lowerCount > 0) yield* readFirst(this.#execution, found, ({ document }) => counts.look(document))
+  }
+}
+
+function groupedByPath(types: readonly TypePair[]): PathFacts[] {
+  const byPath = new Map<string, TypePair[]>()
+  for (const pair of types) {
+    const pairs = byPath.get(pair.path)
+    if (pairs === undefined) byPath.set(pair.path, [pair])
+    else pairs.push(pair)
+  }
+  return Array.from(byPath, ([path, pairs]) => ({
+    path,
+    types: pairs,
+    any: pairs.length === 1 ? pairs[0]! : { kind: 'exists', path }
+  }))
 }

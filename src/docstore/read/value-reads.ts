@@ -30,7 +30,7 @@ export function boundsOfValues(
 /** Whether segments are asked the filter together with other questions, one after the other. */
 export function isAskedOfSegments({ plan, declared }: Execution, { hint }: CompiledFind): boolean {
   if (declared !== undefined || plan.kind === 'ids' || hint === 'scan') return false
-  return termsUpTo(plan.bounds, maxTerms) <= maxTerms
+  return termsOf(plan.bounds) <= maxTerms
 }
 
 /** How many matches each segment has, of those that have any, as far as the index tells. REQUIRES: not a plan by `_id`s */
@@ -128,7 +128,11 @@ export function* readSome(
   visitAll(confirmer.take())
 }
 
-/** How many terms an expression has; where they are more than `most`, some number beyond it. */
+/** How many terms an expression has; where they are too many to be looked up again and again, some number of them. */
+export function termsOf(expression: PairExpression): number {
+  return termsUpTo(expression, maxTerms)
+}
+
 function termsUpTo(expression: PairExpression, most: number): number {
   switch (expression.kind) {
     case 'and':
