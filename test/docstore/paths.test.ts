@@ -161,18 +161,18 @@ test('any index, and a declared one, give the same', async () => {
   }
 })
 
-test('paths of an index that is opened again, of many different keys, and of documents that are too large for it', async () => {
+test('paths of an index that is opened again, of more keys than there are rows, and of documents that are too large', async () => {
   const path = scratchPath()
-  const options = { index: { segmentBits: 512 } }
+  const options = { index: { segmentBits: 4096 } }
+  const documentAt = (i: number): Document => ({
+    _id: i,
+    [`k${i % 2900}`]: i,
+    é: new Date(i),
+    ...(i % 100 === 0 && { 7: [null] })
+  })
   const db = await open(path, options)
-  await db.insertMany(
-    Array.from({ length: 1500 }, (_, i) => ({
-      _id: i,
-      [`k${i % 700}`]: { [`j${i % 11}`]: i },
-      é: new Date(i),
-      '7': [null]
-    }))
-  )
+  // A sealed segment and an open one, both with fewer types on paths than documents, and more than rows.
+  await db.insertMany(Array.from({ length: 7500 }, (_, i) => documentAt(i)))
   await check(db, {})
   await db.close()
   await using again = await open(path, options)
@@ -183,6 +183,15 @@ test('paths of an index that is opened again, of many different keys, and of doc
     all: Object.fromEntries(Array.from({ length: 21_000 }, (_, i) => [`x${i}`, i]))
   })
   await check(again, {})
+})
+
+test('types that come behind more values than are indexed are counted, in an open segment and a sealed one', async () => {
+  const db = await filled((i) => ({ n: i === 1005 ? Array.from({ length: 21_000 }, (_, k) => k) : i, z: 1 }))
+  await check(db, {})
+  await db.insertMany(Array.from({ length: 100 }, (_, i) => ({ _id: count + i, a: 1 })))
+  await db.insertOne({ _id: 'large', n: Array.from({ length: 21_000 }, (_, k) => k), z: 'late' })
+  await check(db, {})
+  await db.close()
 })
 
 test('types have MongoDB’s names, those that most have first', async () => {

@@ -1,6 +1,6 @@
 /**
  * Which paths the matches of a filter have, and which types of values on them. A segment of the index that knows every type on
- * every path of its documents counts them, where it is certain of its matches; those of others are read.
+ * every path of its documents counts them, where it is certain of most of its matches; those of others are read.
  *
  * Invariant: each match is counted once on a path, by its segment or when it is read.
  */
@@ -55,10 +55,10 @@ function* countPaths(execution: Execution, find: CompiledFind, counts: PathCount
   const filter = find.filter.bounds
   const terms = termsOf(filter)
   yield* forEachSegment(execution, filter, function* (segment, matches) {
-    const isCertain = matches.lowerCount === matches.upperCount
-    const types = isCertain ? yield* wait(index.types?.(segment)) : undefined
+    const isMostlyCertain = matches.upperCount - matches.lowerCount <= mostUncertain
+    const types = isMostlyCertain ? yield* wait(index.types?.(segment)) : undefined
     // To ask for a type, with one term, takes about what a document takes.
-    if (types !== undefined && types.length * terms <= matches.upperCount) {
+    if (types !== undefined && types.length * terms <= matches.lowerCount) {
       const ofSegment = new SegmentPaths(execution, segment, filter)
       if (yield* ofSegment.count(types, matches, counts)) return
     }
@@ -80,7 +80,7 @@ class SegmentPaths {
   readonly #segment: number
   readonly #filter: PairExpression
   readonly #documents = new Map<Fact, number>()
-  /** What the segment does not know for certain of documents: of those that have keys with dots, for one. */
+  /** What it does not know for certain: of documents that may match, and of those that have keys with dots, for one. */
   readonly #uncertain = new Map<number, Fact[]>()
 
   constructor(execution: Execution, segment: number, filter: PairExpression) {
@@ -89,7 +89,7 @@ class SegmentPaths {
     this.#filter = filter
   }
 
-  /** False, and nothing counted, where all matches are to be read. REQUIRES: they are certain, and these are all their types */
+  /** False, and nothing counted, where all matches are to be read. REQUIRES: these are all their types */
   *count(types: readonly TypePair[], matches: SegmentCandidates, counts: PathCounts): Waiting<boolean> {
     const paths = groupedByPath(types)
     for (const { types, any } of paths) {

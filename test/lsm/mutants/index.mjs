@@ -3,6 +3,7 @@ import { bounds } from './bounds.mjs'
 import { changes } from './changes.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
+import { exploring } from './exploring.mjs'
 import { fingerprints } from './fingerprints.mjs'
 import { flushKernel } from './flush-kernel.mjs'
 import { ingests } from './ingests.mjs'
@@ -37,6 +38,7 @@ export const mutants = {
   'The event loop breathes': slices,
   'The first of an order are the first': orders,
   'What the index counts is what documents say': tallies,
+  'What documents have is what they say': exploring,
   'Pipelines mean what their stages mean': pipelines,
   'What is told is what was committed, and what expires what must': changes
 }
