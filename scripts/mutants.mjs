@@ -5,6 +5,7 @@
 //   npm run test:mutants                    all of them
 //   npm run test:mutants -- tombstone       those whose claim or heading contains a word
 //   npm run test:mutants -- --committed     in what is committed, not in the working tree
+//   npm run test:mutants -- --jobs=2        two at a time
 //   npm run test:mutants -- --write         … and writes docs/mutants.md
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -17,24 +18,20 @@ import { buildModule, modules, modulesOf } from './kernel-modules.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tellFailures = new URL('tell-failures.mjs', import.meta.url).href
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
+const jobs = Number(flags.find((flag) => flag.startsWith('--jobs='))?.slice('--jobs='.length) ?? 1)
 const words = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const maxMilliseconds = 180_000
 /** Random tests do the same in every run, and do not look for the least counterexample. */
 const settings = { PETALDB_SEED: process.env.PETALDB_SEED ?? '1', PETALDB_SHRINK: '0', FORCE_COLOR: '0' }
 
-const copy = mkdtempSync(join(tmpdir(), 'petaldb-mutants-'))
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+const copies = []
+process.on('exit', () => {
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true })
+})
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
 const names = ['src', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
-for (const name of names) cpSync(join(root, name), join(copy, name), { recursive: true })
-if (flags.includes('--committed')) {
-  const archive = execFileSync('git', ['archive', 'HEAD', ...names], { cwd: root, maxBuffer: 2 ** 28 })
-  execFileSync('tar', ['-x', '-C', copy], { input: archive })
-}
-symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-// What was generated may be of other sources.
-for (const module of modules) await buildModule(module, copy)
+for (let job = 0; job < jobs; job++) copies.push(await copyOfTree())
 
 const chosen = Object.entries(mutants).flatMap(([group, list]) =>
   list
@@ -45,19 +42,18 @@ const chosen = Object.entries(mutants).flatMap(([group, list]) =>
 // What fails without a mutant catches none.
 const started = Date.now()
 const broken = new Set()
-for (const test of new Set(chosen.flatMap(({ tests }) => tests))) {
+await shared([...new Set(chosen.flatMap(({ tests }) => tests))], async (copy, test) => {
   // Once more: some watch the clock, and the machine may be busy.
-  if ((await run(test)).failed && (await run(test)).failed) broken.add(test)
-}
+  if ((await run(copy, test)).failed && (await run(copy, test)).failed) broken.add(test)
+})
 for (const test of broken) console.log(`fails without any mutant, and is left out: ${test}`)
 
-const results = []
-for (const mutant of chosen) {
-  const result = await caughtBy(mutant)
-  results.push({ ...mutant, ...result })
+const results = await shared(chosen, async (copy, mutant) => {
+  const result = await caughtBy(copy, mutant)
   console.log(`${result.test === undefined ? 'SURVIVED' : 'caught  '} ${mutant.claim}`)
   if (result.test !== undefined) console.log(`         ${result.test}: ${result.title}`)
-}
+  return { ...mutant, ...result }
+})
 
 const survivors = results.filter(({ test }) => test === undefined)
 const minutes = ((Date.now() - started) / 60_000).toFixed(1)
@@ -66,7 +62,34 @@ for (const { claim } of survivors) console.log(`survived: ${claim}`)
 if (flags.includes('--write')) writeFileSync(join(root, 'docs/mutants.md'), page())
 process.exitCode = survivors.length > 0 || broken.size > 0 ? 1 : 0
 
-async function caughtBy({ edits, tests }) {
+async function copyOfTree() {
+  const copy = mkdtempSync(join(tmpdir(), 'petaldb-mutants-'))
+  for (const name of names) cpSync(join(root, name), join(copy, name), { recursive: true })
+  if (flags.includes('--committed')) {
+    const archive = execFileSync('git', ['archive', 'HEAD', ...names], { cwd: root, maxBuffer: 2 ** 28 })
+    execFileSync('tar', ['-x', '-C', copy], { input: archive })
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  // What was generated may be of other sources.
+  for (const module of modules) await buildModule(module, copy)
+  return copy
+}
+
+/** Each copy takes the next item when it is done with one; results in the order of the items. */
+async function shared(items, work) {
+  const done = []
+  let next = 0
+  const take = async (copy) => {
+    while (next < items.length) {
+      const i = next++
+      done[i] = await work(copy, items[i])
+    }
+  }
+  await Promise.all(copies.map(take))
+  return done
+}
+
+async function caughtBy(copy, { edits, tests }) {
   // Compiled from the mistake, and put back with it.
   const generated = modulesOf(
     edits.map(({ file }) => file),
@@ -77,11 +100,11 @@ async function caughtBy({ edits, tests }) {
     originals.set(file, readFileSync(join(copy, file), 'utf8'))
   }
   try {
-    for (const edit of edits) make(edit)
+    for (const edit of edits) make(copy, edit)
     for (const module of generated) await buildModule(module, copy)
     for (const test of tests) {
       if (broken.has(test)) continue
-      const { failed, title } = await run(test)
+      const { failed, title } = await run(copy, test)
       if (failed) return { test, title }
     }
     return { test: undefined, title: undefined }
@@ -90,7 +113,7 @@ async function caughtBy({ edits, tests }) {
   }
 }
 
-function make({ file, find, replace }) {
+function make(copy, { file, find, replace }) {
   const text = readFileSync(join(copy, file), 'utf8')
   if (text.split(find).length !== 2) throw new Error(`${file} does not have this once:\n${find}`)
   writeFileSync(
@@ -99,7 +122,7 @@ function make({ file, find, replace }) {
   )
 }
 
-function run(test) {
+function run(copy, test) {
   return new Promise((resolve) => {
     const options = { cwd: copy, env: { ...process.env, ...settings }, detached: true }
     const child = spawn(process.execPath, ['--import', tellFailures, '--import', 'tsx', test], options)
