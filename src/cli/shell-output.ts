@@ -1,11 +1,15 @@
 /** How the shell shows values: of a cursor a page, of a promise what it is fulfilled with. */
+import type { Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import { formatDuration } from './format.ts'
+import { LineWriter } from './line-writer.ts'
 
-/** Documents of a cursor that are shown at once. */
+/** Documents of a cursor that a terminal is shown at once. */
 export const pageDocuments = 20
 
 interface Looks {
+  /** Documents of a cursor that are shown at once. */
+  readonly page: number
   /** Says how long it took. */
   readonly isTimed: boolean
   readonly isColoured: boolean
@@ -17,13 +21,16 @@ interface Cursor extends AsyncIterable<unknown> {
 }
 
 export class ShellOutput {
-  readonly #stream: NodeJS.WritableStream
+  readonly #stream: Writable
+  /** For many of them, at the pace of whoever reads. */
+  readonly #lines: LineWriter
   readonly #looks: Looks
   /** The cursor that was shown last, if it may have more. */
   #rest: { readonly cursor: Cursor; readonly documents: AsyncIterator<unknown> } | undefined
 
-  constructor(stream: NodeJS.WritableStream, looks: Looks) {
+  constructor(stream: Writable, looks: Looks) {
     this.#stream = stream
+    this.#lines = new LineWriter(stream, 'standard output')
     this.#looks = looks
   }
 
@@ -55,22 +62,23 @@ export class ShellOutput {
     if (value instanceof Promise) this.#tell(formatDuration(performance.now() - begin))
   }
 
-  /** The next page of the cursor that was shown last. @throws what the cursor throws */
+  /** The next page of the cursor that was shown last. @throws what the cursor throws; ClosedPipe when nobody reads any more */
   async more(): Promise<void> {
     const rest = this.#rest
     if (rest === undefined) return this.print('there is nothing more')
     const begin = performance.now()
     let count = 0
     let isOver = false
-    while (count < pageDocuments && !isOver) {
+    while (count < this.#looks.page && !isOver) {
       const { done, value } = await rest.documents.next()
       // Interrupted meanwhile, or another one is shown.
       if (this.#rest !== rest) return
       isOver = done === true
       if (isOver) break
-      this.print(this.text(value))
+      await this.#lines.write(this.text(value))
       count++
     }
+    await this.#lines.flush()
     if (isOver) this.#rest = undefined
     const number = `${count} document${count === 1 ? '' : 's'}${isOver ? '' : '; .more shows the next ones'}`
     this.#tell(`${number} in ${formatDuration(performance.now() - begin)}`)

@@ -1,7 +1,7 @@
 /** Lines that are typed, and answers to them, one after the other. */
 import type { Interface } from 'node:readline'
 import { PetalError } from '../model/errors.ts'
-import { describeError } from './errors.ts'
+import { ClosedPipe, describeError } from './errors.ts'
 import type { Evaluator } from './shell-evaluator.ts'
 import { pageDocuments, type ShellOutput } from './shell-output.ts'
 
@@ -10,6 +10,9 @@ const help = [
   `.more  shows the next ${pageDocuments} documents of the cursor that was shown last`,
   '.exit  leaves, as Ctrl-D does; Ctrl-C ends a question, or forgets what was typed'
 ]
+
+/** As other prompts are left. */
+const leaves = /^\s*(\.?exit|\.?quit)(\(\))?;?\s*$/
 
 export interface ShellParts {
   readonly lines: Interface
@@ -37,7 +40,7 @@ export class ShellSession {
     const { lines } = this.#parts
     this.#prompt()
     for await (const line of lines) {
-      if (this.#isOver || line.trim() === '.exit') break
+      if (this.#isOver || (this.#begun === '' && leaves.test(line))) break
       await this.#take(line)
       this.#prompt()
     }
@@ -52,12 +55,13 @@ export class ShellSession {
 
   async #take(line: string): Promise<void> {
     const code = `${this.#begun}${line}\n`
-    const isCommand = this.#begun === '' && /^\s*\.[a-z]/.test(line)
+    const isCommand = this.#begun === '' && /^\s*(\.[a-z]+|help)\s*$/.test(line)
     this.#begun = ''
     if (code.trim() === '') return
     try {
       await this.#whileWaiting(isCommand ? this.#obey(line.trim()) : this.#answer(code))
     } catch (error) {
+      if (error instanceof ClosedPipe) throw error
       this.tell(error)
     }
   }
@@ -72,7 +76,7 @@ export class ShellSession {
   async #obey(name: string): Promise<void> {
     const { output } = this.#parts
     if (name === '.more') await output.more()
-    else output.print(name === '.help' ? help.join('\n') : `there is no ${name}; .help lists what there is`)
+    else output.print(name.endsWith('help') ? help.join('\n') : `there is no ${name}; .help lists what there is`)
   }
 
   async #answer(code: string): Promise<void> {

@@ -22,7 +22,8 @@ export const shellCommand = command({
   details: [
     `What a line gives is waited for and shown, of a cursor ${pageDocuments} documents at a time; .more shows the next ones. db is the`,
     'database, and its methods are those of the library; ObjectId, Long, Decimal128 and the other BSON types are there.',
-    'Ctrl-C ends a question, Ctrl-D or .exit the shell. Without a terminal, lines are read from standard input:',
+    'Ctrl-C ends a question, Ctrl-D or .exit the shell. Without a terminal lines are read from standard input, and all',
+    'documents of a cursor shown:',
     '',
     '  echo \'db.distinct("lang")\' | petaldb shell tweets.db'
   ],
@@ -31,7 +32,11 @@ export const shellCommand = command({
     await using db = await openExisting(location)
     const evaluator = new Evaluator({ db })
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
-    const output = new ShellOutput(process.stdout, { isTimed: isTerminal, isColoured: hasColours(process.stdout) })
+    const output = new ShellOutput(process.stdout, {
+      page: isTerminal ? pageDocuments : Number.POSITIVE_INFINITY,
+      isTimed: isTerminal,
+      isColoured: hasColours(process.stdout)
+    })
     const history = new LineHistory(isTerminal ? join(homedir(), historyName) : undefined)
     const lines = createInterface({
       input: process.stdin,

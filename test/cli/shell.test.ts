@@ -36,7 +36,10 @@ test('lines that are piped are answered in their order, promises and cursors wai
         '  { _id: 3 }',
         ')',
         'undefined',
-        "db.get(3).then(({ lang }) => lang + '!')"
+        "db.get(3).then(({ lang }) => lang + '!')",
+        'db.find({ lang: { $ne: "l0" } }).map(({ _id }) => _id)',
+        'quit',
+        '"not reached"'
       ].join('\n')
     )
     assert.equal(linesOf(stdout), [
@@ -50,7 +53,8 @@ test('lines that are piped are answered in their order, promises and cursors wai
       '17',
       '17',
       "{ _id: 3, lang: 'l0', at: 1970-01-01T00:00:00.003Z }",
-      "'l0!'"
+      "'l0!'",
+      ...Array.from({ length: 50 }, (_, i) => String(i)).filter((_, i) => i % 3 > 0)
     ])
     assert.is(code, 0)
   }))
@@ -92,7 +96,7 @@ class Terminal {
       this.#shown += stripVTControlCharacters(text)
     })
     const lines = createInterface({ input, output, terminal: true, completer: evaluator.complete })
-    const shown = new ShellOutput(output, { isTimed: true, isColoured: false })
+    const shown = new ShellOutput(output, { page: pageDocuments, isTimed: true, isColoured: false })
     this.#session = new ShellSession({ lines, evaluator, output: shown, prompt: 'db> ' })
     this.running = this.#session.run()
   }
@@ -133,7 +137,8 @@ test('a cursor is shown in pages, and Ctrl-C ends a question and not the shell',
     await terminal.type('db.countDoc', /countDoc/)
     await terminal.type('\t', /uments/)
     await terminal.type(`({ lang: 'l0' })${enter}`, /\n17\n/)
-    await terminal.type(`.exit${enter}`, /exit/)
+    await terminal.type(`help${enter}`, /db is the database/)
+    await terminal.type(`exit${enter}`, /exit/)
     await terminal.running
   }))
 
