@@ -25,6 +25,9 @@ export interface ViewContext {
   readonly pairHash: PairHash
 }
 
+/** One is enough where nothing else is evaluated, a few where rows decide which others are needed. */
+const mostAttempts = 16
+
 interface CapturedSegment {
   readonly handle: SegmentHandle
   readonly live: Uint32Array | undefined
@@ -168,25 +171,34 @@ export class ShardedView implements IndexView {
 
   /**
    * Evaluates the segment when all it needs is in memory at once. While rows are on their way others may be evicted, or
-   * the segment sealed: each attempt looks again.
+   * the segment sealed: each attempt looks again. The last one takes what is there, lest evaluations that take each other's
+   * rows never end.
    */
   #attempt(
     captured: CapturedSegment,
     bounds: PreparedBounds,
-    listed: number
+    listed: number,
+    attempt = 1
   ): SegmentCandidates | Promise<SegmentCandidates> {
     const { handle, live, documents } = captured
     const { memory, cache } = this.#context
     const preparing = handle.isReady ? undefined : handle.prepare()
-    if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds, listed))
+    if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds, listed, attempt))
+    const again = (): SegmentCandidates | Promise<SegmentCandidates> =>
+      this.#attempt(captured, bounds, listed, attempt + 1)
+    const isLast = attempt === mostAttempts
     const { segment } = handle
     cache.beginEvaluation()
     locateAll(segment, bounds)
-    let pending = loadGroups(segment, bounds)
-    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed))
+    let pending = isLast ? undefined : loadGroups(segment, bounds)
+    if (pending !== undefined) return Promise.all(pending).then(again)
     // Rows are read where the upper level leaves a group in which a document may match.
     const groups = groupsOf(segment, bounds.root, bounds.locations)
     if (groups === 0) return new Candidates(this.#excluded(captured), handle, documents)
+    if (isLast) {
+      const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
+      return new Candidates(evaluation, handle, documents)
+    }
     const rare = rarePairs(segment, bounds, groups)
     pending = loadPairs(segment, bounds, rare)
     if (rare.length > 0 && pending === undefined) {
@@ -194,7 +206,7 @@ export class ShardedView implements IndexView {
       if (evaluation !== undefined) return new Candidates(evaluation, handle, documents)
     }
     pending = loadOthers(segment, bounds, rare, pending)
-    if (pending !== undefined) return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed))
+    if (pending !== undefined) return Promise.all(pending).then(again)
     const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
     return new Candidates(evaluation, handle, documents)
   }

@@ -2,7 +2,7 @@
  * Frames of sealed segments in row memory: a byte budget, and CLOCK to choose which frame makes room.
  *
  * Invariants:
- * 1. A frame looked up or inserted since the last beginEvaluation() is never evicted: an evaluation keeps every row it
+ * 1. A frame looked up, held or inserted since the last beginEvaluation() is never evicted: an evaluation keeps every row it
  *    has asked for, and may exceed the budget for that long.
  * 2. `owner.slots[i]` is the slot of frame i plus one, or 0 when the frame is not cached.
  */
@@ -64,6 +64,14 @@ export class RowCache {
     entry.evaluation = this.#evaluation
     this.hits++
     return entry.address
+  }
+
+  /** Keeps a cached frame for what is evaluated now. @returns whether it is cached */
+  hold(owner: FrameOwner, frame: number): boolean {
+    const slot = owner.slots[frame]! - 1
+    if (slot < 0) return false
+    this.#slots[slot]!.evaluation = this.#evaluation
+    return true
   }
 
   /** Makes room for a frame that is not cached; the caller fills the bytes at the address before anything else runs. */

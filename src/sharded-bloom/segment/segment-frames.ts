@@ -38,6 +38,10 @@ export class SegmentFrames implements FrameOwner, TailFrames {
     return this.slots[frame] !== 0
   }
 
+  hold(frame: number): boolean {
+    return this.#context.cache.hold(this, frame)
+  }
+
   addressOf(frame: number): number {
     if (this.#damaged.size > 0 && this.#damaged.has(frame)) return 0
     return this.#context.cache.lookup(this, frame)

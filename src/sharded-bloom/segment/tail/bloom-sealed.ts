@@ -89,7 +89,7 @@ export class BloomSealedTail implements SealedTail {
     let pending: Promise<void>[] | undefined
     for (const row of this.#rowsOf(pair)) {
       const frame = Math.floor(row / this.#rowsPerFrame)
-      if (this.#frames.has(frame)) continue
+      if (this.#frames.hold(frame)) continue
       // What is in memory may leave no document.
       if (isSparse && this.narrowed(pair, groups) === 0) break
       const loading = this.#frames.load(frame)

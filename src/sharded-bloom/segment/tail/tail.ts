@@ -102,8 +102,10 @@ export interface OpenTail {
 
 /** Frames of a sealed segment, of which the first ones are its tail's. */
 export interface TailFrames {
-  /** Whether it is in memory. Unlike the other two this is no sign that it is of use. */
+  /** Whether it is in memory. Unlike addressOf() and load() this is no sign that it is of use. */
   has(frame: number): boolean
+  /** As has(); what is evaluated now keeps it until it is. */
+  hold(frame: number): boolean
   /** Where it is in row memory; 0 when it is not there, or damaged. */
   addressOf(frame: number): number
   /** Brings it into memory; a promise only where the store cannot answer at once. */
