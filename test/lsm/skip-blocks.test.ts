@@ -20,7 +20,7 @@ const settings = [
   // Windows of several blocks, more than one of which a scan is in.
   { writeBufferSize: 400, blockSize: 300, compression: false, level0CompactionTrigger: 1, level1Bytes: 1 }
 ]
-const runsOf = [60, 60, 60, 600]
+const runsOf = [60, 60, 60, 300]
 type Setting = (typeof settings)[number]
 /** Much the same, and wanted when there is an X in them. */
 const operation = fc.record({
