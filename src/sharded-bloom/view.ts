@@ -184,29 +184,27 @@ export class ShardedView implements IndexView {
     const { memory, cache } = this.#context
     const preparing = handle.isReady ? undefined : handle.prepare()
     if (preparing !== undefined) return preparing.then(() => this.#attempt(captured, bounds, listed, attempt))
-    const again = (): SegmentCandidates | Promise<SegmentCandidates> =>
-      this.#attempt(captured, bounds, listed, attempt + 1)
     const isLast = attempt === mostAttempts
     const { segment } = handle
     cache.beginEvaluation()
     locateAll(segment, bounds)
     let pending = isLast ? undefined : loadGroups(segment, bounds)
-    if (pending !== undefined) return Promise.all(pending).then(again)
+    if (pending !== undefined)
+      return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed, attempt + 1))
     // Rows are read where the upper level leaves a group in which a document may match.
     const groups = groupsOf(segment, bounds.root, bounds.locations)
     if (groups === 0) return new Candidates(this.#excluded(captured), handle, documents)
-    if (isLast) {
-      const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
-      return new Candidates(evaluation, handle, documents)
+    if (!isLast) {
+      const rare = rarePairs(segment, bounds, groups)
+      pending = loadPairs(segment, bounds, rare)
+      if (rare.length > 0 && pending === undefined) {
+        const evaluation = this.#evaluateLoaded(captured, bounds, groups, listed)
+        if (evaluation !== undefined) return new Candidates(evaluation, handle, documents)
+      }
+      pending = loadOthers(segment, bounds, rare, pending)
+      if (pending !== undefined)
+        return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed, attempt + 1))
     }
-    const rare = rarePairs(segment, bounds, groups)
-    pending = loadPairs(segment, bounds, rare)
-    if (rare.length > 0 && pending === undefined) {
-      const evaluation = this.#evaluateLoaded(captured, bounds, groups, listed)
-      if (evaluation !== undefined) return new Candidates(evaluation, handle, documents)
-    }
-    pending = loadOthers(segment, bounds, rare, pending)
-    if (pending !== undefined) return Promise.all(pending).then(again)
     const evaluation = evaluateSegment(memory, segment, bounds, live, documents, groups, listed)
     return new Candidates(evaluation, handle, documents)
   }

@@ -139,11 +139,13 @@ class SegmentPaths {
   /** Of the type that most have. */
   *#findExample(types: readonly TypePair[], counts: PathCounts): Waiting<void> {
     let best: TypePair | undefined
+    let most = -1
     for (const pair of types) {
       if (!counts.wantsExample(pair.path, pair.type)) continue
-      const isRather =
-        best === undefined || best.type === Type.null || this.#documentsWith(pair) > this.#documentsWith(best)
-      if (isRather && !(best !== undefined && pair.type === Type.null)) best = pair
+      const weight = pair.type === Type.null ? 0 : this.#documentsWith(pair)
+      if (weight <= most) continue
+      best = pair
+      most = weight
     }
     if (best === undefined) return
     const found = yield* this.#ask(best)
