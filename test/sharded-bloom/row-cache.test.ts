@@ -46,6 +46,25 @@ test('the cache keeps to its budget, and drops what was not used for longest fir
   assert.is(memory.freeFrames, before)
 })
 
+test('a frame that an evaluation holds stays while others are brought in, and only then', () => {
+  const cache = new RowCache(rowMemory(), 0)
+  const owner = ownerOf(100)
+  cache.beginEvaluation()
+  for (let frame = 0; frame < 10; frame++) cache.insert(owner, frame)
+  cache.beginEvaluation()
+  assert.ok(cache.hold(owner, 3))
+  assert.not(cache.hold(owner, 50))
+  for (let frame = 50; frame < 90; frame++) cache.insert(owner, frame)
+  assert.equal(
+    [...owner.slots.slice(0, 10)].map((slot) => slot !== 0),
+    Array.from({ length: 10 }, (_, frame) => frame === 3)
+  )
+  cache.beginEvaluation()
+  for (let frame = 10; frame < 50; frame++) cache.insert(owner, frame)
+  assert.not(cache.hold(owner, 3))
+  cache.release(owner)
+})
+
 test('what one evaluation asked for stays together, beyond the budget if need be, and the next one shrinks it', () => {
   const memory = rowMemory()
   const cache = new RowCache(memory, 0)
