@@ -2,7 +2,7 @@
 import { unwrapNumber } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
-import { type StagePlace, stageError } from './errors.ts'
+import { type Place, type StagePlace, stageError } from './errors.ts'
 
 /** @throws PetalError BadValue unless it is a whole number of at least `least` */
 export function wholeNumber(value: unknown, place: StagePlace, least: 0 | 1, what = 'it'): number {
@@ -36,7 +36,7 @@ export function fieldName(value: unknown, place: StagePlace): string {
 }
 
 /** A dotted path without `$`. @throws PetalError BadValue */
-export function pathOf(value: unknown, place: StagePlace): readonly string[] {
+export function pathOf(value: unknown, place: Place): readonly string[] {
   if (typeof value !== 'string') throw stageError('BadValue', place, `a path is a string, not ${describeType(value)}`)
   const components = value.split('.')
   for (const component of components) {

@@ -1,7 +1,6 @@
 /**
  * Pipelines, compiled: the leading read, and a stage for each of the rest.
  */
-import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import { type CompiledFilter, compileFilter } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
@@ -9,7 +8,7 @@ import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { Counter, Sample, Sorter, WindowFields } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
-import { type StagePlace, stageError } from './errors.ts'
+import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import { compileFill } from './fill.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
@@ -24,7 +23,7 @@ import {
   projection,
   unsetProjection
 } from './reshape.ts'
-import type { LeadingRead, Pipeline, Stage } from './stage.ts'
+import type { LeadingRead, Pipeline, SpelledRead, Stage } from './stage.ts'
 import { compileUnwind } from './unwind.ts'
 
 /**
@@ -39,11 +38,12 @@ export function compilePipeline(pipeline: unknown, expressions: Expressions, wit
 }
 
 /** Copies what the caller could change, and compiles the filter where its variables are known. */
-function compileRead(read: Omit<LeadingRead, 'compiledFilter'>, expressions: Expressions): LeadingRead {
+function compileRead(read: SpelledRead, expressions: Expressions): LeadingRead {
   const [place = { stage: '$match', position: 0 }] = read.places
   return {
     ...read,
     compiledFilter: read.filter === undefined ? undefined : compileMatch(read.filter, place, expressions),
+    implied: expressions.impliedBy(copyOf(read.filter, place)),
     sort: copyOf(read.sort, place),
     projection: copyOf(read.projection, place) as LeadingRead['projection']
   }
@@ -157,7 +157,7 @@ function compileStage(
 /** With `$expr`, which a find does not know. */
 export function compileMatch(spec: unknown, place: StagePlace, expressions: Expressions): CompiledFilter {
   return told(place, () =>
-    compileFilter(spec, { expression: (expression) => expressions.compile(expression, place) as never })
+    compileFilter(spec, { expression: (expression) => expressions.condition(expression, place) })
   )
 }
 
@@ -190,14 +190,4 @@ function compileFacets(
     if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
     return { name, stages: compileStages(parsed, expressions) }
   })
-}
-
-/** Runs a step of compiling; what is malformed is told with the stage. */
-function told<T>(place: StagePlace, compile: () => T): T {
-  try {
-    return compile()
-  } catch (error) {
-    if (!(error instanceof PetalError) || error.details.stage !== undefined) throw error
-    throw stageError(error.codeName, place, error.message, error, error.details)
-  }
 }

@@ -2,7 +2,7 @@
  * Expressions into functions: paths, variables, constants and shapes of them; operators are left to whoever knows them.
  */
 import { type Document, isPlainObject } from '../model/types.ts'
-import { type StagePlace, stageError } from './errors.ts'
+import { type Place, stageError } from './errors.ts'
 import { compileFieldPath } from './field-path.ts'
 
 /** Undefined is missing. */
@@ -10,10 +10,15 @@ export type Expression = (document: Document) => unknown
 
 /** What an expression refers to. */
 export interface Resolver {
-  readonly place: StagePlace
+  readonly place: Place
   /** @throws PetalError FailedToParse for a name that is not known */
   variable(name: string): Expression
   operation(name: string, argument: unknown): Expression
+}
+
+/** Letters of all scripts, digits and `_`, and no capital of ASCII first: those are the names of the system's variables. */
+export function isVariableName(name: string): boolean {
+  return /^[a-z\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*$/u.test(name)
 }
 
 /** @throws PetalError FailedToParse for what is malformed */
@@ -63,7 +68,7 @@ function shape(expression: Document, resolver: Resolver): Expression {
   }
 }
 
-function checkPath(path: string, place: StagePlace): void {
+function checkPath(path: string, place: Place): void {
   const components = path.split('.')
   if (components.includes('')) throw stageError('FailedToParse', place, `the path '$${path}' has an empty component`)
   const bad = components.find((component) => component.startsWith('$') || component === '__proto__')

@@ -1,5 +1,5 @@
 /**
- * The expressions of a pipeline: paths, variables, constants and shapes of them are compiled at once, operators when they are loaded.
+ * The expressions of a pipeline or a find: paths, variables, constants and shapes of them are compiled at once, operators when they are loaded.
  *
  * Invariants:
  * 1. Compiling reads nothing and loads nothing; load() does, once, and only what was asked for.
@@ -8,29 +8,41 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
+import type { ExpressionCondition } from '../query/parse.ts'
 import type { Engine } from './engine.ts'
-import { evaluationError, type StagePlace, stageError } from './errors.ts'
+import { evaluationError, type Place, stageError } from './errors.ts'
 import { compileExpression, type Expression } from './expression-compile.ts'
+import { impliedByFilter, impliedFilter } from './implied-filter.ts'
 import type { OperatorCompiler } from './operators/compiler.ts'
 
 const maxDepth = 100
 
 interface ToPrepare {
-  readonly place: StagePlace
+  readonly place: Place
   readonly prepare: (compiler: OperatorCompiler) => void
   /** Names of variables that are known there. */
   readonly names: ReadonlySet<string>
 }
 
-/** The expressions of one pipeline and of the pipelines inside of it. */
+/** The expressions of one find, or of one pipeline and of the pipelines inside of it. */
 export class Expressions {
-  /** What `$lookup` lets its pipeline know; read at each evaluation. */
-  readonly variables: Document = {}
-  readonly #names = new Set<string>()
+  /** What the option `let`, and `$lookup`, let it know; read at each evaluation. */
+  readonly variables: Document
+  readonly #names: Set<string>
+  /** Those that have one value from now on. */
+  readonly #constants: Map<string, unknown>
   readonly #toPrepare: ToPrepare[] = []
   #needsEngine = false
   #engine: Engine | undefined
   #now: Date | undefined
+  #loading: Promise<void> | undefined
+
+  /** @param constants values that are known as `$$name` */
+  constructor(constants: Document = {}) {
+    this.variables = { ...constants }
+    this.#names = new Set(Object.keys(constants))
+    this.#constants = new Map(Object.entries(constants))
+  }
 
   get needsLoading(): boolean {
     return this.#toPrepare.length > 0 || this.#needsEngine
@@ -43,7 +55,66 @@ export class Expressions {
   }
 
   /** Loads operators and compiles what has some, and the engine if a stage needs it. @throws PetalError that names the stage */
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    this.#loading ??= this.#load()
+    return this.#loading
+  }
+
+  /** Runs a step of compiling that knows more variables, which have other values at each evaluation. */
+  declaring<T>(names: readonly string[], compile: () => T): T {
+    const added = names.filter((name) => !this.#names.has(name))
+    for (const name of added) this.#names.add(name)
+    const hidden = [...this.#constants].filter(([name]) => names.includes(name))
+    for (const [name] of hidden) this.#constants.delete(name)
+    try {
+      return compile()
+    } finally {
+      for (const name of added) this.#names.delete(name)
+      for (const [name, value] of hidden) this.#constants.set(name, value)
+    }
+  }
+
+  /** Asks for operators: `prepare` is given them before the pipeline runs. */
+  require(place: Place, prepare: (compiler: OperatorCompiler) => void): void {
+    this.#toPrepare.push({ place, prepare, names: new Set(this.#names) })
+  }
+
+  /** Asks for the engine of stages. */
+  requireEngine(): void {
+    this.#needsEngine = true
+  }
+
+  /** @throws PetalError that names the stage, here and when the expression is evaluated */
+  compile(expression: unknown, place: Place): Expression {
+    return compileExpression(copyOf(expression, place), {
+      place,
+      variable: (name) => this.#variable(name, this.#names, place),
+      operation: (name, argument) => this.#operation(name, argument, place)
+    })
+  }
+
+  /** `$expr`: what decides, and what the index may narrow by. @throws as compile() */
+  condition(expression: unknown, place: Place): ExpressionCondition {
+    const evaluate = this.compile(expression, place)
+    return { evaluate, implied: impliedFilter(expression, (name) => this.#constants.get(name)) }
+  }
+
+  /** What the `$expr`s of a filter imply by variables that have other values at each evaluation; undefined when they have none. */
+  impliedBy(filter: unknown): (() => Document | undefined) | undefined {
+    const names = new Set([...this.#names].filter((name) => !this.#constants.has(name)))
+    let isAsked = false
+    impliedByFilter(filter, (name) => {
+      if (names.has(name)) isAsked = true
+      return this.#constants.get(name)
+    })
+    if (!isAsked) return undefined
+    // To be missing is to be null for what is implied.
+    const value = (name: string): unknown =>
+      names.has(name) ? (this.variables[name] ?? null) : this.#constants.get(name)
+    return () => impliedByFilter(filter, value)
+  }
+
+  async #load(): Promise<void> {
     const { OperatorCompiler } = await import('./operators/compiler.ts')
     for (const { place, prepare, names } of this.#toPrepare) {
       const variable = (name: string): Expression => this.#variable(name, names, place)
@@ -58,37 +129,7 @@ export class Expressions {
     })
   }
 
-  /** Runs a step of compiling that knows more variables. */
-  declaring<T>(names: readonly string[], compile: () => T): T {
-    const added = names.filter((name) => !this.#names.has(name))
-    for (const name of added) this.#names.add(name)
-    try {
-      return compile()
-    } finally {
-      for (const name of added) this.#names.delete(name)
-    }
-  }
-
-  /** Asks for operators: `prepare` is given them before the pipeline runs. */
-  require(place: StagePlace, prepare: (compiler: OperatorCompiler) => void): void {
-    this.#toPrepare.push({ place, prepare, names: new Set(this.#names) })
-  }
-
-  /** Asks for the engine of stages. */
-  requireEngine(): void {
-    this.#needsEngine = true
-  }
-
-  /** @throws PetalError that names the stage, here and when the expression is evaluated */
-  compile(expression: unknown, place: StagePlace): Expression {
-    return compileExpression(copyOf(expression, place), {
-      place,
-      variable: (name) => this.#variable(name, this.#names, place),
-      operation: (name, argument) => this.#operation(name, argument, place)
-    })
-  }
-
-  #variable(name: string, names: ReadonlySet<string>, place: StagePlace): Expression {
+  #variable(name: string, names: ReadonlySet<string>, place: Place): Expression {
     switch (name) {
       case 'ROOT':
       case 'CURRENT':
@@ -109,7 +150,7 @@ export class Expressions {
     return () => this.variables[name]
   }
 
-  #operation(name: string, argument: unknown, place: StagePlace): Expression {
+  #operation(name: string, argument: unknown, place: Place): Expression {
     let compiled: Expression | undefined
     this.require(place, (compiler) => {
       compiled = compiler.operation(name, argument)
@@ -117,7 +158,7 @@ export class Expressions {
     return (document) => this.#run(place, () => (compiled as Expression)(document))
   }
 
-  #run<T>(place: StagePlace, task: () => T): T {
+  #run<T>(place: Place, task: () => T): T {
     try {
       return task()
     } catch (error) {
@@ -127,7 +168,7 @@ export class Expressions {
 }
 
 /** A copy of what an expression is made of; values and functions stay what they are. */
-export function copyOf(value: unknown, place: StagePlace, depth = 0): unknown {
+export function copyOf(value: unknown, place: Place, depth = 0): unknown {
   if (depth > maxDepth) throw stageError('BadValue', place, `nested more than ${maxDepth} levels deep`)
   if (Array.isArray(value)) return value.map((element) => copyOf(element, place, depth + 1))
   if (!isPlainObject(value)) return value

@@ -4,6 +4,7 @@ import { describeType } from '../query/errors.ts'
 import { checkKeys, fieldName, objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
+import { isVariableName } from './expression-compile.ts'
 import type { ForeignPipeline, Join, Lookup, Pipeline, Stage } from './stage.ts'
 
 /** How the pipelines inside of a stage are compiled: over a collection, or over documents that are there. */
@@ -11,8 +12,6 @@ export interface InnerPipelines {
   overCollection(pipeline: unknown, expressions: Expressions, within: string): Pipeline
   overDocuments(pipeline: unknown, expressions: Expressions, within: string): readonly Stage[]
 }
-
-const variableName = /^[a-z][A-Za-z0-9_]*$/
 
 export function compileLookup(
   spec: unknown,
@@ -54,7 +53,7 @@ export function compileUnion(
 function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {
   if (!isPlainObject(spec)) throw stageError('BadValue', place, `let takes an object, not ${describeType(spec)}`)
   return Object.entries(spec).map(([name, value]) => {
-    if (!variableName.test(fieldName(name, place))) {
+    if (!isVariableName(fieldName(name, place))) {
       throw stageError('BadValue', place, `a variable begins with a small letter, not as '${name}'`)
     }
     return { name, value: expressions.compile(value, place) }

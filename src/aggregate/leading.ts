@@ -12,10 +12,10 @@ import { fieldName, wholeNumber } from './arguments.ts'
 import type { StagePlace } from './errors.ts'
 import type { ParsedStage } from './parse.ts'
 import { isPlainProjection, unsetProjection } from './reshape.ts'
-import type { LeadingRead, TallyRead } from './stage.ts'
+import type { LeadingRead, SpelledRead, TallyRead } from './stage.ts'
 
 interface Split {
-  readonly read: Omit<LeadingRead, 'compiledFilter'>
+  readonly read: SpelledRead
   readonly rest: readonly ParsedStage[]
 }
 

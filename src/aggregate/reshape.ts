@@ -1,12 +1,13 @@
 /**
  * Stages that make one document of each: `$project`, `$unset`, `$addFields`, `$replaceRoot`, `$redact`.
  */
-import { PetalError } from '../model/errors.ts'
+import { cloneValue } from '../model/clone.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
+import { parseProjection } from '../query/projection-parse.ts'
 import { objectOf, pathOf } from './arguments.ts'
-import { type StagePlace, stageError } from './errors.ts'
+import { type Place, type StagePlace, stageError, told } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import { withValueAt } from './set-path.ts'
@@ -21,26 +22,69 @@ interface ComputedField {
 export function compileProject(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
   const fields = objectOf(spec, place)
   if (isPlainProjection(fields)) return projection(fields, place)
-  const included: Document = {}
+  return told(place, () => withComputed(fields, isSwitch, { place, expressions, filter: undefined }))
+}
+
+/**
+ * The projection of a find: as compileProjection(), beside fields that are kept others that are computed.
+ * @param filter tells which element the positional `$` means
+ * @param expressions asked for where something is computed
+ * @throws PetalError as compileProjection() and Expressions.compile()
+ */
+export function compileFindProjection(spec: unknown, filter: unknown, expressions: () => Expressions): Reshape {
+  if (!isPlainObject(spec) || !hasComputed(spec)) return compileProjection(spec, { filter: filter ?? {} })
+  return withComputed(spec, isFindSwitch, {
+    place: { stage: 'projection' },
+    expressions: expressions(),
+    filter: filter ?? {}
+  })
+}
+
+interface ProjectionContext {
+  readonly place: Place
+  readonly expressions: Expressions
+  readonly filter: unknown
+}
+
+/** @param isKept tells values that say of a field that is there what is returned of it */
+function withComputed(spec: Document, isKept: (value: unknown) => boolean, context: ProjectionContext): Reshape {
+  const { place, expressions, filter } = context
+  const kept: Document = {}
   const computed: ComputedField[] = []
-  for (const [path, value] of leaves(fields, '', place)) {
-    if (!isSwitch(value)) {
-      computed.push({ components: pathOf(path, place), value: expressions.compile(value, place) })
-    } else if (path === '_id' || isOn(value)) included[path] = value
-    else throw stageError('BadValue', place, `it cannot leave out '${path}' beside fields that it computes`)
+  for (const [path, value] of leaves(spec, '', place)) {
+    if (isKept(value)) kept[path] = value
+    else computed.push({ components: pathOf(path, place), value: expressions.compile(value, place) })
   }
-  // `_id` alone, left out, would keep all other fields.
-  const isEmpty = Object.keys(included).every((path) => path === '_id' && !isOn(included[path]))
-  const hasId = !Object.hasOwn(included, '_id') || isOn(included._id)
-  const keep: Reshape = isEmpty && !hasId ? () => ({}) : projection(isEmpty ? { _id: 1 } : included, place)
+  const options = { filter, isInclusion: true }
+  // Two that concern one path, or one above the other, are told of.
+  parseProjection(
+    { ...kept, ...Object.fromEntries(computed.map(({ components }) => [components.join('.'), 1])) },
+    options
+  )
+  const keep = compileProjection(kept, options)
   return (document) => {
     let result = keep(document)
     for (const { components, value } of computed) {
       const computedValue = value(document)
-      if (computedValue !== undefined) result = withValueAt(result, components, computedValue, document)
+      // A copy: a path gives what the document has.
+      if (computedValue !== undefined) result = withValueAt(result, components, cloneValue(computedValue), document)
     }
     return result
   }
+}
+
+/** True where a find's projection has more than what to keep and what to leave out. */
+function hasComputed(spec: Document): boolean {
+  return Object.values(spec).some((value) => {
+    if (isFindSwitch(value)) return false
+    return !isPlainObject(value) || (!isEmptyObject(value) && (hasOperator(value) || hasComputed(value)))
+  })
+}
+
+function isFindSwitch(value: unknown): boolean {
+  return (
+    isSwitch(value) || (isPlainObject(value) && ['$slice', '$elemMatch', '$meta'].includes(Object.keys(value)[0] ?? ''))
+  )
 }
 
 /** True when a find's projection means the same: fields that are kept or left out, and nothing computed. */
@@ -60,12 +104,7 @@ export function unsetProjection(spec: unknown, place: StagePlace): Document {
 }
 
 export function projection(spec: Document, place: StagePlace): Reshape {
-  try {
-    return compileProjection(spec)
-  } catch (error) {
-    if (error instanceof PetalError) throw stageError(error.codeName, place, error.message, error)
-    throw error
-  }
+  return told(place, () => compileProjection(spec))
 }
 
 export function compileAddFields(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
@@ -121,7 +160,7 @@ export function compileRedact(
 }
 
 /** Paths with what is asked for at each; an object that is no operator is a path that goes on. */
-function leaves(spec: Document, prefix: string, place: StagePlace): (readonly [path: string, value: unknown])[] {
+function leaves(spec: Document, prefix: string, place: Place): (readonly [path: string, value: unknown])[] {
   return Object.entries(spec).flatMap(([key, value]) => {
     if (key.startsWith('$')) throw stageError('FailedToParse', place, `a field cannot be named '${key}'`)
     const path = prefix === '' ? key : `${prefix}.${key}`
@@ -132,10 +171,6 @@ function leaves(spec: Document, prefix: string, place: StagePlace): (readonly [p
 
 function isSwitch(value: unknown): boolean {
   return typeof value === 'boolean' || typeOf(value) === Type.number
-}
-
-function isOn(value: unknown): boolean {
-  return value === true || (typeof value !== 'boolean' && Number(String(value)) !== 0)
 }
 
 function isEmptyObject(value: Document): boolean {

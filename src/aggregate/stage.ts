@@ -64,6 +64,8 @@ export interface LeadingRead {
   /** As it was spelled, for explain(); undefined for all documents. */
   readonly filter: unknown
   readonly compiledFilter: CompiledFilter | undefined
+  /** What an `$expr` of the filter implies by variables as they are when it is called; undefined when it has none of those. */
+  readonly implied: (() => Document | undefined) | undefined
   readonly sort: unknown
   readonly skip: number
   /** Infinity for no limit. */
@@ -76,6 +78,9 @@ export interface LeadingRead {
   /** Places of the stages it stands for. */
   readonly places: readonly StagePlace[]
 }
+
+/** A read before its filter is compiled. */
+export type SpelledRead = Omit<LeadingRead, 'compiledFilter' | 'implied'>
 
 export interface Pipeline {
   readonly read: LeadingRead

@@ -29,7 +29,7 @@ import {
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
 import { distinctFound } from './read/distinct.ts'
-import { compileFind, FindRun } from './read/find.ts'
+import { compileFind, FindRun, withoutCollection } from './read/find.ts'
 import type { PathSummary } from './read/path-counts.ts'
 import { pathsFound } from './read/paths.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
@@ -134,7 +134,7 @@ export class Collection<T extends object = Document> {
     const find = compileFind(filter, oneOf)
     const opening = this.#collections.reading(this.collectionName)
     const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return null
+    if (collection === undefined) return withoutCollection(find, null)
     const run = new FindRun(collection, find, oneOf)
     const pulled = run.next()
     const slice = pulled instanceof Promise ? await pulled : pulled

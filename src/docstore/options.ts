@@ -146,6 +146,8 @@ export interface ReadOptions {
    * index would be shorter; any other text is the name of a declared index, an object its key pattern.
    */
   readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
+  /** Values that expressions, in `$expr` for one, know as `$$name`. */
+  readonly let?: Readonly<Record<string, unknown>>
 }
 
 /** `{ name: 1 }`, `[['name', 1]]`, a Map or a field name; `$natural` is insertion order. */
@@ -153,7 +155,10 @@ export type SortSpec = unknown
 
 /** What is returned of the matches, and in which order. */
 export interface FindOptions extends ReadOptions {
-  /** Fields to return or to leave out, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`. */
+  /**
+   * Fields to return or to leave out, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`, `{ 'tags.$': 1 }` for the element that the filter
+   * matched; beside fields that are returned, those that an expression gives: `{ words: { $size: '$tags' } }`.
+   */
   readonly projection?: Readonly<Record<string, unknown>>
   readonly sort?: SortSpec
   /** Matches to pass over, after sorting. Default 0. */

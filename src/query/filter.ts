@@ -1,7 +1,7 @@
 /**
  * A filter object, compiled: the decision, the bounds the index can give, and what the planner wants to know.
  */
-import type { PairExpression } from '../model/pairs.ts'
+import { and, type PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import type { Filter } from './ast.ts'
 import { boundsOf } from './bounds.ts'
@@ -49,6 +49,26 @@ export interface CompiledFilter {
 export function compileFilter(filter: unknown, options: FilterOptions = {}): CompiledFilter {
   const parsed = parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
   return new ParsedFilter(mergeEqualities(parsed))
+}
+
+/**
+ * The filter, asked of fewer documents.
+ * REQUIRES: every document that matches the filter matches `implied`
+ */
+export function narrowedFilter(filter: CompiledFilter, implied: CompiledFilter): CompiledFilter {
+  return {
+    get matches() {
+      return filter.matches
+    },
+    runsCode: filter.runsCode,
+    prefilter: filter.prefilter ?? implied.prefilter,
+    byteTest: filter.byteTest ?? implied.byteTest,
+    bounds: and([implied.bounds, filter.bounds]),
+    ids: implied.ids ?? filter.ids,
+    namesId: filter.namesId || implied.namesId,
+    constraints: filter.constraints,
+    unbounded: filter.unbounded
+  }
 }
 
 /** Compiles each part when it is asked for: a read that finds no candidate never tests one. */

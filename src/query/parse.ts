@@ -11,7 +11,15 @@ import { isOperatorObject, parseOperators, parseValue } from './parse-operators.
 
 export interface ParseOptions {
   /** Compiles the argument of `$expr`; without it `$expr` is refused. */
-  readonly expression?: ((expression: unknown) => (document: Document) => unknown) | undefined
+  readonly expression?: ((expression: unknown) => ExpressionCondition) | undefined
+}
+
+/** An `$expr`, compiled by whoever knows aggregation expressions. */
+export interface ExpressionCondition {
+  /** May be called when what is loaded for it is there. */
+  readonly evaluate: (document: Document) => unknown
+  /** A filter that every document matches for which it is true; undefined when it says nothing. */
+  readonly implied: Document | undefined
 }
 
 /** Where a filter stands: `$where` and `$expr` need the whole document. */
@@ -101,5 +109,7 @@ function parseExpression(value: unknown, context: ParseContext): Filter {
   if (!context.isTopLevel) throw filterError('BadValue', place, 'can only be applied to the top-level document')
   const compile = context.options.expression
   if (compile === undefined) throw filterError('CommandNotSupported', place, 'this operator is not supported here')
-  return leaf({ kind: 'expression', evaluate: compile(value) })
+  const { evaluate, implied } = compile(value)
+  const condition: Filter = leaf({ kind: 'expression', evaluate })
+  return implied === undefined ? condition : { kind: 'and', children: [parseFilter(implied, context), condition] }
 }

@@ -1,8 +1,8 @@
 /**
  * Projections as a tree: `{ 'user.name': 1, tags: { $slice: 2 }, _id: 0 }` → what happens to each key, by level.
  */
-import { PetalError } from '../model/errors.ts'
-import { unwrapNumber } from '../model/numbers.ts'
+import { type ErrorName, PetalError } from '../model/errors.ts'
+import { toDouble, unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
 import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileFilter } from './filter.ts'
@@ -22,18 +22,28 @@ export interface Projection {
   /** What happens to keys that are not named. */
   readonly mode: 'inclusion' | 'exclusion'
   readonly fields: ProjectionFields
+  /** Components of the path whose array is to have the element alone that the filter matched. */
+  readonly matched: readonly string[] | undefined
+}
+
+/** What a projection stands in. */
+export interface ProjectionOptions {
+  /** The filter that the documents matched; without one the positional `$` is refused. */
+  readonly filter?: unknown
+  /** Keys that are not named are left out, whatever the spec says: it stands beside fields that are computed. */
+  readonly isInclusion?: boolean
 }
 
 type MutableFields = Map<string, ProjectionNode>
 
 /** Parses a projection; undefined when it asks for whole documents. */
-export function parseProjection(spec: unknown): Projection | undefined {
+export function parseProjection(spec: unknown, options: ProjectionOptions = {}): Projection | undefined {
   if (spec === undefined || spec === null) return undefined
   const type = typeOf(spec)
   if (type !== Type.object)
     throw new PetalError('TypeMismatch', `A projection must be an object, not ${typeNames[type]}`)
-  if (Object.keys(spec as Document).length === 0) return undefined
-  return new ProjectionParser().parse(spec as Document)
+  if (Object.keys(spec as Document).length === 0 && !options.isInclusion) return undefined
+  return new ProjectionParser(options).parse(spec as Document)
 }
 
 class ProjectionParser {
@@ -41,13 +51,20 @@ class ProjectionParser {
   #mode: Projection['mode'] | undefined
   #id: 'include' | 'exclude' | undefined
   #hasElemMatch = false
+  #matched: readonly string[] | undefined
+  readonly #isPositionalKnown: boolean
+
+  constructor({ filter, isInclusion }: ProjectionOptions) {
+    this.#isPositionalKnown = filter !== undefined
+    if (isInclusion) this.#mode = 'inclusion'
+  }
 
   parse(spec: Document): Projection {
     for (const [path, value] of Object.entries(spec)) this.#entry(path, value)
     const mode = this.#mode ?? this.#modeWithoutFields()
     if (this.#id !== undefined) this.#insert('_id', { kind: this.#id })
     else if (mode === 'inclusion' && !this.#fields.has('_id')) this.#fields.set('_id', { kind: 'include' })
-    return { mode, fields: this.#fields }
+    return { mode, fields: this.#fields, matched: this.#matched }
   }
 
   /** Neither an included nor an excluded field: `_id` decides, then $elemMatch; $slice alone keeps the rest. */
@@ -56,14 +73,14 @@ class ProjectionParser {
     return this.#hasElemMatch ? 'inclusion' : 'exclusion'
   }
 
-  #entry(path: string, value: unknown): void {
+  #entry(named: string, value: unknown): void {
+    const path = named.endsWith('.$') ? this.#positional(named, value) : named
     checkPath(path)
     const type = typeOf(value)
     switch (type) {
       case Type.bool:
       case Type.number: {
-        const isIncluded =
-          value === true || (type === Type.number && Number(String(unwrapNumber(value as Numeric))) !== 0)
+        const isIncluded = value === true || (type === Type.number && toDouble(value as Numeric) !== 0)
         this.#leaf(path, isIncluded ? 'include' : 'exclude')
         return
       }
@@ -73,11 +90,26 @@ class ProjectionParser {
       default:
         throw new PetalError(
           'CommandNotSupported',
-          `The projection of '${path}' must be 0, 1, $slice or $elemMatch; computed fields (here a value of type ` +
-            `${typeNames[type]}) are not supported`,
+          `The projection of '${path}' must be 0, 1, $slice or $elemMatch here, not a value of type ${typeNames[type]}`,
           { details: { path } }
         )
     }
+  }
+
+  /** @returns the path without its `$` */
+  #positional(named: string, value: unknown): string {
+    const path = named.slice(0, -2)
+    const details = { operator: '$', path: named }
+    const fail = (codeName: ErrorName, problem: string): never => {
+      throw new PetalError(codeName, `The positional projection '${named}' ${problem}`, { details })
+    }
+    if (!this.#isPositionalKnown) fail('CommandNotSupported', 'is not supported here; use $elemMatch')
+    if (this.#matched !== undefined) fail('BadValue', 'is the second one: there can be one')
+    const type = typeOf(value)
+    if (value !== true && type !== Type.number) fail('BadValue', `must be 1, not ${typeNames[type]}`)
+    if (type === Type.number && toDouble(value as Numeric) === 0) fail('BadValue', 'must be 1, not 0')
+    this.#matched = splitPath(path)
+    return path
   }
 
   #leaf(path: string, kind: 'include' | 'exclude'): void {
@@ -156,15 +188,6 @@ function checkPath(path: string): void {
   const components = splitPath(path)
   if (components.includes('')) {
     throw new PetalError('BadValue', `The projection path '${path}' has an empty component`, { details })
-  }
-  if (components.at(-1) === '$') {
-    throw new PetalError(
-      'CommandNotSupported',
-      `The positional projection '${path}' is not supported; use $elemMatch`,
-      {
-        details: { operator: '$', path }
-      }
-    )
   }
   if (components.some((component) => component.startsWith('$'))) {
     throw new PetalError('BadValue', `The projection path '${path}' has a component that begins with '$'`, { details })

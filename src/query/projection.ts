@@ -8,24 +8,35 @@
  */
 import { cloneValue } from '../model/clone.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
-import { type Projection, type ProjectionFields, type ProjectionNode, parseProjection } from './projection-parse.ts'
+import {
+  type Projection,
+  type ProjectionFields,
+  type ProjectionNode,
+  type ProjectionOptions,
+  parseProjection
+} from './projection-parse.ts'
+import { MatchedPositions } from './update/positional.ts'
 
 /** A part that is left out. */
 const absent: unique symbol = Symbol('absent')
 
 /**
- * @param spec `{ a: 1, 'b.c': 1 }` or `{ a: 0 }`, with `_id` as it likes, `$slice` and `$elemMatch`; without a spec, or
- *   with an empty one, a document is returned as it is, not copied
- * @throws PetalError BadValue (mixing, collisions, malformed paths), TypeMismatch, CommandNotSupported (positional `$`,
- *   `$meta`, computed fields)
+ * @param spec `{ a: 1, 'b.c': 1 }` or `{ a: 0 }`, with `_id` as it likes, `$slice`, `$elemMatch` and the positional `$`; without a spec,
+ *   or with an empty one, a document is returned as it is, not copied
+ * @throws PetalError BadValue (mixing, collisions, malformed paths), TypeMismatch, CommandNotSupported (`$meta`, computed fields, and
+ *   the positional `$` without a filter); the projection throws BadValue where the filter matched no element
  * @example
  * const project = compileProjection({ 'user.name': 1, _id: 0 })
  * project({ _id: 1, user: { name: 'Ada', age: 36 } }) // { user: { name: 'Ada' } }
  */
-export function compileProjection(spec: unknown): (document: Document) => Document {
-  const projection = parseProjection(spec)
+export function compileProjection(spec: unknown, options: ProjectionOptions = {}): (document: Document) => Document {
+  const projection = parseProjection(spec, options)
   if (projection === undefined) return (document) => document
-  const { mode, fields } = projection
+  const { mode, fields, matched } = projection
+  if (matched !== undefined) {
+    const positions = new MatchedPositions(options.filter)
+    return (document) => projectObject(positions.withElementAlone(document, matched), fields, mode)
+  }
   if (isSingleLevel(projection)) return (document) => pick(document, fields)
   return (document) => projectObject(document, fields, mode)
 }

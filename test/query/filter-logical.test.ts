@@ -71,12 +71,19 @@ test('$expr goes through the hook, and is refused without it', () => {
   const seen: unknown[] = []
   const expression = (argument: unknown) => {
     seen.push(argument)
-    return (document: Record<string, unknown>) => document.a
+    return { evaluate: (document: Record<string, unknown>) => document.a, implied: undefined }
   }
   const { matches } = compileFilter({ $expr: { $gt: ['$a', 1] } }, { expression })
   assert.equal(seen, [{ $gt: ['$a', 1] }])
   for (const truthy of [1, 'x', '', Number.NaN, [], {}, true, 1n]) assert.ok(matches({ a: truthy }), String(truthy))
   for (const falsy of [0, -0, null, undefined, false, 0n]) assert.not.ok(matches({ a: falsy }), String(falsy))
+})
+
+test('what an $expr implies is a condition beside it', () => {
+  const expression = () => ({ evaluate: () => true, implied: { a: 1 } })
+  const { matches, bounds } = compileFilter({ $expr: true }, { expression })
+  assert.equal([matches({ a: 1 }), matches({ a: 2 })], [true, false])
+  assert.is(bounds.kind, 'and')
 })
 
 test.run()

@@ -75,7 +75,7 @@ const refused: readonly (readonly [spec: unknown, code: string, message: RegExp]
   [{ 'a..b': 1 }, 'BadValue', /empty component/],
   [{ $a: 1 }, 'BadValue', /begins with '\$'/],
   [{ 'a.$': 1 }, 'CommandNotSupported', /a\.\$/],
-  [{ a: '$b' }, 'CommandNotSupported', /computed/],
+  [{ a: '$b' }, 'CommandNotSupported', /not a value of type string/],
   [{ a: { $meta: 'textScore' } }, 'CommandNotSupported', /\$meta/],
   [{ a: { $slice: 'x' } }, 'BadValue', /\$slice at 'a'.*string/],
   [{ a: { $slice: [1] } }, 'BadValue', /\$slice/],

@@ -4,13 +4,10 @@
  * Invariant: a variable is a place that its operator fills before each evaluation of what may read it.
  */
 import { stageError } from '../errors.ts'
-import { compileExpression, type Expression, type Resolver } from '../expression-compile.ts'
+import { compileExpression, type Expression, isVariableName, type Resolver } from '../expression-compile.ts'
 import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
 import type { Compiler, Variable } from './operator.ts'
-
-/** Letters of all scripts, digits and `_`, and no capital of ASCII first: those are the names of the system's variables. */
-const variableName = /^[a-z\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*$/u
 
 export class OperatorCompiler implements Compiler, Resolver {
   readonly place: Resolver['place']
@@ -29,7 +26,7 @@ export class OperatorCompiler implements Compiler, Resolver {
 
   declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
     const variables = names.map((name): Variable => {
-      if (!variableName.test(name)) throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
+      if (!isVariableName(name)) throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
       return { value: undefined }
     })
     const known = new Map(this.#variables)

@@ -144,6 +144,7 @@ function equalityRead(field: string, values: readonly unknown[]): LeadingRead {
   return {
     filter,
     compiledFilter: undefined,
+    implied: undefined,
     sort: undefined,
     skip: 0,
     limit: Number.POSITIVE_INFINITY,

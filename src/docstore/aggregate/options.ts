@@ -1,19 +1,16 @@
 /** What may be chosen of one aggregation. */
 import { compilePipeline } from '../../aggregate/compile.ts'
-import { Expressions } from '../../aggregate/expression.ts'
+import type { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
 import { PetalError } from '../../model/errors.ts'
-import { isPlainObject } from '../../model/types.ts'
-import { describeType } from '../../query/errors.ts'
 import { assertOptions, type ReadOptions } from '../options.ts'
+import { expressionsOf } from '../read/expressions.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
 
-/** `signal`, `maxTimeMS` and `hint` as of a find; what only matters to a server is accepted and ignored. */
+/** `signal`, `maxTimeMS`, `hint` and `let` as of a find; what only matters to a server is accepted and ignored. */
 export interface AggregateOptions extends ReadOptions {
-  /** Values that expressions know as `$$name`. */
-  readonly let?: Readonly<Record<string, unknown>>
   /** Ignored: stages that collect are held in memory, 100 MiB each. */
   readonly allowDiskUse?: boolean
   /** Ignored. */
@@ -33,17 +30,6 @@ export function compileAggregation(pipeline: unknown, options: AggregateOptions)
   if ((options as { readonly collation?: unknown }).collation !== undefined) {
     throw new PetalError('CommandNotSupported', 'collation is not supported', { details: { option: 'collation' } })
   }
-  const expressions = new Expressions()
-  const names = defineVariables(options.let ?? {}, expressions)
-  return { pipeline: expressions.declaring(names, () => compilePipeline(pipeline, expressions)), expressions }
-}
-
-function defineVariables(variables: unknown, expressions: Expressions): readonly string[] {
-  if (!isPlainObject(variables)) {
-    throw new PetalError('BadValue', `let takes an object, not ${describeType(variables)}`, {
-      details: { option: 'let' }
-    })
-  }
-  Object.assign(expressions.variables, variables)
-  return Object.keys(variables)
+  const expressions = expressionsOf(options)
+  return { pipeline: compilePipeline(pipeline, expressions), expressions }
 }

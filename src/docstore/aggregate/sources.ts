@@ -7,6 +7,7 @@
  */
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { LeadingRead } from '../../aggregate/stage.ts'
+import { compileFilter, narrowedFilter } from '../../query/filter.ts'
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
@@ -49,11 +50,7 @@ export class Sources {
     const view = this.#foreign.get(name)
     if (view === undefined) return
     view.assertOpen()
-    let find = this.#finds.get(read)
-    if (find === undefined) {
-      find = compileRead(read, {})
-      this.#finds.set(read, find)
-    }
+    const find = this.#findOf(read)
     yield* readFound(findInView(view, find, control, new Meter()), find, read)
   }
 
@@ -64,6 +61,20 @@ export class Sources {
   close(): void {
     this.#first?.close()
     for (const view of this.#foreign.values()) view.close()
+  }
+
+  #findOf(read: LeadingRead): CompiledFind {
+    const implied = read.implied?.()
+    if (implied !== undefined && read.compiledFilter !== undefined) {
+      // Of one document that is looked up for.
+      return compileRead({ ...read, compiledFilter: narrowedFilter(read.compiledFilter, compileFilter(implied)) }, {})
+    }
+    let find = this.#finds.get(read)
+    if (find === undefined) {
+      find = compileRead(read, {})
+      this.#finds.set(read, find)
+    }
+    return find
   }
 }
 

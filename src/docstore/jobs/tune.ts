@@ -3,7 +3,6 @@
  */
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
-import { compileFilter } from '../../query/filter.ts'
 import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
 import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
@@ -11,6 +10,7 @@ import type { Filter } from '../collection.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { invalidOption } from '../options.ts'
 import { Control } from '../read/control.ts'
+import { FindExpressions } from '../read/expressions.ts'
 
 /** What parameters are chosen for: a rate of false positives, or the bytes there are, and the questions that are asked. */
 export interface TuneOptions {
@@ -99,7 +99,7 @@ function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): Tun
   const byBounds = new Map<string, TuneQuery>()
   for (const [filter, count] of pairs) {
     checked('queries', count, (times) => times > 0)
-    const { bounds, ids } = compileFilter(filter)
+    const { bounds, ids } = new FindExpressions({}).filter(filter)
     if (ids !== undefined) continue
     const name = JSON.stringify(bounds)
     byBounds.set(name, { bounds, weight: (byBounds.get(name)?.weight ?? 0) + count })

@@ -3,7 +3,7 @@ import { countByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
 import { countMatches } from './executor.ts'
-import { compileFind, readToEnd } from './find.ts'
+import { compileFind, readToEnd, withoutCollection } from './find.ts'
 
 /** Certain documents are counted without being read. */
 export async function countFound(
@@ -14,7 +14,7 @@ export async function countFound(
   // The order of documents does not change their number.
   const { sort: _sort, projection: _projection, ...rest } = options
   const find = compileFind(filter, rest)
-  if (collection === undefined) return 0
+  if (collection === undefined) return withoutCollection(find, 0)
   const counted = await readToEnd(collection, find, rest, (execution) =>
     execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared)
   )

@@ -9,7 +9,7 @@ import type { Document } from '../../model/types.ts'
 import type { FindOptions, SortSpec } from '../options.ts'
 import { countFound } from './count.ts'
 import { type Explanation, explainFind } from './explain.ts'
-import { compileFind, FindRun } from './find.ts'
+import { compileFind, FindRun, withoutCollection } from './find.ts'
 import { type CursorRun, type Readable, SlicedCursor, type Transform } from './sliced-cursor.ts'
 
 /**
@@ -74,9 +74,10 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#beginIn(collection)
   }
 
-  #beginIn(collection: Awaited<ReturnType<Readable>>): CursorRun | undefined {
+  #beginIn(collection: Awaited<ReturnType<Readable>>): ReturnType<FindCursor<T>['begin']> {
     const find = compileFind(this.#filter, this.#options)
-    return collection === undefined ? undefined : new FindRun(collection, find, this.#options)
+    if (collection !== undefined) return new FindRun(collection, find, this.#options)
+    return find.prepare === undefined ? undefined : withoutCollection(find, undefined)
   }
 
   #change(options: FindOptions): this {

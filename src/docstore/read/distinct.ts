@@ -7,7 +7,7 @@ import type { ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { DistinctValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
-import { compileFind, matchesOf, readToEnd } from './find.ts'
+import { compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
 import { forEachStep, type Waiting } from './steps.ts'
 import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
 
@@ -20,7 +20,7 @@ export async function distinctFound(
 ): Promise<unknown[]> {
   const values = new DistinctValues(path)
   const find = compileFind(filter, options)
-  if (collection === undefined) return []
+  if (collection === undefined) return withoutCollection(find, [])
   await readToEnd(collection, find, options, (execution) => {
     const bounds = boundsOfValues(execution, find, values.components)
     if (bounds !== undefined) return readOthers(execution, { bounds, values, filter: find.filter.bounds })

@@ -9,7 +9,7 @@ import type { FindOptions } from '../options.ts'
 import { Control } from './control.ts'
 import { describeBounds } from './describe-bounds.ts'
 import type { Execution } from './execution.ts'
-import { beginFind, type CompiledFind, compileFind, matchesOf } from './find.ts'
+import { beginFind, type CompiledFind, compileFind, matchesOf, withoutCollection } from './find.ts'
 import { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
 import { advance } from './steps.ts'
@@ -78,7 +78,9 @@ export async function explainFind(
   options: FindOptions
 ): Promise<Explanation> {
   const find = compileFind(filter, options)
-  if (collection === undefined) return explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0)
+  if (collection === undefined) {
+    return withoutCollection(find, explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0))
+  }
   const control = new Control(options)
   const meter = new Meter()
   const execution = beginFind(collection, find, control, meter)

@@ -4,8 +4,7 @@
 import { all } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
 import { noConstraints } from '../../query/constraints.ts'
-import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
-import { compileProjection } from '../../query/projection.ts'
+import type { CompiledFilter } from '../../query/filter.ts'
 import { type CompiledSort, compileSort } from '../../query/sort.ts'
 import { fromStore } from '../errors.ts'
 import { declaredRead } from '../indexes/plan-read.ts'
@@ -16,11 +15,12 @@ import type { Match } from './confirmer.ts'
 import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
+import { FindExpressions } from './expressions.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
 import { sortedMatches } from './sorted.ts'
-import { advance, end, type Steps } from './steps.ts'
+import { advance, end, type Steps, wait } from './steps.ts'
 
 /** A find as the caller spelled it, checked and compiled. */
 export interface CompiledFind {
@@ -33,6 +33,8 @@ export interface CompiledFind {
   readonly plan: Plan
   /** `'scan'`, `'index'`, or a declared index by its name or its key pattern. */
   readonly hint: unknown
+  /** To be awaited before the filter decides and anything is projected; undefined when there is nothing to load. */
+  readonly prepare: (() => Promise<void>) | undefined
 }
 
 const matchesAll: CompiledFilter = {
@@ -54,19 +56,28 @@ const noSort = compileSort(undefined)
 export function compileFind(filter: unknown, options: FindOptions, compiledFilter?: CompiledFilter): CompiledFind {
   checkReadOptions(options)
   const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
-  const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : compileFilter(filter))
+  const expressions = new FindExpressions(options)
+  const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : expressions.filter(filter))
   const sort = options.sort === undefined ? noSort : compileSort(options.sort)
   // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
   const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
+  const project = expressions.projection(options.projection, filter)
   return {
     filter: compiled,
     sort,
-    project: options.projection === undefined ? undefined : compileProjection(options.projection),
+    project,
     skip: wholeNumber('skip', options.skip, 0),
     limit: wholeNumber('limit', limit, 0) || Number.POSITIVE_INFINITY,
     plan: plan({ bounds: compiled.bounds, ids: compiled.ids, natural: sort.natural, hint }),
-    hint: options.hint
+    hint: options.hint,
+    prepare: expressions.prepare
   }
+}
+
+/** Of a collection that there is not: what is malformed in its expressions is told of all the same. */
+export async function withoutCollection<T>(find: CompiledFind, result: T): Promise<T> {
+  if (find.prepare !== undefined) await find.prepare()
+  return result
 }
 
 /** The execution of a find over a view captured now. */
@@ -85,6 +96,7 @@ export async function readToEnd<T>(
 ): Promise<T | undefined> {
   const execution = beginFind(collection, find, new Control(options), new Meter())
   try {
+    if (find.prepare !== undefined) await find.prepare()
     const result = await advance(read(execution))
     collection.autoRebuild?.noteRead(find, execution.meter)
     return result
@@ -115,6 +127,15 @@ function executionOver(
 
 /** Matches in the order asked for, nothing skipped yet but what the meter was told to be passed over. */
 export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match[]> {
+  return find.prepare === undefined ? preparedMatches(execution, find) : matchesOnceReady(execution, find, find.prepare)
+}
+
+function* matchesOnceReady(execution: Execution, find: CompiledFind, prepare: () => Promise<void>): Steps<Match[]> {
+  yield* wait(prepare())
+  yield* preparedMatches(execution, find)
+}
+
+function preparedMatches(execution: Execution, find: CompiledFind): Steps<Match[]> {
   const { declared } = execution
   if (declared !== undefined) return matchesByIndex(execution, declared, find)
   if (find.sort.keys.length === 0) return findMatches(execution)

@@ -11,7 +11,7 @@ import type { OpenCollection } from '../open-collection.ts'
 import type { ReadOptions } from '../options.ts'
 import { ofOrdinals, uncertain } from './candidates.ts'
 import type { Execution } from './execution.ts'
-import { type CompiledFind, compileFind, matchesOf, readToEnd } from './find.ts'
+import { type CompiledFind, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
 import { PathCounts, type PathSummary } from './path-counts.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
 import {
@@ -38,7 +38,7 @@ export async function pathsFound(
   options: ReadOptions
 ): Promise<PathSummary[]> {
   const find = compileFind(filter, options)
-  if (collection === undefined) return []
+  if (collection === undefined) return withoutCollection(find, [])
   const counts = new PathCounts()
   await readToEnd(collection, find, options, (execution) => countPaths(execution, find, counts))
   return counts.toArray()

@@ -5,8 +5,7 @@
  * malformed one fails with nothing written.
  */
 import { PetalError } from '../../model/errors.ts'
-import type { Document } from '../../model/types.ts'
-import { compileProjection } from '../../query/projection.ts'
+import { type Document, isPlainObject } from '../../model/types.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
 import { documentFromFilter } from '../../query/update/upsert.ts'
 import {
@@ -84,8 +83,8 @@ export function findOneAndUpdateRequest(
   assertBoolean('upsert', options.upsert)
   assertReturnDocument(options.returnDocument)
   const find = compileFind(required(filter), oneOf(options))
-  const project = compileProjection(options.projection)
-  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options, project }
+  if (options.returnDocument === 'after') refusePositional(options.projection)
+  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options, project: projectionOf(find) }
 }
 
 /** @param limit of matches, 0 for none */
@@ -102,7 +101,7 @@ export function findOneAndDeleteRequest(
 ): DeleteRequest & Projected {
   assertOptions(call, options)
   const find = compileFind(required(filter), oneOf(options))
-  return { find, options, project: compileProjection(options.projection) }
+  return { find, options, project: projectionOf(find) }
 }
 
 /** A write says what it is for: a variable that happens to be undefined must not change every document. */
@@ -111,20 +110,34 @@ function required(filter: unknown): unknown {
   throw new PetalError('BadValue', `A write needs a filter, got ${filter}; {} stands for every document`)
 }
 
-/** What is returned of a document does not concern how it is found. */
-function oneOf({ sort, signal, maxTimeMS, hint }: FindOneAndDeleteOptions): FindOptions {
-  return {
-    limit: 1,
-    ...(sort !== undefined && { sort }),
-    ...(signal && { signal }),
-    ...(maxTimeMS !== undefined && { maxTimeMS }),
-    ...(hint && { hint })
-  }
+function oneOf(options: FindOneAndDeleteOptions): FindOptions {
+  return { ...options, limit: 1 }
+}
+
+function projectionOf({ project }: CompiledFind): Projected['project'] {
+  return project ?? ((document) => document)
+}
+
+/** The filter matched the document as it was before. */
+function refusePositional(projection: FindOneAndDeleteOptions['projection']): void {
+  const path = Object.keys(projection ?? {}).find((key) => key.endsWith('.$'))
+  if (path === undefined) return
+  const problem = `The positional projection '${path}' is of the document that the filter matched: it cannot be returned 'after'`
+  throw new PetalError('BadValue', problem, { details: { path } })
 }
 
 /** Made now, while the filter is as it was given; what is wrong with it matters only when nothing matches. */
 function upsertSeed(filter: unknown, { upsert }: UpdateOptions): (() => Document) | undefined {
   if (upsert !== true) return undefined
+  if (hasExpression(filter)) {
+    throw new PetalError(
+      'BadValue',
+      '$expr says nothing of a document that is to be inserted: it cannot be with upsert',
+      {
+        details: { operator: '$expr' }
+      }
+    )
+  }
   try {
     const seed = documentFromFilter(filter)
     return () => seed
@@ -133,4 +146,10 @@ function upsertSeed(filter: unknown, { upsert }: UpdateOptions): (() => Document
       throw error
     }
   }
+}
+
+function hasExpression(filter: unknown): boolean {
+  if (Array.isArray(filter)) return filter.some(hasExpression)
+  if (!isPlainObject(filter)) return false
+  return Object.hasOwn(filter, '$expr') || [filter.$and, filter.$or, filter.$nor].some(hasExpression)
 }

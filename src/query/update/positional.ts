@@ -20,8 +20,8 @@ interface Clause {
 const noOptions = { operator: '$', ignoresBlockedPath: true, isFiltered: () => false }
 
 /**
- * Replaces `$` in paths by the position of the first element that satisfies all of the query's conditions on the array;
- * when no element satisfies all, any of them.
+ * What the positional `$` means, in updates and in projections: the first element that satisfies all of the query's conditions on the
+ * array; when no element satisfies all, any of them.
  */
 export class MatchedPositions {
   readonly #filter: unknown
@@ -31,7 +31,23 @@ export class MatchedPositions {
     this.#filter = filter
   }
 
-  /** @throws PetalError BadValue when the query says nothing about an element of the array */
+  /**
+   * The document with that element alone in the first array on the path, as it is where there is no array.
+   * @throws PetalError BadValue when the query says nothing about an element of the array
+   */
+  withElementAlone(document: Document, components: readonly string[]): Document {
+    const at = depthOfArray(document, components)
+    if (at === undefined) return document
+    const arrayPath = pathOf(components.slice(0, at))
+    const index = this.#indexOf(document, arrayPath)
+    if (index === undefined) {
+      const place = { operator: '$', path: [...components, '$'].join('.') }
+      throw filterError('BadValue', place, 'the positional projection did not find a matching element in the array')
+    }
+    return editAt(document, arrayPath, (array) => [(array as readonly unknown[])[index]], noOptions)
+  }
+
+  /** Replaces `$` in a path by a position. @throws PetalError BadValue when the query says nothing about an element of the array */
   resolve(document: Document, path: UpdatePath, operator: string): UpdatePath {
     const at = path.steps.findIndex(({ kind }) => kind === 'matched')
     if (at < 0) return path
@@ -72,6 +88,21 @@ export class MatchedPositions {
     const fallback = candidates.findIndex((candidate) => clauses.some(({ matches }) => matches(candidate)))
     return fallback < 0 ? undefined : fallback
   }
+}
+
+/** How many components lead to an array; undefined when they lead to none. */
+function depthOfArray(document: Document, components: readonly string[]): number | undefined {
+  let value: unknown = document
+  for (let at = 0; at <= components.length; at++) {
+    if (Array.isArray(value)) return at
+    if (!isPlainObject(value)) return undefined
+    value = Object.hasOwn(value, components[at] ?? '') ? value[components[at] as string] : undefined
+  }
+  return undefined
+}
+
+function pathOf(components: readonly string[]): UpdatePath {
+  return { text: components.join('.'), steps: components.map((name) => ({ kind: 'field', name })) }
 }
 
 function clausesOf(filter: unknown): Clause[] {

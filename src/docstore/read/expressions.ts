@@ -1,0 +1,59 @@
+/**
+ * Where a find has expressions: `$expr` in its filter, and fields that are computed. Operators are loaded when the first find that has
+ * some is run.
+ */
+import { Expressions } from '../../aggregate/expression.ts'
+import { isVariableName } from '../../aggregate/expression-compile.ts'
+import { compileFindProjection } from '../../aggregate/reshape.ts'
+import { PetalError } from '../../model/errors.ts'
+import { type Document, isPlainObject } from '../../model/types.ts'
+import { describeType } from '../../query/errors.ts'
+import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
+import type { ReadOptions } from '../options.ts'
+
+/** The parts of a find that may have expressions. */
+export class FindExpressions {
+  readonly #options: Pick<ReadOptions, 'let'>
+  /** Made for the first expression: most finds have none. */
+  #expressions: Expressions | undefined
+
+  constructor(options: Pick<ReadOptions, 'let'>) {
+    this.#options = options
+  }
+
+  /** Loads operators; undefined when there are none. */
+  get prepare(): (() => Promise<void>) | undefined {
+    const expressions = this.#expressions
+    return expressions?.needsLoading ? () => expressions.load() : undefined
+  }
+
+  /** @throws PetalError for what is malformed; an operator that there is not fails prepare() */
+  filter(filter: unknown): CompiledFilter {
+    return compileFilter(filter, {
+      expression: (expression) => this.#get().condition(expression, { stage: '$expr' })
+    })
+  }
+
+  /** @param filter tells which element the positional `$` means */
+  projection(spec: unknown, filter: unknown): ((document: Document) => Document) | undefined {
+    return spec === undefined ? undefined : compileFindProjection(spec, filter, () => this.#get())
+  }
+
+  #get(): Expressions {
+    this.#expressions ??= expressionsOf(this.#options)
+    return this.#expressions
+  }
+}
+
+/** Expressions that know what the option `let` tells. @throws PetalError BadValue unless it is an object of values by name */
+export function expressionsOf(options: Pick<ReadOptions, 'let'>): Expressions {
+  const values: unknown = options.let ?? {}
+  if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)
+  const bad = Object.keys(values).find((name) => !isVariableName(name))
+  if (bad !== undefined) throw badLet(`names variables that begin with a small letter, not '${bad}'`)
+  return new Expressions(values)
+}
+
+function badLet(problem: string): PetalError {
+  return new PetalError('BadValue', `let ${problem}`, { details: { option: 'let' } })
+}

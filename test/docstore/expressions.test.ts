@@ -1,0 +1,247 @@
+/** Expressions in finds: `$expr` in filters, fields that are computed, and the positional `$` of projections. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type Document, open } from '../../src/index.ts'
+import { rejects, scratchPath } from './scratch.ts'
+
+const documents: readonly Document[] = Array.from({ length: 400 }, (_, i) => ({
+  _id: i,
+  spent: i % 37,
+  budget: i % 11,
+  user: { name: `u${i % 50}`, langs: i % 3 === 0 ? ['en', 'de'] : ['fr'] },
+  marks: [
+    { of: 'x', mark: i % 7 },
+    { of: 'y', mark: i % 5 }
+  ]
+}))
+
+async function withDocuments(run: (db: Database) => Promise<void>): Promise<void> {
+  for (const open of openings) {
+    const db = await open()
+    try {
+      await db.insertMany(structuredClone(documents))
+      await run(db)
+    } finally {
+      await db.close()
+    }
+  }
+}
+
+const openings = [
+  () => open('memory', { store: 'memory', index: { segmentBits: 512 } }),
+  () => open(scratchPath(), { index: { segmentBits: 512 } })
+]
+
+const overspent = { $expr: { $gt: ['$spent', '$budget'] } }
+const isOverspent = (document: Document): boolean => (document.spent as number) > (document.budget as number)
+const ids = (found: readonly Document[]): unknown[] => found.map(({ _id }) => _id)
+
+test('$expr compares fields of a document with each other, in every read', () =>
+  withDocuments(async (db) => {
+    const expected = documents.filter(isOverspent)
+    assert.equal(ids(await db.find(overspent).toArray()), ids(expected))
+    assert.is(await db.countDocuments(overspent), expected.length)
+    assert.equal(await db.findOne(overspent), expected[0])
+    assert.equal(
+      await db.distinct('spent', overspent),
+      [...new Set(expected.map(({ spent }) => spent))].sort((a, b) => Number(a) - Number(b))
+    )
+    assert.is((await db.paths(overspent)).find(({ path }) => path === 'spent')?.documents, expected.length)
+    assert.equal(
+      ids(
+        await db
+          .find({ 'user.name': 'u7', ...overspent })
+          .sort({ _id: -1 })
+          .limit(2)
+          .toArray()
+      ),
+      ids(expected.filter(({ user }) => (user as Document).name === 'u7').reverse()).slice(0, 2)
+    )
+    assert.equal(
+      ids(await db.find({ $nor: [overspent] }).toArray()),
+      ids(documents.filter((each) => !isOverspent(each)))
+    )
+    assert.equal(
+      ids(await db.find({ $or: [overspent, { _id: 0 }] }).toArray()),
+      ids(documents.filter((each) => each._id === 0 || isOverspent(each)))
+    )
+    const { index, executionStats } = await db.find(overspent).explain()
+    assert.equal(index.unbounded, ['$expr'])
+    assert.is(executionStats.nReturned, expected.length)
+  }))
+
+test('comparisons with constants are narrowed by the index', () =>
+  withDocuments(async (db) => {
+    const filter = {
+      $expr: { $and: [{ $eq: ['$user.name', '$$who'] }, { $lt: ['$spent', 9] }, { $ne: ['$budget', '$spent'] }] }
+    }
+    const found = await db.find(filter, { let: { who: 'u7' } }).toArray()
+    const isWanted = ({ user, spent, budget }: Document): boolean =>
+      (user as Document).name === 'u7' && (spent as number) < 9 && spent !== budget
+    assert.equal(found, documents.filter(isWanted))
+    const { index } = await db.find(filter, { let: { who: 'u7' } }).explain()
+    assert.ok(index.candidates <= 8, `${index.candidates} candidates`)
+    assert.equal(ids(await db.find({ $expr: { $eq: ['$_id', 5] } }).toArray()), [5])
+    assert.is((await db.find({ $expr: { $eq: ['$_id', 5] } }).explain()).index.documentsFetched, 1)
+  }))
+
+test('writes take $expr, in the order of the calls', () =>
+  withDocuments(async (db) => {
+    const expected = documents.filter(isOverspent).length
+    const updating = db.updateMany(overspent, { $set: { isOver: true } })
+    const inserting = db.insertOne({ _id: 'late', spent: 9, budget: 1 })
+    const deleting = db.deleteMany({ $expr: { $eq: [{ $mod: ['$spent', 2] }, 1] } })
+    assert.is((await updating).modifiedCount, expected)
+    await inserting
+    assert.is((await deleting).deletedCount, documents.filter(({ spent }) => (spent as number) % 2 === 1).length + 1)
+    assert.is(
+      await db.countDocuments({ isOver: true }),
+      documents.filter((each) => isOverspent(each) && (each.spent as number) % 2 === 0).length
+    )
+    const changed = await db.findOneAndUpdate(
+      { $expr: { $eq: [{ $strLenCP: '$user.name' }, 3] } },
+      { $set: { long: true } },
+      { returnDocument: 'after' }
+    )
+    assert.is(changed?.long, true)
+    await db.updateOne({ ...overspent, 'marks.of': 'y' }, { $set: { 'marks.$.mark': 99 } })
+    assert.is(await db.countDocuments({ marks: { $elemMatch: { of: 'y', mark: 99 } } }), 1)
+  }))
+
+test('what is malformed is told before a document is read, whether there is a collection or not', () =>
+  withDocuments(async (db) => {
+    for (const collection of [db, db.collection('none')]) {
+      const unknown = { $expr: { $there: ['$a', 1] } }
+      const calls: (() => Promise<unknown>)[] = [
+        () => collection.find(unknown).toArray(),
+        () => collection.findOne(unknown),
+        () => collection.countDocuments(unknown),
+        () => collection.distinct('a', unknown),
+        () => collection.paths(unknown),
+        () => collection.find(unknown).explain()
+      ]
+      for (const call of calls)
+        assert.match((await rejects(call(), 'InvalidPipelineOperator')).message, /^\$expr: .*\$there/)
+      await rejects(collection.find({ $expr: '$$nobody' }).toArray(), 'FailedToParse')
+      await rejects(
+        collection
+          .find({ a: 1 }, { let: { Big: 1 } })
+          .toArray()
+          .then(() => collection.find({ $expr: '$$Big' }, { let: { Big: 1 } }).toArray()),
+        'BadValue'
+      )
+    }
+    await rejects(db.deleteMany({ $expr: { $there: 1 } }), 'InvalidPipelineOperator')
+    await rejects(db.updateOne({ $and: [overspent] }, { $set: { a: 1 } }, { upsert: true }), 'BadValue')
+    await rejects(db.find({ a: { $elemMatch: { $expr: true } } }).toArray(), 'BadValue')
+    const failing = await rejects(db.find({ $expr: { $divide: ['$spent', '$user'] } }).toArray(), 'BadValue')
+    assert.match(failing.message, /^\$expr: /)
+    assert.is(await db.countDocuments(), documents.length)
+  }))
+
+test('a cursor sees the state of its first pull, though operators have to be loaded', () =>
+  withDocuments(async (db) => {
+    const reading = db.find({ $expr: { $gte: [{ $abs: '$_id' }, 398] } }).toArray()
+    const deleting = db.deleteMany({})
+    assert.equal(ids(await reading), [398, 399])
+    await deleting
+  }))
+
+test('a projection computes fields beside those that are kept', () =>
+  withDocuments(async (db) => {
+    const project = async (projection: Document): Promise<unknown> => db.findOne({ _id: 3 }, { projection })
+    assert.equal(await project({ spent: 1, left: { $subtract: ['$budget', '$spent'] } }), { _id: 3, spent: 3, left: 0 })
+    assert.equal(await project({ _id: 0, name: '$user.name' }), { name: 'u3' })
+    assert.equal(await project({ n: { $literal: 1 }, 'user.first': { $first: '$user.langs' } }), {
+      _id: 3,
+      n: 1,
+      user: { first: 'en' }
+    })
+    assert.equal(await project({ user: { name: 1, count: { $size: '$user.langs' } } }), {
+      _id: 3,
+      user: { name: 'u3', count: 2 }
+    })
+    assert.equal(await project({ marks: { $slice: 1 }, all: { $size: '$marks' } }), {
+      _id: 3,
+      marks: [{ of: 'x', mark: 3 }],
+      all: 2
+    })
+    assert.equal(await project({ marks: { $elemMatch: { of: 'y' } }, here: 'now' }), {
+      _id: 3,
+      marks: [{ of: 'y', mark: 3 }],
+      here: 'now'
+    })
+    assert.equal(await project({ none: '$nothing' }), { _id: 3 })
+    const returned = await db.findOneAndUpdate(
+      { _id: 3 },
+      { $inc: { spent: 1 } },
+      { projection: { _id: 0, twice: { $add: ['$spent', '$spent'] } }, returnDocument: 'after' }
+    )
+    assert.equal(returned, { twice: 8 })
+    const rows = await db
+      .find({ spent: 5 })
+      .sort({ _id: 1 })
+      .limit(2)
+      .project({ _id: 0, tens: { $multiply: ['$_id', 10] } })
+      .toArray()
+    assert.equal(rows, [{ tens: 50 }, { tens: 420 }])
+  }))
+
+test('a projection that contradicts itself is refused', () =>
+  withDocuments(async (db) => {
+    const refuses = async (
+      projection: Document,
+      code: Parameters<typeof rejects>[1],
+      message: RegExp
+    ): Promise<void> => {
+      assert.match((await rejects(db.find({}, { projection }).toArray(), code)).message, message)
+    }
+    await refuses({ a: 0, b: '$c' }, 'BadValue', /exclusion on field a in inclusion/)
+    await refuses({ 'a.b': 1, a: '$c' }, 'BadValue', /collision at 'a'/)
+    await refuses({ a: '$b', 'a.c': '$c' }, 'BadValue', /collision at 'a\.c'/)
+    await refuses({ a: { $there: 1 } }, 'InvalidPipelineOperator', /^projection: .*\$there/)
+    await refuses({ a: { $add: [1], $subtract: [1, 1] } }, 'FailedToParse', /^projection: /)
+    await refuses({ a: { $meta: 'textScore' } }, 'CommandNotSupported', /\$meta/)
+    await refuses({ a: '$$nobody' }, 'FailedToParse', /\$\$nobody/)
+  }))
+
+test('the positional $ keeps the element that the filter matched', () =>
+  withDocuments(async (db) => {
+    const read = (filter: Document, projection: Document): Promise<unknown> => db.findOne(filter, { projection })
+    assert.equal(await read({ _id: 3, 'marks.of': 'y' }, { 'marks.$': 1 }), { _id: 3, marks: [{ of: 'y', mark: 3 }] })
+    assert.equal(await read({ _id: 3, 'user.langs': 'de' }, { 'user.langs.$': true, _id: 0 }), {
+      user: { langs: ['de'] }
+    })
+    assert.equal(await read({ _id: 3, marks: { $elemMatch: { mark: 3, of: 'y' } } }, { 'marks.mark.$': 1 }), {
+      _id: 3,
+      marks: [{ mark: 3 }]
+    })
+    assert.equal(await read({ _id: 3 }, { 'spent.$': 1 }), { _id: 3, spent: 3 })
+    assert.equal(await read({ _id: 3, 'marks.of': 'y' }, { 'marks.$': 1, n: { $size: '$marks' } }), {
+      _id: 3,
+      marks: [{ of: 'y', mark: 3 }],
+      n: 2
+    })
+    await rejects(read({ _id: 3 }, { 'marks.$': 1 }), 'BadValue')
+    await rejects(read({ marks: 1 }, { 'marks.$': 1, 'user.langs.$': 1 }), 'BadValue')
+    await rejects(read({ marks: 1 }, { 'marks.$': 0 }), 'BadValue')
+    const change = { $set: { 'marks.$.mark': 50 } }
+    assert.equal(await db.findOneAndUpdate({ _id: 3, 'marks.of': 'y' }, change, { projection: { 'marks.$': 1 } }), {
+      _id: 3,
+      marks: [{ of: 'y', mark: 3 }]
+    })
+    await rejects(
+      db
+        .findOneAndUpdate({ _id: 3, 'marks.of': 'y' }, change, {
+          projection: { 'marks.$': 1 },
+          returnDocument: 'after'
+        })
+        .then(
+          () => undefined,
+          (error: unknown) => Promise.reject(error)
+        ),
+      'BadValue'
+    )
+  }))
+
+test.run()
