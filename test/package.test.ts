@@ -1,5 +1,6 @@
 /** The package can be installed from a clone. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 
@@ -24,6 +25,24 @@ test('npm ci finds in the lock file what every package asks for, those of other 
   for (const [place, { dependencies, optionalDependencies }] of Object.entries(lock.packages)) {
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
       assert.ok(isLocked(name, place), `${place} needs ${name}`)
+    }
+  }
+})
+
+test('the sources import nothing that the package does not depend on', () => {
+  const text = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const { dependencies } = JSON.parse(text('../package.json')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  const files = readdirSync(new URL('../src', import.meta.url), { recursive: true }).map(String)
+  for (const file of files.filter((each) => each.endsWith('.ts') && !each.includes('assembly'))) {
+    const imports = text(`../src/${file}`).matchAll(/^(?!\s*\*).*?(?:\bfrom |\bimport\(|^import )'([\w@][^']*)'/gm)
+    for (const [, specifier = ''] of imports) {
+      const name = specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/')
+      assert.ok(isBuiltin(specifier) || name in dependencies, `${file} imports ${specifier}`)
     }
   }
 })

@@ -1,5 +1,6 @@
 /**
- * What `$group` makes of each group's values, one value at a time: no document is held for it.
+ * What `$group` makes of each group's values, and `$setWindowFields` of those of a window, one value at a time: no document is held
+ * for it.
  */
 import { compareValues } from '../model/compare.ts'
 import { toDouble } from '../model/numbers.ts'
@@ -11,10 +12,11 @@ import { type GroupKey, groupKey } from './group-key.ts'
 export interface Accumulator {
   /** @returns whether the value is kept: it counts against the memory of the stage */
   add(value: unknown): boolean
+  /** Of the values so far; later ones do not change it. */
   result(): unknown
 }
 
-type AccumulatorClass = new () => Accumulator
+export type AccumulatorClass = new () => Accumulator
 
 class Sum implements Accumulator {
   readonly #sum = new ExactSum()
@@ -111,7 +113,7 @@ class List implements Accumulator {
   }
 
   result(): unknown {
-    return this.#values
+    return [...this.#values]
   }
 }
 
@@ -157,7 +159,7 @@ class Merged implements Accumulator {
   }
 
   result(): unknown {
-    return this.#merged
+    return { ...this.#merged }
   }
 }
 
@@ -212,8 +214,6 @@ const accumulators: ReadonlyMap<string, AccumulatorClass> = new Map<string, Accu
   ['$stdDevPop', PopulationDeviation],
   ['$stdDevSamp', SampleDeviation]
 ])
-
-export const accumulatorNames: readonly string[] = [...accumulators.keys()]
 
 /** undefined for those that take a group's documents together. */
 export function accumulatorClass(name: string): AccumulatorClass | undefined {

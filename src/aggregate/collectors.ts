@@ -1,9 +1,8 @@
-/** Stages that hold documents until the last has come: `$sort`, `$sample`, `$count`, and what mingo runs. */
+/** Stages that hold documents until the last has come: `$sort`, `$sample`, `$count`. */
 import { estimateBytes, type MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import { type CompiledSort, FullSort, TopK } from '../query/sort.ts'
-import { evaluationError, type StagePlace } from './errors.ts'
-import type { Expressions } from './expression.ts'
+import type { StagePlace } from './errors.ts'
 import { stageBudget } from './group.ts'
 import type { Collector } from './stage.ts'
 
@@ -84,35 +83,5 @@ export class Counter implements Collector {
 
   *results(): Iterable<Document> {
     if (this.#count > 0) yield { [this.#field]: this.#count }
-  }
-}
-
-/** `$setWindowFields`, over all documents. */
-export class WindowFields implements Collector {
-  readonly #place: StagePlace
-  readonly #spec: unknown
-  readonly #expressions: Expressions
-  readonly #budget: MemoryBudget
-  readonly #documents: Document[] = []
-
-  constructor(place: StagePlace, spec: unknown, expressions: Expressions) {
-    this.#place = place
-    this.#spec = spec
-    this.#expressions = expressions
-    this.#budget = stageBudget(place)
-  }
-
-  add(document: Document): void {
-    this.#budget.change(estimateBytes(document))
-    this.#documents.push(document)
-  }
-
-  *results(): Iterable<Document> {
-    if (this.#documents.length === 0) return
-    try {
-      yield* this.#expressions.engine.setWindowFields(this.#place, this.#spec, this.#documents)
-    } catch (error) {
-      throw evaluationError(this.#place, error)
-    }
   }
 }

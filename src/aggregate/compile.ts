@@ -6,7 +6,7 @@ import { type CompiledFilter, compileFilter } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
-import { Counter, Sample, Sorter, WindowFields } from './collectors.ts'
+import { Counter, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
 import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
@@ -23,7 +23,7 @@ import {
   projection,
   unsetProjection
 } from './reshape.ts'
-import type { LeadingRead, Pipeline, SpelledRead, Stage } from './stage.ts'
+import type { Collector, LeadingRead, Pipeline, SpelledRead, Stage } from './stage.ts'
 import { compileUnwind } from './unwind.ts'
 
 /**
@@ -147,9 +147,15 @@ function compileStage(
     case '$unionWith':
       return { place, kind: 'union', from: compileUnion(spec, place, expressions, inner) }
     default: {
-      const copy = copyOf(objectOf(spec, place), place)
-      expressions.requireEngine()
-      return { place, kind: 'collect', begin: () => new WindowFields(place, copy, expressions) }
+      const copy = copyOf(objectOf(spec, place), place) as Document
+      let begin: (() => Collector) | undefined
+      // Few pipelines have windows: what they take is loaded with the operators.
+      expressions.require(place, async (compiler) => {
+        const { compileWindows, WindowFields } = await import('./windows/stage.ts')
+        const windowing = compileWindows(copy, place, compiler)
+        begin = () => new WindowFields(windowing)
+      })
+      return { place, kind: 'collect', begin: () => (begin as () => Collector)() }
     }
   }
 }

@@ -48,12 +48,7 @@ export class ExactSum {
   /** 0 when nothing was added. */
   total(): number | bigint | Decimal128 {
     if (this.#isDecimal) return this.#isSpecial ? this.#special128() : toDecimal128(this.#decimalTotal())
-    if (this.#longs === undefined) return this.#double()
-    if (this.#isInteger && Number.isSafeInteger(this.#high)) {
-      const sum = this.#longs + BigInt(this.#high)
-      return BigInt.asIntN(64, sum) === sum ? sum : Number(sum)
-    }
-    return this.#double() + Number(this.#longs)
+    return totalOf(this.#double(), this.#isInteger, this.#longs)
   }
 
   /** null when nothing was added. */
@@ -82,10 +77,8 @@ export class ExactSum {
       return
     }
     if (this.#isInteger && !Number.isSafeInteger(value)) this.#isInteger = false
-    // Knuth's sum of two: the error of the addition is itself a double.
     const sum = this.#high + value
-    const shadow = sum - this.#high
-    this.#low += this.#high - (sum - shadow) + (value - shadow)
+    this.#low += roundingError(this.#high, value, sum)
     this.#high = sum
   }
 
@@ -115,4 +108,22 @@ export class ExactSum {
   #special128(): Decimal128 {
     return Decimal128.fromString(String((this.#specialDecimal ?? 0) + this.#double()))
   }
+}
+
+/** Of `a + b`, by Knuth: it is itself a double, unless the sum is beyond all doubles. */
+export function roundingError(a: number, b: number, sum: number): number {
+  const shadow = sum - a
+  return a - (sum - shadow) + (b - shadow)
+}
+
+/**
+ * @param doubles what they add up to
+ * @param isInteger whether all of them are
+ * @param longs undefined where there are no 64-bit integers
+ */
+export function totalOf(doubles: number, isInteger: boolean, longs: bigint | undefined): number | bigint {
+  if (longs === undefined) return doubles
+  if (!isInteger || !Number.isSafeInteger(doubles)) return doubles + Number(longs)
+  const sum = longs + BigInt(doubles)
+  return BigInt.asIntN(64, sum) === sum ? sum : Number(sum)
 }

@@ -6,10 +6,8 @@
  * 2. An expression is copied: changing it later changes nothing.
  * 3. What is malformed is found by compile() or load(), before a document is read.
  */
-import { PetalError } from '../model/errors.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { ExpressionCondition } from '../query/parse.ts'
-import type { Engine } from './engine.ts'
 import { evaluationError, type Place, stageError } from './errors.ts'
 import { compileExpression, type Expression } from './expression-compile.ts'
 import { impliedByFilter, impliedFilter } from './implied-filter.ts'
@@ -17,9 +15,11 @@ import type { OperatorCompiler } from './operators/compiler.ts'
 
 const maxDepth = 100
 
+type Prepare = (compiler: OperatorCompiler) => void | Promise<void>
+
 interface ToPrepare {
   readonly place: Place
-  readonly prepare: (compiler: OperatorCompiler) => void
+  readonly prepare: Prepare
   /** Names of variables that are known there. */
   readonly names: ReadonlySet<string>
 }
@@ -32,8 +32,6 @@ export class Expressions {
   /** Those that have one value from now on. */
   readonly #constants: Map<string, unknown>
   readonly #toPrepare: ToPrepare[] = []
-  #needsEngine = false
-  #engine: Engine | undefined
   #now: Date | undefined
   #loading: Promise<void> | undefined
 
@@ -45,16 +43,10 @@ export class Expressions {
   }
 
   get needsLoading(): boolean {
-    return this.#toPrepare.length > 0 || this.#needsEngine
+    return this.#toPrepare.length > 0
   }
 
-  /** REQUIRES: load() was awaited, and something asked for the engine before. */
-  get engine(): Engine {
-    if (this.#engine !== undefined) return this.#engine
-    throw new PetalError('InternalError', 'The engine of stages is not loaded')
-  }
-
-  /** Loads operators and compiles what has some, and the engine if a stage needs it. @throws PetalError that names the stage */
+  /** Loads operators and compiles what has some. @throws PetalError that names the stage */
   load(): Promise<void> {
     this.#loading ??= this.#load()
     return this.#loading
@@ -74,14 +66,9 @@ export class Expressions {
     }
   }
 
-  /** Asks for operators: `prepare` is given them before the pipeline runs. */
-  require(place: Place, prepare: (compiler: OperatorCompiler) => void): void {
+  /** Asks for operators: `prepare` is given them before the pipeline runs, and may load more. */
+  require(place: Place, prepare: Prepare): void {
     this.#toPrepare.push({ place, prepare, names: new Set(this.#names) })
-  }
-
-  /** Asks for the engine of stages. */
-  requireEngine(): void {
-    this.#needsEngine = true
   }
 
   /** @throws PetalError that names the stage, here and when the expression is evaluated */
@@ -118,15 +105,12 @@ export class Expressions {
     const { OperatorCompiler } = await import('./operators/compiler.ts')
     for (const { place, prepare, names } of this.#toPrepare) {
       const variable = (name: string): Expression => this.#variable(name, names, place)
-      this.#run(place, () => prepare(new OperatorCompiler({ place, variable })))
+      try {
+        await prepare(new OperatorCompiler({ place, variable }))
+      } catch (error) {
+        throw evaluationError(place, error)
+      }
     }
-    if (!this.#needsEngine) return
-    const { Engine } = await import('./engine.ts')
-    // What a stage of the engine has inside is compiled when it runs: its variables are there by then.
-    this.#engine = await Engine.load(this.variables, (place) => {
-      const variable = (name: string): Expression => this.#variable(name, new Set(Object.keys(this.variables)), place)
-      return new OperatorCompiler({ place, variable })
-    })
   }
 
   #variable(name: string, names: ReadonlySet<string>, place: Place): Expression {
@@ -155,14 +139,12 @@ export class Expressions {
     this.require(place, (compiler) => {
       compiled = compiler.operation(name, argument)
     })
-    return (document) => this.#run(place, () => (compiled as Expression)(document))
-  }
-
-  #run<T>(place: Place, task: () => T): T {
-    try {
-      return task()
-    } catch (error) {
-      throw evaluationError(place, error)
+    return (document) => {
+      try {
+        return (compiled as Expression)(document)
+      } catch (error) {
+        throw evaluationError(place, error)
+      }
     }
   }
 }

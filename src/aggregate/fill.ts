@@ -6,21 +6,17 @@
  * 1. What has a value keeps it.
  * 2. Methods see the documents as they came in, values those that the methods have filled.
  */
-import type { PlainNumber } from '../model/arithmetic.ts'
-import { compareValues, equalValues } from '../model/compare.ts'
-import { PetalError } from '../model/errors.ts'
-import { unwrapNumber } from '../model/numbers.ts'
-import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
-import { type CompiledSort, compileSort } from '../query/sort.ts'
+import type { CompiledSort } from '../query/sort.ts'
 import { checkKeys, objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import { isNil } from './expression-values.ts'
 import { compileFieldPath } from './field-path.ts'
-import { HeldDocuments } from './held.ts'
-import { interpolate, type Point } from './interpolation.ts'
+import { carried, type Filling, interpolated } from './gap-filling.ts'
+import { compileSortBy, OrderedPartitions, type Ordering } from './ordered-partitions.ts'
 import { partitionByPaths, partitionPaths } from './partition.ts'
 import { withValueAt } from './set-path.ts'
 import type { Collector, Stage } from './stage.ts'
@@ -31,59 +27,40 @@ interface Target {
   readonly current: Expression
 }
 
-interface Methods {
-  readonly place: StagePlace
-  readonly partitionOf: Expression
-  readonly sort: CompiledSort
+interface Methods extends Ordering {
   readonly fields: readonly (Target & { readonly method: Method })[]
   readonly fillValues: (document: Document) => Document
 }
 
 type Method = 'locf' | 'linear'
-type Key = readonly [partition: unknown, sort: ReturnType<CompiledSort['keyOf']>]
-
-/** Values for a partition's documents; undefined for those that keep theirs. May be interrupted wherever it yields. */
-type Fill = Generator<undefined, readonly unknown[]>
 
 class Filled implements Collector {
   readonly #methods: Methods
-  readonly #held: HeldDocuments<Key>
+  readonly #partitions: OrderedPartitions
 
   constructor(methods: Methods) {
-    const { place, sort } = methods
     this.#methods = methods
-    this.#held = new HeldDocuments(place, (a, b) => compareValues(a[0], b[0]) || sort.compareKeys(a[1], b[1]))
+    this.#partitions = new OrderedPartitions(methods)
   }
 
   add(document: Document): void {
-    const { place, partitionOf, sort } = this.#methods
-    const partition = partitionOf(document)
-    if (Array.isArray(partition)) throw stageError('BadValue', place, 'partitionBy must not give an array')
-    this.#held.add(document, [partition, sort.keyOf(document)])
+    this.#partitions.add(document)
   }
 
   *results(): Iterable<Document | undefined> {
-    const held = yield* this.#held.inOrder()
-    let documents: Document[] = []
-    let partition: unknown
-    for (const { document, key } of held) {
-      if (documents.length > 0 && !equalValues(key[0], partition)) {
-        yield* this.#filled(documents)
-        documents = []
-      }
-      partition = key[0]
-      documents.push(document)
-      yield undefined
+    for (const partition of this.#partitions.inOrder()) {
+      if (partition === undefined) yield undefined
+      else yield* this.#filled(partition.documents)
     }
-    yield* this.#filled(documents)
   }
 
   *#filled(documents: readonly Document[]): Iterable<Document | undefined> {
     const { fields, fillValues } = this.#methods
     const columns: { readonly components: readonly string[]; readonly values: readonly unknown[] }[] = []
     for (const field of fields) {
-      const values = yield* field.method === 'locf' ? carried(documents, field) : this.#between(documents, field)
-      columns.push({ components: field.components, values })
+      const { components, current, method } = field
+      const values = yield* method === 'locf' ? carried(documents, current) : this.#between(documents, field)
+      columns.push({ components, values })
     }
     for (const [i, document] of documents.entries()) {
       let result = document
@@ -94,72 +71,10 @@ class Filled implements Collector {
     }
   }
 
-  *#between(documents: readonly Document[], { components, current }: Target): Fill {
+  #between(documents: readonly Document[], { components, current }: Target): Filling {
     const { place, sort } = this.#methods
     const path = sort.keys[0]?.path as string
-    const placeOf = compileFieldPath(path)
-    const values: unknown[] = []
-    let before: unknown
-    let left: Point | undefined
-    /** Places of those that wait for the point on the right. */
-    let waiting: PlainNumber[] = []
-    for (const document of documents) {
-      const at = placeOf(document)
-      checkPlace(at, before, path, place)
-      before = at
-      const x = at instanceof Date ? at.getTime() : unwrapNumber(at as Numeric)
-      const y = current(document)
-      if (isNil(y)) {
-        values.push(null)
-        waiting.push(x)
-      } else {
-        if (typeOf(y) !== Type.number) {
-          const found = `'${components.join('.')}' is a ${describeType(y)}`
-          throw stageError('BadValue', place, `linear takes numbers, null and missing: ${found}`)
-        }
-        const right = { x, y: unwrapNumber(y as Numeric) }
-        const start = values.length - waiting.length
-        for (const [i, each] of waiting.entries()) {
-          if (left !== undefined) values[start + i] = interpolate(left, right, each)
-        }
-        values.push(undefined)
-        waiting = []
-        left = right
-      }
-      yield undefined
-    }
-    return values
-  }
-}
-
-/** The last value before each. */
-function* carried(documents: readonly Document[], { current }: Target): Fill {
-  const values: unknown[] = []
-  let last: unknown = null
-  for (const document of documents) {
-    const value = current(document)
-    values.push(isNil(value) ? last : undefined)
-    if (!isNil(value)) last = value
-    yield undefined
-  }
-  return values
-}
-
-/** @param before the one before it in the partition, undefined for the first */
-function checkPlace(at: unknown, before: unknown, path: string, place: StagePlace): void {
-  const type = at === undefined ? undefined : typeOf(at)
-  if (type !== Type.number && type !== Type.date) {
-    const found = at === undefined ? 'missing' : describeType(at)
-    throw stageError('BadValue', place, `linear needs numbers or dates to sort by: '${path}' is ${found}`)
-  }
-  if (before === undefined) return
-  if (type !== typeOf(before)) throw stageError('BadValue', place, `'${path}' mixes numbers and dates in one partition`)
-  if (equalValues(at, before)) {
-    throw stageError(
-      'BadValue',
-      place,
-      `linear needs values that differ to sort by: '${path}' has one twice in a partition`
-    )
+    return interpolated(documents, { place, method: 'linear', current, what: `'${components.join('.')}'`, path })
   }
 }
 
@@ -219,16 +134,4 @@ function compilePartition(fill: Document, place: StagePlace, expressions: Expres
   const isReference = typeof partitionBy === 'string' && partitionBy.startsWith('$')
   if (isReference || isPlainObject(partitionBy)) return expressions.compile(partitionBy, place)
   throw stageError('BadValue', place, 'partitionBy must be a path that begins with $, or an object')
-}
-
-/** Without one documents keep the order in which they come. */
-function compileSortBy(sortBy: unknown, place: StagePlace): CompiledSort {
-  try {
-    const sort = compileSort(sortBy === undefined ? undefined : objectOf(sortBy, place))
-    if (sort.natural === undefined) return sort
-  } catch (error) {
-    if (!(error instanceof PetalError)) throw error
-    throw error.details.stage === undefined ? stageError(error.codeName, place, error.message, error) : error
-  }
-  throw stageError('BadValue', place, 'sortBy cannot be $natural')
 }

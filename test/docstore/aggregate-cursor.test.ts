@@ -1,5 +1,4 @@
 /** A pipeline's cursor: lazy, of one moment, single use; and what ends it. */
-import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
@@ -16,20 +15,6 @@ test.before(async () => {
 })
 
 test.after(() => db.close())
-
-// First: the tests below load it.
-test('opening, finding and pipelines without $setWindowFields do not load mingo', async () => {
-  const { cache } = createRequire(import.meta.url)
-  const isLoaded = (): boolean => Object.keys(cache).some((file) => /node_modules.mingo/.test(file))
-  await db.find({ n: 3 }).toArray()
-  const groups = await db.aggregate([{ $group: { _id: '$n', sum: { $sum: '$_id' } } }, { $sort: { _id: 1 } }]).toArray()
-  assert.equal(groups[0], { _id: 0, sum: 49_500 })
-  await db.aggregate([{ $project: { x: { $add: ['$n', 1] } } }]).toArray()
-  await db.aggregate([{ $bucketAuto: { groupBy: '$n', buckets: 2 } }]).toArray()
-  assert.is(isLoaded(), false)
-  await db.aggregate([{ $setWindowFields: { output: { all: { $sum: '$n' } } } }]).toArray()
-  assert.is(isLoaded(), true)
-})
 
 test('nothing is read and nothing fails before the first pull', async () => {
   const fresh = await open('unused', { store: 'memory' })

@@ -269,7 +269,7 @@ test('accumulators of so many values, of numbers of all kinds, and how many a gr
   ])
 })
 
-test('windows of mingo evaluate our operators and accumulators, with variables of $lookup', async () => {
+test('windows evaluate operators, and accumulators of groups, with variables of $lookup', async () => {
   const windows = await overPeople(
     {
       $setWindowFields: {

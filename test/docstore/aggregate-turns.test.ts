@@ -56,6 +56,7 @@ test('each stage that has many documents before it or behind it has turns for th
     [[unwind, { $sort: { n: 1 } }, { $group: { _id: null, n: { $max: '$n' } } }], 4],
     [[unwind, { $densify: { field: 'n', range: { step: 1, bounds: [0, 1000] } } }, { $group: { _id: null } }], 4],
     [[unwind, { $fill: { output: { x: { method: 'locf' } } } }, { $group: { _id: null } }], 5],
+    [[unwind, { $setWindowFields: { output: { x: { $sum: '$n' } } } }, { $group: { _id: null } }], 5],
     [[unwind, { $bucketAuto: { groupBy: '$n', buckets: 9 } }], 3],
     [[unwind, { $facet: { a: [{ $group: { _id: null, n: { $max: '$n' } } }] } }], 4]
   ]

@@ -19,10 +19,7 @@ export const arithmeticOperators: Operators = {
   }),
   $divide: over(2, 2, (values, name) => {
     const pair = dividing(values, name)
-    if (pair === null) return null
-    const [dividend, divisor] = pair
-    if (!isDecimal(pair)) return Number(dividend) / Number(divisor)
-    return inDecimals(pair, divideDecimals, (a, b) => a / b)
+    return pair === null ? null : quotient(...pair)
   }),
   $mod: over(2, 2, (values, name) => {
     const pair = dividing(values, name)
@@ -61,8 +58,8 @@ function addAll(values: readonly unknown[], name: string): unknown {
   return dates.length === 1 ? dateOf(Math.round(toDouble(sum)), name) : sum
 }
 
-/** Two dates are milliseconds apart. */
-function subtract([a, b]: readonly unknown[], name: string): unknown {
+/** null when one of them is null or missing; two dates are milliseconds apart. */
+export function subtract([a, b]: readonly unknown[], name: string): unknown {
   if (isNil(a) || isNil(b)) return null
   if (a instanceof Date) {
     if (b instanceof Date) return a.getTime() - b.getTime()
@@ -77,8 +74,19 @@ type Pair = readonly [PlainNumber, PlainNumber]
 function dividing([a, b]: readonly unknown[], name: string): Pair | null {
   if (isNil(a) || isNil(b)) return null
   const pair: Pair = [numberOf(a, name), numberOf(b, name)]
-  if (decimalOf(pair[1])?.coefficient === 0n) throw new TypeError(`${name} by zero`)
+  if (isZero(pair[1])) throw new TypeError(`${name} by zero`)
   return pair
+}
+
+export function isZero(value: PlainNumber): boolean {
+  return typeof value === 'number' ? value === 0 : decimalOf(value)?.coefficient === 0n
+}
+
+/** REQUIRES: the divisor is not zero. */
+export function quotient(dividend: PlainNumber, divisor: PlainNumber): PlainNumber {
+  const pair: Pair = [dividend, divisor]
+  if (!isDecimal(pair)) return Number(dividend) / Number(divisor)
+  return inDecimals(pair, divideDecimals, (a, b) => a / b)
 }
 
 function isDecimal(pair: Pair): boolean {

@@ -120,10 +120,17 @@ function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor
 }
 
-function unitOf(value: unknown, name: string): string {
+/** @throws TypeError unless it is one */
+export function unitOf(value: unknown, name: string): string {
   const unit = stringOf(value, `${name}: unit`)
   if (units.includes(unit)) return unit
   throw new TypeError(`${name}: unit must be one of ${units.join(', ')}, not '${unit}'`)
+}
+
+/** undefined for a month and what is longer: they are not all alike. */
+export function unitMilliseconds(unit: string): number | undefined {
+  const dayCount = days[unit]
+  return dayCount === undefined ? milliseconds[unit] : dayCount * dayMilliseconds
 }
 
 /** Sunday is 0; null where it is asked for and is null or missing. Only weeks begin on one. */

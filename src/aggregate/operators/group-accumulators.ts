@@ -1,24 +1,30 @@
-/** Accumulators that are given all of a group's documents at once. */
+/**
+ * Accumulators that are given all of a group's documents at once. Most select: of what each document gives they take some, in the order
+ * of the documents or sorted. `$setWindowFields` keeps what the documents of a window give in that order.
+ */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
+import type { SortKey } from '../../query/sort-key.ts'
+import { isNil } from '../expression-values.ts'
 import { arrayOf, type Compiler, fieldsOf, integerOf } from './operator.ts'
-import { picks } from './ordering.ts'
-import { compileRanks } from './percentiles.ts'
+import { fromEnd, fromStart, picks } from './ordering.ts'
+import { ascending, compileRanks, rankable } from './percentiles.ts'
 
 /** @param id of the group: what `n` and `initArgs` are evaluated for */
 export type GroupAccumulator = (documents: readonly Document[], id: unknown) => unknown
 
-export const groupAccumulatorNames: readonly string[] = [
-  ...Object.keys(picks),
-  '$top',
-  '$bottom',
-  '$topN',
-  '$bottomN',
-  '$percentile',
-  '$median',
-  '$accumulator'
-]
+export interface Selection {
+  /** What a document gives; undefined where it is passed over. */
+  readonly give: (document: Document) => unknown
+  /** Undefined for the order of the documents; what is equal keeps that. */
+  readonly compare: ((a: unknown, b: unknown) => number) | undefined
+  /**
+   * @param given in that order
+   * @param id of the group
+   */
+  readonly result: (given: readonly unknown[], id: unknown) => unknown
+}
 
 /** undefined for a name that is none. @throws TypeError for a malformed argument */
 export function compileGroupAccumulator(
@@ -26,34 +32,57 @@ export function compileGroupAccumulator(
   argument: unknown,
   compiler: Compiler
 ): GroupAccumulator | undefined {
-  const pick = Object.hasOwn(picks, name) ? picks[name] : undefined
-  if (pick !== undefined) {
-    const fields = fieldsOf(argument, name, ['input', 'n'], [])
-    const [input, n] = [compiler.compile(fields.input), compiler.compile(fields.n)]
-    return (documents, id) => {
-      const values = documents.map((document) => input(document) ?? null)
-      return pick(values, integerOf(n(id as Document), `${name}: n`, 1))
-    }
+  if (name === '$accumulator') return accumulator(name, argument, compiler)
+  const selection = compileSelection(name, argument, compiler)
+  if (selection === undefined) return undefined
+  const { give, compare, result } = selection
+  return (documents, id) => {
+    const given = documents.map(give).filter((value) => value !== undefined)
+    return result(compare === undefined ? given : given.sort(compare), id)
   }
+}
+
+/** undefined for a name that is none. @throws TypeError for a malformed argument */
+export function compileSelection(name: string, argument: unknown, compiler: Compiler): Selection | undefined {
   switch (name) {
     case '$top':
     case '$bottom':
     case '$topN':
     case '$bottomN':
-      return ordered(name, argument, compiler)
+      return outermost(name, argument, compiler)
     case '$percentile':
     case '$median': {
       const ranks = compileRanks(name, argument, compiler)
-      return (documents, id) => ranks.of(documents.map(ranks.input), ranks.fractions(id as Document))
+      return {
+        give: (document) => rankable(ranks.input(document)),
+        compare: ascending as Selection['compare'],
+        result: (given, id) => ranks.ofSorted(given as readonly number[], ranks.fractions(id as Document))
+      }
     }
-    case '$accumulator':
-      return accumulator(name, argument, compiler)
   }
-  return undefined
+  const pick = picks.get(name)
+  if (pick === undefined) return undefined
+  const { compare, take } = pick
+  const fields = fieldsOf(argument, name, ['input', 'n'], [])
+  const [input, n] = [compiler.compile(fields.input), compiler.compile(fields.n)]
+  return {
+    give: (document) => {
+      const value = input(document)
+      return isNil(value) && compare !== undefined ? undefined : (value ?? null)
+    },
+    compare,
+    result: (given, id) => take(given, integerOf(n(id as Document), `${name}: n`, 1))
+  }
+}
+
+/** What the document at one end of an order gives. */
+interface Placed {
+  readonly key: SortKey
+  readonly value: unknown
 }
 
 /** One end of the documents in an order. */
-function ordered(name: string, argument: unknown, compiler: Compiler): GroupAccumulator {
+function outermost(name: string, argument: unknown, compiler: Compiler): Selection {
   const isOne = !name.endsWith('N')
   const fields = fieldsOf(argument, name, ['sortBy', 'output', ...(isOne ? [] : ['n'])], [])
   if (!isPlainObject(fields.sortBy) || Object.keys(fields.sortBy).length === 0) {
@@ -61,14 +90,15 @@ function ordered(name: string, argument: unknown, compiler: Compiler): GroupAccu
   }
   const { keyOf, compareKeys } = compileSort(fields.sortBy)
   const [output, n] = [compiler.compile(fields.output), compiler.compile(isOne ? 1 : fields.n)]
-  return (documents, id) => {
-    const count = integerOf(n(id as Document), `${name}: n`, 1)
-    const sorted = documents
-      .map((document) => ({ document, key: keyOf(document) }))
-      .sort((a, b) => compareKeys(a.key, b.key))
-    const wanted = name.startsWith('$top') ? sorted.slice(0, count) : sorted.slice(-count)
-    const values = wanted.map(({ document }) => output(document) ?? null)
-    return isOne ? (values[0] ?? null) : values
+  const take = name.startsWith('$top') ? fromStart : fromEnd
+  return {
+    give: (document): Placed => ({ key: keyOf(document), value: output(document) ?? null }),
+    compare: (a, b) => compareKeys((a as Placed).key, (b as Placed).key),
+    result: (given, id) => {
+      const count = integerOf(n(id as Document), `${name}: n`, 1)
+      const values = take(given as readonly Placed[], count).map(({ value }) => value)
+      return isOne ? (values[0] ?? null) : values
+    }
   }
 }
 

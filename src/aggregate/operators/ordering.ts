@@ -6,21 +6,27 @@ import { compileSort } from '../../query/sort.ts'
 import { isNil } from '../expression-values.ts'
 import { arrayOf, fieldsOf, integerOf, type Operator, type Operators } from './operator.ts'
 
-type Pick = (values: readonly unknown[], n: number) => unknown[]
-
-/** What each of them makes of values; the least and the greatest pass over null and missing. */
-export const picks: Readonly<Record<string, Pick>> = {
-  $firstN: (values, n) => values.slice(0, n),
-  $lastN: (values, n) => values.slice(-n),
-  $minN: (values, n) => present(values).sort(compareValues).slice(0, n),
-  $maxN: (values, n) =>
-    present(values)
-      .sort((a, b) => compareValues(b, a))
-      .slice(0, n)
+/** So many values from one end. */
+interface Pick {
+  /** Undefined for the order in which they come. With one null and missing are passed over. */
+  readonly compare?: (a: unknown, b: unknown) => number
+  /** @param values in that order */
+  readonly take: (values: readonly unknown[], n: number) => unknown[]
 }
 
+export const fromStart = <T>(values: readonly T[], n: number): T[] => values.slice(0, n)
+/** @param n ≥ 1 */
+export const fromEnd = <T>(values: readonly T[], n: number): T[] => values.slice(-n)
+
+export const picks: ReadonlyMap<string, Pick> = new Map<string, Pick>([
+  ['$firstN', { take: fromStart }],
+  ['$lastN', { take: fromEnd }],
+  ['$minN', { compare: compareValues, take: fromStart }],
+  ['$maxN', { compare: (a, b) => compareValues(b, a), take: fromStart }]
+])
+
 export const orderingOperators: Operators = {
-  ...Object.fromEntries(Object.keys(picks).map((name) => [name, picking(picks[name] as Pick)])),
+  ...Object.fromEntries(Array.from(picks, ([name, pick]) => [name, picking(pick)])),
   $sortArray: (argument, compiler, name) => {
     const { input, sortBy } = fieldsOf(argument, name, ['input', 'sortBy'], [])
     const list = compiler.compile(input)
@@ -48,18 +54,15 @@ function compileOrder(sortBy: unknown, name: string): (values: readonly unknown[
       .map(({ value }) => value)
 }
 
-function picking(pick: Pick): Operator {
+function picking({ compare, take }: Pick): Operator {
   return (argument, compiler, name) => {
     const { n, input } = fieldsOf(argument, name, ['n', 'input'], [])
     const count = compiler.compile(n)
     const list = compiler.compile(input)
     return (document) => {
       const most = integerOf(count(document), `${name}: n`, 1)
-      return pick(arrayOf(list(document), `${name}: input`), most)
+      const values = arrayOf(list(document), `${name}: input`)
+      return take(compare === undefined ? values : values.filter((value) => !isNil(value)).sort(compare), most)
     }
   }
-}
-
-function present(values: readonly unknown[]): unknown[] {
-  return values.filter((value) => !isNil(value))
 }

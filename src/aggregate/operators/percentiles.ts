@@ -9,29 +9,41 @@ export interface Ranks {
   /** Which ranks; evaluated once for all values. */
   readonly fractions: Expression
   of(values: readonly unknown[], fractions: unknown): unknown
+  /** @param numbers what rankable() gives of the values, ascending */
+  ofSorted(numbers: readonly number[], fractions: unknown): unknown
 }
 
 /** The method does not matter: ranks are exact. */
 export function compileRanks(name: string, argument: unknown, compiler: Compiler): Ranks {
   const isMedian = name === '$median'
   const { input, p } = fieldsOf(argument, name, isMedian ? ['input'] : ['input', 'p'], ['method'])
+  const ofSorted: Ranks['ofSorted'] = (numbers, fractions) => {
+    const found = percentiles(numbers, arrayOf(fractions, `${name}: p`), name)
+    return isMedian ? found[0] : found
+  }
   return {
     input: compiler.compile(input),
     fractions: compiler.compile(isMedian ? [0.5] : p),
     of(values, fractions) {
-      const found = percentiles(values, arrayOf(fractions, `${name}: p`), name)
-      return isMedian ? found[0] : found
-    }
+      const numbers = values.map(rankable).filter((number) => number !== undefined)
+      return ofSorted(numbers.sort(ascending), fractions)
+    },
+    ofSorted
   }
 }
 
-/** null for each where there are no numbers; what is no number is passed over. */
-function percentiles(values: readonly unknown[], fractions: readonly unknown[], name: string): (number | null)[] {
-  const numbers = values
-    .filter(isNumber)
-    .map(toDouble)
-    .filter((number) => !Number.isNaN(number))
-    .sort((a, b) => a - b)
+/** undefined for what is passed over. */
+export function rankable(value: unknown): number | undefined {
+  const number = isNumber(value) ? toDouble(value) : Number.NaN
+  return Number.isNaN(number) ? undefined : number
+}
+
+export function ascending(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** null for each where there are no numbers. */
+function percentiles(numbers: readonly number[], fractions: readonly unknown[], name: string): (number | null)[] {
   return fractions.map((value) => {
     const fraction = isNumber(value) ? toDouble(value) : Number.NaN
     if (!(fraction >= 0 && fraction <= 1)) throw new TypeError(`${name}: p takes numbers from 0 to 1`)

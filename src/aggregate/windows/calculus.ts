@@ -1,0 +1,117 @@
+/** `$derivative` and `$integral` of a value by what the documents of a window are sorted by, which is a number, or a date with a `unit`. */
+import { add, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
+import { toDouble, unwrapNumber } from '../../model/numbers.ts'
+import { type Document, type Numeric, Type, typeOf } from '../../model/types.ts'
+import { stageError } from '../errors.ts'
+import type { Expression } from '../expression-compile.ts'
+import { compileFieldPath } from '../field-path.ts'
+import { isZero, quotient, subtract } from '../operators/arithmetic.ts'
+import { unitMilliseconds, unitOf } from '../operators/date-arithmetic.ts'
+import { describe, fieldsOf, isNumber } from '../operators/operator.ts'
+import { orderOfOne } from './order.ts'
+import { sliding } from './sliding.ts'
+import { SlidingSum } from './sliding-sum.ts'
+import type { FramedFunction, FunctionContext } from './window-function.ts'
+
+/** What both take. */
+interface Curve {
+  readonly input: Expression
+  /** Where a document stands: a number, or the milliseconds of a date. */
+  readonly placeOf: (document: Document) => PlainNumber
+  /** undefined without a unit. */
+  readonly unitLength: number | undefined
+}
+
+/** Between the first document of a window and the last: null where these are at one place. */
+export function compileDerivative(argument: unknown, context: FunctionContext): FramedFunction {
+  const { name } = context
+  const { input, placeOf, unitLength } = compileCurve(argument, context)
+  return ({ documents }) => ({
+    value({ from, to }) {
+      if (from === to) return null
+      const [first, last] = [documents[from], documents[to - 1]] as [Document, Document]
+      const run = subtract([placeOf(last), placeOf(first)], name) as PlainNumber
+      const rise = subtract([input(last), input(first)], name) as PlainNumber | null
+      if (rise === null) throw new TypeError(`${name} takes numbers, got null or nothing`)
+      if (isZero(run)) return null
+      const slope = quotient(rise, run)
+      return unitLength === undefined ? slope : multiply(slope, unitLength)
+    }
+  })
+}
+
+/** The sum of the trapezoids between the documents of a window. */
+export function compileIntegral(argument: unknown, context: FunctionContext): FramedFunction {
+  const { name } = context
+  const { input, placeOf, unitLength } = compileCurve(argument, context)
+  const pointOf = (document: Document | undefined = {}): Point => {
+    const [x, y] = [placeOf(document), input(document)]
+    if (!isNumber(y)) throw new TypeError(`${name} takes numbers, got ${describe(y)}`)
+    return { x, y: unwrapNumber(y) }
+  }
+  // The area between each document and the one before it: those of a window are behind its first document.
+  const areas = sliding(
+    ({ documents }) =>
+      (position) =>
+        areaOf(pointOf(documents[position - 1]), pointOf(documents[position])),
+    () => new SlidingSum(false)
+  )
+  return (partition) => {
+    const { documents } = partition
+    const sums = areas(partition)
+    return {
+      *prepare({ from, to }) {
+        if (to - from > 1) yield* sums.prepare?.({ from: from + 1, to }) ?? []
+      },
+      value({ from, to }) {
+        if (from === to) return null
+        if (to - from === 1) {
+          const { x, y } = pointOf(documents[from])
+          return isNaNumber(x) || isNaNumber(y) ? Number.NaN : 0
+        }
+        const area = sums.value({ from: from + 1, to }) as PlainNumber
+        if (isNaNumber(area)) return Number.NaN
+        return unitLength === undefined ? area : quotient(area, unitLength)
+      }
+    }
+  }
+}
+
+function isNaNumber(value: PlainNumber): boolean {
+  return Number.isNaN(toDouble(value))
+}
+
+interface Point {
+  readonly x: PlainNumber
+  readonly y: PlainNumber
+}
+
+function areaOf(before: Point, after: Point): PlainNumber {
+  const width = add(after.x, negate(before.x))
+  return quotient(multiply(add(after.y, before.y), width), 2)
+}
+
+function compileCurve(argument: unknown, context: FunctionContext): Curve {
+  const { name } = context
+  const { path } = orderOfOne(context)
+  const fields = fieldsOf(argument, name, ['input'], ['unit'])
+  const hasUnit = fields.unit !== undefined
+  const unit = hasUnit ? unitOf(fields.unit, name) : undefined
+  const unitLength = unit === undefined ? undefined : unitMilliseconds(unit)
+  if (hasUnit && unitLength === undefined) {
+    throw stageError('FailedToParse', context.place, `${name}: unit must be 'week' or shorter, not '${unit}'`)
+  }
+  const read = compileFieldPath(path)
+  const placeOf = (document: Document): PlainNumber => {
+    const at = read(document)
+    const type = at === undefined ? undefined : typeOf(at)
+    if (type !== (hasUnit ? Type.date : Type.number)) {
+      const wanted = hasUnit ? 'dates, as it has a unit' : 'numbers, as it has no unit'
+      throw new TypeError(
+        `${name} needs ${wanted}, to sort by: '${path}' is ${at === undefined ? 'missing' : describe(at)}`
+      )
+    }
+    return at instanceof Date ? at.getTime() : unwrapNumber(at as Numeric)
+  }
+  return { input: context.compiler.compile(fields.input), placeOf, unitLength }
+}

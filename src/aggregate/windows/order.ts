@@ -1,0 +1,79 @@
+/** Functions of the order of a partition: ranks, and what other documents have. */
+import { type Document, isPlainObject } from '../../model/types.ts'
+import { describeType } from '../../query/errors.ts'
+import type { CompiledSort } from '../../query/sort.ts'
+import { stageError } from '../errors.ts'
+import { fieldsOf, integerOf } from '../operators/operator.ts'
+import { constantOf } from './constants.ts'
+import type { FramedFunction, FunctionContext, WindowFunction } from './window-function.ts'
+
+/** @throws PetalError FailedToParse */
+export function orderOf({ name, place, sort }: FunctionContext): CompiledSort {
+  if (sort !== undefined) return sort
+  throw stageError('FailedToParse', place, `${name} needs a sortBy`)
+}
+
+/** @throws PetalError FailedToParse unless documents are sorted by one field */
+export function orderOfOne(context: FunctionContext): CompiledSort & { readonly path: string } {
+  const sort = orderOf(context)
+  const [field, ...others] = sort.keys
+  if (field !== undefined && others.length === 0) return { ...sort, path: field.path }
+  throw stageError(
+    'FailedToParse',
+    context.place,
+    `${context.name} needs a sortBy of one field, not of ${sort.keys.length}`
+  )
+}
+
+/** @throws PetalError FailedToParse unless it is {} */
+export function checkEmpty(argument: unknown, { name, place }: FunctionContext): void {
+  if (isPlainObject(argument) && Object.keys(argument).length === 0) return
+  throw stageError('FailedToParse', place, `${name} takes {}, not ${describeType(argument)}`)
+}
+
+/** `$rank $denseRank $documentNumber`: documents of equal keys have one rank, and leave places behind them or not. */
+export function compileRank(argument: unknown, context: FunctionContext): WindowFunction {
+  const { name } = context
+  checkEmpty(argument, context)
+  const { compareKeys } = orderOfOne(context)
+  if (name === '$documentNumber') return () => ({ value: (position) => position + 1 })
+  return ({ keys }) => {
+    let rank = 0
+    return {
+      value(position) {
+        const [key, before] = [keys[position], keys[position - 1]]
+        const isTied = key !== undefined && before !== undefined && compareKeys(before, key) === 0
+        if (!isTied) rank = name === '$rank' ? position + 1 : rank + 1
+        return rank
+      }
+    }
+  }
+}
+
+/** `$shift`: what a document so many places away gives. */
+export function compileShift(argument: unknown, context: FunctionContext): WindowFunction {
+  orderOf(context)
+  const { name, compiler } = context
+  const fields = fieldsOf(argument, name, ['output', 'by'], ['default'])
+  const by = integerOf(fields.by, `${name}: by`)
+  const otherwise = constantOf(fields.default ?? null, `${name}: default`, context) ?? null
+  const output = compiler.compile(fields.output)
+  return ({ documents }) => ({
+    value(position) {
+      const document = documents[position + by]
+      const value = document === undefined ? undefined : output(document)
+      return value === undefined ? otherwise : value
+    }
+  })
+}
+
+/** `$first $last`: one document of a window. */
+export function compileEnd(argument: unknown, { name, compiler }: FunctionContext): FramedFunction {
+  const value = compiler.compile(argument)
+  return ({ documents }) => ({
+    value({ from, to }) {
+      if (from === to) return null
+      return value(documents[name === '$first' ? from : to - 1] as Document) ?? null
+    }
+  })
+}

@@ -1,0 +1,55 @@
+/**
+ * Where documents stand on the line that they are sorted by.
+ *
+ * Numbers are decimals there, doubles with the 15 digits that count, so that 0.3 is 0.2 behind 0.1 and everything is within 0 of itself.
+ * Dates are their milliseconds.
+ */
+import { decimalOf } from '../../model/arithmetic.ts'
+import { addDecimals, type Decimal } from '../../model/decimal.ts'
+import { compareNumbers, unwrapNumber } from '../../model/numbers.ts'
+import type { Numeric } from '../../model/types.ts'
+
+/** A safe integer, NaN and the infinities are themselves. */
+export type Place = number | Decimal
+
+export function placeOf(value: Numeric | Date): Place {
+  if (value instanceof Date) return value.getTime()
+  const number = unwrapNumber(value)
+  if (typeof number === 'number' && isPlain(number)) return number
+  return decimalOf(number) ?? Number(String(number))
+}
+
+export function movedBy(place: Place, distance: Place): Place {
+  if (typeof place === 'number' && typeof distance === 'number') {
+    const sum = place + distance
+    if (isPlain(sum)) return sum
+  }
+  if (!hasDigits(place) || !hasDigits(distance)) return endOf(place) + endOf(distance)
+  return addDecimals(toDecimal(place), toDecimal(distance))
+}
+
+/** Negative, 0 or positive. NaN is before all others. */
+export function comparePlaces(a: Place, b: Place): number {
+  if (typeof a === 'number' && typeof b === 'number') return compareNumbers(a, b)
+  if (!hasDigits(a) || !hasDigits(b)) return compareNumbers(endOf(a), endOf(b))
+  const { coefficient, exponent } = toDecimal(b)
+  const difference = addDecimals(toDecimal(a), { coefficient: -coefficient, exponent }).coefficient
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+function isPlain(number: number): boolean {
+  return Number.isSafeInteger(number) || !Number.isFinite(number)
+}
+
+function hasDigits(place: Place): boolean {
+  return typeof place !== 'number' || Number.isFinite(place)
+}
+
+/** Something finite is 0. */
+function endOf(place: Place): number {
+  return typeof place === 'number' && !Number.isFinite(place) ? place : 0
+}
+
+function toDecimal(place: Place): Decimal {
+  return typeof place === 'number' ? { coefficient: BigInt(place), exponent: 0 } : place
+}

@@ -1,0 +1,87 @@
+/**
+ * Accumulators that select of a moving window: what the documents give is kept sorted, or as it comes.
+ *
+ * Invariant: what is equal is in the order of the window, so that what leaves it is the first of its equals.
+ */
+
+import { FullSort } from '../../query/sort.ts'
+import type { Selection } from '../operators/group-accumulators.ts'
+import type { Queue, Sliding } from './sliding.ts'
+
+/** So many new ones are put into their places one by one; more are sorted with the others. */
+const fewest = 16
+
+export class SlidingSelection implements Sliding {
+  readonly #selection: Selection
+  readonly #compare: NonNullable<Selection['compare']> | undefined
+  #sorted: unknown[] = []
+  /** That came since. */
+  #added: unknown[] = []
+
+  constructor(selection: Selection) {
+    this.#selection = selection
+    this.#compare = selection.compare
+  }
+
+  push(value: unknown): void {
+    if (value !== undefined && this.#compare !== undefined) this.#added.push(value)
+  }
+
+  shift(value: unknown): void {
+    const compare = this.#compare
+    if (value === undefined || compare === undefined) return
+    // Those that wait are behind all that are sorted.
+    if (this.#sorted.length === 0) this.#added.shift()
+    else
+      this.#sorted.splice(
+        this.#placeOf((other) => compare(other, value) < 0),
+        1
+      )
+  }
+
+  *result(window: Queue): Generator<undefined, unknown> {
+    const { result } = this.#selection
+    if (this.#compare === undefined)
+      return result(
+        [...window].filter((value) => value !== undefined),
+        {}
+      )
+    yield* this.#sort(this.#compare)
+    return result(this.#sorted, {})
+  }
+
+  *#sort(compare: NonNullable<Selection['compare']>): Generator<undefined, void> {
+    const added = this.#added
+    this.#added = []
+    if (added.length <= fewest) {
+      for (const value of added)
+        this.#sorted.splice(
+          this.#placeOf((other) => compare(other, value) <= 0),
+          0,
+          value
+        )
+      return
+    }
+    const sorter = new FullSort<unknown>({
+      keyOf: ({ value }) => [value],
+      compareKeys: ([a], [b]) => compare(a, b)
+    })
+    for (const value of this.#sorted) sorter.push({ value }, value, 0)
+    for (const value of added) sorter.push({ value }, value, 0)
+    const steps = sorter.steps()
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) yield undefined
+    this.#sorted = step.value
+  }
+
+  /** The first place that is not before. */
+  #placeOf(isBefore: (other: unknown) => boolean): number {
+    let [low, high] = [0, this.#sorted.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isBefore(this.#sorted[middle])) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * `$setWindowFields`: fields that are computed of a window of documents around each, partition by partition, in order.
+ *
+ * Invariants:
+ * 1. Every value is of the documents that came in.
+ * 2. Documents are given one by one: of what is computed for them only what moving windows hold is held.
+ */
+import { type Document, isPlainObject } from '../../model/types.ts'
+import { describeType } from '../../query/errors.ts'
+import { checkKeys, pathOf } from '../arguments.ts'
+import { evaluationError, type StagePlace, stageError } from '../errors.ts'
+import type { Expression } from '../expression-compile.ts'
+import type { OperatorCompiler } from '../operators/compiler.ts'
+import { compileSortBy, OrderedPartitions, type Ordering, type Partition } from '../ordered-partitions.ts'
+import { withValueAt } from '../set-path.ts'
+import type { Collector } from '../stage.ts'
+import { constantOf, isConstant } from './constants.ts'
+import { compileFunction } from './functions.ts'
+import type { Budget, FunctionContext, WindowFunction } from './window-function.ts'
+
+export interface Windowing extends Ordering {
+  readonly fields: readonly {
+    readonly components: readonly string[]
+    readonly begin: WindowFunction
+  }[]
+}
+
+export class WindowFields implements Collector {
+  readonly #windowing: Windowing
+  readonly #partitions: OrderedPartitions
+
+  constructor(windowing: Windowing) {
+    this.#windowing = windowing
+    this.#partitions = new OrderedPartitions(windowing)
+  }
+
+  add(document: Document): void {
+    try {
+      this.#partitions.add(document)
+    } catch (error) {
+      throw evaluationError(this.#windowing.place, error)
+    }
+  }
+
+  *results(): Iterable<Document | undefined> {
+    try {
+      for (const partition of this.#partitions.inOrder()) {
+        if (partition === undefined) yield undefined
+        else yield* this.#computed(partition)
+      }
+    } catch (error) {
+      throw evaluationError(this.#windowing.place, error)
+    }
+  }
+
+  *#computed(partition: Partition): Iterable<Document | undefined> {
+    const stage = this.#partitions.budget
+    let heldBytes = 0
+    const budget: Budget = {
+      change(bytes) {
+        heldBytes += bytes
+        stage.change(bytes)
+      }
+    }
+    const columns = this.#windowing.fields.map(({ components, begin }) => ({
+      components,
+      column: begin({ ...partition, budget })
+    }))
+    for (const [position, document] of partition.documents.entries()) {
+      let result = document
+      for (const { components, column } of columns) {
+        if (column.prepare !== undefined) yield* column.prepare(position)
+        result = withValueAt(result, components, column.value(position), result)
+      }
+      yield result
+    }
+    stage.change(-heldBytes)
+  }
+}
+
+/** @throws PetalError that names the stage, TypeError */
+export function compileWindows(spec: Document, place: StagePlace, compiler: OperatorCompiler): Windowing {
+  checkKeys(spec, ['partitionBy', 'sortBy', 'output'], place)
+  const partitionOf = compilePartitionBy(spec.partitionBy, place, compiler)
+  const sort = compileSortBy(spec.sortBy, place)
+  const { output } = spec
+  if (!isPlainObject(output)) {
+    throw stageError('BadValue', place, `output must be an object, not ${describeType(output)}`)
+  }
+  const context: Omit<FunctionContext, 'name'> = { place, compiler, sort: spec.sortBy === undefined ? undefined : sort }
+  const fields = Object.entries(output).map(([path, field]) => ({
+    components: pathOf(path, place),
+    begin: compileFunction(field, path, context)
+  }))
+  checkConflicts(Object.keys(output), place)
+  return { place, partitionOf, sort, fields }
+}
+
+function compilePartitionBy(partitionBy: unknown, place: StagePlace, compiler: OperatorCompiler): Expression {
+  if (partitionBy === undefined) return () => null
+  if (isConstant(partitionBy) && Array.isArray(constantOf(partitionBy, 'partitionBy', { place, compiler }))) {
+    throw stageError('BadValue', place, 'partitionBy must not give an array')
+  }
+  return compiler.compile(partitionBy)
+}
+
+/** No field may be within another. */
+function checkConflicts(paths: readonly string[], place: StagePlace): void {
+  for (const path of paths) {
+    const inner = paths.find((other) => other.startsWith(`${path}.`))
+    if (inner === undefined) continue
+    throw stageError('FailedToParse', place, `output has '${path}' and '${inner}', which is a part of it`)
+  }
+}
