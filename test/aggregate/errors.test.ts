@@ -27,7 +27,7 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $limit: 1 }, { $sort: { $natural: 1 } }], 'BadValue', /^\$sort \(stage 1\): \$natural/],
   [[{ $project: {} }], 'BadValue', /^\$project \(stage 0\)/],
   [[{ $project: { a: 1, b: 0 } }], 'BadValue', /^\$project \(stage 0\)/],
-  [[{ $project: { a: '$b', b: 0 } }], 'BadValue', /cannot leave out 'b'/],
+  [[{ $project: { a: '$b', b: 0 } }], 'BadValue', /exclusion on field b in inclusion/],
   [[{ $set: { 'a..b': 1 } }], 'BadValue', /has the component ''/],
   [[{ $set: { a: '$b..c' } }], 'FailedToParse', /empty component/],
   [[{ $set: { a: '$$nothing' } }], 'FailedToParse', /no variable \$\$nothing/],
