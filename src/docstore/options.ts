@@ -173,6 +173,8 @@ export interface UpdateOptions extends ReadOptions {
   /** Insert a document when none matches. Default false. */
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
+  /** Values that a pipeline knows as `$$name`. */
+  readonly let?: Readonly<Record<string, unknown>>
 }
 
 /** Which one of the matches is deleted, and what is returned of it. */
@@ -185,6 +187,8 @@ export interface FindOneAndDeleteOptions extends ReadOptions {
 export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
+  /** Values that a pipeline knows as `$$name`. */
+  readonly let?: Readonly<Record<string, unknown>>
   /** Which version to return. Default `'before'`. */
   readonly returnDocument?: 'before' | 'after'
 }

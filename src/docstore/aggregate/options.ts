@@ -38,7 +38,8 @@ export function compileAggregation(pipeline: unknown, options: AggregateOptions)
   return { pipeline: expressions.declaring(names, () => compilePipeline(pipeline, expressions)), expressions }
 }
 
-function defineVariables(variables: unknown, expressions: Expressions): readonly string[] {
+/** @returns their names, to be declared. @throws PetalError BadValue */
+export function defineVariables(variables: unknown, expressions: Expressions): readonly string[] {
   if (!isPlainObject(variables)) {
     throw new PetalError('BadValue', `let takes an object, not ${describeType(variables)}`, {
       details: { option: 'let' }

@@ -33,6 +33,7 @@ export interface Updated {
 /** Changes up to `find.limit` matches, or inserts one document. */
 export function update(collection: OpenCollection, request: UpdateRequest): Promise<Updated> {
   return collection.writer.exclusive(async () => {
+    if (request.ready !== undefined) await request.ready()
     const now = new Date()
     let matched = 0
     let modified = 0
@@ -55,7 +56,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     }
     const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
     const upsertedId = await collection.writer.insertAlone(inserted)
-    return { matched, modified, upsertedId, hasUpserted: true, before, after: inserted }
+    return { matched, modified, upsertedId, hasUpserted: true, before, after: storedForm(inserted) }
   })
 }
 
