@@ -66,7 +66,7 @@ export type {
 export type { ChangeStream } from './docstore/watch/change-stream.ts'
 export type { UpdateDescription } from './docstore/watch/update-description.ts'
 export type { ChangeStreamOptions } from './docstore/watch/watch-options.ts'
-export type { BulkWriteOperation } from './docstore/write/bulk-write.ts'
+export type { BulkWriteOperation, BulkWriteOptions } from './docstore/write/bulk-write.ts'
 export type { InsertManyOptions } from './docstore/write/insert-many.ts'
 export { AbortedError, type ErrorName, errorCodes, PetalError } from './model/errors.ts'
 export type { Document } from './model/types.ts'

@@ -15,14 +15,7 @@ import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
 import { compileBucket, compileCounts, compileGroup, Groups } from './group.ts'
 import { splitLeading } from './leading.ts'
 import { type ParsedStage, parsePipeline } from './parse.ts'
-import {
-  compileAddFields,
-  compileProject,
-  compileRedact,
-  compileReplaceRoot,
-  projection,
-  unsetProjection
-} from './reshape.ts'
+import { compileRedact, compileReshape, projection, unsetProjection } from './reshape.ts'
 import type { Collector, LeadingRead, Pipeline, SpelledRead, Stage } from './stage.ts'
 import { compileUnwind } from './unwind.ts'
 
@@ -67,29 +60,18 @@ function compileStages(parsed: readonly ParsedStage[], expressions: Expressions)
 }
 
 function compileStage(
-  { place, spec }: ParsedStage,
+  stage: ParsedStage,
   next: readonly ParsedStage[],
   expressions: Expressions
 ): Stage | readonly Stage[] {
+  const { place, spec } = stage
+  const reshape = compileReshape(stage, expressions)
+  if (reshape !== undefined) return { place, kind: 'each', apply: reshape }
   switch (place.stage) {
     case '$match': {
       const { matches } = compileMatch(spec, place, expressions)
       return { place, kind: 'each', apply: (document) => (matches(document) ? document : undefined) }
     }
-    case '$project':
-      return { place, kind: 'each', apply: compileProject(spec, place, expressions) }
-    case '$unset':
-      return { place, kind: 'each', apply: projection(unsetProjection(spec, place), place) }
-    case '$addFields':
-    case '$set':
-      return { place, kind: 'each', apply: compileAddFields(spec, place, expressions) }
-    case '$replaceRoot': {
-      const root = objectOf(spec, place)
-      checkKeys(root, ['newRoot'], place)
-      return { place, kind: 'each', apply: compileReplaceRoot(root.newRoot, place, expressions) }
-    }
-    case '$replaceWith':
-      return { place, kind: 'each', apply: compileReplaceRoot(spec, place, expressions) }
     case '$redact':
       return { place, kind: 'each', apply: compileRedact(spec, place, expressions) }
     case '$unwind':

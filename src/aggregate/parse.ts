@@ -62,6 +62,15 @@ const known = new Set([
  * @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator, CommandNotSupported
  */
 export function parsePipeline(pipeline: unknown, within?: string): readonly ParsedStage[] {
+  const stages = parseStages(pipeline, within)
+  for (const { place } of stages) {
+    if (refused.has(place.stage)) throw stageError('CommandNotSupported', place, 'this stage is not supported')
+  }
+  return stages
+}
+
+/** As parsePipeline(), with stages that are supported nowhere. @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator */
+export function parseStages(pipeline: unknown, within?: string): readonly ParsedStage[] {
   if (!Array.isArray(pipeline)) {
     const subject = within === undefined ? 'A pipeline' : `The pipeline of ${within}`
     throw new PetalError('TypeMismatch', `${subject} must be an array of stages, not ${describeType(pipeline)}`, {
@@ -79,7 +88,8 @@ function parseStage(stage: unknown, position: number, within: string | undefined
     throw stageError('FailedToParse', place, `a stage is an object such as { $limit: 10 }, not ${found}`)
   }
   if (others.length > 0) throw stageError('FailedToParse', place, `a stage has one key, got ${name} and ${others[0]}`)
-  if (refused.has(name)) throw stageError('CommandNotSupported', place, 'this stage is not supported')
-  if (!known.has(name)) throw stageError('InvalidPipelineOperator', place, 'there is no such stage')
+  if (!known.has(name) && !refused.has(name)) {
+    throw stageError('InvalidPipelineOperator', place, 'there is no such stage')
+  }
   return { place, spec: stage[name] }
 }

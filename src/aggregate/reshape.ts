@@ -6,10 +6,11 @@ import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
 import { parseProjection } from '../query/projection-parse.ts'
-import { objectOf, pathOf } from './arguments.ts'
+import { checkKeys, objectOf, pathOf } from './arguments.ts'
 import { type Place, type StagePlace, stageError, told } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
+import type { ParsedStage } from './parse.ts'
 import { withValueAt } from './set-path.ts'
 
 type Reshape = (document: Document) => Document
@@ -19,7 +20,29 @@ interface ComputedField {
   readonly value: Expression
 }
 
-export function compileProject(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
+/** Undefined for a stage that does not make one document of each, or none of some. */
+export function compileReshape({ place, spec }: ParsedStage, expressions: Expressions): Reshape | undefined {
+  switch (place.stage) {
+    case '$project':
+      return compileProject(spec, place, expressions)
+    case '$unset':
+      return projection(unsetProjection(spec, place), place)
+    case '$addFields':
+    case '$set':
+      return compileAddFields(spec, place, expressions)
+    case '$replaceRoot': {
+      const root = objectOf(spec, place)
+      checkKeys(root, ['newRoot'], place)
+      return compileReplaceRoot(root.newRoot, place, expressions)
+    }
+    case '$replaceWith':
+      return compileReplaceRoot(spec, place, expressions)
+    default:
+      return undefined
+  }
+}
+
+function compileProject(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
   const fields = objectOf(spec, place)
   if (isPlainProjection(fields)) return projection(fields, place)
   return told(place, () => withComputed(fields, isSwitch, { place, expressions, filter: undefined }))
@@ -107,7 +130,7 @@ export function projection(spec: Document, place: StagePlace): Reshape {
   return told(place, () => compileProjection(spec))
 }
 
-export function compileAddFields(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
+function compileAddFields(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
   const fields = leaves(objectOf(spec, place), '', place).map(
     ([path, value]): ComputedField => ({
       components: pathOf(path, place),
@@ -122,7 +145,7 @@ export function compileAddFields(spec: unknown, place: StagePlace, expressions: 
   }
 }
 
-export function compileReplaceRoot(newRoot: unknown, place: StagePlace, expressions: Expressions): Reshape {
+function compileReplaceRoot(newRoot: unknown, place: StagePlace, expressions: Expressions): Reshape {
   const value = expressions.compile(newRoot, place)
   return (document) => {
     const root = value(document)

@@ -36,12 +36,12 @@ import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, 
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
 import type { ChangeStreamOptions } from './watch/watch-options.ts'
-import { type BulkWriteOperation, bulkWrite } from './write/bulk-write.ts'
+import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite } from './write/bulk-write.ts'
 import { type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
 import {
   type Compile,
-  compileOperators,
+  compileSpec,
   compileWhole,
   deleteRequest,
   findOneAndDeleteRequest,
@@ -51,8 +51,8 @@ import {
 
 /** A filter in MongoDB's query language. */
 export type Filter = Readonly<Record<string, unknown>>
-/** Update operators; see compileUpdate for those understood. */
-export type UpdateSpec = Readonly<Record<string, unknown>>
+/** Update operators, see compileUpdate for those understood, or a pipeline: docs/aggregation.md tells of which stages. */
+export type UpdateSpec = Readonly<Record<string, unknown>> | AggregationPipeline
 
 /**
  * @example
@@ -214,18 +214,21 @@ export class Collection<T extends object = Document> {
 
   /**
    * Changes the first match; with `upsert` a document is made when there is none.
+   * @param spec operators, or a pipeline
    * @throws PetalError BadValue for a filter that is left out, and what an update may not do: ImmutableField,
-   *   PathNotViable, TypeMismatch, ConflictingUpdateOperators, DuplicateKey, DocumentTooLarge; AbortedError
+   *   PathNotViable, TypeMismatch, ConflictingUpdateOperators, DuplicateKey, DocumentTooLarge; of a pipeline also FailedToParse,
+   *   InvalidPipelineOperator, and InvalidOptions for other stages than an update may have; AbortedError
    * @example
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
+   * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])
    */
   updateOne(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
-    return this.#updateUpTo('updateOne', 1, filter, () => compileOperators(spec, filter, options), options)
+    return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
   }
 
   /** Changes every document that matches when the update starts, each once. @throws as updateOne() */
   updateMany(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
-    return this.#updateUpTo('updateMany', 0, filter, () => compileOperators(spec, filter, options), options)
+    return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
   }
 
   /** Puts another document in the place of the first match; its `_id` stays. @throws as updateOne() */
@@ -255,7 +258,7 @@ export class Collection<T extends object = Document> {
    */
   async bulkWrite(
     operations: readonly BulkWriteOperation<T>[],
-    options: { readonly ordered?: boolean } = {}
+    options: BulkWriteOptions = {}
   ): Promise<BulkWriteResult> {
     assertOptions('bulkWrite', options)
     assertBoolean('ordered', options.ordered)
@@ -268,7 +271,7 @@ export class Collection<T extends object = Document> {
    * @throws as updateOne()
    */
   findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
-    const compile: Compile = () => compileOperators(spec, filter, options)
+    const compile: Compile = () => compileSpec(spec, filter, options)
     return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
 

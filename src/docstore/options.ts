@@ -146,7 +146,7 @@ export interface ReadOptions {
    * index would be shorter; any other text is the name of a declared index, an object its key pattern.
    */
   readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
-  /** Values that expressions, in `$expr` for one, know as `$$name`. */
+  /** Values that expressions, in `$expr` and in updates that are pipelines, know as `$$name`. */
   readonly let?: Readonly<Record<string, unknown>>
 }
 

@@ -1,7 +1,7 @@
 /** What a TypeScript program writes; the type checker is the test, running it only shows that the calls are the right ones. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type BulkWriteOperation, type Collection, copyDatabase, open } from '../../src/index.ts'
+import { type BulkWriteOperation, type Collection, copyDatabase, open, type UpdateSpec } from '../../src/index.ts'
 
 /** An interface, which unlike a type alias is not assignable to a record of unknown values. */
 interface Reading {
@@ -33,6 +33,21 @@ test('documents may be of an interface, in every method that takes or gives one'
   const found: Reading | undefined = await db.get(3)
   assert.is(found?.sensor, 'e')
   assert.equal(await sensors(db), ['a', 'c', 'e'])
+})
+
+test('updates are operators or a pipeline, wherever one is taken', async () => {
+  await using db = await open<Reading>('typed', { store: 'memory' })
+  const stages: UpdateSpec = [{ $set: { value: { $add: ['$value', 1] } } }, { $unset: ['sensor'] }]
+  const operations: BulkWriteOperation<Reading>[] = [
+    { updateOne: { filter: { _id: 1 }, update: stages, upsert: true } },
+    { updateMany: { filter: {}, update: [{ $set: { value: '$$value' } }] } },
+    { updateMany: { filter: {}, update: { $inc: { value: 1 } } } }
+  ]
+  await db.bulkWrite(operations, { let: { value: 4 } })
+  await db.updateOne({ _id: 1 }, stages, { let: { unused: 1 } })
+  await db.updateMany({}, [{ $set: { value: { $add: ['$value', 1] } } }] as const)
+  const after: Reading | null = await db.findOneAndUpdate({}, stages, { returnDocument: 'after' })
+  assert.is(after?.value, 8)
 })
 
 test('collections of an interface stand beside others, and such a database can be copied', async () => {

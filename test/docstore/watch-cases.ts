@@ -109,6 +109,32 @@ export function watchCases(test: Test, name: string, openEmpty: OpenEmpty): void
     ])
   })
 
+  claim('an update by a pipeline is told by what it changed, as any other', async (db) => {
+    await db.insertMany([{ _id: 1, n: 1, list: [1, 2, 3], user: { name: 'a', age: 1 } }])
+    await using stream = db.watch()
+    await db.updateOne({ _id: 1 }, [
+      { $set: { 'user.age': { $add: ['$user.age', 1] }, list: { $slice: ['$list', 2] } } },
+      { $unset: 'n' }
+    ])
+    await db.updateMany({}, [{ $set: { list: { $slice: ['$list', 2] } } }])
+    await db.findOneAndUpdate({ _id: 1 }, [{ $replaceWith: '$user' }])
+    await db.updateOne({ _id: 2, n: 1 }, [{ $set: { m: '$n' } }], { upsert: true })
+    const updated = (updateDescription: object) => ({
+      operationType: 'update',
+      documentKey: { _id: 1 },
+      updateDescription
+    })
+    assert.equal((await eventsOf(stream)).map(toldBy), [
+      updated({
+        updatedFields: { 'user.age': 2 },
+        removedFields: ['n'],
+        truncatedArrays: [{ field: 'list', newSize: 2 }]
+      }),
+      updated({ updatedFields: { name: 'a', age: 2 }, removedFields: ['list', 'user'], truncatedArrays: [] }),
+      { operationType: 'insert', documentKey: { _id: 2 }, fullDocument: { _id: 2, n: 1, m: 1 } }
+    ])
+  })
+
   claim('documents after and before a change are told to who asks for them', async (db) => {
     await db.insertMany([{ _id: 1, n: 0 }])
     const stream = db.watch([], { fullDocument: 'updateLookup', fullDocumentBeforeChange: 'required' })

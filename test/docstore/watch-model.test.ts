@@ -51,6 +51,11 @@ const writes: readonly ((db: Db) => Promise<unknown>)[] = [
       { 'v.n': below(5) },
       { $rename: { v: 'w' }, $set: { [pick(['a', 'b', 'c.d'])]: pick(drawn).a ?? null } }
     ),
+  (db) =>
+    db.updateMany({ _id: { $gte: below(ids) } }, [
+      { $set: { 'v.n': { $size: { $ifNull: ['$list', []] } }, a: pick(['$b', '$$REMOVE', '$v']) } },
+      { $unset: pick(['b', 'w.n', 'c']) }
+    ]),
   (db) => db.updateMany({ _id: { $lt: below(ids) } }, { $unset: { [pick(['a', 'b', 'w.n', 'c'])]: 1 } }),
   (db) => db.findOneAndUpdate({ _id: below(ids) }, { $addToSet: { list: { $each: [below(3), below(3)] } } }),
   (db) => db.replaceOne({ _id: below(ids) }, someDocument(), { upsert: below(3) === 0 }),

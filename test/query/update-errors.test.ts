@@ -9,7 +9,7 @@ import { apply, deepFreeze } from '../support/updates.ts'
 type Refusal = readonly [code: string, before: Document, update: unknown, message: RegExp, options?: UpdateOptions]
 
 const refused: readonly Refusal[] = [
-  ['CommandNotSupported', {}, [{ $set: { a: 1 } }], /pipeline/],
+  ['TypeMismatch', {}, [{ $set: { a: 1 } }], /object, not array/],
   ['TypeMismatch', {}, 'x', /object, not string/],
   ['BadValue', {}, {}, /needs operators/],
   ['BadValue', {}, { a: 1 }, /replaceOne/],

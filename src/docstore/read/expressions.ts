@@ -5,6 +5,7 @@
 import { Expressions } from '../../aggregate/expression.ts'
 import { isVariableName } from '../../aggregate/expression-compile.ts'
 import { compileFindProjection } from '../../aggregate/reshape.ts'
+import { cloneDocument } from '../../model/clone.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -51,7 +52,7 @@ export function expressionsOf(options: Pick<ReadOptions, 'let'>): Expressions {
   if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)
   const bad = Object.keys(values).find((name) => !isVariableName(name))
   if (bad !== undefined) throw badLet(`names variables that begin with a small letter, not '${bad}'`)
-  return new Expressions(values)
+  return new Expressions(cloneDocument(values))
 }
 
 function badLet(problem: string): PetalError {

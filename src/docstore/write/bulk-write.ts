@@ -1,13 +1,14 @@
 /** bulkWrite: the operations one after the other, their results added up. */
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
-import type { Collection } from '../collection.ts'
+import type { Collection, UpdateSpec } from '../collection.ts'
 import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
+import type { ReadOptions } from '../options.ts'
 import type { BulkWriteResult } from '../results.ts'
 
 interface UpdateModel {
   readonly filter: Document
-  readonly update: Document
+  readonly update: UpdateSpec
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
 }
@@ -26,6 +27,16 @@ export type BulkWriteOperation<T extends object = Document> =
   | { readonly replaceOne: ReplaceModel<T> }
   | { readonly deleteOne: { readonly filter: Document } }
   | { readonly deleteMany: { readonly filter: Document } }
+
+export interface BulkWriteOptions {
+  /** Stop at the first that is refused. Default true. */
+  readonly ordered?: boolean
+  /** Values that expressions, in filters and in updates that are pipelines, know as `$$name`. */
+  readonly let?: ReadOptions['let']
+}
+
+/** What all operations are told. */
+type Known = Pick<ReadOptions, 'let'>
 
 type UpdateOperation<T extends object> = Extract<
   BulkWriteOperation<T>,
@@ -46,7 +57,7 @@ interface Tally {
 export async function bulkWrite<T extends object>(
   collection: Collection<T>,
   operations: readonly BulkWriteOperation<T>[],
-  { ordered = true }: { readonly ordered?: boolean }
+  { ordered = true, let: variables }: BulkWriteOptions
 ): Promise<BulkWriteResult> {
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
@@ -62,9 +73,10 @@ export async function bulkWrite<T extends object>(
     upsertedIds: {}
   }
   const writeErrors: WriteError[] = []
+  const known: Known = variables === undefined ? {} : { let: variables }
   for (const [index, operation] of operations.entries()) {
     try {
-      await run(collection, operation, index, tally)
+      await run(collection, operation, index, known, tally)
     } catch (error) {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
@@ -108,17 +120,18 @@ async function run<T extends object>(
   collection: Collection<T>,
   operation: BulkWriteOperation<T>,
   index: number,
+  known: Known,
   tally: Tally
 ): Promise<void> {
   if ('insertOne' in operation) {
     tally.insertedIds[index] = (await collection.insertOne(operation.insertOne.document)).insertedId
     tally.insertedCount++
   } else if ('deleteOne' in operation) {
-    tally.deletedCount += (await collection.deleteOne(operation.deleteOne.filter)).deletedCount
+    tally.deletedCount += (await collection.deleteOne(operation.deleteOne.filter, known)).deletedCount
   } else if ('deleteMany' in operation) {
-    tally.deletedCount += (await collection.deleteMany(operation.deleteMany.filter)).deletedCount
+    tally.deletedCount += (await collection.deleteMany(operation.deleteMany.filter, known)).deletedCount
   } else {
-    const result = await runUpdate(collection, operation)
+    const result = await runUpdate(collection, operation, known)
     tally.matchedCount += result.matchedCount
     tally.modifiedCount += result.modifiedCount
     tally.upsertedCount += result.upsertedCount
@@ -126,15 +139,15 @@ async function run<T extends object>(
   }
 }
 
-function runUpdate<T extends object>(collection: Collection<T>, operation: UpdateOperation<T>) {
+function runUpdate<T extends object>(collection: Collection<T>, operation: UpdateOperation<T>, known: Known) {
   if ('updateOne' in operation) {
     const { filter, update, ...options } = operation.updateOne
-    return collection.updateOne(filter, update, options)
+    return collection.updateOne(filter, update, { ...options, ...known })
   }
   if ('updateMany' in operation) {
     const { filter, update, ...options } = operation.updateMany
-    return collection.updateMany(filter, update, options)
+    return collection.updateMany(filter, update, { ...options, ...known })
   }
   const { filter, replacement, ...options } = operation.replaceOne
-  return collection.replaceOne(filter, replacement, options)
+  return collection.replaceOne(filter, replacement, { ...options, ...known })
 }

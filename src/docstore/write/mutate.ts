@@ -7,6 +7,7 @@
  * 3. When a document cannot be changed, those before it stay changed and it and those after it do not, as in MongoDB.
  */
 import { encodeKey } from '../../model/key.ts'
+import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { storedForm } from '../documents/stored-form.ts'
 import { fromStore } from '../errors.ts'
@@ -33,6 +34,7 @@ export interface Updated {
 /** Changes up to `find.limit` matches, or inserts one document. */
 export function update(collection: OpenCollection, request: UpdateRequest): Promise<Updated> {
   return collection.writer.exclusive(async () => {
+    if (request.ready !== undefined) await request.ready()
     const now = new Date()
     let matched = 0
     let modified = 0
@@ -55,7 +57,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     }
     const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
     const upsertedId = await collection.writer.insertAlone(inserted)
-    return { matched, modified, upsertedId, hasUpserted: true, before, after: inserted }
+    return { matched, modified, upsertedId, hasUpserted: true, before, after: storedForm(inserted) }
   })
 }
 
@@ -79,7 +81,7 @@ export function remove(
   })
 }
 
-/** Calls `visit` for every match in order, with the batch that takes its writes; commits the batches. */
+/** Calls `visit`, which may take its time, for every match in order, with the batch that takes its writes; commits the batches. */
 async function forEachMatch(
   collection: OpenCollection,
   kind: CommitKind,
@@ -91,6 +93,7 @@ async function forEachMatch(
   const matches = matchesOf(execution, find)
   let remaining = find.limit
   let commit: Commit | undefined
+  let sliceStart = performance.now()
   const flush = async (): Promise<void> => {
     const full = commit
     commit = undefined
@@ -102,6 +105,8 @@ async function forEachMatch(
       if (slice === undefined) break
       for (const match of slice) {
         if (remaining-- <= 0) break
+        const turn = breathe(sliceStart)
+        sliceStart = turn instanceof Promise ? await turn : turn
         commit ??= committer.begin(kind)
         const visiting = visit(commit, match)
         if (visiting instanceof Promise) await visiting

@@ -2,8 +2,10 @@
  * What a call asks to have changed: options checked, filter and change compiled.
  *
  * Invariant: all of it happens before anything is awaited, so that filter and change are as the caller gave them, and a
- * malformed one fails with nothing written.
+ * malformed one fails with nothing written. Operators of a pipeline are loaded, and what they are given looked at, when it is
+ * the request's turn: before anything is read.
  */
+import { compileUpdatePipeline } from '../../aggregate/update-pipeline.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
@@ -18,6 +20,7 @@ import {
   type ReadOptions,
   type UpdateOptions
 } from '../options.ts'
+import { expressionsOf } from '../read/expressions.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
 
 export interface DeleteRequest {
@@ -25,10 +28,12 @@ export interface DeleteRequest {
   readonly options: ReadOptions
 }
 
-/** By operators, or by a whole document. */
+/** By operators, a pipeline, or a whole document. */
 interface CompiledChange {
   readonly kind: 'update' | 'replace'
   readonly change: Update
+  /** Awaited before the change is asked for. */
+  readonly ready?: (() => Promise<void>) | undefined
 }
 
 export interface UpdateRequest extends DeleteRequest, CompiledChange {
@@ -44,10 +49,21 @@ interface Projected {
 /** A change, compiled when it is its turn: what is wrong with the options comes first. */
 export type Compile = () => CompiledChange
 
-/** @throws PetalError as compileUpdate() does */
-export function compileOperators(spec: unknown, filter: unknown, { arrayFilters }: UpdateOptions): CompiledChange {
+/** Operators, or a pipeline. @throws PetalError as compileUpdate() and compileUpdatePipeline() do */
+export function compileSpec(spec: unknown, filter: unknown, options: UpdateOptions): CompiledChange {
+  if (Array.isArray(spec)) return { kind: 'update', ...compileStages(spec, options) }
+  const { arrayFilters } = options
   const change = compileUpdate(spec, arrayFilters === undefined ? { filter } : { filter, arrayFilters })
   return { kind: 'update', change }
+}
+
+function compileStages(pipeline: unknown, { arrayFilters = [], ...options }: UpdateOptions) {
+  if (!Array.isArray(arrayFilters) || arrayFilters.length > 0) {
+    throw new PetalError('FailedToParse', 'arrayFilters are for operators: a pipeline takes none', {
+      details: { option: 'arrayFilters' }
+    })
+  }
+  return compileUpdatePipeline(pipeline, expressionsOf(options))
 }
 
 /** @throws PetalError as compileReplacement() does */

@@ -30,10 +30,9 @@ export interface UpdateOptions {
 }
 
 /**
- * Compiles an update of operators. The update is copied: changing it later changes nothing.
+ * Compiles an update of operators. The update is copied: changing it later changes nothing. Pipelines: aggregate/update-pipeline.ts.
  * @throws PetalError BadValue, FailedToParse, TypeMismatch, EmptyFieldName, DollarPrefixedFieldName,
- *   ConflictingUpdateOperators; CommandNotSupported for the pipeline form. The compiled update throws BadValue,
- *   TypeMismatch, PathNotViable and ImmutableField
+ *   ConflictingUpdateOperators. The compiled update throws BadValue, TypeMismatch, PathNotViable and ImmutableField
  * @example
  * const update = compileUpdate({ $inc: { views: 1 }, $addToSet: { tags: 'new' } })
  * update({ _id: 1, views: 4 }, { isInsert: false, now: new Date() }) // { _id: 1, views: 5, tags: ['new'] }
@@ -78,13 +77,20 @@ export function compileReplacement(replacement: unknown): Update {
     throw filterError('BadValue', { operator, path: '' }, 'a replacement must not contain update operators')
   }
   const fields = cloneDocument(replacement)
-  return (document) => {
-    const hasId = Object.hasOwn(document, '_id')
-    if (hasId && Object.hasOwn(fields, '_id')) checkIdentity(document, fields)
-    const result: Document = hasId && !Object.hasOwn(fields, '_id') ? { _id: document._id, ...fields } : { ...fields }
-    if (hasId) result._id = document._id
-    return isIdentical(result, document) ? document : result
-  }
+  return (document) => withFields(document, fields)
+}
+
+/**
+ * The document with these fields in the place of its own; `_id` stays, and comes first where the fields have none.
+ * @returns the very same document when that changes nothing
+ * @throws PetalError ImmutableField for another `_id`
+ */
+export function withFields(document: Document, fields: Document): Document {
+  const hasId = Object.hasOwn(document, '_id')
+  if (hasId && Object.hasOwn(fields, '_id')) checkIdentity(document, fields)
+  const result: Document = hasId && !Object.hasOwn(fields, '_id') ? { _id: document._id, ...fields } : { ...fields }
+  if (hasId) result._id = document._id
+  return isIdentical(result, document) ? document : result
 }
 
 function isInsertOnly(change: Change): boolean {
@@ -109,8 +115,6 @@ function placesOf(changes: readonly Change[]): UpdatePlace[] {
 }
 
 function parseChanges(update: unknown): Change[] {
-  if (Array.isArray(update))
-    throw new PetalError('CommandNotSupported', 'The pipeline form of an update is not supported')
   if (!isPlainObject(update)) {
     throw new PetalError('TypeMismatch', `An update must be an object, not ${describeType(update)}`)
   }

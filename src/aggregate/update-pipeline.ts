@@ -1,0 +1,66 @@
+/**
+ * Updates that are pipelines: `[{ $set: { total: { $add: ['$a', '$b'] } } }, { $unset: 'a' }]` → document in, new document out.
+ *
+ * Invariants:
+ * 1. Those of every update (query/update/update.ts): a document that is given is never changed, `_id` never changes, not even
+ *    where a stage leaves it out, and what changes nothing returns the very same document.
+ * 2. The pipeline is copied: changing it later changes nothing.
+ * 3. What is malformed is found before a document is asked for: by compiling, or for operators by ready().
+ */
+import { cloneValue } from '../model/clone.ts'
+import { isPlainObject } from '../model/types.ts'
+import { type Update, withFields } from '../query/update/update.ts'
+import { evaluationError, type StagePlace, stageError } from './errors.ts'
+import type { Expressions } from './expression.ts'
+import { parseStages } from './parse.ts'
+import { compileReshape } from './reshape.ts'
+
+export interface UpdatePipeline {
+  /** REQUIRES: ready() was awaited, if there is one. */
+  readonly change: Update
+  /** Loads operators, once; undefined where there are none. */
+  readonly ready: (() => Promise<void>) | undefined
+}
+
+/**
+ * @throws PetalError that names the stage and its position, InvalidOptions for one that an update may not have; so do ready() and the
+ *   compiled update, which throws ImmutableField as well
+ * @example
+ * const { change, ready } = compileUpdatePipeline([{ $set: { total: { $add: ['$a', '$b'] } } }], new Expressions())
+ * await ready?.()
+ * change({ _id: 1, a: 2, b: 3 }, { isInsert: false, now: new Date() }) // { _id: 1, a: 2, b: 3, total: 5 }
+ */
+export function compileUpdatePipeline(pipeline: unknown, expressions: Expressions): UpdatePipeline {
+  const stages = parseStages(pipeline).map(({ place, spec }) => {
+    const reshape = compileReshape({ place, spec: copyOfSpec(spec, place) }, expressions)
+    if (reshape !== undefined) return reshape
+    const allowed = '$addFields, $set, $project, $unset, $replaceRoot and $replaceWith'
+    throw stageError('InvalidOptions', place, `an update takes no such stage, only ${allowed}`)
+  })
+  return {
+    change: (document) =>
+      withFields(
+        document,
+        stages.reduce((result, reshape) => reshape(result), document)
+      ),
+    ready: expressions.needsLoading ? () => expressions.load() : undefined
+  }
+}
+
+/** Values as the store gives them back, so that those of the result are compared with the document's. */
+function copyOfSpec(spec: unknown, place: StagePlace): unknown {
+  try {
+    const copy = cloneValue(spec)
+    if (!holdsUndefined(spec)) return copy
+  } catch (error) {
+    throw evaluationError(place, error)
+  }
+  // To an expression it is a field that is missing: more likely a mistake than a wish.
+  throw stageError('BadValue', place, 'undefined is not a value; use $$REMOVE to remove a field, null to empty it')
+}
+
+/** REQUIRES: no cycle. */
+function holdsUndefined(value: unknown): boolean {
+  if (Array.isArray(value)) return Array.from(value).some(holdsUndefined)
+  return isPlainObject(value) ? Object.values(value).some(holdsUndefined) : value === undefined
+}
