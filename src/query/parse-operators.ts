@@ -6,7 +6,7 @@ import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../mod
 import { allOf, type Formula, leaf, negate, type Predicate, type RangeOperator, type Test } from './ast.ts'
 import { describeType, filterError } from './errors.ts'
 import { type ParseContext, parseFilter } from './parse.ts'
-import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes } from './parse-arguments.ts'
+import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes, rangeTest } from './parse-arguments.ts'
 import { createPattern, type Pattern, patternOf } from './pattern.ts'
 
 /** An object whose first key begins with `$` is operators, unless it is a DBRef; any other object is a value. */
@@ -89,11 +89,7 @@ function parseRange(operator: RangeOperator, value: unknown, context: ParseConte
   if (isRegex(value)) {
     throw filterError('BadValue', { operator, path: context.path }, 'cannot compare with a regular expression')
   }
-  // Null and NaN equal themselves and are neither above nor below anything.
-  if (value === null || (typeOf(value) === Type.number && isNaNumber(value as Numeric))) {
-    return operator === '$gte' || operator === '$lte' ? leaf({ kind: 'equal', value }) : { kind: 'never' }
-  }
-  return leaf({ kind: 'range', operator, value })
+  return rangeTest(operator, value)
 }
 
 function parseIn(operator: string, value: unknown, context: ParseContext): Predicate {
@@ -140,10 +136,14 @@ function parseElemMatch(value: unknown, context: ParseContext): Predicate {
   }
   const inside: ParseContext = { ...context, isTopLevel: false }
   const first = Object.keys(value)[0]
-  const isLogical = first === '$and' || first === '$or' || first === '$nor' || first === '$where' || first === '$expr'
-  return isOperatorObject(value) && !isLogical
+  return isOperatorObject(value) && !(first !== undefined && isTopLevelOperator(first))
     ? { kind: 'elemMatchValue', test: parseOperators(value, inside) }
     : { kind: 'elemMatchObject', filter: parseFilter(value, inside) }
+}
+
+/** Of those that speak of an element as of a document; the errors of others are told by what is understood of them. */
+function isTopLevelOperator(name: string): boolean {
+  return ['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema'].includes(name)
 }
 
 function parseNot(value: unknown, context: ParseContext): Test {
@@ -177,10 +177,6 @@ type StoredRegex = RegExp | { readonly pattern: string; readonly options: string
 
 function isRegex(value: unknown): value is StoredRegex {
   return typeOf(value) === Type.regex
-}
-
-function isNaNumber(value: Numeric): boolean {
-  return compareNumbers(value, Number.NaN) === 0
 }
 
 /** The truth of an operator's argument: false, 0 and null are false, every other value is true. */
