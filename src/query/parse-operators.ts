@@ -128,6 +128,9 @@ function parseAll(value: unknown, context: ParseContext): Test {
   )
 }
 
+/** They speak of documents, elements among them; two are refused below the top. */
+const topLevelOperators = new Set<unknown>(['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema'])
+
 /** Operators test the elements themselves; anything else is a filter that elements are documents for. */
 function parseElemMatch(value: unknown, context: ParseContext): Predicate {
   if (!isPlainObject(value)) {
@@ -136,14 +139,9 @@ function parseElemMatch(value: unknown, context: ParseContext): Predicate {
   }
   const inside: ParseContext = { ...context, isTopLevel: false }
   const first = Object.keys(value)[0]
-  return isOperatorObject(value) && !(first !== undefined && isTopLevelOperator(first))
+  return isOperatorObject(value) && !topLevelOperators.has(first)
     ? { kind: 'elemMatchValue', test: parseOperators(value, inside) }
     : { kind: 'elemMatchObject', filter: parseFilter(value, inside) }
-}
-
-/** Of those that speak of an element as of a document; the errors of others are told by what is understood of them. */
-function isTopLevelOperator(name: string): boolean {
-  return ['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema'].includes(name)
 }
 
 function parseNot(value: unknown, context: ParseContext): Test {

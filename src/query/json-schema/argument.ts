@@ -55,9 +55,20 @@ export function objectOf({ value, place }: Argument): Document {
   throw filterError('TypeMismatch', place, `needs an object, not ${describeType(value)}`)
 }
 
-export function booleanOf({ value, place }: Pick<Argument, 'value' | 'place'>): boolean {
+export function booleanOf({ value, place }: Argument): boolean {
   if (typeof value === 'boolean') return value
   throw filterError('TypeMismatch', place, `needs a boolean, not ${describeType(value)}`)
+}
+
+/** Strings, none of them twice. */
+export function namesOf(argument: Argument, values: readonly unknown[]): readonly string[] {
+  const names = new Set<string>()
+  for (const value of values) {
+    const name = stringOf({ ...argument, value })
+    if (names.has(name)) throw filterError('FailedToParse', argument.place, `names '${name}' twice`)
+    names.add(name)
+  }
+  return [...names]
 }
 
 export function stringOf({ value, place }: Argument): string {

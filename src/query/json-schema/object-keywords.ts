@@ -7,9 +7,9 @@ import {
   arrayOf,
   countParsers,
   type KeywordParsers,
+  namesOf,
   objectOf,
   parseRest,
-  stringOf,
   within
 } from './argument.ts'
 import type { Keyword, Schema } from './schema.ts'
@@ -29,10 +29,8 @@ export const objectKeywords: KeywordParsers = [
 /** A list of different names. */
 function parseNames(argument: Argument): readonly string[] {
   const { place } = argument
-  const names = arrayOf(argument).map((value) => stringOf({ ...argument, value }))
+  const names = namesOf(argument, arrayOf(argument))
   if (names.length === 0) throw filterError('FailedToParse', place, 'needs an array that is not empty')
-  const repeated = names.find((name, i) => names.indexOf(name) < i)
-  if (repeated !== undefined) throw filterError('FailedToParse', place, `names '${repeated}' twice`)
   if (names.includes('__proto__')) throw filterError('BadValue', place, "the key '__proto__' is refused")
   return names
 }

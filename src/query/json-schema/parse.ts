@@ -7,7 +7,7 @@ import { isPlainObject } from '../../model/types.ts'
 import { describeType, type FilterPlace, filterError } from '../errors.ts'
 import { parseTypes } from '../parse-arguments.ts'
 import { ValueSet } from '../value-set.ts'
-import { type Argument, arrayOf, type KeywordParser, stringOf, within } from './argument.ts'
+import { type Argument, arrayOf, type KeywordParser, namesOf, stringOf, within } from './argument.ts'
 import { arrayKeywords } from './array-keywords.ts'
 import { objectKeywords } from './object-keywords.ts'
 import type { Schema } from './schema.ts'
@@ -83,13 +83,10 @@ function parseBsonType(argument: Argument): Schema {
 /** One name, or a list of different ones. */
 function typeNamesOf(argument: Argument): readonly string[] {
   const { value, place } = argument
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const names = values.map((name) => stringOf({ ...argument, value: name }))
+  const names = namesOf(argument, Array.isArray(value) ? value : [value])
   if (names.includes('integer')) {
     throw filterError('FailedToParse', place, "the type 'integer' is not supported; bsonType has 'int' and 'long'")
   }
-  const repeated = names.find((name, i) => names.indexOf(name) < i)
-  if (repeated !== undefined) throw filterError('FailedToParse', place, `names '${repeated}' twice`)
   return names
 }
 
