@@ -145,6 +145,10 @@ const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
     '(E|a & T|a|object & E|a.b & [_ … *])'
   ],
   [{ $jsonSchema: { required: ['a'], properties: { a: { required: ['b'] } } } }, '(E|a & [_ … *])'],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { type: ['object', 'null'], required: ['b'] } } } },
+    '(E|a & (T|a|object | T|a|null) & [_ … *])'
+  ],
   [{ $jsonSchema: { required: ['a.b'] } }, '[_ … *]'],
   [{ $jsonSchema: { required: ['0', ''] } }, '([_ … *] & [_ … *] & [_ … *])'],
   [{ $jsonSchema: { anyOf: [{ required: ['a'] }, { required: ['b'] }] } }, '((E|a | E|b) & [_ … *])'],

@@ -20,23 +20,23 @@ function claim(
   return { claim, filter: { $jsonSchema: schema }, matches, rejects }
 }
 
-/** Of values of one property: where it is missing, all is well. */
+/** Of values of one property: where it is missing, all is well unless it is required. */
 function onValues(
   text: string,
   schema: Document,
   passing: readonly unknown[],
   failing: readonly unknown[] = []
-): Claim {
-  const matches = [{}, { b: 1 }, ...passing.map((a) => ({ a }))]
-  return claim(
-    text,
-    { properties: { a: schema } },
-    matches,
-    failing.map((a) => ({ a }))
-  )
+): Claim[] {
+  const matches = passing.map((a) => ({ a }))
+  const rejects = failing.map((a) => ({ a }))
+  const properties = { a: schema }
+  return [
+    claim(text, { properties }, [{}, { b: 1 }, ...matches], rejects),
+    claim(`${text}, and required`, { properties, required: ['a'] }, matches, [{}, { b: 1 }, ...rejects])
+  ]
 }
 
-testClaims([
+const claims: readonly (Claim | readonly Claim[])[] = [
   claim('an empty schema says nothing', {}, [{}, { a: 1 }]),
   claim('title and description say nothing', { title: 'a', description: 'b' }, [{}]),
   claim('a document is an object', { type: 'object' }, [{}, { a: 1 }]),
@@ -211,6 +211,18 @@ testClaims([
   claim('the empty key', { required: [''] }, [{ '': 1 }], [{}]),
   claim('names that begin with $', { properties: { $x: { type: 'string' } } }, [{}, { $x: 'a' }], [{ $x: 1 }]),
   onValues('required is for objects', { required: ['b'] }, [{ b: 1 }, 5, [{}], null], [{}, { c: 1 }]),
+  onValues(
+    'so it is where objects are among the types',
+    { type: ['object', 'null'], required: ['b'] },
+    [{ b: 1 }, null],
+    [{}, 5]
+  ),
+  onValues(
+    'a limit where numbers are among the types',
+    { bsonType: ['null', 'int'], minimum: 5 },
+    [5, null],
+    [4, 5n, [5]]
+  ),
   claim(
     'properties are for objects, level by level',
     { properties: { a: { properties: { b: { type: 'string' } } } } },
@@ -288,7 +300,9 @@ testClaims([
     [{ a: 1 }],
     [{}, { a: 'x' }]
   )
-])
+]
+
+testClaims(claims.flat())
 
 testClaims([
   {

@@ -30,14 +30,15 @@ export function schemas(parts: Parts, depth: number): fc.Arbitrary<SchemaObject>
 
 /** An object with these properties, of which most are required: what an index can help with. */
 function shapes(parts: Parts, depth: number): fc.Arbitrary<SchemaObject> {
+  const types = fc.constantFrom<unknown>('object', 'object', ['object', 'null'], ['array', 'object'])
   const properties = fc.uniqueArray(fc.tuple(parts.keys, schemas(parts, depth - 1), fc.nat(3)), {
     minLength: 1,
     maxLength: 2,
     selector: ([key]) => key
   })
-  return properties.map((list) => {
+  return fc.tuple(properties, types).map(([list, type]) => {
     const required = list.filter(([, , luck]) => luck > 0).map(([key]) => key)
-    const shape: SchemaObject = { type: 'object', properties: Object.fromEntries(list) }
+    const shape: SchemaObject = { type, properties: Object.fromEntries(list) }
     return required.length > 0 ? { ...shape, required } : shape
   })
 }

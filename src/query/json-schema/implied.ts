@@ -6,8 +6,8 @@
  * 1. Each condition says of one value, found by own keys from the document on, something that holds for it as a whole. "Some
  *    value on the path" is then true whatever arrays there are. Elements of arrays are not spoken of: a path enters arrays that are
  *    directly in arrays by position only.
- * 2. A property that may be missing implies nothing, and neither does a name with a dot: it is one key to a schema and several to
- *    a path.
+ * 2. A property that may be missing implies nothing, and neither does a name with a dot: it is one key to a schema, and several to
+ *    the path of a declared index.
  * 3. Nothing is negated.
  */
 import { toScalar } from '../../model/scalar.ts'
