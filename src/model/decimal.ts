@@ -62,6 +62,12 @@ export function divideDecimals(a: Decimal, b: Decimal): Decimal {
   return { coefficient, exponent: a.exponent - b.exponent - left }
 }
 
+/** REQUIRES: `b` is not zero. */
+export function isMultiple(a: Decimal, b: Decimal): boolean {
+  const exponent = Math.min(a.exponent, b.exponent)
+  return scaleTo(a, exponent) % scaleTo(b, exponent) === 0n
+}
+
 /** Rounded to 34 digits, half to even as IEEE 754 does; beyond the greatest exponent it is an infinity. */
 export function toDecimal128(value: Decimal): Decimal128 {
   let { coefficient, exponent } = value

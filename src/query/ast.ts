@@ -36,6 +36,8 @@ export type Condition =
   | { readonly kind: 'where'; readonly test: (this: unknown, document: unknown) => unknown }
   /** `$expr`, compiled by whoever knows aggregation expressions. */
   | { readonly kind: 'expression'; readonly evaluate: (document: Record<string, unknown>) => unknown }
+  /** `$jsonSchema`, compiled; what it implies for single paths stands beside it. */
+  | { readonly kind: 'schema'; readonly passes: (document: Record<string, unknown>) => boolean }
 
 export type RangeOperator = '$lt' | '$lte' | '$gt' | '$gte'
 export type BitsOperator = '$bitsAllSet' | '$bitsAnySet' | '$bitsAllClear' | '$bitsAnyClear'

@@ -57,6 +57,7 @@ function conditionBounds(condition: Condition): PairExpression {
   switch (condition.kind) {
     case 'where':
     case 'expression':
+    case 'schema':
       return unknown
     case 'field': {
       const path = walkPath(rootPath, condition.path.components)

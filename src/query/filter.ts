@@ -41,7 +41,7 @@ export interface CompiledFilter {
 /**
  * Compiles a filter of MongoDB's query language. The filter is copied: changing it later changes nothing.
  * @throws PetalError BadValue, FailedToParse or TypeMismatch with `details: { operator, path }`; CommandNotSupported
- * for `$text`, `$jsonSchema`, geospatial operators, and `$expr` without `options.expression`
+ * for `$text`, geospatial operators, and `$expr` without `options.expression`
  * @example
  * const filter = compileFilter({ lang: 'en', 'user.followers': { $gte: 1000 } })
  * filter.matches({ lang: 'en', user: { followers: 2500 } }) // true
@@ -127,6 +127,6 @@ function runsCode(filter: Filter): boolean {
     case 'never':
       return false
     case 'leaf':
-      return filter.leaf.kind !== 'field'
+      return filter.leaf.kind !== 'field' && filter.leaf.kind !== 'schema'
   }
 }

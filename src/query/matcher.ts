@@ -22,7 +22,7 @@ export function compileMatcher(filter: Filter): Decision<Document> {
   return compileFormula(filter, compileCondition)
 }
 
-function compileTest(test: Test): ValueTest {
+export function compileTest(test: Test): ValueTest {
   return compileFormula(test, compilePredicate)
 }
 
@@ -47,7 +47,7 @@ function compileFormula<Leaf, Subject>(
 }
 
 /** Short conjunctions are spelled out: a loop over closures costs more than the closures. */
-function every<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
+export function every<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
   const [a, b, c] = children
   if (a === undefined) return () => true
   if (b === undefined) return a
@@ -59,7 +59,7 @@ function every<Subject>(children: readonly Decision<Subject>[]): Decision<Subjec
   }
 }
 
-function some<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
+export function some<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
   const [a, b] = children
   if (a === undefined) return () => false
   if (b === undefined) return a
@@ -82,6 +82,8 @@ function compileCondition(condition: Condition): Decision<Document> {
       const { evaluate } = condition
       return (document) => isTruthy(evaluate(document))
     }
+    case 'schema':
+      return condition.passes
   }
 }
 

@@ -1,11 +1,14 @@
 /**
- * Arguments that are little languages of their own: `$type`, `$size`, `$mod` and the bitwise operators.
+ * Arguments that are little languages of their own: `$type`, `$size`, `$mod` and the bitwise operators; and comparisons.
  */
 import { exactInt64, truncateToInt64 } from '../model/integers.ts'
+import { compareNumbers } from '../model/numbers.ts'
 import { binaryParts } from '../model/scalar.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
-import type { BitsOperator, TypeTest } from './ast.ts'
+import { type BitsOperator, leaf, type RangeOperator, type Test, type TypeTest } from './ast.ts'
 import { describeType, type FilterPlace, filterError } from './errors.ts'
+
+const maxInt32 = 2 ** 31 - 1
 
 /** BSON's type names and numbers. Types that PetalDB cannot store are known, and match nothing. */
 const bsonTypes: Readonly<Record<string, { readonly number: number; readonly test: TypeTest | undefined }>> = {
@@ -55,11 +58,26 @@ function parseType(entry: unknown, place: FilterPlace): TypeTest | undefined {
 }
 
 /** @returns a non-negative integer */
-export function parseSize(value: unknown, place: FilterPlace): number {
+export function parseSize(value: unknown, place: FilterPlace, greatest = maxInt32): number {
   if (typeOf(value) !== Type.number) {
     throw filterError('FailedToParse', place, `needs an integer, not ${describeType(value)}`)
   }
-  return nonNegativeInteger(value as Numeric, place, 'needs an integer that is not negative')
+  return nonNegativeInteger(value as Numeric, place, 'needs an integer that is not negative', greatest)
+}
+
+/**
+ * Null and NaN equal themselves and are neither above nor below anything.
+ * REQUIRES: the bound is no regular expression.
+ */
+export function rangeTest(operator: RangeOperator, value: unknown): Test {
+  if (value === null || (typeOf(value) === Type.number && isNaNumber(value as Numeric))) {
+    return operator === '$gte' || operator === '$lte' ? leaf({ kind: 'equal', value }) : { kind: 'never' }
+  }
+  return leaf({ kind: 'range', operator, value })
+}
+
+function isNaNumber(value: Numeric): boolean {
+  return compareNumbers(value, Number.NaN) === 0
 }
 
 export function parseMod(value: unknown, place: FilterPlace): { divisor: bigint; remainder: bigint } {
@@ -124,9 +142,8 @@ function setBits(count: number, isSet: (bit: number) => boolean): number[] {
   return Array.from({ length: count }, (_, bit) => bit).filter(isSet)
 }
 
-function nonNegativeInteger(value: Numeric, place: FilterPlace, problem: string): number {
+function nonNegativeInteger(value: Numeric, place: FilterPlace, problem: string, greatest = maxInt32): number {
   const integer = exactInt64(value)
-  if (integer === undefined || integer < 0n || integer > 0x7fff_ffffn)
-    throw filterError('FailedToParse', place, problem)
+  if (integer === undefined || integer < 0n || integer > greatest) throw filterError('FailedToParse', place, problem)
   return Number(integer)
 }

@@ -6,7 +6,7 @@ import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../mod
 import { allOf, type Formula, leaf, negate, type Predicate, type RangeOperator, type Test } from './ast.ts'
 import { describeType, filterError } from './errors.ts'
 import { type ParseContext, parseFilter } from './parse.ts'
-import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes } from './parse-arguments.ts'
+import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes, rangeTest } from './parse-arguments.ts'
 import { createPattern, type Pattern, patternOf } from './pattern.ts'
 
 /** An object whose first key begins with `$` is operators, unless it is a DBRef; any other object is a value. */
@@ -89,11 +89,7 @@ function parseRange(operator: RangeOperator, value: unknown, context: ParseConte
   if (isRegex(value)) {
     throw filterError('BadValue', { operator, path: context.path }, 'cannot compare with a regular expression')
   }
-  // Null and NaN equal themselves and are neither above nor below anything.
-  if (value === null || (typeOf(value) === Type.number && isNaNumber(value as Numeric))) {
-    return operator === '$gte' || operator === '$lte' ? leaf({ kind: 'equal', value }) : { kind: 'never' }
-  }
-  return leaf({ kind: 'range', operator, value })
+  return rangeTest(operator, value)
 }
 
 function parseIn(operator: string, value: unknown, context: ParseContext): Predicate {
@@ -132,6 +128,9 @@ function parseAll(value: unknown, context: ParseContext): Test {
   )
 }
 
+/** They speak of documents, elements among them; two are refused below the top. */
+const topLevelOperators = new Set<unknown>(['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema'])
+
 /** Operators test the elements themselves; anything else is a filter that elements are documents for. */
 function parseElemMatch(value: unknown, context: ParseContext): Predicate {
   if (!isPlainObject(value)) {
@@ -140,8 +139,7 @@ function parseElemMatch(value: unknown, context: ParseContext): Predicate {
   }
   const inside: ParseContext = { ...context, isTopLevel: false }
   const first = Object.keys(value)[0]
-  const isLogical = first === '$and' || first === '$or' || first === '$nor' || first === '$where' || first === '$expr'
-  return isOperatorObject(value) && !isLogical
+  return isOperatorObject(value) && !topLevelOperators.has(first)
     ? { kind: 'elemMatchValue', test: parseOperators(value, inside) }
     : { kind: 'elemMatchObject', filter: parseFilter(value, inside) }
 }
@@ -177,10 +175,6 @@ type StoredRegex = RegExp | { readonly pattern: string; readonly options: string
 
 function isRegex(value: unknown): value is StoredRegex {
   return typeOf(value) === Type.regex
-}
-
-function isNaNumber(value: Numeric): boolean {
-  return compareNumbers(value, Number.NaN) === 0
 }
 
 /** The truth of an operator's argument: false, 0 and null are false, every other value is true. */

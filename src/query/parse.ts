@@ -6,7 +6,10 @@
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { allOf, atPath, type Condition, type Filter, leaf, negate, type QueryPath } from './ast.ts'
-import { describeType, filterError } from './errors.ts'
+import { describeType, type FilterPlace, filterError } from './errors.ts'
+import { compileSchema } from './json-schema/compile.ts'
+import { impliedBy } from './json-schema/implied.ts'
+import { parseSchema } from './json-schema/parse.ts'
 import { isOperatorObject, parseOperators, parseValue } from './parse-operators.ts'
 
 export interface ParseOptions {
@@ -71,8 +74,9 @@ function parseTopLevelOperator(operator: string, value: unknown, context: ParseC
       return parseWhere(value, context)
     case '$expr':
       return parseExpression(value, context)
-    case '$text':
     case '$jsonSchema':
+      return parseJsonSchema(value, place)
+    case '$text':
     case '$sampleRate':
       throw filterError('CommandNotSupported', place, 'this operator is not supported')
     case '$not':
@@ -112,4 +116,10 @@ function parseExpression(value: unknown, context: ParseContext): Filter {
   const { evaluate, implied } = compile(value)
   const condition: Filter = leaf({ kind: 'expression', evaluate })
   return implied === undefined ? condition : { kind: 'and', children: [parseFilter(implied, context), condition] }
+}
+
+/** What the schema implies is tested first, and is all that indexes need to see. */
+function parseJsonSchema(value: unknown, place: FilterPlace): Filter {
+  const schema = parseSchema(value, place)
+  return allOf([...impliedBy(schema), leaf<Condition>({ kind: 'schema', passes: compileSchema(schema) })])
 }

@@ -73,7 +73,8 @@ function eachElement(test: ValueTest): ValueTest {
   }
 }
 
-function ownValue(object: Document, key: string): unknown {
+/** Undefined is missing. */
+export function ownValue(object: Document, key: string): unknown {
   const value = object[key]
   return value === undefined || Object.hasOwn(object, key) ? value : undefined
 }

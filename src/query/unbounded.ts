@@ -45,6 +45,8 @@ function partsOfCondition(condition: Condition, prefix: string): readonly string
       return ['$where']
     case 'expression':
       return ['$expr']
+    case 'schema':
+      return ['$jsonSchema']
     case 'field':
       return partsOfPredicate(condition.predicate, `${prefix}${condition.path.text}`)
   }

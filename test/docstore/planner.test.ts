@@ -25,6 +25,9 @@ const table: readonly Row[] = [
   { filter: { _id: 1 }, hint: 'scan', kind: 'scan' },
   { filter: { _id: { $gt: 1 } }, kind: 'index' },
   { filter: { $where: () => true }, kind: 'scan' },
+  { filter: { $jsonSchema: { properties: { a: { type: 'string' } } } }, kind: 'scan' },
+  { filter: { $jsonSchema: { required: ['a'] } }, kind: 'index' },
+  { filter: { $jsonSchema: { required: ['_id'], properties: { _id: { enum: [1, 2] } } } }, kind: 'ids' },
   { filter: { a: { $exists: false } }, kind: 'index' }
 ]
 

@@ -116,7 +116,46 @@ const rewrites: readonly (readonly [filter: unknown, bounds: string])[] = [
   [{ 0: 1 }, '[_ … *]'],
   [{ '': 1 }, '[_ … *]'],
   [{ $where: () => true }, '[_ … *]'],
-  [{ a: { $type: 'undefined' } }, '_']
+  [{ a: { $type: 'undefined' } }, '_'],
+  // What schemas imply.
+  [{ $jsonSchema: {} }, '[_ … *]'],
+  [{ $jsonSchema: { required: ['a'] } }, '(E|a & [_ … *])'],
+  [{ $jsonSchema: { required: ['a'], properties: { a: { type: 'string' } } } }, '(E|a & T|a|string & [_ … *])'],
+  [{ $jsonSchema: { properties: { a: { type: 'string' } } } }, '[_ … *]'],
+  [{ $jsonSchema: { required: ['a'], properties: { a: { enum: [1, 'x'] } } } }, '(E|a & (V|a|1 | V|a|x) & [_ … *])'],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { enum: [1, null, { b: 1 }] } } } },
+    '(E|a & (V|a|1 | T|a|null | T|a|object) & [_ … *])'
+  ],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { type: 'number', minimum: 5 } } } },
+    '(E|a & T|a|number & R|5≤a & [_ … *])'
+  ],
+  [{ $jsonSchema: { required: ['a'], properties: { a: { minimum: 5 } } } }, '(E|a & [_ … *])'],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { bsonType: ['int', 'null'], minimum: 5 } } } },
+    '(E|a & ([_ … T|a|number] | T|a|null) & (R|5≤a | T|a|null) & [_ … *])'
+  ],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { type: 'string', pattern: '^ab' } } } },
+    '(E|a & T|a|string & [R|ab≤a<ac … (R|ab≤a<ac | T|a|regex)] & [_ … *])'
+  ],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { type: 'object', required: ['b'] } } } },
+    '(E|a & T|a|object & E|a.b & [_ … *])'
+  ],
+  [{ $jsonSchema: { required: ['a'], properties: { a: { required: ['b'] } } } }, '(E|a & [_ … *])'],
+  [
+    { $jsonSchema: { required: ['a'], properties: { a: { type: ['object', 'null'], required: ['b'] } } } },
+    '(E|a & (T|a|object | T|a|null) & [_ … *])'
+  ],
+  [{ $jsonSchema: { required: ['a.b'] } }, '[_ … *]'],
+  [{ $jsonSchema: { required: ['0', ''] } }, '([_ … *] & [_ … *] & [_ … *])'],
+  [{ $jsonSchema: { anyOf: [{ required: ['a'] }, { required: ['b'] }] } }, '((E|a | E|b) & [_ … *])'],
+  [{ $jsonSchema: { oneOf: [{ required: ['a'] }, {}] } }, '[_ … *]'],
+  [{ $jsonSchema: { not: { required: ['a'] } } }, '[_ … *]'],
+  [{ $jsonSchema: { type: 'string' } }, '_'],
+  [{ $nor: [{ $jsonSchema: { required: ['a'] } }] }, '!(E|a & [_ … *])']
 ]
 
 for (const [filter, expected] of rewrites) {
@@ -163,7 +202,9 @@ test('ids are named when only documents with those ids can match', () => {
     [{ _id: [1] }, undefined],
     [{ _id: { $gt: 1 } }, undefined],
     [{ '_id.a': 1 }, undefined],
-    [{ a: { $elemMatch: { _id: 1 } } }, undefined]
+    [{ a: { $elemMatch: { _id: 1 } } }, undefined],
+    [{ $jsonSchema: { required: ['_id'], properties: { _id: { enum: [1, 'x'] } } } }, [1, 'x']],
+    [{ $jsonSchema: { properties: { _id: { enum: [1, 'x'] } } } }, undefined]
   ]
   for (const [filter, ids] of cases) assert.equal(compileFilter(filter).ids, ids, filterText(filter))
 })
@@ -176,7 +217,8 @@ test('explain() can name what pairs cannot narrow', () => {
     d: null,
     e: { $elemMatch: { f: /x/, $nor: [{ g: null }] } },
     h: { $in: [1, /y/] },
-    i: 1
+    i: 1,
+    $jsonSchema: { required: ['j'] }
   }
   assert.equal(compileFilter(filter).unbounded, [
     '$where',
@@ -185,7 +227,8 @@ test('explain() can name what pairs cannot narrow', () => {
     'null at d',
     '$regex at e.f',
     'null at e.g',
-    '$regex at h'
+    '$regex at h',
+    '$jsonSchema'
   ])
   assert.equal(compileFilter({ a: 1, b: { $exists: true } }).unbounded, [])
 })

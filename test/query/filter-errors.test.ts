@@ -116,7 +116,6 @@ const refused: readonly (readonly [filter: unknown, codeName: string, message: R
   [{ a: { $options: 'i' } }, 'BadValue', /\$options at 'a': needs a \$regex/],
   [{ $where: new Code('return true') }, 'BadValue', /\$where: needs a function/],
   [{ $text: { $search: 'x' } }, 'CommandNotSupported', /\$text/],
-  [{ $jsonSchema: {} }, 'CommandNotSupported', /\$jsonSchema/],
   [{ a: { $near: [0, 0] } }, 'CommandNotSupported', /\$near at 'a'/],
   [{ a: { $geoWithin: {} } }, 'CommandNotSupported', /\$geoWithin at 'a'/]
 ]

@@ -10,6 +10,7 @@
 import { Binary, BSONRegExp, Code, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'bson'
 import fc from 'fast-check'
 import type { Document } from '../../src/model/types.ts'
+import { schemas } from './schemas.ts'
 
 export type FilterObject = Record<string, unknown>
 
@@ -21,6 +22,8 @@ export interface Profile {
   readonly types: fc.Arbitrary<unknown>
   readonly patterns: fc.Arbitrary<RegExp | BSONRegExp>
   readonly withArraysInArrays: boolean
+  /** `$jsonSchema`, too: other libraries have none. */
+  readonly withSchemas: boolean
 }
 
 const date = new Date('2024-05-01T00:00:00Z')
@@ -124,7 +127,8 @@ export const adversarial: Profile = {
     ['int', 'array']
   ),
   patterns: fc.constantFrom<RegExp | BSONRegExp>(/x/, /^x/, /Y/i, new BSONRegExp('x', 'i'), /./),
-  withArraysInArrays: true
+  withArraysInArrays: true,
+  withSchemas: true
 }
 
 export const plain: Profile = {
@@ -133,7 +137,8 @@ export const plain: Profile = {
   paths: fc.constantFrom('a', 'b', 'c', 'a.b', 'a.b.c', 'b.a', 'c.d', 'a.0', 'a.1.b'),
   types: fc.constantFrom<unknown>('number', 'string', 'object', 'array', 'null', 'bool'),
   patterns: fc.constantFrom<RegExp>(/x/, /^x/, /Y/i, /z$/),
-  withArraysInArrays: false
+  withArraysInArrays: false,
+  withSchemas: false
 }
 
 /** Documents of up to `depth` levels below the first. */
@@ -159,7 +164,12 @@ function objects(profile: Profile, value: fc.Arbitrary<unknown>): fc.Arbitrary<D
 
 /** Filters nested up to `depth` levels of logical operators and `$elemMatch`. */
 export function filters(profile: Profile, depth = 3): fc.Arbitrary<FilterObject> {
-  const single = fieldFilters(profile, depth)
+  const single = profile.withSchemas
+    ? fc.oneof(
+        { weight: 9, arbitrary: fieldFilters(profile, depth) },
+        { weight: 1, arbitrary: schemasFor(profile, Math.min(depth, 2)).map(($jsonSchema) => ({ $jsonSchema })) }
+      )
+    : fieldFilters(profile, depth)
   const several = fc.array(fc.tuple(profile.paths, operand(profile, depth)), { minLength: 1, maxLength: 2 })
   const conjunction = several.map((entries) => Object.fromEntries(entries))
   if (depth === 0) return single
@@ -171,6 +181,11 @@ export function filters(profile: Profile, depth = 3): fc.Arbitrary<FilterObject>
     { weight: 1, arbitrary: children.map((list) => ({ $or: list })) },
     { weight: 1, arbitrary: children.map((list) => ({ $nor: list })) }
   )
+}
+
+/** Schemas whose properties are keys of the profile's documents, and whose members of `enum` its values. */
+export function schemasFor(profile: Profile, depth: number): fc.Arbitrary<FilterObject> {
+  return schemas({ keys: profile.keys, literals: values(profile, 1) }, depth)
 }
 
 function fieldFilters(profile: Profile, depth: number): fc.Arbitrary<FilterObject> {

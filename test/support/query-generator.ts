@@ -47,6 +47,7 @@ export class QueryGenerator {
   #leaf(): Filter {
     const { path, value } = this.#occurrence()
     const random = this.#random
+    if (random.chance(0.06)) return { $jsonSchema: this.#schema(path.split('.'), value) }
     const negated = random.chance(0.15)
     const operator = this.#operator(path, value)
     return { [path]: negated && isOperator(operator) ? { $not: operator } : operator }
@@ -93,6 +94,27 @@ export class QueryGenerator {
         return this.#regex(value)
       default:
         return { $mod: [2 + random.below(5), random.below(2)] }
+    }
+  }
+
+  /** Objects along the path, and something that holds for the value. */
+  #schema([key, ...rest]: readonly string[], value: unknown): Filter {
+    if (key !== undefined) {
+      const schema = { properties: { [key]: this.#schema(rest, value) }, required: [key] }
+      return this.#random.chance(0.8) ? { bsonType: 'object', ...schema } : schema
+    }
+    const type = typeNames[Math.min(typeOf(value), Type.maxKey)]
+    switch (this.#random.below(4)) {
+      case 0:
+        return { enum: [value] }
+      case 1:
+        return typeof value === 'number' ? { bsonType: 'number', minimum: value } : { bsonType: type }
+      case 2:
+        return typeof value === 'string'
+          ? { bsonType: ['string', 'null'], minLength: value.length }
+          : { bsonType: type }
+      default:
+        return { anyOf: [{ bsonType: type }, { maximum: 5 }], not: { enum: [this.#occurrence().value] } }
     }
   }
 

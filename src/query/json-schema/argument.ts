@@ -1,0 +1,77 @@
+/** What the parser of a keyword is given, and checks that several of them need. */
+import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
+import { describeType, type FilterPlace, filterError } from '../errors.ts'
+import { parseSize } from '../parse-arguments.ts'
+import { type CountedType, impossible, type Schema } from './schema.ts'
+
+export interface Argument {
+  readonly value: unknown
+  /** Of the keyword: its path leads through the schema. */
+  readonly place: FilterPlace
+  /** The schema that the keyword is part of. */
+  readonly siblings: Document
+  /** For schemas within. */
+  readonly parse: (schema: unknown, place: FilterPlace) => Schema
+}
+
+/** An empty schema says nothing. */
+export type KeywordParser = (argument: Argument) => Schema
+
+/** By keyword. */
+export type KeywordParsers = readonly (readonly [keyword: string, parser: KeywordParser])[]
+
+/** Further down in a schema. */
+export function within({ path, operator }: FilterPlace, key: string): FilterPlace {
+  return { path: path === '' ? key : `${path}.${key}`, operator }
+}
+
+/** A schema, or a boolean: everything passes, or nothing. */
+export function parseRest({ value, place, parse }: Argument): Schema {
+  if (value === true) return []
+  if (value === false) return impossible
+  if (isPlainObject(value)) return parse(value, place)
+  throw filterError('TypeMismatch', place, `needs a schema or a boolean, not ${describeType(value)}`)
+}
+
+/** The parsers of a lower and an upper bound of a number of parts. */
+export function countParsers(type: CountedType): { readonly least: KeywordParser; readonly most: KeywordParser } {
+  return {
+    least: (argument) => [{ kind: 'count', type, least: countOf(argument), most: Number.POSITIVE_INFINITY }],
+    most: (argument) => [{ kind: 'count', type, least: 0, most: countOf(argument) }]
+  }
+}
+
+function countOf({ value, place }: Argument): number {
+  return parseSize(value, place, Number.MAX_SAFE_INTEGER)
+}
+
+export function arrayOf({ value, place }: Argument): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw filterError('TypeMismatch', place, `needs an array, not ${describeType(value)}`)
+}
+
+export function objectOf({ value, place }: Argument): Document {
+  if (isPlainObject(value)) return value
+  throw filterError('TypeMismatch', place, `needs an object, not ${describeType(value)}`)
+}
+
+export function booleanOf({ value, place }: Argument): boolean {
+  if (typeof value === 'boolean') return value
+  throw filterError('TypeMismatch', place, `needs a boolean, not ${describeType(value)}`)
+}
+
+/** Strings, none of them twice. */
+export function namesOf(argument: Argument, values: readonly unknown[]): readonly string[] {
+  const names = new Set<string>()
+  for (const value of values) {
+    const name = stringOf({ ...argument, value })
+    if (names.has(name)) throw filterError('FailedToParse', argument.place, `names '${name}' twice`)
+    names.add(name)
+  }
+  return [...names]
+}
+
+export function stringOf({ value, place }: Argument): string {
+  if (typeOf(value) === Type.string) return String(value)
+  throw filterError('TypeMismatch', place, `needs a string, not ${describeType(value)}`)
+}
