@@ -1,20 +1,20 @@
 /**
  * Pipelines, compiled: the leading read, and a stage for each of the rest.
  */
-import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
-import { type CompiledFilter, compileFilter } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { Counter, Sample, Sorter, WindowFields } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
-import { type StagePlace, stageError } from './errors.ts'
+import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import { compileFill } from './fill.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
+import { compileGraphLookup } from './graph-lookup.ts'
 import { compileBucket, compileCounts, compileGroup, Groups } from './group.ts'
 import { splitLeading } from './leading.ts'
+import { compileMatch } from './match.ts'
 import { type ParsedStage, parsePipeline } from './parse.ts'
 import {
   compileAddFields,
@@ -144,6 +144,8 @@ function compileStage(
       return { place, kind: 'facet', facets: compileFacets(spec, place, expressions) }
     case '$lookup':
       return { place, kind: 'lookup', lookup: compileLookup(spec, place, expressions, inner) }
+    case '$graphLookup':
+      return { place, kind: 'graphLookup', search: compileGraphLookup(spec, place, expressions) }
     case '$unionWith':
       return { place, kind: 'union', from: compileUnion(spec, place, expressions, inner) }
     default: {
@@ -152,13 +154,6 @@ function compileStage(
       return { place, kind: 'collect', begin: () => new WindowFields(place, copy, expressions) }
     }
   }
-}
-
-/** With `$expr`, which a find does not know. */
-export function compileMatch(spec: unknown, place: StagePlace, expressions: Expressions): CompiledFilter {
-  return told(place, () =>
-    compileFilter(spec, { expression: (expression) => expressions.compile(expression, place) as never })
-  )
 }
 
 function compileStageSort(spec: unknown, place: StagePlace): CompiledSort {
@@ -190,14 +185,4 @@ function compileFacets(
     if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
     return { name, stages: compileStages(parsed, expressions) }
   })
-}
-
-/** Runs a step of compiling; what is malformed is told with the stage. */
-function told<T>(place: StagePlace, compile: () => T): T {
-  try {
-    return compile()
-  } catch (error) {
-    if (!(error instanceof PetalError) || error.details.stage !== undefined) throw error
-    throw stageError(error.codeName, place, error.message, error, error.details)
-  }
 }

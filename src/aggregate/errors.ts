@@ -40,6 +40,16 @@ export function evaluationError(place: StagePlace, error: unknown): unknown {
   return stageError('BadValue', place, error instanceof Error ? error.message : String(error), error)
 }
 
+/** Runs a step of compiling; what is malformed is told with the stage, unless it was already. */
+export function told<T>(place: StagePlace, compile: () => T): T {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof PetalError) || error.details.stage !== undefined) throw error
+    throw stageError(error.codeName, place, error.message, error, error.details)
+  }
+}
+
 export function describePlace({ stage, position, within }: StagePlace): string {
   return `${stage} (stage ${position}${within === undefined ? '' : ` of ${within}`})`
 }

@@ -61,7 +61,8 @@ function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions)
   })
 }
 
-function collectionOf(name: unknown, place: StagePlace): string {
+/** @throws PetalError BadValue */
+export function collectionOf(name: unknown, place: StagePlace): string {
   if (typeof name === 'string' && name !== '') return name
   throw stageError('BadValue', place, `a collection is named by a string, not ${describeType(name)}`)
 }

@@ -38,6 +38,24 @@ export type Join =
   /** What a pipeline over the other collection gives. */
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
 
+/** A search from document to document of another collection, by equal values. */
+export interface GraphSearch {
+  readonly collection: string
+  /** The values it begins with, computed for each document. */
+  readonly start: Expression
+  /** Path of the values that lead on from a document that was found. */
+  readonly from: string
+  /** Path of the values by which documents are found. */
+  readonly to: string
+  readonly as: readonly string[]
+  /** Infinity for no end. */
+  readonly maxDepth: number
+  /** Where each document that was found is told how many steps it took. */
+  readonly depth: readonly string[] | undefined
+  /** Compiles a filter, with what all documents of the search must match. */
+  readonly narrowed: (filter: unknown) => CompiledFilter
+}
+
 /** A stage, compiled. What keeps count between documents is made for each run. */
 export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'each'; readonly apply: (document: Document) => Document | undefined }
@@ -47,6 +65,7 @@ export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'collect'; readonly begin: () => Collector }
   | { readonly kind: 'facet'; readonly facets: readonly { readonly name: string; readonly stages: readonly Stage[] }[] }
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
+  | { readonly kind: 'graphLookup'; readonly search: GraphSearch }
   | { readonly kind: 'union'; readonly from: ForeignPipeline }
 )
 
@@ -90,6 +109,8 @@ export function foreignCollections({ stages }: Pick<Pipeline, 'stages'>): readon
         return stage.facets.flatMap(foreignCollections)
       case 'union':
         return [stage.from.collection, ...foreignCollections(stage.from.pipeline)]
+      case 'graphLookup':
+        return [stage.search.collection]
       case 'lookup': {
         const { collection, join } = stage.lookup
         return [collection, ...foreignCollections(join.kind === 'pipeline' ? join.pipeline : join)]

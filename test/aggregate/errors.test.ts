@@ -14,7 +14,7 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $match: {} }, { $matches: {} }], 'InvalidPipelineOperator', /^\$matches \(stage 1\): there is no such stage/],
   [[{ $out: 'x' }], 'CommandNotSupported', /^\$out \(stage 0\)/],
   [[{ $merge: 'x' }], 'CommandNotSupported', /^\$merge \(stage 0\)/],
-  [[{ $graphLookup: {} }], 'CommandNotSupported', /^\$graphLookup/],
+  [[{ $geoNear: {} }], 'CommandNotSupported', /^\$geoNear/],
   [[{ $match: 1 }], 'TypeMismatch', /^\$match \(stage 0\).*plain object, not number/],
   [[{ $set: { x: 1 } }, { $match: { a: { $foo: 1 } } }], 'BadValue', /^\$match \(stage 1\): \$foo at 'a'/],
   [[{ $match: { $where: 'true' } }], 'BadValue', /^\$match \(stage 0\): \$where/],

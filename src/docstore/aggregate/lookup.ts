@@ -8,11 +8,12 @@ import type { StagePlace } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import { withValueAt } from '../../aggregate/set-path.ts'
-import type { ForeignPipeline, Join, LeadingRead, Lookup } from '../../aggregate/stage.ts'
+import type { ForeignPipeline, Join, Lookup } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
 import { someValue } from '../../query/path-values.ts'
+import { readOf, valuesAt } from './foreign-read.ts'
 import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
 
@@ -56,14 +57,15 @@ function* joinByValues(
   context: StageContext
 ): Documents {
   const { localField, foreignField, stages } = join
-  const localValues = valuesOf(localField)
+  const localValues = valuesAt(localField)
   for (let from = 0; from < slice.length; from += batchDocuments) {
     const batch = slice.slice(from, from + batchDocuments).map((document) => {
-      const values = localValues(document)
+      // What is missing stands for null.
+      const values = localValues(document) ?? [null]
       return { document, values, keys: values.map(groupKey) }
     })
     const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
-    const read = equalityRead(foreignField, [...wanted.values()])
+    const read = readOf({ [foreignField]: { $in: [...wanted.values()] } })
     const foreign = new ByValue(foreignField, wanted)
     const budget = stageBudget(place)
     yield* visitEach(context.sources.find(lookup.collection, read, context.control), context.control, (document) => {
@@ -117,40 +119,6 @@ class ByValue {
   get(keys: readonly GroupKey[]): Document[] {
     const entries = new Set(keys.flatMap((key) => this.#found.get(key) ?? []))
     return [...entries].sort((a, b) => a.arrival - b.arrival).map(({ document }) => document)
-  }
-}
-
-/** An array stands for its elements, and what is missing for null. */
-function valuesOf(field: string): (document: Document) => readonly unknown[] {
-  let values: unknown[] = []
-  let isArray = false
-  const walk = someValue({ text: field, components: splitPath(field) }, 'whole', (value) => {
-    if (Array.isArray(value)) {
-      isArray = true
-      values.push(...value)
-    } else if (value !== undefined) values.push(value)
-    return false
-  })
-  return (document) => {
-    values = []
-    isArray = false
-    walk(document)
-    return values.length === 0 && !isArray ? [null] : values
-  }
-}
-
-function equalityRead(field: string, values: readonly unknown[]): LeadingRead {
-  const filter = { [field]: { $in: values } }
-  return {
-    filter,
-    compiledFilter: undefined,
-    sort: undefined,
-    skip: 0,
-    limit: Number.POSITIVE_INFINITY,
-    projection: undefined,
-    count: undefined,
-    tally: undefined,
-    places: []
   }
 }
 

@@ -10,6 +10,7 @@ import type { Collector, Stage } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
 import type { Control } from '../read/control.ts'
+import { runGraphLookup } from './graph-lookup.ts'
 import { foreignDocuments, runLookup } from './lookup.ts'
 import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
@@ -35,6 +36,8 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
       return facets(source, stage, context)
     case 'lookup':
       return runLookup(source, stage.place, stage.lookup, context)
+    case 'graphLookup':
+      return runGraphLookup(source, stage.place, stage.search, context)
     case 'union':
       return union(source, foreignDocuments(stage.from, context))
   }
