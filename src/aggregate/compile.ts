@@ -7,6 +7,7 @@ import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { Counter, Sample, Sorter, WindowFields } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
+import { compileDocuments } from './documents.ts'
 import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import { compileFill } from './fill.ts'
@@ -32,7 +33,8 @@ import { compileUnwind } from './unwind.ts'
  * @throws PetalError that names the stage and its position
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
-  const parsed = parsePipeline(pipeline, within)
+  const parsed = parsePipeline(pipeline, { within })
+  if (parsed[0]?.place.stage === '$documents') return { read: undefined, stages: compileStages(parsed, expressions) }
   const { read, rest } = splitLeading(parsed)
   for (const stage of parsed.slice(0, parsed.length - rest.length)) checkLeading(stage, expressions)
   return { read: compileRead(read, expressions), stages: compileStages(rest, expressions) }
@@ -59,7 +61,8 @@ function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): v
 
 const inner: InnerPipelines = {
   overCollection: compilePipeline,
-  overDocuments: (pipeline, expressions, within) => compileStages(parsePipeline(pipeline, within), expressions)
+  overDocuments: (pipeline, expressions, within) =>
+    compileStages(parsePipeline(pipeline, { within, isOverDocuments: true }), expressions)
 }
 
 function compileStages(parsed: readonly ParsedStage[], expressions: Expressions): readonly Stage[] {
@@ -72,6 +75,8 @@ function compileStage(
   expressions: Expressions
 ): Stage | readonly Stage[] {
   switch (place.stage) {
+    case '$documents':
+      return { place, kind: 'documents', make: compileDocuments(spec, place, expressions) }
     case '$match': {
       const { matches } = compileMatch(spec, place, expressions)
       return { place, kind: 'each', apply: (document) => (matches(document) ? document : undefined) }
@@ -180,7 +185,7 @@ function compileFacets(
 ): readonly { readonly name: string; readonly stages: readonly Stage[] }[] {
   return Object.entries(objectOf(spec, place)).map(([key, pipeline]) => {
     const name = fieldName(key, place)
-    const parsed = parsePipeline(pipeline, `$facet.${name}`)
+    const parsed = parsePipeline(pipeline, { within: `$facet.${name}`, isOverDocuments: true })
     const nested = parsed.find((stage) => stage.place.stage === '$facet')
     if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
     return { name, stages: compileStages(parsed, expressions) }

@@ -29,14 +29,15 @@ export function compileLookup(
     if (localField !== undefined || foreignField !== undefined) {
       const stages = inner.overDocuments(pipeline ?? [], expressions, place.stage)
       const [local, foreign] = [localField, foreignField].map((field) => pathOf(field, place).join('.'))
-      return { kind: 'equality', localField: local as string, foreignField: foreign as string, stages }
+      const collection = collectionOf(from, place)
+      return { kind: 'equality', collection, localField: local as string, foreignField: foreign as string, stages }
     }
     if (pipeline === undefined) {
       throw stageError('FailedToParse', place, 'it needs localField and foreignField, or a pipeline')
     }
-    return { kind: 'pipeline', pipeline: inner.overCollection(pipeline, expressions, place.stage) }
+    return { kind: 'pipeline', from: foreignPipeline(from, pipeline, place, expressions, inner) }
   })
-  return { collection: collectionOf(from, place), as: pathOf(as, place), join, variables }
+  return { as: pathOf(as, place), join, variables }
 }
 
 export function compileUnion(
@@ -48,7 +49,20 @@ export function compileUnion(
   const union = typeof spec === 'string' ? { coll: spec } : objectOf(spec, place)
   checkKeys(union, ['coll', 'pipeline'], place)
   const { coll, pipeline = [] } = union as { readonly coll?: unknown; readonly pipeline?: unknown }
-  return { collection: collectionOf(coll, place), pipeline: inner.overCollection(pipeline, expressions, place.stage) }
+  return foreignPipeline(coll, pipeline, place, expressions, inner)
+}
+
+/** @param name may be left out where the pipeline has documents of its own */
+function foreignPipeline(
+  name: unknown,
+  pipeline: unknown,
+  place: StagePlace,
+  expressions: Expressions,
+  inner: InnerPipelines
+): ForeignPipeline {
+  const compiled = inner.overCollection(pipeline, expressions, place.stage)
+  const isNamed = name !== undefined || compiled.read !== undefined
+  return { collection: isNamed ? collectionOf(name, place) : undefined, pipeline: compiled }
 }
 
 function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {

@@ -17,7 +17,6 @@ const refused = new Set([
   '$changeStream',
   '$collStats',
   '$currentOp',
-  '$documents',
   '$geoNear',
   '$indexStats',
   '$listSessions',
@@ -35,6 +34,7 @@ const known = new Set([
   '$bucketAuto',
   '$count',
   '$densify',
+  '$documents',
   '$facet',
   '$fill',
   '$graphLookup',
@@ -57,18 +57,35 @@ const known = new Set([
   '$unwind'
 ])
 
-/**
- * @param within the stage whose sub-pipeline it is
- * @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator, CommandNotSupported
- */
-export function parsePipeline(pipeline: unknown, within?: string): readonly ParsedStage[] {
+/** What a pipeline is part of, and what it begins with. */
+export interface PipelineKind {
+  /** The stage whose sub-pipeline it is. */
+  readonly within?: string | undefined
+  /** It begins with documents that are there, and not with a collection. */
+  readonly isOverDocuments?: boolean
+}
+
+/** @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator, CommandNotSupported */
+export function parsePipeline(pipeline: unknown, kind: PipelineKind = {}): readonly ParsedStage[] {
+  const { within } = kind
   if (!Array.isArray(pipeline)) {
     const subject = within === undefined ? 'A pipeline' : `The pipeline of ${within}`
     throw new PetalError('TypeMismatch', `${subject} must be an array of stages, not ${describeType(pipeline)}`, {
       details: { within }
     })
   }
-  return Array.from(pipeline, (stage: unknown, position) => parseStage(stage, position, within))
+  return Array.from(pipeline, (stage: unknown, position) => {
+    const parsed = parseStage(stage, position, within)
+    checkPlace(parsed.place, kind)
+    return parsed
+  })
+}
+
+/** Stages that cannot stand just anywhere. */
+function checkPlace(place: StagePlace, { isOverDocuments = false }: PipelineKind): void {
+  if (place.stage !== '$documents') return
+  if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
+  if (place.position > 0) throw stageError('FailedToParse', place, 'it must be the first stage')
 }
 
 function parseStage(stage: unknown, position: number, within: string | undefined): ParsedStage {

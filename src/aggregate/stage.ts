@@ -13,14 +13,14 @@ export interface Collector {
   results(): Iterable<Document | undefined>
 }
 
-/** Another collection, and what is done with its documents. */
+/** A pipeline of its own, over another collection. */
 export interface ForeignPipeline {
-  readonly collection: string
+  /** May be undefined where the pipeline reads none. */
+  readonly collection: string | undefined
   readonly pipeline: Pipeline
 }
 
 export interface Lookup {
-  readonly collection: string
   readonly as: readonly string[]
   readonly join: Join
   /** Computed for each document, for the stages or the pipeline. */
@@ -31,12 +31,13 @@ export type Join =
   /** The documents whose values are equal, and what the stages make of them. */
   | {
       readonly kind: 'equality'
+      readonly collection: string
       readonly localField: string
       readonly foreignField: string
       readonly stages: readonly Stage[]
     }
-  /** What a pipeline over the other collection gives. */
-  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
+  /** What a pipeline gives. */
+  | { readonly kind: 'pipeline'; readonly from: ForeignPipeline }
 
 /** A search from document to document of another collection, by equal values. */
 export interface GraphSearch {
@@ -67,6 +68,8 @@ export type Stage = { readonly place: StagePlace } & (
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
   | { readonly kind: 'graphLookup'; readonly search: GraphSearch }
   | { readonly kind: 'union'; readonly from: ForeignPipeline }
+  /** Comes first, and takes nothing. */
+  | { readonly kind: 'documents'; readonly make: () => readonly Document[] }
 )
 
 /** Groups by the value on a path that are only counted. */
@@ -97,7 +100,8 @@ export interface LeadingRead {
 }
 
 export interface Pipeline {
-  readonly read: LeadingRead
+  /** undefined where the first stage makes documents of its own. */
+  readonly read: LeadingRead | undefined
   readonly stages: readonly Stage[]
 }
 
@@ -108,16 +112,21 @@ export function foreignCollections({ stages }: Pick<Pipeline, 'stages'>): readon
       case 'facet':
         return stage.facets.flatMap(foreignCollections)
       case 'union':
-        return [stage.from.collection, ...foreignCollections(stage.from.pipeline)]
+        return collectionsOf(stage.from)
       case 'graphLookup':
         return [stage.search.collection]
       case 'lookup': {
-        const { collection, join } = stage.lookup
-        return [collection, ...foreignCollections(join.kind === 'pipeline' ? join.pipeline : join)]
+        const { join } = stage.lookup
+        return join.kind === 'pipeline' ? collectionsOf(join.from) : [join.collection, ...foreignCollections(join)]
       }
       default:
         return []
     }
   })
   return [...new Set(names)]
+}
+
+function collectionsOf({ collection, pipeline }: ForeignPipeline): readonly string[] {
+  const inside = foreignCollections(pipeline)
+  return collection === undefined ? inside : [collection, ...inside]
 }

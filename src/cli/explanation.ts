@@ -32,8 +32,9 @@ export function aggregationText(explanation: AggregationExplanation): string {
     `${mode}, gives ${formatCount(given)} documents`
   ])
   const width = Math.max(0, ...rows.map(([label]) => label.length))
+  const isRead = stages[0]?.stage !== '$documents'
   return [
-    `one read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`,
+    ...(isRead ? [`one read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`] : []),
     ...(read === undefined ? [] : [explanationText(read).replace(/^/gm, '  ')]),
     ...rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
     `${formatCount(nReturned)} documents in ${formatDuration(milliseconds)}`

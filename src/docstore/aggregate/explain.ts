@@ -19,7 +19,7 @@ export interface StageExplanation {
 export interface AggregationExplanation {
   /** Stages that became the read: `$match (stage 0)`. */
   readonly pushedDown: readonly string[]
-  /** The read, as a find explains itself; undefined where the collection does not exist. */
+  /** The read, as a find explains itself; undefined where the collection does not exist, or is not read. */
   readonly read: Explanation | undefined
   /** All other stages. What `$facet` and `$lookup` run inside is not listed. */
   readonly stages: readonly StageExplanation[]
@@ -36,7 +36,7 @@ export async function explainAggregation(
   options: AggregateOptions
 ): Promise<AggregationExplanation> {
   const aggregation = compileAggregation(pipeline, options)
-  const { read, stages } = aggregation.pipeline
+  const { stages } = aggregation.pipeline
   const given = new Map<Stage, number>()
   const run = await beginAggregation(name, readable, aggregation, options, (stage, documents) => {
     given.set(stage, (given.get(stage) ?? 0) + documents)
@@ -45,8 +45,8 @@ export async function explainAggregation(
   for (let slice = await run.next(); slice !== undefined; slice = await run.next()) nReturned += slice.length
   const milliseconds = run.control.elapsedMilliseconds
   return {
-    pushedDown: read.places.map(describePlace),
-    read: run.read && explainExecution(run.read.collection.name, read.filter, run.read, milliseconds),
+    pushedDown: aggregation.pipeline.read?.places.map(describePlace) ?? [],
+    read: run.read && explainExecution(run.read.collection.name, run.read.stages.filter, run.read, milliseconds),
     stages: stages.map((stage) => ({
       stage: stage.place.stage,
       position: stage.place.position,

@@ -14,7 +14,7 @@ import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
 import { someValue } from '../../query/path-values.ts'
 import { readOf, valuesAt } from './foreign-read.ts'
-import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
+import { type Documents, inSlices, noDocuments, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
 
 type Equality = Join & { readonly kind: 'equality' }
@@ -22,9 +22,11 @@ type Equality = Join & { readonly kind: 'equality' }
 /** Documents that share one read of the other collection. */
 const batchDocuments = 256
 
-/** What a pipeline over another collection gives. */
+/** What a pipeline over another collection, or over documents of its own, gives. */
 export function foreignDocuments({ collection, pipeline }: ForeignPipeline, context: StageContext): Documents {
-  return context.run(context.sources.find(collection, pipeline.read, context.control), pipeline.stages, context)
+  const { read, stages } = pipeline
+  const isRead = collection !== undefined && read !== undefined
+  return context.run(isRead ? context.sources.find(collection, read, context.control) : noDocuments(), stages, context)
 }
 
 export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, context: StageContext): Documents {
@@ -36,8 +38,7 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
   return transform(source, function* (slice) {
     const results: Document[] = []
     for (const document of slice) {
-      const pipeline = (): Documents =>
-        foreignDocuments({ collection: lookup.collection, pipeline: join.pipeline }, context)
+      const pipeline = (): Documents => foreignDocuments(join.from, context)
       // Without variables each document is told the same.
       const found =
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
@@ -68,7 +69,7 @@ function* joinByValues(
     const read = readOf({ [foreignField]: { $in: [...wanted.values()] } })
     const foreign = new ByValue(foreignField, wanted)
     const budget = stageBudget(place)
-    yield* visitEach(context.sources.find(lookup.collection, read, context.control), context.control, (document) => {
+    yield* visitEach(context.sources.find(join.collection, read, context.control), context.control, (document) => {
       budget.change(estimateBytes(document))
       foreign.add(document)
     })

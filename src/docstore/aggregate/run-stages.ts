@@ -22,6 +22,9 @@ export function runStages(source: Documents, stages: readonly Stage[], context: 
 function runStage(source: Documents, stage: Stage, context: StageContext): Documents {
   const { control } = context
   switch (stage.kind) {
+    case 'documents':
+      source.return()
+      return made(stage.make, control)
     case 'each':
       return transform(source, (slice) => each(slice, stage.apply, control))
     case 'expand':
@@ -41,6 +44,11 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
     case 'union':
       return union(source, foreignDocuments(stage.from, context))
   }
+}
+
+/** Made when the first are asked for: the variables are known by then. */
+function* made(make: () => readonly Document[], control: Control): Documents {
+  yield* inSlices(make(), control)
 }
 
 function* each(

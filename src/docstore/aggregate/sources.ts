@@ -22,10 +22,16 @@ import { tallyGroups } from './tally-groups.ts'
 /** Collections by name; undefined where there is none of that name. */
 export type Opened = ReadonlyMap<string, OpenCollection | undefined>
 
-/** The read that a pipeline begins with. */
-export interface FirstRead {
+/** What a pipeline begins with, if that is a collection. */
+interface First {
   readonly collection: OpenCollection
+  /** The stages that are the read. */
+  readonly stages: LeadingRead
   readonly find: CompiledFind
+}
+
+/** The read that a pipeline begins with. */
+export interface FirstRead extends First {
   readonly execution: Execution
   /** Documents it has given. */
   returned: number
@@ -83,13 +89,12 @@ export function compileRead(read: LeadingRead, options: FindOptions): CompiledFi
 
 /** Captures every view, the first read's among them. REQUIRES: called without an await after the collections were opened. */
 export function captureSources(
-  first: OpenCollection | undefined,
-  find: CompiledFind,
+  first: First | undefined,
   foreign: Opened,
   expressions: Expressions,
   control: Control
 ): { readonly sources: Sources; readonly read: FirstRead | undefined } {
-  const execution = first === undefined ? undefined : beginFind(first, find, control, new Meter())
+  const execution = first && beginFind(first.collection, first.find, control, new Meter())
   const views = new Map<string, ReadView>()
   const sources = new Sources(execution?.view, views, expressions)
   try {
@@ -98,9 +103,7 @@ export function captureSources(
     sources.close()
     throw error
   }
-  const read =
-    first === undefined || execution === undefined ? undefined : { collection: first, find, execution, returned: 0 }
-  return { sources, read }
+  return { sources, read: first && execution && { ...first, execution, returned: 0 } }
 }
 
 /** The documents of a read, or the one that its count makes, or those of its groups. */
