@@ -25,7 +25,8 @@ import {
   projection,
   unsetProjection
 } from './reshape.ts'
-import type { LeadingRead, Pipeline, Stage } from './stage.ts'
+import type { LeadingRead, Pipeline, Stage, WriteStage } from './stage.ts'
+import { targetOf } from './target.ts'
 import { compileUnwind } from './unwind.ts'
 
 /**
@@ -34,10 +35,21 @@ import { compileUnwind } from './unwind.ts'
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
   const parsed = parsePipeline(pipeline, { within })
-  if (parsed[0]?.place.stage === '$documents') return { read: undefined, stages: compileStages(parsed, expressions) }
-  const { read, rest } = splitLeading(parsed)
-  for (const stage of parsed.slice(0, parsed.length - rest.length)) checkLeading(stage, expressions)
-  return { read: compileRead(read, expressions), stages: compileStages(rest, expressions) }
+  const write = compileWrite(parsed[parsed.length - 1])
+  const reading = write === undefined ? parsed : parsed.slice(0, -1)
+  if (reading[0]?.place.stage === '$documents') {
+    return { read: undefined, stages: compileStages(reading, expressions), write }
+  }
+  const { read, rest } = splitLeading(reading)
+  for (const stage of reading.slice(0, reading.length - rest.length)) checkLeading(stage, expressions)
+  return { read: compileRead(read, expressions), stages: compileStages(rest, expressions), write }
+}
+
+/** undefined for a stage that does not write. */
+function compileWrite(last: ParsedStage | undefined): WriteStage | undefined {
+  if (last?.place.stage !== '$out') return undefined
+  const { place, spec } = last
+  return { place, kind: 'out', collection: targetOf(spec, place) }
 }
 
 /** Copies what the caller could change, and compiles the filter where its variables are known. */

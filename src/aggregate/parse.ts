@@ -21,7 +21,6 @@ const refused = new Set([
   '$indexStats',
   '$listSessions',
   '$merge',
-  '$out',
   '$planCacheStats',
   '$search',
   '$searchMeta',
@@ -42,6 +41,7 @@ const known = new Set([
   '$limit',
   '$lookup',
   '$match',
+  '$out',
   '$project',
   '$redact',
   '$replaceRoot',
@@ -76,16 +76,21 @@ export function parsePipeline(pipeline: unknown, kind: PipelineKind = {}): reado
   }
   return Array.from(pipeline, (stage: unknown, position) => {
     const parsed = parseStage(stage, position, within)
-    checkPlace(parsed.place, kind)
+    checkPlace(parsed.place, kind, position === pipeline.length - 1)
     return parsed
   })
 }
 
 /** Stages that cannot stand just anywhere. */
-function checkPlace(place: StagePlace, { isOverDocuments = false }: PipelineKind): void {
-  if (place.stage !== '$documents') return
-  if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
-  if (place.position > 0) throw stageError('FailedToParse', place, 'it must be the first stage')
+function checkPlace(place: StagePlace, { within, isOverDocuments = false }: PipelineKind, isLast: boolean): void {
+  if (place.stage === '$documents') {
+    if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
+    if (place.position > 0) throw stageError('FailedToParse', place, 'it must be the first stage')
+  }
+  if (place.stage === '$out') {
+    if (within !== undefined) throw stageError('FailedToParse', place, 'it cannot stand inside of another stage')
+    if (!isLast) throw stageError('FailedToParse', place, 'it must be the last stage')
+  }
 }
 
 function parseStage(stage: unknown, position: number, within: string | undefined): ParsedStage {

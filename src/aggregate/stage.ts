@@ -99,10 +99,18 @@ export interface LeadingRead {
   readonly places: readonly StagePlace[]
 }
 
+/** What becomes of the documents that a pipeline gives, instead of their being handed out. */
+export type WriteStage = { readonly place: StagePlace; readonly collection: string } & {
+  /** They take the place of all that the collection holds. */
+  readonly kind: 'out'
+}
+
 export interface Pipeline {
   /** undefined where the first stage makes documents of its own. */
   readonly read: LeadingRead | undefined
   readonly stages: readonly Stage[]
+  /** The last stage, where it writes; never of a pipeline inside of a stage. */
+  readonly write: WriteStage | undefined
 }
 
 /** The other collections that a pipeline reads, those of the pipelines inside of it among them. */

@@ -29,7 +29,9 @@ export function aggregationText(explanation: AggregationExplanation): string {
   const { pushedDown, read, stages, nReturned, milliseconds } = explanation
   const rows = stages.map(({ stage, position, mode, nReturned: given }): readonly [string, string] => [
     `${stage} (stage ${position})`,
-    `${mode}, gives ${formatCount(given)} documents`
+    mode === 'writes'
+      ? 'writes, which it does not for an explanation'
+      : `${mode}, gives ${formatCount(given)} documents`
   ])
   const width = Math.max(0, ...rows.map(([label]) => label.length))
   const isRead = stages[0]?.stage !== '$documents'

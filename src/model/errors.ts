@@ -26,6 +26,7 @@ export const errorCodes = {
   IndexKeySpecsConflict: 86,
   DBPathInUse: 98,
   CommandNotSupported: 115,
+  CommandFailed: 125,
   InvalidPipelineOperator: 168,
   CannotIndexParallelArrays: 171,
   ExceededMemoryLimit: 146,

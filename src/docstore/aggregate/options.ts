@@ -1,11 +1,13 @@
 /** What may be chosen of one aggregation. */
 import { compilePipeline } from '../../aggregate/compile.ts'
+import { told } from '../../aggregate/errors.ts'
 import { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
 import { PetalError } from '../../model/errors.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { assertOptions, type ReadOptions } from '../options.ts'
+import { checkCollectionName } from '../store/catalog.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
@@ -35,7 +37,10 @@ export function compileAggregation(pipeline: unknown, options: AggregateOptions)
   }
   const expressions = new Expressions()
   const names = defineVariables(options.let ?? {}, expressions)
-  return { pipeline: expressions.declaring(names, () => compilePipeline(pipeline, expressions)), expressions }
+  const compiled = expressions.declaring(names, () => compilePipeline(pipeline, expressions))
+  const { write } = compiled
+  if (write !== undefined) told(write.place, () => checkCollectionName(write.collection))
+  return { pipeline: compiled, expressions }
 }
 
 function defineVariables(variables: unknown, expressions: Expressions): readonly string[] {
