@@ -16,6 +16,7 @@ import { compileGraphLookup } from './graph-lookup.ts'
 import { compileBucket, compileCounts, compileGroup, Groups } from './group.ts'
 import { splitLeading } from './leading.ts'
 import { compileMatch } from './match.ts'
+import { compileMerge } from './merge.ts'
 import { type ParsedStage, parsePipeline } from './parse.ts'
 import {
   compileAddFields,
@@ -35,7 +36,7 @@ import { compileUnwind } from './unwind.ts'
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
   const parsed = parsePipeline(pipeline, { within })
-  const write = compileWrite(parsed[parsed.length - 1])
+  const write = compileWrite(parsed[parsed.length - 1], expressions)
   const reading = write === undefined ? parsed : parsed.slice(0, -1)
   if (reading[0]?.place.stage === '$documents') {
     return { read: undefined, stages: compileStages(reading, expressions), write }
@@ -46,10 +47,13 @@ export function compilePipeline(pipeline: unknown, expressions: Expressions, wit
 }
 
 /** undefined for a stage that does not write. */
-function compileWrite(last: ParsedStage | undefined): WriteStage | undefined {
-  if (last?.place.stage !== '$out') return undefined
+function compileWrite(last: ParsedStage | undefined, expressions: Expressions): WriteStage | undefined {
+  if (last === undefined) return undefined
   const { place, spec } = last
-  return { place, kind: 'out', collection: targetOf(spec, place) }
+  if (place.stage === '$out') return { place, kind: 'out', collection: targetOf(spec, place) }
+  return place.stage === '$merge'
+    ? { place, kind: 'merge', ...compileMerge(spec, place, expressions, inner) }
+    : undefined
 }
 
 /** Copies what the caller could change, and compiles the filter where its variables are known. */

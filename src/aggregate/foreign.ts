@@ -65,7 +65,8 @@ function foreignPipeline(
   return { collection: isNamed ? collectionOf(name, place) : undefined, pipeline: compiled }
 }
 
-function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {
+/** @throws PetalError BadValue, and those of expressions */
+export function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {
   if (!isPlainObject(spec)) throw stageError('BadValue', place, `let takes an object, not ${describeType(spec)}`)
   return Object.entries(spec).map(([name, value]) => {
     if (!variableName.test(fieldName(name, place))) {

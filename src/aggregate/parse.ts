@@ -20,7 +20,6 @@ const refused = new Set([
   '$geoNear',
   '$indexStats',
   '$listSessions',
-  '$merge',
   '$planCacheStats',
   '$search',
   '$searchMeta',
@@ -41,6 +40,7 @@ const known = new Set([
   '$limit',
   '$lookup',
   '$match',
+  '$merge',
   '$out',
   '$project',
   '$redact',
@@ -87,7 +87,7 @@ function checkPlace(place: StagePlace, { within, isOverDocuments = false }: Pipe
     if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
     if (place.position > 0) throw stageError('FailedToParse', place, 'it must be the first stage')
   }
-  if (place.stage === '$out') {
+  if (place.stage === '$out' || place.stage === '$merge') {
     if (within !== undefined) throw stageError('FailedToParse', place, 'it cannot stand inside of another stage')
     if (!isLast) throw stageError('FailedToParse', place, 'it must be the last stage')
   }

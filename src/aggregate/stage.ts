@@ -99,11 +99,32 @@ export interface LeadingRead {
   readonly places: readonly StagePlace[]
 }
 
-/** What becomes of the documents that a pipeline gives, instead of their being handed out. */
-export type WriteStage = { readonly place: StagePlace; readonly collection: string } & {
-  /** They take the place of all that the collection holds. */
-  readonly kind: 'out'
+export interface Merge {
+  /** Paths by which a document is told to be the same. */
+  readonly on: readonly string[]
+  /**
+   * What a document has on them; undefined where it will get an `_id` of its own.
+   * @throws PetalError BadValue for what can match no document, or several
+   */
+  readonly valuesOn: (document: Document) => readonly unknown[] | undefined
+  readonly whenMatched: WhenMatched
+  readonly whenNotMatched: 'insert' | 'discard' | 'fail'
 }
+
+/** What becomes of a document that is there already. */
+export type WhenMatched =
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'replace' | 'update'; readonly change: (target: Document, document: Document) => Document }
+
+/** What becomes of the documents that a pipeline gives, instead of their being handed out. */
+export type WriteStage = { readonly place: StagePlace; readonly collection: string } & (
+  | {
+      /** They take the place of all that the collection holds. */
+      readonly kind: 'out'
+    }
+  | { readonly kind: 'merge'; readonly merge: Merge }
+)
 
 export interface Pipeline {
   /** undefined where the first stage makes documents of its own. */

@@ -45,7 +45,8 @@ export const errorCodes = {
   StoreFailure: 90007,
   Aborted: 11601,
   DuplicateKey: 11000,
-  DocumentTooLarge: 10334
+  DocumentTooLarge: 10334,
+  MergeStageNoMatchingDocument: 13113
 } as const
 
 export type ErrorName = keyof typeof errorCodes

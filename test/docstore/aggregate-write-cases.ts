@@ -1,4 +1,4 @@
-/** $out: what it leaves in a collection; one shared specification that each store runs. */
+/** $out and $merge: what they leave in a collection; one shared specification that each store runs. */
 import { setTimeout } from 'node:timers/promises'
 import { ObjectId } from 'bson'
 import type { Test } from 'uvu'
@@ -130,7 +130,7 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
 
   test('nothing is written before the first pull, nor by explain(), nor of a cursor that is closed', () =>
     given(async (db) => {
-      for (const last of [{ $out: 'made' }]) {
+      for (const last of [{ $out: 'made' }, { $merge: 'made' }]) {
         const cursor = db.aggregate([{ $set: { x: 1 } }, last])
         const { stages, nReturned } = await cursor.explain()
         assert.equal(
@@ -222,14 +222,222 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       await closing
     }))
 
+  const target: readonly Document[] = [
+    { _id: 1, k: 'x', old: 1 },
+    { _id: 3, z: 0, k: 'y', old: 3 },
+    { _id: 4, k: 'z', old: 4 }
+  ]
+  const merges: readonly (readonly [merge: Document, gives: readonly Document[]])[] = [
+    [
+      {},
+      [
+        { _id: 1, k: 'a', old: 1, n: 1 },
+        { _id: 2, k: 'b', n: 2 },
+        { _id: 3, z: 0, k: 'c', old: 3, n: 3 },
+        { _id: 4, k: 'z', old: 4 }
+      ]
+    ],
+    [{ whenMatched: 'replace' }, [...source, target[2] as Document]],
+    [{ whenMatched: 'replace', whenNotMatched: 'discard' }, [source[0], source[2], target[2]] as Document[]],
+    [{ whenMatched: 'keepExisting' }, [target[0], source[1], target[1], target[2]] as Document[]],
+    [
+      { whenMatched: 'merge', whenNotMatched: 'discard' },
+      [{ _id: 1, k: 'a', old: 1, n: 1 }, { _id: 3, z: 0, k: 'c', old: 3, n: 3 }, target[2]] as Document[]
+    ],
+    [
+      { whenMatched: [{ $set: { sum: { $add: ['$old', '$$new.n'] } } }, { $unset: 'k' }] },
+      [{ _id: 1, old: 1, sum: 2 }, source[1], { _id: 3, z: 0, old: 3, sum: 6 }, target[2]] as Document[]
+    ],
+    [
+      { let: { by: '$n', new: '$$ROOT' }, whenMatched: [{ $replaceWith: { old: '$old', by: '$$by', k: '$$new.k' } }] },
+      [{ _id: 1, old: 1, by: 1, k: 'a' }, source[1], { _id: 3, old: 3, by: 3, k: 'c' }, target[2]] as Document[]
+    ],
+    [
+      { whenMatched: [{ $project: { old: 1, is: { $literal: '$k' } } }], whenNotMatched: 'discard' },
+      [{ _id: 1, old: 1, is: '$k' }, { _id: 3, old: 3, is: '$k' }, target[2]] as Document[]
+    ],
+    [{ whenMatched: [], whenNotMatched: 'discard' }, target]
+  ]
+  for (const [merge, gives] of merges) {
+    test(`$merge ${JSON.stringify(merge)}`, () =>
+      given(async (db) => {
+        await db.collection('into').insertMany(structuredClone(target) as Document[])
+        await run(db, { $merge: { into: 'into', ...merge } })
+        const found = await allOf(db, 'into')
+        assert.equal(found, gives)
+        assert.equal(
+          found.map((document) => Object.keys(document)),
+          gives.map((document) => Object.keys(document))
+        )
+        assert.equal((await db.verify()).problems, [])
+      }))
+  }
+
+  test('$merge makes the collection, and tells of what fails with its stage; what came before stays', () =>
+    given(async (db) => {
+      await run(db, { $merge: 'into' })
+      assert.equal(await allOf(db, 'into'), source)
+      const into = db.collection('into')
+      await into.deleteMany({ _id: { $gt: 1 } })
+      const failing: readonly (readonly [Document, Parameters<typeof rejects>[1], RegExp, readonly Document[]])[] = [
+        [
+          { whenMatched: 'replace', whenNotMatched: 'fail' },
+          'MergeStageNoMatchingDocument',
+          /matches none/,
+          [{ _id: 1, x: 1 }]
+        ],
+        [{ whenMatched: [{ $set: { _id: 7 } }] }, 'ImmutableField', /_id/, [{ _id: 1 }]],
+        [{ whenMatched: [{ $replaceWith: '$none' }] }, 'BadValue', /new root/, [{ _id: 1 }]]
+      ]
+      for (const [merge, codeName, message, left] of failing) {
+        await into.deleteMany({})
+        await into.insertOne({ _id: 1 })
+        const set = [{ $project: { x: { $literal: 1 } } }, { $merge: { into: 'into', ...merge } }]
+        const error = await rejects(db.aggregate(set).toArray(), codeName)
+        assert.match(error.message, message)
+        assert.match(error.message, /^\$(merge \(stage 1\)|replaceWith \(stage 0 of \$merge\.whenMatched\))/)
+        assert.equal(await allOf(db, 'into'), left)
+      }
+      await into.deleteMany({})
+      await into.insertOne({ _id: 3 })
+      await rejects(db.aggregate([{ $merge: { into: 'into', whenMatched: 'fail' } }]).toArray(), 'DuplicateKey')
+      assert.equal(await allOf(db, 'into'), [source[0], source[1], { _id: 3 }])
+    }))
+
+  test('$merge on other fields: a unique index on exactly these; the _id stays; numbers of all kinds are equal', () =>
+    given(async (db) => {
+      const into = db.collection('into')
+      const on = (fields: unknown, ...stages: AggregationPipeline) =>
+        db.aggregate([...stages, { $merge: { into: 'into', on: fields } }]).toArray()
+      await into.createIndex({ k: 1 })
+      await into.createIndex({ k: 1, n: -1 }, { unique: true })
+      assert.match(
+        (await rejects(on('k'), 'BadValue')).message,
+        /^\$merge \(stage 0\): .*'k', which needs a unique index/
+      )
+      await rejects(on(['k', 'n', '_id']), 'BadValue')
+      await into.insertMany([
+        { _id: 'old', k: 'a', n: 1n, kept: true },
+        { _id: 'other', k: 'a', n: 5 }
+      ])
+      await on(['n', 'k'], { $unset: '_id' })
+      const found = await into.find({}, { sort: { n: 1 } }).toArray()
+      assert.equal(
+        found.map(({ _id, ...rest }) => rest),
+        [
+          { k: 'a', n: 1, kept: true },
+          { k: 'b', n: 2 },
+          { k: 'c', n: 3 },
+          { k: 'a', n: 5 }
+        ]
+      )
+      assert.is(found[0]?._id, 'old')
+      assert.match((await rejects(on(['n', 'k']), 'ImmutableField')).message, /^\$merge \(stage 0\)/)
+      for (const value of [null, ['a'], '$missing']) {
+        const { message } = await rejects(on(['n', 'k'], { $project: { _id: 0, n: 1, k: value } }), 'BadValue')
+        assert.match(message, /matched on 'k', which must not be (null|array|missing)/)
+      }
+      await rejects(db.aggregate([{ $group: { _id: null } }, { $merge: 'into' }]).toArray(), 'BadValue')
+    }))
+
+  test('$merge: documents that match the same one come one after the other; arrays match by their elements', () =>
+    given(async (db) => {
+      const into = db.collection('into')
+      await into.createIndex({ 'a.b': 1 }, { unique: true })
+      await into.insertOne({ _id: 't', a: [{ b: 1 }, { b: 2 }], sum: 0, seen: [] })
+      const change = {
+        into: 'into',
+        on: 'a.b',
+        whenMatched: [{ $set: { sum: { $add: ['$sum', '$$new.n'] }, seen: { $concatArrays: ['$seen', ['$$new.n']] } } }]
+      }
+      const list = [1, 2, 1, 7, 7, 2].map((b, n) => ({ a: { b }, n, sum: n, seen: [] }))
+      await run(db, { $documents: list }, { $merge: change })
+      const found = await into.find({}, { sort: { sum: 1 }, projection: { _id: 0, sum: 1, seen: 1 } }).toArray()
+      assert.equal(found, [
+        { sum: 7, seen: [4] },
+        { sum: 8, seen: [0, 1, 2, 5] }
+      ])
+      // A change may lead to what the next one matches.
+      await into.deleteMany({})
+      await into.insertOne({ a: { b: 1 }, steps: 0 })
+      const step = {
+        ...change,
+        whenMatched: [{ $set: { 'a.b': { $add: ['$a.b', 1] }, steps: { $add: ['$steps', 1] } } }]
+      }
+      await run(db, { $documents: [{ a: { b: 1 } }, { a: { b: 2 } }, { a: { b: 3 } }] }, { $merge: step })
+      assert.equal(await into.find({}, { projection: { _id: 0 } }).toArray(), [{ a: { b: 4 }, steps: 3 }])
+    }))
+
+  test('$merge into the collection that is read does not meet what it writes', () =>
+    given(async (db) => {
+      await db.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: 10 + i, n: 10 + i })))
+      await run(
+        db,
+        { $set: { _id: { $add: ['$_id', 1000] }, n: { $add: ['$n', 1] } } },
+        { $merge: { into: 'default', whenMatched: 'replace' } }
+      )
+      assert.is(await db.countDocuments(), 2510 - 7 - 1 + 1)
+      assert.equal(await db.find({ _id: { $in: [1010, 2509] } }).toArray(), [
+        { _id: 1010, n: 11 },
+        { _id: 2509, n: 1510 }
+      ])
+    }))
+
+  test('$merge is told to streams as any write', () =>
+    given(async (db) => {
+      const into = db.collection('into')
+      await into.insertMany(structuredClone(target) as Document[])
+      await using changes = into.watch()
+      const told = async (...pipeline: AggregationPipeline): Promise<unknown[]> => {
+        await run(db, ...pipeline)
+        const events: string[] = []
+        for (let change = await changes.tryNext(); change !== null; change = await changes.tryNext()) {
+          events.push(`${change.operationType} ${'documentKey' in change && change.documentKey._id}`)
+        }
+        // What comes together is changed first.
+        return events.sort()
+      }
+      assert.equal(await told({ $merge: 'into' }), ['insert 2', 'update 1', 'update 3'])
+      const zero = [{ $match: { _id: 2 } }, { $set: { n: 0 } }]
+      assert.equal(await told(...zero, { $merge: { into: 'into', whenMatched: 'replace' } }), ['replace 2'])
+      assert.equal(await told(...zero, { $merge: 'into' }), [])
+    }))
+
+  test('what ends a $merge leaves what is merged', () =>
+    given(async (db) => {
+      await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: 100 + i, n: i })))
+      const slow = { $set: { x: { $function: { body: () => spin(0.05), args: [], lang: 'js' } } } }
+      const controller = new AbortController()
+      const running = db.aggregate([slow, { $merge: 'into' }], { signal: controller.signal }).toArray()
+      while ((await db.collection('into').estimatedDocumentCount()) === 0) await setTimeout(1)
+      controller.abort()
+      await running.catch((error: unknown) => assert.instance(error, AbortedError))
+      const merged = await allOf(db, 'into')
+      assert.ok(merged.length > 0)
+      assert.equal(
+        merged.map(({ _id }) => _id),
+        (await allOf(db, 'default')).slice(0, merged.length).map(({ _id }) => _id)
+      )
+      const ended = rejects(db.aggregate([slow, { $merge: 'into' }]).toArray(), 'DatabaseNotOpen')
+      await setTimeout(2)
+      await db.close()
+      await ended
+    }))
+
   test('what is malformed is refused before anything is read or written', () =>
     given(async (db) => {
       const refused: readonly (readonly [AggregationPipeline, Parameters<typeof rejects>[1], RegExp])[] = [
         [[{ $out: 'a' }, { $match: {} }], 'FailedToParse', /^\$out \(stage 0\): it must be the last stage/],
+        [[{ $merge: 'a' }, { $match: {} }], 'FailedToParse', /^\$merge \(stage 0\): it must be the last stage/],
         [
           [{ $facet: { f: [{ $out: 'a' }] } }],
           'FailedToParse',
           /\$out \(stage 0 of \$facet\.f\): it cannot stand inside/
+        ],
+        [
+          [{ $unionWith: { coll: 'a', pipeline: [{ $merge: 'a' }] } }],
+          'FailedToParse',
+          /\$merge \(stage 0 of \$unionWith\)/
         ],
         [
           [{ $lookup: { from: 'a', pipeline: [{ $out: 'a' }], as: 'b' } }],
@@ -240,7 +448,46 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
         [[{ $out: {} }], 'BadValue', /named by a string, not undefined/],
         [[{ $out: { db: 'other', coll: 'a' } }], 'CommandNotSupported', /leave db out/],
         [[{ $out: { coll: 'a', timeseries: {} } }], 'FailedToParse', /no option 'timeseries'/],
-        [[{ $out: 'a$b' }], 'InvalidNamespace', /^\$out \(stage 0\): A collection name/]
+        [[{ $out: 'a$b' }], 'InvalidNamespace', /^\$out \(stage 0\): A collection name/],
+        [[{ $merge: { into: { db: 'x', coll: 'a' } } }], 'CommandNotSupported', /leave db out/],
+        [[{ $merge: {} }], 'BadValue', /it takes an object, not an empty one/],
+        [[{ $merge: { on: 'a' } }], 'BadValue', /named by a string, not undefined/],
+        [[{ $merge: { into: 'a', onto: 'b' } }], 'FailedToParse', /no option 'onto'/],
+        [[{ $merge: { into: 'a', on: [] } }], 'BadValue', /at least one field/],
+        [[{ $merge: { into: 'a', on: 3 } }], 'BadValue', /a path is a string/],
+        [[{ $merge: { into: 'a', on: ['b', 'b'] } }], 'BadValue', /names 'b' twice/],
+        [
+          [{ $merge: { into: 'a', whenMatched: 'change' } }],
+          'BadValue',
+          /whenMatched is 'replace', .* or a pipeline, not 'change'/
+        ],
+        [
+          [{ $merge: { into: 'a', whenNotMatched: 1 } }],
+          'BadValue',
+          /whenNotMatched is 'insert', 'discard', 'fail', not number/
+        ],
+        [[{ $merge: { into: 'a', whenMatched: 'fail', whenNotMatched: 'fail' } }], 'BadValue', /goes with/],
+        [[{ $merge: { into: 'a', whenMatched: 'keepExisting', whenNotMatched: 'discard' } }], 'BadValue', /goes with/],
+        [[{ $merge: { into: 'a', let: { x: 1 } } }], 'BadValue', /let is for/],
+        [[{ $merge: { into: 'a', let: { new: 1 }, whenMatched: [] } }], 'BadValue', /cannot define 'new'/],
+        [[{ $merge: { into: 'a', let: 3, whenMatched: [] } }], 'BadValue', /let takes an object, not number/],
+        [
+          [{ $merge: { into: 'a', whenMatched: [{ $limit: 1 }] } }],
+          'InvalidOptions',
+          /^\$limit \(stage 0 of \$merge\.whenMatched\)/
+        ],
+        [[{ $merge: { into: 'a', whenMatched: [{ $match: {} }] } }], 'InvalidOptions', /^\$match/],
+        [
+          [{ $merge: { into: 'a', whenMatched: [{ $set: { x: '$$other' } }] } }],
+          'FailedToParse',
+          /no variable \$\$other/
+        ],
+        [
+          [{ $set: { x: '$$new' } }, { $merge: { into: 'a', whenMatched: [] } }],
+          'FailedToParse',
+          /no variable \$\$new/
+        ],
+        [[{ $merge: { into: 'a', whenMatched: [{ $set: { x: { $nope: 1 } } }] } }], 'InvalidPipelineOperator', /\$nope/]
       ]
       for (const [pipeline, codeName, message] of refused) {
         assert.match((await rejects(db.aggregate(pipeline).toArray(), codeName)).message, message)

@@ -130,18 +130,11 @@ function* withVariables<T>(
   { sources }: StageContext,
   run: () => Generator<Promise<unknown>, T, unknown>
 ): Generator<Promise<unknown>, T, unknown> {
-  const known = sources.expressions.variables
-  const values = variables.map(({ value }) => value(document))
-  const before = variables.map(({ name }) => known[name])
-  variables.forEach(({ name }, i) => {
-    known[name] = values[i]
-  })
+  const restore = sources.expressions.assign(variables.map(({ name, value }) => [name, value(document)]))
   try {
     return yield* run()
   } finally {
-    variables.forEach(({ name }, i) => {
-      known[name] = before[i]
-    })
+    restore()
   }
 }
 

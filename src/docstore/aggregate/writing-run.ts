@@ -7,11 +7,12 @@ import type { WriteStage } from '../../aggregate/stage.ts'
 import { AbortedError } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
 import type { CursorRun } from '../read/sliced-cursor.ts'
+import { writeMerge } from './merge.ts'
 import { writeOut } from './out.ts'
 import type { AggregationRun } from './run.ts'
 
 /** What pipelines ask of the collections of a database. */
-export type PipelineCollections = Pick<Collections, 'reading' | 'assertWritable' | 'replace'>
+export type PipelineCollections = Pick<Collections, 'reading' | 'declared' | 'assertWritable' | 'write' | 'replace'>
 
 export class WritingRun implements CursorRun {
   readonly #run: AggregationRun
@@ -47,7 +48,8 @@ export class WritingRun implements CursorRun {
   async #write(): Promise<undefined> {
     const stage = this.#stage
     try {
-      await writeOut(this.#run, stage, this.#collections, () => this.#assertWanted())
+      if (stage.kind === 'out') await writeOut(this.#run, stage, this.#collections, () => this.#assertWanted())
+      else await writeMerge(this.#run, stage, this.#collections)
     } catch (error) {
       // Closed by its own reader: nobody wants to hear of it.
       if (!this.#isOver) throw error

@@ -78,13 +78,19 @@ export function compileReplacement(replacement: unknown): Update {
     throw filterError('BadValue', { operator, path: '' }, 'a replacement must not contain update operators')
   }
   const fields = cloneDocument(replacement)
-  return (document) => {
-    const hasId = Object.hasOwn(document, '_id')
-    if (hasId && Object.hasOwn(fields, '_id')) checkIdentity(document, fields)
-    const result: Document = hasId && !Object.hasOwn(fields, '_id') ? { _id: document._id, ...fields } : { ...fields }
-    if (hasId) result._id = document._id
-    return isIdentical(result, document) ? document : result
-  }
+  return (document) => inPlaceOf(document, fields)
+}
+
+/**
+ * The document that takes the place of another one: its `_id` stays, and comes first where the other has none.
+ * @throws PetalError ImmutableField for another `_id`
+ */
+export function inPlaceOf(document: Document, fields: Document): Document {
+  const hasId = Object.hasOwn(document, '_id')
+  if (hasId && Object.hasOwn(fields, '_id')) checkIdentity(document, fields)
+  const result: Document = hasId && !Object.hasOwn(fields, '_id') ? { _id: document._id, ...fields } : { ...fields }
+  if (hasId) result._id = document._id
+  return isIdentical(result, document) ? document : result
 }
 
 function isInsertOnly(change: Change): boolean {
