@@ -18,6 +18,7 @@ const programs = [
   'test/docstore/import-until-killed.ts',
   'test/docstore/insert-until-killed.ts',
   'test/docstore/make-with-farmhash.ts',
+  'test/docstore/out-until-killed.ts',
   'test/docstore/try-to-open.ts',
   'test/lsm/conformance.tape.ts',
   'test/lsm/idle-process.ts',

@@ -2,21 +2,26 @@
  * Pipelines, compiled: the leading read, and a stage for each of the rest.
  */
 import type { Document } from '../model/types.ts'
-import { type CompiledFilter, compileFilter } from '../query/filter.ts'
+import type { CompiledFilter } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { Counter, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
+import { compileDocuments } from './documents.ts'
 import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import { compileFill } from './fill.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
+import { compileGraphLookup } from './graph-lookup.ts'
 import { compileBucket, compileCounts, compileGroup, Groups } from './group.ts'
 import { splitLeading } from './leading.ts'
+import { compileMatch, compileNarrowing } from './match.ts'
+import { compileMerge } from './merge.ts'
 import { type ParsedStage, parsePipeline } from './parse.ts'
 import { compileRedact, compileReshape, projection, unsetProjection } from './reshape.ts'
-import type { Collector, LeadingRead, Pipeline, SpelledRead, Stage } from './stage.ts'
+import type { Collector, LeadingRead, Pipeline, SpelledRead, Stage, WriteStage } from './stage.ts'
+import { targetOf } from './target.ts'
 import { compileUnwind } from './unwind.ts'
 
 /**
@@ -24,22 +29,48 @@ import { compileUnwind } from './unwind.ts'
  * @throws PetalError that names the stage and its position
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
-  const parsed = parsePipeline(pipeline, within)
-  const { read, rest } = splitLeading(parsed)
-  for (const stage of parsed.slice(0, parsed.length - rest.length)) checkLeading(stage, expressions)
-  return { read: compileRead(read, expressions), stages: compileStages(rest, expressions) }
+  const parsed = parsePipeline(pipeline, { within })
+  const write = compileWrite(parsed[parsed.length - 1], expressions)
+  const reading = write === undefined ? parsed : parsed.slice(0, -1)
+  if (reading[0]?.place.stage === '$documents') {
+    return { read: undefined, stages: compileStages(reading, expressions), write }
+  }
+  const { read, rest } = splitLeading(reading)
+  for (const stage of reading.slice(0, reading.length - rest.length)) checkLeading(stage, expressions)
+  return { read: compileRead(read, expressions), stages: compileStages(rest, expressions), write }
 }
 
-/** Copies what the caller could change, and compiles the filter where its variables are known. */
+/** undefined for a stage that does not write. */
+function compileWrite(last: ParsedStage | undefined, expressions: Expressions): WriteStage | undefined {
+  if (last === undefined) return undefined
+  const { place, spec } = last
+  if (place.stage === '$out') return { place, kind: 'out', collection: targetOf(spec, place) }
+  return place.stage === '$merge' ? { place, kind: 'merge', ...compileMerge(spec, place, expressions) } : undefined
+}
+
+/** Compiles the filter where its variables are known. */
 function compileRead(read: SpelledRead, expressions: Expressions): LeadingRead {
   const [place = { stage: '$match', position: 0 }] = read.places
   return {
     ...read,
-    compiledFilter: read.filter === undefined ? undefined : compileMatch(read.filter, place, expressions),
-    implied: expressions.impliedBy(copyOf(read.filter, place)),
-    sort: copyOf(read.sort, place),
-    projection: copyOf(read.projection, place) as LeadingRead['projection']
+    ...compileFilters(read.filter, place, expressions)
   }
+}
+
+function compileFilters(
+  filter: unknown,
+  place: StagePlace,
+  expressions: Expressions
+): Pick<LeadingRead, 'compiledFilter' | 'narrowed'> {
+  if (filter === undefined) return { compiledFilter: undefined, narrowed: undefined }
+  const implied = expressions.impliedBy(copyOf(filter, place))
+  if (implied === undefined) return { compiledFilter: compileMatch(filter, place, expressions), narrowed: undefined }
+  const narrow = compileNarrowing(filter, place, expressions)
+  const narrowed = (): CompiledFilter | undefined => {
+    const condition = implied()
+    return condition === undefined ? undefined : narrow(condition)
+  }
+  return { compiledFilter: narrow({}), narrowed }
 }
 
 /** The read is compiled as a whole; what is wrong with one of its stages is told here, with the place. */
@@ -52,7 +83,8 @@ function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): v
 
 const inner: InnerPipelines = {
   overCollection: compilePipeline,
-  overDocuments: (pipeline, expressions, within) => compileStages(parsePipeline(pipeline, within), expressions)
+  overDocuments: (pipeline, expressions, within) =>
+    compileStages(parsePipeline(pipeline, { within, isOverDocuments: true }), expressions)
 }
 
 function compileStages(parsed: readonly ParsedStage[], expressions: Expressions): readonly Stage[] {
@@ -68,6 +100,8 @@ function compileStage(
   const reshape = compileReshape(stage, expressions)
   if (reshape !== undefined) return { place, kind: 'each', apply: reshape }
   switch (place.stage) {
+    case '$documents':
+      return { place, kind: 'documents', make: compileDocuments(spec, place, expressions) }
     case '$match': {
       const { matches } = compileMatch(spec, place, expressions)
       return { place, kind: 'each', apply: (document) => (matches(document) ? document : undefined) }
@@ -126,6 +160,8 @@ function compileStage(
       return { place, kind: 'facet', facets: compileFacets(spec, place, expressions) }
     case '$lookup':
       return { place, kind: 'lookup', lookup: compileLookup(spec, place, expressions, inner) }
+    case '$graphLookup':
+      return { place, kind: 'graphLookup', search: compileGraphLookup(spec, place, expressions) }
     case '$unionWith':
       return { place, kind: 'union', from: compileUnion(spec, place, expressions, inner) }
     default: {
@@ -140,13 +176,6 @@ function compileStage(
       return { place, kind: 'collect', begin: () => (begin as () => Collector)() }
     }
   }
-}
-
-/** With `$expr`, which a find does not know. */
-export function compileMatch(spec: unknown, place: StagePlace, expressions: Expressions): CompiledFilter {
-  return told(place, () =>
-    compileFilter(spec, { expression: (expression) => expressions.condition(expression, place) })
-  )
 }
 
 function compileStageSort(spec: unknown, place: StagePlace): CompiledSort {
@@ -173,7 +202,7 @@ function compileFacets(
 ): readonly { readonly name: string; readonly stages: readonly Stage[] }[] {
   return Object.entries(objectOf(spec, place)).map(([key, pipeline]) => {
     const name = fieldName(key, place)
-    const parsed = parsePipeline(pipeline, `$facet.${name}`)
+    const parsed = parsePipeline(pipeline, { within: `$facet.${name}`, isOverDocuments: true })
     const nested = parsed.find((stage) => stage.place.stage === '$facet')
     if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
     return { name, stages: compileStages(parsed, expressions) }

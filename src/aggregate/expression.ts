@@ -52,6 +52,15 @@ export class Expressions {
     return this.#loading
   }
 
+  /** Gives variables their values. @returns gives them back those they had before */
+  assign(values: readonly (readonly [name: string, value: unknown])[]): () => void {
+    const before = values.map(([name]) => [name, this.variables[name]] as const)
+    for (const [name, value] of values) this.variables[name] = value
+    return () => {
+      for (const [name, value] of before) this.variables[name] = value
+    }
+  }
+
   /** Runs a step of compiling that knows more variables, which have other values at each evaluation. */
   declaring<T>(names: readonly string[], compile: () => T): T {
     const added = names.filter((name) => !this.#names.has(name))

@@ -28,14 +28,15 @@ export function compileLookup(
     if (localField !== undefined || foreignField !== undefined) {
       const stages = inner.overDocuments(pipeline ?? [], expressions, place.stage)
       const [local, foreign] = [localField, foreignField].map((field) => pathOf(field, place).join('.'))
-      return { kind: 'equality', localField: local as string, foreignField: foreign as string, stages }
+      const collection = collectionOf(from, place)
+      return { kind: 'equality', collection, localField: local as string, foreignField: foreign as string, stages }
     }
     if (pipeline === undefined) {
       throw stageError('FailedToParse', place, 'it needs localField and foreignField, or a pipeline')
     }
-    return { kind: 'pipeline', pipeline: inner.overCollection(pipeline, expressions, place.stage) }
+    return { kind: 'pipeline', from: foreignPipeline(from, pipeline, place, expressions, inner) }
   })
-  return { collection: collectionOf(from, place), as: pathOf(as, place), join, variables }
+  return { as: pathOf(as, place), join, variables }
 }
 
 export function compileUnion(
@@ -47,10 +48,24 @@ export function compileUnion(
   const union = typeof spec === 'string' ? { coll: spec } : objectOf(spec, place)
   checkKeys(union, ['coll', 'pipeline'], place)
   const { coll, pipeline = [] } = union as { readonly coll?: unknown; readonly pipeline?: unknown }
-  return { collection: collectionOf(coll, place), pipeline: inner.overCollection(pipeline, expressions, place.stage) }
+  return foreignPipeline(coll, pipeline, place, expressions, inner)
 }
 
-function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {
+/** @param name may be left out where the pipeline has documents of its own */
+function foreignPipeline(
+  name: unknown,
+  pipeline: unknown,
+  place: StagePlace,
+  expressions: Expressions,
+  inner: InnerPipelines
+): ForeignPipeline {
+  const compiled = inner.overCollection(pipeline, expressions, place.stage)
+  const isNamed = name !== undefined || compiled.read !== undefined
+  return { collection: isNamed ? collectionOf(name, place) : undefined, pipeline: compiled }
+}
+
+/** @throws PetalError BadValue, and those of expressions */
+export function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions): Lookup['variables'] {
   if (!isPlainObject(spec)) throw stageError('BadValue', place, `let takes an object, not ${describeType(spec)}`)
   return Object.entries(spec).map(([name, value]) => {
     if (!isVariableName(fieldName(name, place))) {
@@ -60,7 +75,8 @@ function variablesOf(spec: unknown, place: StagePlace, expressions: Expressions)
   })
 }
 
-function collectionOf(name: unknown, place: StagePlace): string {
+/** @throws PetalError BadValue */
+export function collectionOf(name: unknown, place: StagePlace): string {
   if (typeof name === 'string' && name !== '') return name
   throw stageError('BadValue', place, `a collection is named by a string, not ${describeType(name)}`)
 }

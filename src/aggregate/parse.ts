@@ -1,11 +1,12 @@
 /**
- * The outer form of a pipeline: an array of stages, each an object of one key that names it.
+ * The outer form of a pipeline: an array of stages, each an object of one key that names it. They are copied here.
  */
 
 import { PetalError } from '../model/errors.ts'
 import { isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type StagePlace, stageError } from './errors.ts'
+import { copyOf } from './expression.ts'
 
 export interface ParsedStage {
   readonly place: StagePlace
@@ -17,13 +18,9 @@ const refused = new Set([
   '$changeStream',
   '$collStats',
   '$currentOp',
-  '$documents',
   '$geoNear',
-  '$graphLookup',
   '$indexStats',
   '$listSessions',
-  '$merge',
-  '$out',
   '$planCacheStats',
   '$search',
   '$searchMeta',
@@ -36,12 +33,16 @@ const known = new Set([
   '$bucketAuto',
   '$count',
   '$densify',
+  '$documents',
   '$facet',
   '$fill',
+  '$graphLookup',
   '$group',
   '$limit',
   '$lookup',
   '$match',
+  '$merge',
+  '$out',
   '$project',
   '$redact',
   '$replaceRoot',
@@ -57,19 +58,28 @@ const known = new Set([
   '$unwind'
 ])
 
-/**
- * @param within the stage whose sub-pipeline it is
- * @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator, CommandNotSupported
- */
-export function parsePipeline(pipeline: unknown, within?: string): readonly ParsedStage[] {
-  const stages = parseStages(pipeline, within)
-  for (const { place } of stages) {
+/** What a pipeline is part of, and what it begins with. */
+export interface PipelineKind {
+  /** The stage whose sub-pipeline it is. */
+  readonly within?: string | undefined
+  /** It begins with documents that are there, and not with a collection. */
+  readonly isOverDocuments?: boolean
+}
+
+/** @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator, CommandNotSupported */
+export function parsePipeline(pipeline: unknown, kind: PipelineKind = {}): readonly ParsedStage[] {
+  const stages = parseStages(pipeline, kind.within)
+  stages.forEach(({ place }, i) => {
     if (refused.has(place.stage)) throw stageError('CommandNotSupported', place, 'this stage is not supported')
-  }
+    checkPlace(place, kind, i === stages.length - 1)
+  })
   return stages
 }
 
-/** As parsePipeline(), with stages that are supported nowhere. @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator */
+/**
+ * As parsePipeline(), with stages wherever they stand, those that are supported nowhere among them.
+ * @throws PetalError TypeMismatch, FailedToParse, InvalidPipelineOperator
+ */
 export function parseStages(pipeline: unknown, within?: string): readonly ParsedStage[] {
   if (!Array.isArray(pipeline)) {
     const subject = within === undefined ? 'A pipeline' : `The pipeline of ${within}`
@@ -78,6 +88,18 @@ export function parseStages(pipeline: unknown, within?: string): readonly Parsed
     })
   }
   return Array.from(pipeline, (stage: unknown, position) => parseStage(stage, position, within))
+}
+
+/** Stages that cannot stand just anywhere. */
+function checkPlace(place: StagePlace, { within, isOverDocuments = false }: PipelineKind, isLast: boolean): void {
+  if (place.stage === '$documents') {
+    if (isOverDocuments) throw stageError('FailedToParse', place, 'it cannot begin what has documents to begin with')
+    if (place.position > 0) throw stageError('FailedToParse', place, 'it must be the first stage')
+  }
+  if (place.stage === '$out' || place.stage === '$merge') {
+    if (within !== undefined) throw stageError('FailedToParse', place, 'it cannot stand inside of another stage')
+    if (!isLast) throw stageError('FailedToParse', place, 'it must be the last stage')
+  }
 }
 
 function parseStage(stage: unknown, position: number, within: string | undefined): ParsedStage {
@@ -91,5 +113,6 @@ function parseStage(stage: unknown, position: number, within: string | undefined
   if (!known.has(name) && !refused.has(name)) {
     throw stageError('InvalidPipelineOperator', place, 'there is no such stage')
   }
-  return { place, spec: stage[name] }
+  // Filters are copied by those who compile them, who know what may be in them.
+  return { place, spec: name === '$match' ? stage[name] : copyOf(stage[name], place) }
 }

@@ -8,7 +8,7 @@ import { compileProjection } from '../query/projection.ts'
 import { parseProjection } from '../query/projection-parse.ts'
 import { checkKeys, objectOf, pathOf } from './arguments.ts'
 import { type Place, type StagePlace, stageError, told } from './errors.ts'
-import type { Expressions } from './expression.ts'
+import { copyOf, type Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import type { ParsedStage } from './parse.ts'
 import { withValueAt } from './set-path.ts'
@@ -55,12 +55,10 @@ function compileProject(spec: unknown, place: StagePlace, expressions: Expressio
  * @throws PetalError as compileProjection() and Expressions.compile()
  */
 export function compileFindProjection(spec: unknown, filter: unknown, expressions: () => Expressions): Reshape {
-  if (!isPlainObject(spec) || !hasComputed(spec)) return compileProjection(spec, { filter: filter ?? {} })
-  return withComputed(spec, isFindSwitch, {
-    place: { stage: 'projection' },
-    expressions: expressions(),
-    filter: filter ?? {}
-  })
+  const place = { stage: 'projection' }
+  const copy = copyOf(spec, place)
+  if (!isPlainObject(copy) || !hasComputed(copy)) return compileProjection(copy, { filter: filter ?? {} })
+  return withComputed(copy, isFindSwitch, { place, expressions: expressions(), filter: filter ?? {} })
 }
 
 interface ProjectionContext {

@@ -8,7 +8,7 @@
  * 3. What is malformed is found before a document is asked for: by compiling, or for operators by ready().
  */
 import { cloneValue } from '../model/clone.ts'
-import { isPlainObject } from '../model/types.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
 import { type Update, withFields } from '../query/update/update.ts'
 import { evaluationError, type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
@@ -31,20 +31,29 @@ export interface UpdatePipeline {
  * change({ _id: 1, a: 2, b: 3 }, { isInsert: false, now: new Date() }) // { _id: 1, a: 2, b: 3, total: 5 }
  */
 export function compileUpdatePipeline(pipeline: unknown, expressions: Expressions): UpdatePipeline {
-  const stages = parseStages(pipeline).map(({ place, spec }) => {
+  const change = compileChange(pipeline, expressions)
+  return {
+    change: (document) => withFields(document, change(document)),
+    ready: expressions.needsLoading ? () => expressions.load() : undefined
+  }
+}
+
+/**
+ * What a pipeline makes of a document, which it does not change.
+ * @param within the stage that it is part of
+ */
+export function compileChange(
+  pipeline: unknown,
+  expressions: Expressions,
+  within?: string
+): (document: Document) => Document {
+  const stages = parseStages(pipeline, within).map(({ place, spec }) => {
     const reshape = compileReshape({ place, spec: copyOfSpec(spec, place) }, expressions)
     if (reshape !== undefined) return reshape
     const allowed = '$addFields, $set, $project, $unset, $replaceRoot and $replaceWith'
     throw stageError('InvalidOptions', place, `an update takes no such stage, only ${allowed}`)
   })
-  return {
-    change: (document) =>
-      withFields(
-        document,
-        stages.reduce((result, reshape) => reshape(result), document)
-      ),
-    ready: expressions.needsLoading ? () => expressions.load() : undefined
-  }
+  return (document) => stages.reduce((result, reshape) => reshape(result), document)
 }
 
 /** Values as the store gives them back, so that those of the result are compared with the document's. */

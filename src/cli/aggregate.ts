@@ -19,7 +19,9 @@ export const aggregateCommand = command({
   details: [
     'The pipeline is one of MongoDB in Extended JSON, in quotes to keep it from the shell:',
     '',
-    '  petaldb aggregate tweets.db \'[{"$group": {"_id": "$lang", "n": {"$sum": 1}}}, {"$sort": {"n": -1}}]\''
+    '  petaldb aggregate tweets.db \'[{"$group": {"_id": "$lang", "n": {"$sum": 1}}}, {"$sort": {"n": -1}}]\'',
+    '',
+    'One that ends with $out or $merge writes what it makes into a collection, and prints nothing.'
   ],
   async run([location = '', text = '[]'], options) {
     const pipeline = pipelineOf(text)

@@ -29,11 +29,14 @@ export function aggregationText(explanation: AggregationExplanation): string {
   const { pushedDown, read, stages, nReturned, milliseconds } = explanation
   const rows = stages.map(({ stage, position, mode, nReturned: given }): readonly [string, string] => [
     `${stage} (stage ${position})`,
-    `${mode}, gives ${formatCount(given)} documents`
+    mode === 'writes'
+      ? 'writes, which it does not for an explanation'
+      : `${mode}, gives ${formatCount(given)} documents`
   ])
   const width = Math.max(0, ...rows.map(([label]) => label.length))
+  const isRead = stages[0]?.stage !== '$documents'
   return [
-    `one read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`,
+    ...(isRead ? [`one read: ${pushedDown.length === 0 ? 'all documents' : pushedDown.join(', ')}`] : []),
     ...(read === undefined ? [] : [explanationText(read).replace(/^/gm, '  ')]),
     ...rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`),
     `${formatCount(nReturned)} documents in ${formatDuration(milliseconds)}`

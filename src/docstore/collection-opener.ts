@@ -23,10 +23,10 @@ import {
   type OpenOptions,
   ttlIntervalSeconds
 } from './options.ts'
-import { type Catalog, type CatalogEntry, checkCollectionName } from './store/catalog.ts'
+import { type Catalog, type CatalogEntry, type CollectionTraits, checkCollectionName } from './store/catalog.ts'
 import { CollectionStore } from './store/collection-store.ts'
 import type { OpenedStore } from './store/open-store.ts'
-import type { ChangeFeeds } from './watch/change-feed.ts'
+import { ChangeFeed, type ChangeFeeds } from './watch/change-feed.ts'
 
 /**
  * Checks what collections are opened with, and returns the index they have unless they have options of their own.
@@ -95,20 +95,46 @@ export class CollectionOpener {
 
   /** A collection that is not in the catalog. @throws PetalError InvalidNamespace, InvalidOptions */
   async create(name: string): Promise<OpenCollection> {
-    checkCollectionName(name)
-    await loadHashChoice(this.#indexOptions(name).hash)
-    const kind = indexKind(this.#indexOptions(name), undefined)
-    const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
-    assertIndexFor(ids, kind)
-    return this.open(name, await this.#catalog.create(name, kind, ids))
+    return this.open(name, await this.#catalog.create(name, await this.#newTraits(name)))
   }
 
-  async open(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+  /**
+   * A collection to be filled before it gets a name: what the one of this name is, or what a new one would be.
+   * @throws PetalError InvalidNamespace, InvalidOptions
+   */
+  async reserve(name: string): Promise<CatalogEntry> {
+    const known = this.#catalog.entry(name)
+    if (known === undefined) return this.#catalog.reserve(await this.#newTraits(name))
+    const { number: _, ...traits } = known
+    return this.#catalog.reserve(traits)
+  }
+
+  /**
+   * Opens what was reserved. Nobody watches it.
+   * @param model the collection whose place it is to take, undefined where there is none: segments and hash stay the same
+   */
+  openReserved(name: string, entry: CatalogEntry, model: OpenCollection | undefined): Promise<OpenCollection> {
+    const { segmentDocuments: segmentBits, hash } = model?.indexTuning ?? {}
+    const shape = segmentBits === undefined || hash === undefined ? {} : { segmentBits, hash }
+    return this.#open(name, entry, new ChangeFeed(name), { ...this.#indexOptions(name), ...shape })
+  }
+
+  /** Puts what was reserved, and is filled and closed, in the place of the collection of the name. */
+  async install(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+    await this.#catalog.install(name, entry, this.#sync)
+    this.#feeds.dropped(name)
+    return this.open(name, entry)
+  }
+
+  open(name: string, entry: CatalogEntry): Promise<OpenCollection> {
+    return this.#open(name, entry, this.#feeds.of(name), this.#indexOptions(name))
+  }
+
+  async #open(name: string, entry: CatalogEntry, feed: ChangeFeed, options: IndexOptions): Promise<OpenCollection> {
     assertSameIds(name, entry.ids, this.#chosen.get(name)?.ids)
     const store = this.store(entry.number, idsOf(name, entry.ids))
     const state = await store.withLoads(await this.#catalog.state(entry.number))
     // Another kind would have to be written.
-    const options = this.#indexOptions(name)
     await loadHashChoice(options.hash)
     const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
     assertIndexFor(entry.ids, kind)
@@ -125,7 +151,7 @@ export class CollectionOpener {
       ? undefined
       : { autoRebuild: autoRebuildOptions(autoRebuild), ttlIntervalSeconds: this.#ttlIntervalSeconds }
     try {
-      return await OpenCollection.open(this.#feeds.of(name), store, index, declared, state, ownWork)
+      return await OpenCollection.open(feed, store, index, declared, state, ownWork)
     } catch (error) {
       throw withoutStoredHash(name, error) ?? error
     }
@@ -143,6 +169,17 @@ export class CollectionOpener {
       documentRoom: ids === undefined ? this.#documentRoom : new DocumentRoom(0)
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
+  }
+
+  /** Of a collection that is not in the catalog. */
+  async #newTraits(name: string): Promise<CollectionTraits> {
+    checkCollectionName(name)
+    const options = this.#indexOptions(name)
+    await loadHashChoice(options.hash)
+    const index = indexKind(options, undefined)
+    const ids = newHeader(this.#chosen.get(name)?.ids ?? this.#ids)
+    assertIndexFor(ids, index)
+    return { index, ...(ids && { ids }) }
   }
 
   #indexOptions(name: string): IndexOptions {

@@ -198,9 +198,10 @@ export class Collection<T extends object = Document> {
 
   /**
    * Runs a pipeline of MongoDB's language: docs/aggregation.md tells what of it the index does. Nothing is read before the
-   * cursor is; a malformed pipeline fails the first pull.
+   * cursor is, nor written where the last stage writes; a malformed pipeline fails the first pull.
    * @throws PetalError at the first pull: FailedToParse, BadValue, TypeMismatch, InvalidPipelineOperator, CommandNotSupported,
-   *   naming the stage; later BadValue of an expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError
+   *   InvalidNamespace, naming the stage; later BadValue of an expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError;
+   *   where it writes IllegalOperation in a read-only database, and as insertMany() and updateOne() do
    * @example
    * await db.aggregate([{ $match: { lang: 'en' } }, { $group: { _id: '$user.id', n: { $sum: 1 } } }]).toArray()
    */
@@ -208,8 +209,7 @@ export class Collection<T extends object = Document> {
     pipeline: AggregationPipeline,
     options: AggregateOptions = {}
   ): AggregationCursor<R> {
-    const readable = (name: string): ReturnType<Collections['reading']> => this.#collections.reading(name)
-    return new AggregationCursor<R>(this.collectionName, readable, pipeline, options)
+    return new AggregationCursor<R>(this.collectionName, this.#collections, pipeline, options)
   }
 
   /**

@@ -4,6 +4,7 @@
  * Invariants:
  * 1. A collection is open once, however many handles name it.
  * 2. Reading never creates one.
+ * 3. What takes the place of a collection is whole and closed when it does.
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
@@ -14,7 +15,7 @@ import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { prepareIndexes } from './open-index.ts'
 import type { CollectionOptions, OpenOptions, Store, StoreName } from './options.ts'
-import { Catalog, type Clearing } from './store/catalog.ts'
+import { Catalog, type CatalogEntry, type Clearing } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
 import { type OpenedStore, openStore } from './store/open-store.ts'
 import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
@@ -111,13 +112,18 @@ export class Collections {
    */
   write<R>(name: string, use: (collection: OpenCollection) => Promise<R>): Promise<R> {
     const collection = this.#writing(name)
-    const writing = collection instanceof Promise ? collection.then(use) : use(collection)
-    this.#writes.add(writing)
-    const forget = (): void => {
-      this.#writes.delete(writing)
-    }
-    writing.then(forget, forget)
-    return writing
+    return this.#awaited(collection instanceof Promise ? collection.then(use) : use(collection))
+  }
+
+  /**
+   * Gives a collection, created if need be, another content: `fill` is given an empty one, of the same options and with the same
+   * declared indexes, which takes its place when it is filled, at once. Until then, and should anything fail, nothing has changed.
+   * Whoever reads or writes the collection at that moment is told as if it was dropped.
+   * @throws what `fill` throws; PetalError InvalidNamespace, CommandFailed
+   */
+  replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
+    this.assertWritable()
+    return this.#awaited(this.#replace(name, fill))
   }
 
   /** Indexes that createIndex() made. */
@@ -140,20 +146,15 @@ export class Collections {
     if (collection === undefined || entry === undefined) return false
     const current = this.#open.get(name)
     if (current !== collection) {
-      // Another call, which waited for the same promise, is dropping it.
+      // Another call, which waited for the same promise, is dropping it, or putting another in its place.
       await current
-      return false
+      return this.drop(name)
     }
-    await this.#openAs(name, async () => {
-      try {
-        await collection.close()
-        await this.#catalog.drop(name)
-        this.#feeds.dropped(name)
-        await this.#deleteRecords(entry.number)
-        return undefined
-      } catch (error) {
-        throw commitFailed(error)
-      }
+    await this.#closed(name, async () => {
+      await this.#catalog.drop(name)
+      this.#feeds.dropped(name)
+      await this.#deleteRecords(entry.number)
+      return undefined
     })
     return true
   }
@@ -168,6 +169,53 @@ export class Collections {
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  /** close() waits for it. */
+  #awaited<R>(writing: Promise<R>): Promise<R> {
+    this.#writes.add(writing)
+    const forget = (): void => {
+      this.#writes.delete(writing)
+    }
+    writing.then(forget, forget)
+    return writing
+  }
+
+  async #replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
+    const model = await this.reading(name)
+    const entry = await this.#opener.reserve(name)
+    let before: CatalogEntry | undefined
+    let isInstalling = false
+    try {
+      await filled(await this.#opener.openReserved(name, entry, model), fill)
+      await this.#closed(name, async () => {
+        before = this.#catalog.entry(name)
+        assertSameIndexes(name, entry, before)
+        isInstalling = true
+        return this.#opener.install(name, entry)
+      })
+    } catch (error) {
+      // Where installing it has failed the store may hold it all the same: the next open knows which of the two is to be deleted.
+      if (!isInstalling) await this.#deleteRecords(entry.number).catch(ignore)
+      throw error
+    }
+    if (before !== undefined) await this.#deleteRecords(before.number)
+  }
+
+  /** Runs what changes a collection while it is closed; whoever asks for it meanwhile gets what the task gives. */
+  async #closed(name: string, task: () => Promise<OpenCollection | undefined>): Promise<void> {
+    // Whoever opens or drops it comes first.
+    let open = this.#open.get(name)
+    for (; open instanceof Promise; open = this.#open.get(name)) await open.catch(ignore)
+    const collection = open
+    await this.#openAs(name, async () => {
+      try {
+        await collection?.close()
+        return await task()
+      } catch (error) {
+        throw commitFailed(error)
+      }
+    })
   }
 
   #writing(name: string): OpenCollection | Promise<OpenCollection> {
@@ -237,6 +285,30 @@ export class Collections {
     if (this.#closing !== undefined) throw notOpen('The database')
   }
 }
+
+/** Fills a collection and closes it, whatever happens. */
+async function filled(collection: OpenCollection, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
+  try {
+    await fill(collection)
+  } catch (error) {
+    await collection.close().catch(ignore)
+    throw error
+  }
+  await collection.close()
+}
+
+/** @throws PetalError CommandFailed where indexes were declared or dropped while the collection was filled */
+function assertSameIndexes(name: string, filled: CatalogEntry, now: CatalogEntry | undefined): void {
+  const text = (entry: CatalogEntry | undefined): string => JSON.stringify(entry?.declared ?? [])
+  if (text(filled) === text(now)) return
+  throw new PetalError(
+    'CommandFailed',
+    `The indexes of the collection '${name}' were changed while it was written anew`
+  )
+}
+
+/** Whoever waits for it, or is told of another error, has it. */
+function ignore(): void {}
 
 /** The store and what it says it holds: opened with filters where a collection has no index but them. */
 async function openCatalog(

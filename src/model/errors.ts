@@ -26,6 +26,7 @@ export const errorCodes = {
   IndexKeySpecsConflict: 86,
   DBPathInUse: 98,
   CommandNotSupported: 115,
+  CommandFailed: 125,
   InvalidPipelineOperator: 168,
   CannotIndexParallelArrays: 171,
   ExceededMemoryLimit: 146,
@@ -44,7 +45,8 @@ export const errorCodes = {
   StoreFailure: 90007,
   Aborted: 11601,
   DuplicateKey: 11000,
-  DocumentTooLarge: 10334
+  DocumentTooLarge: 10334,
+  MergeStageNoMatchingDocument: 13113
 } as const
 
 export type ErrorName = keyof typeof errorCodes

@@ -1,9 +1,9 @@
 /**
  * A filter object, compiled: the decision, the bounds the index can give, and what the planner wants to know.
  */
-import { and, type PairExpression } from '../model/pairs.ts'
+import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
-import type { Filter } from './ast.ts'
+import { allOf, type Filter } from './ast.ts'
 import { boundsOf } from './bounds.ts'
 import { type ByteTest, compileByteTest } from './byte-prefilter.ts'
 import { type Constraints, constraintsOf } from './constraints.ts'
@@ -47,28 +47,21 @@ export interface CompiledFilter {
  * filter.matches({ lang: 'en', user: { followers: 2500 } }) // true
  */
 export function compileFilter(filter: unknown, options: FilterOptions = {}): CompiledFilter {
-  const parsed = parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
-  return new ParsedFilter(mergeEqualities(parsed))
+  return new ParsedFilter(mergeEqualities(parse(filter, options)))
 }
 
 /**
- * The filter, asked of fewer documents.
- * REQUIRES: every document that matches the filter matches `implied`
+ * Parses a filter once, for all that it narrows.
+ * @returns makes a filter of what satisfies another one and this
+ * @throws as compileFilter() does
  */
-export function narrowedFilter(filter: CompiledFilter, implied: CompiledFilter): CompiledFilter {
-  return {
-    get matches() {
-      return filter.matches
-    },
-    runsCode: filter.runsCode,
-    prefilter: filter.prefilter ?? implied.prefilter,
-    byteTest: filter.byteTest ?? implied.byteTest,
-    bounds: and([implied.bounds, filter.bounds]),
-    ids: implied.ids ?? filter.ids,
-    namesId: filter.namesId || implied.namesId,
-    constraints: filter.constraints,
-    unbounded: filter.unbounded
-  }
+export function narrowedBy(filter: unknown, options: FilterOptions = {}): (other: unknown) => CompiledFilter {
+  const parsed = parse(filter, options)
+  return (other) => new ParsedFilter(mergeEqualities(allOf([parse(other, {}), parsed])))
+}
+
+function parse(filter: unknown, options: FilterOptions): Filter {
+  return parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
 }
 
 /** Compiles each part when it is asked for: a read that finds no candidate never tests one. */

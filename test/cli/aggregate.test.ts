@@ -44,4 +44,44 @@ test('aggregate prints what a pipeline gives, explains it, and refuses what is n
   })
 })
 
+test('aggregate with $out or $merge writes and prints nothing; an explanation does not write', async () => {
+  await inTemporaryDirectory(async (path) => {
+    {
+      await using db = await open(path('db'))
+      await db.insertMany(documents)
+    }
+    const aggregate = (pipeline: unknown, ...options: readonly string[]) =>
+      runCli(['aggregate', path('db'), JSON.stringify(pipeline), ...options])
+    const sums = { $group: { _id: '$lang', sum: { $sum: '$n' } } }
+    const explained = await aggregate([sums, { $out: 'sums' }], '--explain')
+    assert.match(explained.stdout, /^\$out \(stage 1\) +writes, which it does not for an explanation$/m)
+    assert.match(explained.stdout, /^2 documents in/m)
+    const missing = await runCli(['aggregate', path('db'), '[]', '--collection', 'sums'])
+    assert.match(missing.stderr, /no collection 'sums'/)
+    const merge = { $merge: { into: 'sums', whenMatched: 'fail' } }
+    for (const pipeline of [
+      [sums, { $out: 'sums' }],
+      [{ $documents: [{ _id: 'fr', sum: 0 }] }, merge]
+    ]) {
+      const { code, stdout, stderr } = await aggregate(pipeline)
+      assert.equal([code, stdout, stderr], [0, '', ''])
+    }
+    const again = await aggregate([sums, merge])
+    assert.is(again.code, 1)
+    assert.match(again.stderr, /\$merge \(stage 1\): E11000/)
+    await using db = await open(path('db'))
+    assert.equal(
+      await db
+        .collection('sums')
+        .find({}, { sort: { _id: 1 } })
+        .toArray(),
+      [
+        { _id: 'de', sum: 3 },
+        { _id: 'en', sum: 7 },
+        { _id: 'fr', sum: 0 }
+      ]
+    )
+  })
+})
+
 test.run()

@@ -149,6 +149,18 @@ test('paths longer than any document is deep are refused wherever they are given
   await rejects(db.updateOne({ [path]: 1 }, { $set: { a: 1 } }, { upsert: true }), 'BadValue')
 })
 
+test('projections and stages that contain themselves are refused', async () => {
+  const itself: Document = { x: '$a' }
+  itself.a = itself
+  await rejects(db.find({}, { projection: itself }).toArray(), 'BadValue')
+  await rejects(db.find({ $expr: true }, { let: itself }).toArray(), 'BadValue')
+  const stages: Document[] = [{ $project: itself }, { $set: itself }, { $facet: { a: [{ $project: itself }] } }]
+  for (const stage of [...stages, { $match: itself }, { $documents: [itself] }]) {
+    await rejects(db.aggregate([stage]).toArray(), 'BadValue')
+    await rejects(db.updateOne({}, [stage]), 'BadValue')
+  }
+})
+
 test('arguments of another type are refused with what they are', async () => {
   for (const wrong of [undefined, null, 5, 'x', {}]) {
     await rejects(db.getMany(wrong as never), 'BadValue')

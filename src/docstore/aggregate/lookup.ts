@@ -8,12 +8,13 @@ import type { StagePlace } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import { withValueAt } from '../../aggregate/set-path.ts'
-import type { ForeignPipeline, Join, LeadingRead, Lookup } from '../../aggregate/stage.ts'
+import type { ForeignPipeline, Join, Lookup } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
 import { someValue } from '../../query/path-values.ts'
-import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
+import { readOf, valuesAt } from './foreign-read.ts'
+import { type Documents, inSlices, noDocuments, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
 
 type Equality = Join & { readonly kind: 'equality' }
@@ -21,9 +22,11 @@ type Equality = Join & { readonly kind: 'equality' }
 /** Documents that share one read of the other collection. */
 const batchDocuments = 256
 
-/** What a pipeline over another collection gives. */
+/** What a pipeline over another collection, or over documents of its own, gives. */
 export function foreignDocuments({ collection, pipeline }: ForeignPipeline, context: StageContext): Documents {
-  return context.run(context.sources.find(collection, pipeline.read, context.control), pipeline.stages, context)
+  const { read, stages } = pipeline
+  const isRead = collection !== undefined && read !== undefined
+  return context.run(isRead ? context.sources.find(collection, read, context.control) : noDocuments(), stages, context)
 }
 
 export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, context: StageContext): Documents {
@@ -35,8 +38,7 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
   return transform(source, function* (slice) {
     const results: Document[] = []
     for (const document of slice) {
-      const pipeline = (): Documents =>
-        foreignDocuments({ collection: lookup.collection, pipeline: join.pipeline }, context)
+      const pipeline = (): Documents => foreignDocuments(join.from, context)
       // Without variables each document is told the same.
       const found =
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
@@ -56,17 +58,18 @@ function* joinByValues(
   context: StageContext
 ): Documents {
   const { localField, foreignField, stages } = join
-  const localValues = valuesOf(localField)
+  const localValues = valuesAt(localField)
   for (let from = 0; from < slice.length; from += batchDocuments) {
     const batch = slice.slice(from, from + batchDocuments).map((document) => {
-      const values = localValues(document)
+      // What is missing stands for null.
+      const values = localValues(document) ?? [null]
       return { document, values, keys: values.map(groupKey) }
     })
     const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
-    const read = equalityRead(foreignField, [...wanted.values()])
+    const read = readOf({ [foreignField]: { $in: [...wanted.values()] } })
     const foreign = new ByValue(foreignField, wanted)
     const budget = stageBudget(place)
-    yield* visitEach(context.sources.find(lookup.collection, read, context.control), context.control, (document) => {
+    yield* visitEach(context.sources.find(join.collection, read, context.control), context.control, (document) => {
       budget.change(estimateBytes(document))
       foreign.add(document)
     })
@@ -120,41 +123,6 @@ class ByValue {
   }
 }
 
-/** An array stands for its elements, and what is missing for null. */
-function valuesOf(field: string): (document: Document) => readonly unknown[] {
-  let values: unknown[] = []
-  let isArray = false
-  const walk = someValue({ text: field, components: splitPath(field) }, 'whole', (value) => {
-    if (Array.isArray(value)) {
-      isArray = true
-      values.push(...value)
-    } else if (value !== undefined) values.push(value)
-    return false
-  })
-  return (document) => {
-    values = []
-    isArray = false
-    walk(document)
-    return values.length === 0 && !isArray ? [null] : values
-  }
-}
-
-function equalityRead(field: string, values: readonly unknown[]): LeadingRead {
-  const filter = { [field]: { $in: values } }
-  return {
-    filter,
-    compiledFilter: undefined,
-    implied: undefined,
-    sort: undefined,
-    skip: 0,
-    limit: Number.POSITIVE_INFINITY,
-    projection: undefined,
-    count: undefined,
-    tally: undefined,
-    places: []
-  }
-}
-
 /** Runs a pipeline that knows the document's variables, which have the values of before when it is over. */
 function* withVariables<T>(
   document: Document,
@@ -162,18 +130,11 @@ function* withVariables<T>(
   { sources }: StageContext,
   run: () => Generator<Promise<unknown>, T, unknown>
 ): Generator<Promise<unknown>, T, unknown> {
-  const known = sources.expressions.variables
-  const values = variables.map(({ value }) => value(document))
-  const before = variables.map(({ name }) => known[name])
-  variables.forEach(({ name }, i) => {
-    known[name] = values[i]
-  })
+  const restore = sources.expressions.assign(variables.map(({ name, value }) => [name, value(document)]))
   try {
     return yield* run()
   } finally {
-    variables.forEach(({ name }, i) => {
-      known[name] = before[i]
-    })
+    restore()
   }
 }
 

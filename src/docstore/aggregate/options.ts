@@ -1,10 +1,12 @@
 /** What may be chosen of one aggregation. */
 import { compilePipeline } from '../../aggregate/compile.ts'
+import { told } from '../../aggregate/errors.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
 import { PetalError } from '../../model/errors.ts'
 import { assertOptions, type ReadOptions } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
+import { checkCollectionName } from '../store/catalog.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
@@ -31,5 +33,8 @@ export function compileAggregation(pipeline: unknown, options: AggregateOptions)
     throw new PetalError('CommandNotSupported', 'collation is not supported', { details: { option: 'collation' } })
   }
   const expressions = expressionsOf(options)
-  return { pipeline: compilePipeline(pipeline, expressions), expressions }
+  const compiled = compilePipeline(pipeline, expressions)
+  const { write } = compiled
+  if (write !== undefined) told(write.place, () => checkCollectionName(write.collection))
+  return { pipeline: compiled, expressions }
 }

@@ -10,6 +10,7 @@ import type { Collector, Stage } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
 import type { Control } from '../read/control.ts'
+import { runGraphLookup } from './graph-lookup.ts'
 import { foreignDocuments, runLookup } from './lookup.ts'
 import { type Documents, inSlices, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
@@ -21,6 +22,9 @@ export function runStages(source: Documents, stages: readonly Stage[], context: 
 function runStage(source: Documents, stage: Stage, context: StageContext): Documents {
   const { control } = context
   switch (stage.kind) {
+    case 'documents':
+      source.return()
+      return made(stage.make, control)
     case 'each':
       return transform(source, (slice) => each(slice, stage.apply, control))
     case 'expand':
@@ -35,9 +39,16 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
       return facets(source, stage, context)
     case 'lookup':
       return runLookup(source, stage.place, stage.lookup, context)
+    case 'graphLookup':
+      return runGraphLookup(source, stage.place, stage.search, context)
     case 'union':
       return union(source, foreignDocuments(stage.from, context))
   }
+}
+
+/** Made when the first are asked for: the variables are known by then. */
+function* made(make: () => readonly Document[], control: Control): Documents {
+  yield* inSlices(make(), control)
 }
 
 function* each(

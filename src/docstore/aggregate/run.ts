@@ -12,7 +12,7 @@ import type { CursorRun } from '../read/sliced-cursor.ts'
 import { advance, end, wait } from '../read/steps.ts'
 import type { AggregateOptions, CompiledAggregation } from './options.ts'
 import { runStages } from './run-stages.ts'
-import { type Documents, transform, turnIfDue } from './slices.ts'
+import { type Documents, noDocuments, transform, turnIfDue } from './slices.ts'
 import { captureSources, compileRead, type FirstRead, type Opened, readFound, type Sources } from './sources.ts'
 import type { StageContext } from './stage-context.ts'
 
@@ -29,8 +29,9 @@ export function beginAggregation(
   options: AggregateOptions,
   tally?: Tally
 ): AggregationRun | Promise<AggregationRun> {
-  const foreign = foreignCollections(aggregation.pipeline)
-  const collections = [name, ...foreign].map(readable)
+  const { pipeline } = aggregation
+  const foreign = foreignCollections(pipeline)
+  const collections = [pipeline.read && readable(name), ...foreign.map(readable)]
   const begin = ([first, ...others]: readonly (OpenCollection | undefined)[]): AggregationRun => {
     const opened = new Map(foreign.map((each, i) => [each, others[i]]))
     return new AggregationRun(first, opened, aggregation, options, tally)
@@ -57,12 +58,16 @@ export class AggregationRun implements CursorRun {
   ) {
     this.control = new Control(options)
     const { signal, maxTimeMS, hint } = options
-    const find = compileRead(pipeline.read, {
-      ...(signal && { signal }),
-      ...(maxTimeMS !== undefined && { maxTimeMS }),
-      ...(hint !== undefined && { hint })
-    })
-    const { sources, read } = captureSources(collection, find, foreign, expressions, this.control)
+    const leading = pipeline.read && {
+      stages: pipeline.read,
+      find: compileRead(pipeline.read, {
+        ...(signal && { signal }),
+        ...(maxTimeMS !== undefined && { maxTimeMS }),
+        ...(hint !== undefined && { hint })
+      })
+    }
+    const first = collection && leading && { collection, ...leading }
+    const { sources, read } = captureSources(first, foreign, expressions, this.control)
     this.views = sources
     this.read = read
     const context: StageContext = { control: this.control, sources, run: runStages, ...(tally && { tally }) }
@@ -126,7 +131,7 @@ function* documentsOf(
   context: StageContext
 ): Documents {
   if (expressions.needsLoading) yield* wait(expressions.load())
-  const found = read === undefined ? nothing() : firstDocuments(read, pipeline)
+  const found = read === undefined ? noDocuments() : firstDocuments(read)
   const { stages } = pipeline
   // Stages share what they do not change: each result becomes a copy of its own.
   yield* stages.length === 0 ? found : copied(runStages(found, stages, context), context.control)
@@ -143,11 +148,9 @@ function copied(source: Documents, control: Control): Documents {
   })
 }
 
-function firstDocuments(read: FirstRead, pipeline: Pipeline): Documents {
-  return transform(readFound(read.execution, read.find, pipeline.read), function* (slice) {
+function firstDocuments(read: FirstRead): Documents {
+  return transform(readFound(read.execution, read.find, read.stages), function* (slice) {
     read.returned += slice.length
     yield slice
   })
 }
-
-function* nothing(): Documents {}

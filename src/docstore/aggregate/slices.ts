@@ -12,6 +12,8 @@ type Turns = Generator<Promise<unknown>, void, unknown>
 
 const sliceDocuments = 256
 
+export function* noDocuments(): Documents {}
+
 /** What each slice becomes. Ends the source when it is ended itself. */
 export function* transform(source: Documents, become: (slice: readonly Document[]) => Documents): Documents {
   try {

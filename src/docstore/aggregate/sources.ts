@@ -7,7 +7,6 @@
  */
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { LeadingRead } from '../../aggregate/stage.ts'
-import { compileFilter, narrowedFilter } from '../../query/filter.ts'
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
@@ -23,10 +22,16 @@ import { tallyGroups } from './tally-groups.ts'
 /** Collections by name; undefined where there is none of that name. */
 export type Opened = ReadonlyMap<string, OpenCollection | undefined>
 
-/** The read that a pipeline begins with. */
-export interface FirstRead {
+/** What a pipeline begins with, if that is a collection. */
+interface First {
   readonly collection: OpenCollection
+  /** The stages that are the read. */
+  readonly stages: LeadingRead
   readonly find: CompiledFind
+}
+
+/** The read that a pipeline begins with. */
+export interface FirstRead extends First {
   readonly execution: Execution
   /** Documents it has given. */
   returned: number
@@ -64,11 +69,9 @@ export class Sources {
   }
 
   #findOf(read: LeadingRead): CompiledFind {
-    const implied = read.implied?.()
-    if (implied !== undefined && read.compiledFilter !== undefined) {
-      // Of one document that is looked up for.
-      return compileRead({ ...read, compiledFilter: narrowedFilter(read.compiledFilter, compileFilter(implied)) }, {})
-    }
+    const narrowed = read.narrowed?.()
+    // Of the one document that is looked up for.
+    if (narrowed !== undefined) return compileRead({ ...read, compiledFilter: narrowed }, {})
     let find = this.#finds.get(read)
     if (find === undefined) {
       find = compileRead(read, {})
@@ -94,13 +97,12 @@ export function compileRead(read: LeadingRead, options: FindOptions): CompiledFi
 
 /** Captures every view, the first read's among them. REQUIRES: called without an await after the collections were opened. */
 export function captureSources(
-  first: OpenCollection | undefined,
-  find: CompiledFind,
+  first: First | undefined,
   foreign: Opened,
   expressions: Expressions,
   control: Control
 ): { readonly sources: Sources; readonly read: FirstRead | undefined } {
-  const execution = first === undefined ? undefined : beginFind(first, find, control, new Meter())
+  const execution = first && beginFind(first.collection, first.find, control, new Meter())
   const views = new Map<string, ReadView>()
   const sources = new Sources(execution?.view, views, expressions)
   try {
@@ -109,9 +111,7 @@ export function captureSources(
     sources.close()
     throw error
   }
-  const read =
-    first === undefined || execution === undefined ? undefined : { collection: first, find, execution, returned: 0 }
-  return { sources, read }
+  return { sources, read: first && execution && { ...first, execution, returned: 0 } }
 }
 
 /** The documents of a read, or the one that its count makes, or those of its groups. */

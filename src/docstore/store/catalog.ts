@@ -6,7 +6,7 @@
  * | `format`        | `{ format, nextCollection }`                                   |
  * | `name:<name>`   | `{ number, index, ids, declared, nextDeclared }`               |
  * | `state:<n>`     | what a collection writes with each commit, see write-batch.ts  |
- * | `dropped:<n>`   | a collection whose records are still to be deleted             |
+ * | `dropped:<n>`   | a collection whose records are still to be deleted: it was dropped, or is being filled and has no name yet |
  * | `clearing:<n>.<id>` | a declared index that is being built, or was dropped: its entries are still to be deleted |
  *
  * Invariants:
@@ -32,8 +32,8 @@ const defaultState: CollectionState = { nextOrdinal: 0, documents: 0, documentBy
 const maxNameBytes = 255
 const jsonOptions = { keyEncoding: 'view', valueEncoding: 'utf8' } as const
 
-export interface CatalogEntry {
-  readonly number: number
+/** What a collection is, whatever it holds. */
+export interface CollectionTraits {
   /** Kind of the index whose records the collection has. */
   readonly index: string
   /** How `_id`s are computed, where there is no table of them. */
@@ -42,6 +42,10 @@ export interface CatalogEntry {
   readonly declared?: readonly IndexDefinition[]
   /** Number that the next of them gets. */
   readonly nextDeclared?: number
+}
+
+export interface CatalogEntry extends CollectionTraits {
+  readonly number: number
 }
 
 /** A declared index whose entries are to be deleted. */
@@ -116,14 +120,11 @@ export class Catalog {
   }
 
   /** Names are reserved at once, so that two callers cannot create the same collection. */
-  async create(name: string, index: string, ids: ReversibleHeader | undefined): Promise<CatalogEntry> {
-    const entry: CatalogEntry = { number: this.#nextCollection++, index, ...(ids && { ids }) }
+  async create(name: string, traits: CollectionTraits): Promise<CatalogEntry> {
+    const entry: CatalogEntry = { number: this.#nextCollection++, ...traits }
     this.#entries.set(name, entry)
     try {
-      await this.#write({
-        format: { format: storeFormat, nextCollection: this.#nextCollection },
-        [`name:${name}`]: entry
-      })
+      await this.#write({ format: this.#format, [`name:${name}`]: entry })
     } catch (error) {
       this.#entries.delete(name)
       throw error
@@ -141,13 +142,26 @@ export class Catalog {
   async drop(name: string): Promise<void> {
     const entry = this.#entries.get(name)
     if (entry === undefined) return
-    const clearings = (entry.declared ?? []).map(({ id }) => [clearingKey(entry.number, id), {}])
-    await this.#write({
-      [`name:${name}`]: undefined,
-      [`dropped:${entry.number}`]: {},
-      ...(Object.fromEntries(clearings) as Record<string, object>)
-    })
+    await this.#write({ [`name:${name}`]: undefined, ...deletionOf(entry, {}) })
     this.#entries.delete(name)
+  }
+
+  /** A number for a collection to be filled. Until it is installed, the next open deletes what was written of it. */
+  async reserve(traits: CollectionTraits): Promise<CatalogEntry> {
+    const entry: CatalogEntry = { number: this.#nextCollection++, ...traits }
+    await this.#write({ format: this.#format, ...deletionOf(entry, {}) })
+    return entry
+  }
+
+  /**
+   * Puts a collection that was reserved in the place of the one that has the name, whose records are deleted as after drop().
+   * @param sync waits for the disk, as whoever filled it did
+   */
+  async install(name: string, entry: CatalogEntry, sync: boolean): Promise<void> {
+    const before = this.#entries.get(name)
+    const deletions = { ...deletionOf(entry, undefined), ...(before && deletionOf(before, {})) }
+    await this.#write({ [`name:${name}`]: entry, ...deletions }, sync)
+    this.#entries.set(name, entry)
   }
 
   /** A number for a declared index to be built. Until it is added, the next open deletes what was written of it. */
@@ -215,6 +229,10 @@ export class Catalog {
     }
   }
 
+  get #format(): object {
+    return { format: storeFormat, nextCollection: this.#nextCollection }
+  }
+
   #unfinishedOf(kind: string): string[] {
     const keys = [...this.#unfinished].map(splitKey)
     return keys.filter(([of]) => of === kind).map(([, rest]) => rest)
@@ -231,7 +249,7 @@ export class Catalog {
     this.#entries.set(name, entry)
   }
 
-  async #write(values: Readonly<Record<string, object | undefined>>): Promise<void> {
+  async #write(values: Readonly<Record<string, object | undefined>>, sync = false): Promise<void> {
     const batch = accessTo(this.#store).newSink()
     const encoder = new TextEncoder()
     for (const [suffix, value] of Object.entries(values)) {
@@ -240,7 +258,7 @@ export class Catalog {
       else batch.putText(this.#meta.first, key, JSON.stringify(value))
     }
     try {
-      await this.#writes.run(() => batch.commit(false))
+      await this.#writes.run(() => batch.commit(sync))
     } catch (error) {
       throw commitFailed(error)
     }
@@ -251,6 +269,15 @@ export class Catalog {
       else this.#unfinished.add(key)
     }
   }
+}
+
+/** The records that say that everything of a collection is to be deleted, or that it is not. */
+function deletionOf(
+  { number, declared = [] }: CatalogEntry,
+  value: object | undefined
+): Record<string, object | undefined> {
+  const clearings = declared.map(({ id }) => [clearingKey(number, id), value] as const)
+  return { [`dropped:${number}`]: value, ...Object.fromEntries(clearings) }
 }
 
 function clearingKey(number: number, id: number): string {

@@ -56,7 +56,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
       return { matched, modified, upsertedId: null, hasUpserted: false, before, after }
     }
     const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
-    const upsertedId = await collection.writer.insertAlone(inserted)
+    const [upsertedId] = await collection.writer.insertAlone([inserted])
     return { matched, modified, upsertedId, hasUpserted: true, before, after: storedForm(inserted) }
   })
 }

@@ -98,12 +98,16 @@ export class Writer {
     return this.#enqueue(() => this.#alone(task))
   }
 
-  /** Inserts one document and resolves with its `_id` when it is committed. REQUIRES: inside an exclusive task. */
-  async insertAlone(document: Document): Promise<unknown> {
-    const { ids, errors, done } = await this.#insert([document], true)
-    if (errors[0] !== undefined) throw errors[0].error
+  /**
+   * Inserts documents up to the first that is refused, and resolves with their `_id`s when they are committed. REQUIRES: inside an
+   * exclusive task.
+   * @throws PetalError why it is refused; those before it are committed
+   */
+  async insertAlone(documents: readonly Document[]): Promise<readonly unknown[]> {
+    const { ids, errors, done } = await this.#insert(documents, true)
     await done
-    return ids[0]
+    if (errors[0] !== undefined) throw errors[0].error
+    return ids
   }
 
   /**

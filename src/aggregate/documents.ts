@@ -1,0 +1,27 @@
+/** `$documents`: what a pipeline begins with instead of a collection. */
+import { type Document, isPlainObject } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
+import { type StagePlace, stageError } from './errors.ts'
+import type { Expressions } from './expression.ts'
+
+/** @returns makes the documents; throws BadValue unless it makes objects */
+export function compileDocuments(
+  spec: unknown,
+  place: StagePlace,
+  expressions: Expressions
+): () => readonly Document[] {
+  const value = expressions.compile(spec, place)
+  return () => {
+    const documents = value({})
+    if (!Array.isArray(documents)) {
+      throw stageError('BadValue', place, `it takes an array of objects, not ${describeType(documents)}`)
+    }
+    const other = documents.findIndex((document) => !isPlainObject(document))
+    if (other < 0) return documents as readonly Document[]
+    throw stageError(
+      'BadValue',
+      place,
+      `it takes an array of objects, and has ${describeType(documents[other])} at ${other}`
+    )
+  }
+}

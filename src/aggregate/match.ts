@@ -1,0 +1,21 @@
+/** Filters of stages. */
+import { type CompiledFilter, compileFilter, type FilterOptions, narrowedBy } from '../query/filter.ts'
+import { type StagePlace, told } from './errors.ts'
+import type { Expressions } from './expression.ts'
+
+export function compileMatch(spec: unknown, place: StagePlace, expressions: Expressions): CompiledFilter {
+  return told(place, () => compileFilter(spec, optionsOf(place, expressions)))
+}
+
+/** Makes filters that demand this one, too. Its expressions are compiled once. */
+export function compileNarrowing(
+  spec: unknown,
+  place: StagePlace,
+  expressions: Expressions
+): (filter: unknown) => CompiledFilter {
+  return told(place, () => narrowedBy(spec, optionsOf(place, expressions)))
+}
+
+function optionsOf(place: StagePlace, expressions: Expressions): FilterOptions {
+  return { expression: (expression) => expressions.condition(expression, place) }
+}

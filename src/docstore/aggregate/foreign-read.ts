@@ -1,0 +1,39 @@
+/** What stages that look into another collection have in common: which values they look for, and the read that finds them. */
+import type { LeadingRead } from '../../aggregate/stage.ts'
+import { splitPath } from '../../model/path.ts'
+import type { Document } from '../../model/types.ts'
+import type { CompiledFilter } from '../../query/filter.ts'
+import { someValue } from '../../query/path-values.ts'
+
+/** The values a path leads to: an array stands for its elements. undefined where the path leads to nothing. */
+export function valuesAt(field: string): (document: Document) => readonly unknown[] | undefined {
+  let values: unknown[] | undefined
+  const walk = someValue({ text: field, components: splitPath(field) }, 'whole', (value) => {
+    if (value === undefined) return false
+    values ??= []
+    if (Array.isArray(value)) for (const element of value) values.push(element)
+    else values.push(value)
+    return false
+  })
+  return (document) => {
+    values = undefined
+    walk(document)
+    return values
+  }
+}
+
+/** All documents that match. @param compiledFilter the filter, where it was compiled before */
+export function readOf(filter: unknown, compiledFilter?: CompiledFilter): LeadingRead {
+  return {
+    filter,
+    compiledFilter,
+    narrowed: undefined,
+    sort: undefined,
+    skip: 0,
+    limit: Number.POSITIVE_INFINITY,
+    projection: undefined,
+    count: undefined,
+    tally: undefined,
+    places: []
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * `$graphLookup`: what can be reached from each document, step by step. A step asks the other collection for all values that were
+ * come across, with one read through the index.
+ *
+ * Invariants:
+ * 1. A value is asked for once and a document found once, by its `_id`, so that cycles end.
+ * 2. Documents come in the order of their depths, those of one depth as they are read.
+ */
+import type { StagePlace } from '../../aggregate/errors.ts'
+import { stageBudget } from '../../aggregate/group.ts'
+import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
+import { withValueAt } from '../../aggregate/set-path.ts'
+import type { GraphSearch } from '../../aggregate/stage.ts'
+import { estimateBytes } from '../../model/memory-budget.ts'
+import type { Document } from '../../model/types.ts'
+import { readOf, valuesAt } from './foreign-read.ts'
+import { type Documents, transform, turnIfDue, visitEach } from './slices.ts'
+import type { StageContext } from './stage-context.ts'
+
+/** Values that share one read of the other collection. */
+const valuesPerRead = 1000
+/** What a value, or a document, takes besides itself, in the sets of those that are known. */
+const entryBytes = 100
+
+export function runGraphLookup(
+  source: Documents,
+  place: StagePlace,
+  search: GraphSearch,
+  context: StageContext
+): Documents {
+  return transform(source, function* (slice) {
+    // One by one: what is reached from each may be as much as the stage may hold.
+    for (const document of slice) {
+      const reached = yield* reachedFrom(document, place, search, context)
+      yield [withValueAt(document, search.as, reached, document)]
+      yield* turnIfDue(context.control)
+    }
+  })
+}
+
+function* reachedFrom(
+  document: Document,
+  place: StagePlace,
+  search: GraphSearch,
+  { sources, control }: StageContext
+): Generator<Promise<unknown>, readonly Document[], unknown> {
+  const budget = stageBudget(place)
+  const leadsTo = valuesAt(search.from)
+  const known = new Set<GroupKey>()
+  const ids = new Set<GroupKey>()
+  const reached: Document[] = []
+  let next: unknown[] = []
+  const note = (value: unknown): void => {
+    const key = groupKey(value)
+    if (known.has(key)) return
+    budget.change(estimateBytes(value) + entryBytes)
+    known.add(key)
+    next.push(value)
+  }
+  const start = search.start(document)
+  // What is missing leads nowhere.
+  if (Array.isArray(start)) for (const value of start) note(value)
+  else if (start !== undefined) note(start)
+  for (let depth = 0; next.length > 0 && depth <= search.maxDepth; depth++) {
+    const values = next
+    next = []
+    for (let from = 0; from < values.length; from += valuesPerRead) {
+      const filter = filterFor(search.to, values.slice(from, from + valuesPerRead))
+      const read = readOf(filter, search.narrowed(filter))
+      yield* visitEach(sources.find(search.collection, read, control), control, (found) => {
+        const id = groupKey(found._id)
+        if (ids.has(id)) return
+        const told = search.depth === undefined ? found : withValueAt(found, search.depth, depth, found)
+        budget.change(estimateBytes(told) + entryBytes)
+        ids.add(id)
+        reached.push(told)
+        for (const value of leadsTo(told) ?? []) note(value)
+      })
+    }
+  }
+  return reached
+}
+
+/** Null finds what is null, and not what is missing. */
+function filterFor(path: string, values: readonly unknown[]): Document {
+  const isOne = { [path]: { $in: values } }
+  return values.includes(null) ? { $and: [isOne, { [path]: { $exists: true } }] } : isOne
+}

@@ -1,0 +1,21 @@
+/**
+ * Run as a process of its own: replaces a collection by $out until it is killed, each time with documents of the next generation.
+ * Each generation is a line in the log when it is there. Says `ready` when the first is.
+ */
+import { openSync, writeSync } from 'node:fs'
+import { open } from '../../src/index.ts'
+
+const [location = '', store = 'lsm', log = '', first = '0'] = process.argv.slice(2)
+const db = await open(location, { store: store as 'lsm' | 'level', index: { segmentBits: 512 } })
+if ((await db.estimatedDocumentCount()) === 0) {
+  await db.insertMany(Array.from({ length: 1200 }, (_, i) => ({ _id: i, n: i % 7, text: `text of ${i}` })))
+  await db.collection('made').createIndex({ key: 1 }, { unique: true })
+}
+
+// A file and not a pipe: a pipe that the reader does not empty in time refuses to be written.
+const file = openSync(log, 'w')
+for (let generation = Number(first); ; generation++) {
+  await db.aggregate([{ $set: { generation, key: { $add: ['$_id', generation] } } }, { $out: 'made' }]).toArray()
+  writeSync(file, `${generation}\n`)
+  if (generation === Number(first)) console.log('ready')
+}
