@@ -7,8 +7,10 @@ import { type Numeric, Type, typeOf } from '../model/types.ts'
 
 /** Missing is before everything, null too: `{ $eq: ['$missing', null] }` is false. */
 export function compareInExpression(a: unknown, b: unknown): number {
-  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  return compareValues(a, b)
+  if (a !== undefined && b !== undefined) return compareValues(a, b)
+  // MinKey alone comes before what is missing.
+  if (b === undefined) return a === undefined ? 0 : typeOf(a) === Type.minKey ? -1 : 1
+  return typeOf(b) === Type.minKey ? 1 : -1
 }
 
 /** False, zero, null and missing are false; everything else is true, NaN and the empty string among it. */

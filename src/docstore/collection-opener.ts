@@ -119,6 +119,11 @@ export class CollectionOpener {
     return this.#open(name, entry, new ChangeFeed(name), { ...this.#indexOptions(name), ...shape })
   }
 
+  /** @throws PetalError InvalidOptions where the collection's ids are not those that were chosen for the name */
+  assertChosen(name: string, { ids }: CatalogEntry): void {
+    assertSameIds(name, ids, this.#chosen.get(name)?.ids)
+  }
+
   /** Puts what was reserved, and is filled and closed, in the place of the collection of the name. */
   async install(name: string, entry: CatalogEntry): Promise<OpenCollection> {
     await this.#catalog.install(name, entry, this.#sync)
@@ -131,7 +136,7 @@ export class CollectionOpener {
   }
 
   async #open(name: string, entry: CatalogEntry, feed: ChangeFeed, options: IndexOptions): Promise<OpenCollection> {
-    assertSameIds(name, entry.ids, this.#chosen.get(name)?.ids)
+    this.assertChosen(name, entry)
     const store = this.store(entry.number, idsOf(name, entry.ids))
     const state = await store.withLoads(await this.#catalog.state(entry.number))
     // Another kind would have to be written.

@@ -32,6 +32,7 @@ import { distinctFound } from './read/distinct.ts'
 import { compileFind, FindRun, withoutCollection } from './read/find.ts'
 import type { PathSummary } from './read/path-counts.ts'
 import { pathsFound } from './read/paths.ts'
+import type { Readable } from './read/sliced-cursor.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
@@ -65,11 +66,13 @@ export class Collection<T extends object = Document> {
   /** The collection's index. */
   readonly index: CollectionIndex
   readonly #collections: Collections
+  readonly #readable: Readable
 
   /** Collections come from Database.collection(). */
   constructor(collections: Collections, name: string) {
     this.collectionName = name
     this.#collections = collections
+    this.#readable = () => collections.reading(name)
     this.index = collectionIndex(collections, name)
   }
 
@@ -132,7 +135,7 @@ export class Collection<T extends object = Document> {
     assertOptions('findOne', options)
     const oneOf = { ...options, limit: 1 }
     const find = compileFind(filter, oneOf)
-    const opening = this.#collections.reading(this.collectionName)
+    const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
     if (collection === undefined) return withoutCollection(find, null)
     const run = new FindRun(collection, find, oneOf)
@@ -151,7 +154,7 @@ export class Collection<T extends object = Document> {
   async getMany(ids: readonly unknown[]): Promise<(T | undefined)[]> {
     if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
     const keys = ids.map(encodeKey)
-    const opening = this.#collections.reading(this.collectionName)
+    const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
     if (collection === undefined) return ids.map(() => undefined)
     return collection.documentsOf(keys) as (T | undefined)[] | Promise<(T | undefined)[]>
@@ -163,12 +166,12 @@ export class Collection<T extends object = Document> {
    */
   async countDocuments(filter: Filter = {}, options: CountOptions = {}): Promise<number> {
     assertOptions('countDocuments', options)
-    return countFound(await this.#collections.reading(this.collectionName), filter, options)
+    return countFound(this.#readable, filter, options)
   }
 
   /** The number of documents, from the collection's counter. */
   async estimatedDocumentCount(): Promise<number> {
-    return (await this.#collections.reading(this.collectionName))?.state.documents ?? 0
+    return (await this.#readable())?.state.documents ?? 0
   }
 
   /**
@@ -180,7 +183,7 @@ export class Collection<T extends object = Document> {
    */
   async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
     assertOptions('distinct', options)
-    return distinctFound(await this.#collections.reading(this.collectionName), path, filter, options)
+    return distinctFound(this.#readable, path, filter, options)
   }
 
   /**
@@ -193,7 +196,7 @@ export class Collection<T extends object = Document> {
    */
   async paths(filter: Filter = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
     assertOptions('paths', options)
-    return pathsFound(await this.#collections.reading(this.collectionName), filter, options)
+    return pathsFound(this.#readable, filter, options)
   }
 
   /**
@@ -287,8 +290,8 @@ export class Collection<T extends object = Document> {
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
   async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
     const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
-    const { first } = await this.#write((collection) => remove(collection, request))
-    return first === undefined ? null : (request.project(first) as T)
+    const { returned } = await this.#write((collection) => remove(collection, request))
+    return (returned as T | undefined) ?? null
   }
 
   /**
@@ -351,9 +354,9 @@ export class Collection<T extends object = Document> {
 
   /** @param call tells errors of options */
   #find(call: string, filter: Filter, options: FindOptions): FindCursor<T> {
-    const readable = (): ReturnType<Collections['reading']> => {
+    const readable: Readable = () => {
       assertOptions(call, options)
-      return this.#collections.reading(this.collectionName)
+      return this.#readable()
     }
     return new FindCursor<T>(readable, filter, options)
   }
@@ -390,7 +393,6 @@ export class Collection<T extends object = Document> {
   ): Promise<T | null> {
     const request = findOneAndUpdateRequest(call, filter, compile, options)
     const updated = await this.#write((collection) => update(collection, request))
-    const document = options.returnDocument === 'after' ? updated.after : updated.before
-    return document === undefined ? null : (request.project(document) as T)
+    return (updated.returned as T | undefined) ?? null
   }
 }

@@ -186,14 +186,28 @@ export class Collections {
     const entry = await this.#opener.reserve(name)
     let before: CatalogEntry | undefined
     let isInstalling = false
+    const assertInstallable = (): void => {
+      before = this.#catalog.entry(name)
+      assertSameIndexes(name, entry, before)
+      this.#opener.assertChosen(name, entry)
+    }
     try {
       await filled(await this.#opener.openReserved(name, entry, model), fill)
+      // Before others are sent away from it.
+      assertInstallable()
+      let refusal: unknown
       await this.#closed(name, async () => {
-        before = this.#catalog.entry(name)
-        assertSameIndexes(name, entry, before)
+        try {
+          assertInstallable()
+        } catch (error) {
+          // It is of no concern to whoever asks for the collection now.
+          refusal = error
+          return before && this.#opener.open(name, before)
+        }
         isInstalling = true
         return this.#opener.install(name, entry)
       })
+      if (refusal !== undefined) throw refusal
     } catch (error) {
       // Where installing it has failed the store may hold it all the same: the next open knows which of the two is to be deleted.
       if (!isInstalling) await this.#deleteRecords(entry.number).catch(ignore)

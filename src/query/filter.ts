@@ -20,8 +20,6 @@ export type FilterOptions = ParseOptions
 export interface CompiledFilter {
   /** The decision. Reads own properties only and never changes the document. */
   readonly matches: (document: Document) => boolean
-  /** The decision runs a function of the caller's, which may change the document: give it one of its own. */
-  readonly runsCode: boolean
   /** False for a stored record only if its document does not match; undefined when texts cannot tell. */
   readonly prefilter: TextTest | undefined
   /** Makes a test like the prefilter, of bytes, for one read; undefined when bytes cannot tell. */
@@ -71,13 +69,11 @@ class ParsedFilter implements CompiledFilter {
   /** null when there is none. */
   #prefilter: TextTest | null | undefined
   #byteTest: (() => ByteTest) | null | undefined
-  readonly runsCode: boolean
   readonly bounds: PairExpression
   readonly ids: readonly unknown[] | undefined
 
   constructor(filter: Filter) {
     this.#filter = filter
-    this.runsCode = runsCode(filter)
     this.bounds = boundsOf(filter)
     this.ids = idsOf(filter)
   }
@@ -107,19 +103,5 @@ class ParsedFilter implements CompiledFilter {
 
   get unbounded(): readonly string[] {
     return unboundedParts(this.#filter)
-  }
-}
-
-function runsCode(filter: Filter): boolean {
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return filter.children.some(runsCode)
-    case 'not':
-      return runsCode(filter.child)
-    case 'never':
-      return false
-    case 'leaf':
-      return filter.leaf.kind !== 'field' && filter.leaf.kind !== 'schema'
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Normal form → closure that decides whether a document matches. The last word on every query.
  */
+import { cloneDocument } from '../model/clone.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { Condition, Filter, Formula, Predicate, Test } from './ast.ts'
 import { type LeafArrays, someValue, type ValueTest } from './path-values.ts'
@@ -76,7 +77,11 @@ function compileCondition(condition: Condition): Decision<Document> {
       return someValue(condition.path, leafArraysOf(condition.predicate), compilePredicate(condition.predicate))
     case 'where': {
       const { test } = condition
-      return (document) => Boolean(test.call(document, document))
+      // A function may change what it is given.
+      return (document) => {
+        const copy = cloneDocument(document)
+        return Boolean(test.call(copy, copy))
+      }
     }
     case 'expression': {
       const { evaluate } = condition

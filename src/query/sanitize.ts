@@ -41,7 +41,7 @@ function copyValue(value: unknown, place: FilterPlace, ancestors: readonly objec
     case Type.binData:
       return value instanceof Uint8Array ? value.slice() : value
     case Type.unsupported:
-      if (typeof value === 'function' && place.operator === '$where') return value
+      if (typeof value === 'function' && (place.operator === '$where' || place.operator === '$function')) return value
       throw filterError('BadValue', place, `a value of type ${describeType(value)} cannot be part of a filter`)
     default:
       return value

@@ -1,4 +1,5 @@
 /** Expressions in finds: `$expr` in filters, fields that are computed, and the positional `$` of projections. */
+import { MinKey } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Document, open } from '../../src/index.ts'
@@ -242,6 +243,98 @@ test('the positional $ keeps the element that the filter matched', () =>
         ),
       'BadValue'
     )
+  }))
+
+test('where no element satisfies all that the filter says of the array, the first that satisfies any of it is meant', () =>
+  withDocuments(async (db) => {
+    await db.insertOne({ _id: 'p', a: [0, 9, 7], tags: ['x', 'y', 'z'] })
+    const read = (filter: Document, path: string): Promise<unknown> =>
+      db.findOne({ _id: 'p', ...filter }, { projection: { _id: 0, [path]: 1 } })
+    assert.equal(await read({ a: { $size: 3, $gte: 7, $lt: 9 } }, 'a.$'), { a: [7] })
+    assert.equal(await read({ a: { $gt: 8, $lt: 5 } }, 'a.$'), { a: [0] })
+    assert.equal(await read({ tags: { $ne: 'q', $all: ['z', 'y'] } }, 'tags.$'), { tags: ['y'] })
+    assert.equal(await read({ tags: { $all: [/Y/i, 'z'], $regex: 'Z', $options: 'i' } }, 'tags.$'), { tags: ['y'] })
+    await rejects(read({ tags: { $size: 3 } }, 'tags.$'), 'BadValue')
+    await rejects(read({ tags: { $ne: 'q' }, a: 0 }, 'tags.$'), 'BadValue')
+    await db.updateOne({ tags: { $all: ['z', 'y'] } }, { $set: { 'tags.$': 'Y' } })
+    assert.equal((await db.get('p'))?.tags, ['x', 'Y', 'z'])
+  }))
+
+test('a projection that fails is told of before anything is written', () =>
+  withDocuments(async (db) => {
+    const before = await db.get(0)
+    const dividing = { projection: { x: { $divide: [1, '$spent'] } } }
+    await rejects(db.findOneAndUpdate({ _id: 0 }, { $set: { w: 1 } }, dividing), 'BadValue')
+    await rejects(db.findOneAndReplace({ _id: 0 }, { w: 1 }, dividing), 'BadValue')
+    await rejects(db.findOneAndDelete({ _id: 0 }, dividing), 'BadValue')
+    await rejects(db.findOneAndDelete({ _id: 0 }, { projection: { 'marks.$': 1 } }), 'BadValue')
+    const nested = { projection: { user: { 'langs.$': 1 } }, returnDocument: 'after' } as const
+    await rejects(db.findOneAndUpdate({ _id: 0, 'user.langs': 'en' }, { $set: { w: 1 } }, nested), 'BadValue')
+    assert.equal(await db.get(0), before)
+    assert.equal(await db.findOneAndDelete({ _id: 37 }, { projection: { _id: 1 } }), { _id: 37 })
+  }))
+
+test('a filter is what it was at the call, though it is changed in the same turn', () =>
+  withDocuments(async (db) => {
+    const filter: { _id: Document } = { _id: {} }
+    const calls: Promise<unknown>[] = []
+    for (const $lt of [1, 2, 3]) {
+      filter._id = { $lt }
+      calls.push(
+        db.countDocuments(filter),
+        db.distinct('_id', filter),
+        db.paths(filter).then((paths) => paths[0]?.documents)
+      )
+    }
+    assert.equal(await Promise.all(calls), [1, [0], 1, 2, [0, 1], 2, 3, [0, 1, 2], 3])
+  }))
+
+test('$function and $where are given copies: whatever they do to them, documents stay what they are', () =>
+  withDocuments(async (db) => {
+    const body = (user: Document): boolean => {
+      const isWanted = user.name === 'u7'
+      user.name = 'changed'
+      return isWanted
+    }
+    const filter = { $expr: { $function: { body, args: ['$user'], lang: 'js' } } }
+    const expected = documents.filter(({ user }) => (user as Document).name === 'u7')
+    for (let i = 0; i < 2; i++) assert.is(await db.countDocuments(filter), expected.length)
+    assert.equal(await db.find({ 'user.name': 'u7' }).toArray(), expected)
+    await rejects(db.find({ a: { $eq: body } }).toArray(), 'BadValue')
+    const spoil = (document: Document): boolean => {
+      document._id = 8
+      return true
+    }
+    const spoiling = function (this: unknown): boolean {
+      return spoil(this as Document)
+    }
+    const pushing = (list: unknown[]): unknown[] => {
+      list.push('x')
+      return list
+    }
+    const spoilt = { $function: { body: spoil, args: ['$$ROOT'], lang: 'js' } }
+    assert.is((await db.updateOne({ _id: 7, $where: spoiling }, { $set: { w: 1 } })).modifiedCount, 1)
+    assert.is((await db.updateOne({ _id: 7 }, [{ $set: { x: spoilt } }])).modifiedCount, 1)
+    assert.is((await db.deleteOne({ _id: 9, $where: spoiling })).deletedCount, 1)
+    await db
+      .aggregate([
+        { $match: { _id: 7, $where: spoiling } },
+        { $merge: { into: db.collectionName, whenMatched: [{ $set: { y: spoilt } }] } }
+      ])
+      .toArray()
+    const push = { $function: { body: pushing, args: ['$user.langs'], lang: 'js' } }
+    assert.is((await db.updateOne({ _id: 6 }, [{ $set: { 'user.langs': push } }])).modifiedCount, 1)
+    assert.equal(await db.get(6), { ...documents[6], user: { name: 'u6', langs: ['en', 'de', 'x'] } })
+    assert.equal(await db.get(7), { ...documents[7], w: 1, x: true, y: true })
+    assert.equal(await db.get(8), documents[8])
+    assert.is(await db.get(9), undefined)
+    assert.equal((await db.verify()).problems, [])
+  }))
+
+test('MinKey alone comes before what is missing', () =>
+  withDocuments(async (db) => {
+    assert.is(await db.countDocuments({ $expr: { $lt: [new MinKey(), '$nothing'] } }), documents.length)
+    assert.is(await db.countDocuments({ $expr: { $lt: ['$nothing', null] } }), documents.length)
   }))
 
 test.run()

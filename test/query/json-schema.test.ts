@@ -322,10 +322,6 @@ testClaims([
   }
 ])
 
-test('no code of the caller’s is run, so that documents are not copied for it', () => {
-  assert.is(compileFilter({ $jsonSchema: { required: ['a'] } }).runsCode, false)
-})
-
 test('a schema is copied', () => {
   const required = ['a']
   const { matches } = compileFilter({ $jsonSchema: { required } })

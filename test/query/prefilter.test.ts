@@ -340,7 +340,7 @@ test('what is ruled out counts as fetched and tested, and is not given to the ma
     seen.push(document._id)
     return matches(document)
   }
-  const confirmer = new Confirmer({ matches: matcher, prefilter, runsCode: false }, meter, Number.POSITIVE_INFINITY)
+  const confirmer = new Confirmer({ matches: matcher, prefilter }, meter, Number.POSITIVE_INFINITY)
   const list: readonly Document[] = [
     { _id: 0, a: { n: 1 } },
     { _id: 1, a: { n: 2 } },

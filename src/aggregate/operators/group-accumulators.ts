@@ -7,7 +7,7 @@ import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
 import type { SortKey } from '../../query/sort-key.ts'
 import { isNil } from '../expression-values.ts'
-import { arrayOf, type Compiler, fieldsOf, integerOf } from './operator.ts'
+import { arrayOf, type Compiler, copiesOf, fieldsOf, integerOf } from './operator.ts'
 import { fromEnd, fromStart, picks } from './ordering.ts'
 import { ascending, compileRanks, rankable } from './percentiles.ts'
 
@@ -112,9 +112,9 @@ function accumulator(name: string, argument: unknown, compiler: Compiler): Group
   const initArgs = compiler.compile(fields.initArgs ?? [])
   const accumulateArgs = compiler.compile(fields.accumulateArgs)
   return (documents, id) => {
-    let state = init(...arrayOf(initArgs(id as Document), `${name}: initArgs`))
+    let state = init(...copiesOf(arrayOf(initArgs(id as Document), `${name}: initArgs`)))
     for (const document of documents) {
-      state = accumulate(state, ...arrayOf(accumulateArgs(document), `${name}: accumulateArgs`))
+      state = accumulate(state, ...copiesOf(arrayOf(accumulateArgs(document), `${name}: accumulateArgs`)))
     }
     return finalize === undefined ? state : finalize(state)
   }

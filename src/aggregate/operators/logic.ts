@@ -3,7 +3,17 @@ import { isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import type { Expression } from '../expression-compile.ts'
 import { compareInExpression, isNil, isTruthy } from '../expression-values.ts'
-import { arrayOf, type Compiler, fieldsOf, listOf, type Operator, type Operators, over, unary } from './operator.ts'
+import {
+  arrayOf,
+  type Compiler,
+  copiesOf,
+  fieldsOf,
+  listOf,
+  type Operator,
+  type Operators,
+  over,
+  unary
+} from './operator.ts'
 
 export const logicOperators: Operators = {
   $literal: (argument) => () => argument,
@@ -65,7 +75,7 @@ export const logicOperators: Operators = {
     if (typeof body !== 'function') throw new TypeError(`${name}: body must be a function, not ${describeType(body)}`)
     const { args = [] } = fieldsOf(argument, name, ['body'], ['args', 'lang'])
     const values = compiler.compile(args)
-    return (document) => body(...listOf(values(document)))
+    return (document) => body(...copiesOf(listOf(values(document))))
   }
 }
 

@@ -1,4 +1,5 @@
 /** What an operator is, and the ways in which operators take their arguments. */
+import { cloneValue } from '../../model/clone.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -82,6 +83,11 @@ export function fieldsOf(
   const missing = required.find((key) => !Object.hasOwn(argument, key))
   if (missing !== undefined) throw new TypeError(`${name} needs '${missing}'`)
   return argument
+}
+
+/** What a function of the caller's is given: it may change it. */
+export function copiesOf(values: readonly unknown[]): readonly unknown[] {
+  return values.map((value) => cloneValue(value))
 }
 
 export function listOf(value: unknown): readonly unknown[] {

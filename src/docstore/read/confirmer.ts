@@ -5,7 +5,6 @@ import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
-import { copyDocument } from '../documents/copy-document.ts'
 import { copyByPlan } from '../documents/copy-plan.ts'
 import type { DocumentCache, KeptDocument } from '../documents/document-cache.ts'
 import { decodeRecord } from '../documents/record.ts'
@@ -27,7 +26,7 @@ export interface RecordSource {
   record(ordinal: number): string | undefined
 }
 
-type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest' | 'runsCode'>
+type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
 
 /** Slices grow from the first, so that a reader who stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
@@ -90,7 +89,7 @@ export class Confirmer {
 
   /**
    * A record read for a candidate. None is there when the index holds a document live that the store does not have.
-   * @param cache is offered the document, before a function of the caller's in the filter can change it
+   * @param cache is offered the document
    */
   offer(ordinal: number, record: string | undefined, isCertain: boolean, cache?: DocumentCache): void {
     if (record === undefined) return
@@ -112,19 +111,16 @@ export class Confirmer {
     this.#push({ ordinal, record, document, characters: record.length })
   }
 
-  /** As offer(), of a document that is kept decoded: copied when it matches, or before the caller's code can see it. */
+  /** As offer(), of a document that is kept decoded: copied when it matches. */
   offerKept(ordinal: number, kept: KeptDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
     const { document, plan } = kept
-    let copy: Document | undefined
-    if (this.#filter.runsCode) copy = copyDocument(document)
-    else if (isCertain) copy = copyByPlan(document, plan)
     if (!isCertain) {
       this.#meter.tested++
-      if (!this.#filter.matches(copy ?? document)) return
+      if (!this.#filter.matches(document)) return
       this.#meter.confirmed++
     }
-    copy ??= this.#isCounting ? document : copyByPlan(document, plan)
+    const copy = this.#isCounting ? document : copyByPlan(document, plan)
     this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
   }
 

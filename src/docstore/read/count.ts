@@ -1,19 +1,16 @@
 /** Counting what a filter matches. */
 import { countByIndex } from '../indexes/read-by-index.ts'
-import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
 import { countMatches } from './executor.ts'
 import { compileFind, readToEnd, withoutCollection } from './find.ts'
+import type { Readable } from './sliced-cursor.ts'
 
-/** Certain documents are counted without being read. */
-export async function countFound(
-  collection: OpenCollection | undefined,
-  filter: unknown,
-  options: FindOptions
-): Promise<number> {
+/** Certain documents are counted without being read. The filter is as it is now, whenever the collection is open. */
+export async function countFound(readable: Readable, filter: unknown, options: FindOptions): Promise<number> {
   // The order of documents does not change their number.
   const { sort: _sort, projection: _projection, ...rest } = options
   const find = compileFind(filter, rest)
+  const collection = await readable()
   if (collection === undefined) return withoutCollection(find, 0)
   const counted = await readToEnd(collection, find, rest, (execution) =>
     execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared)

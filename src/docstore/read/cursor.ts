@@ -60,12 +60,12 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
 
   /** The number of documents the cursor would give, skip and limit included. Does not use the cursor up. */
   async count(): Promise<number> {
-    return countFound(await this.#readable(), this.#filter, this.#options)
+    return countFound(this.#readable, this.#filter, this.#options)
   }
 
   /** How the find runs, and what it costs: it is run for that. Does not use the cursor up. */
   async explain(): Promise<Explanation> {
-    return explainFind(await this.#readable(), this.#filter, this.#options)
+    return explainFind(this.#readable, this.#filter, this.#options)
   }
 
   protected begin(): CursorRun | undefined | Promise<CursorRun | undefined> {

@@ -2,24 +2,25 @@
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import type { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
-import type { OpenCollection } from '../open-collection.ts'
 import type { ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { DistinctValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
 import { compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
+import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting } from './steps.ts'
 import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
 
 /** @throws PetalError BadValue for a path that is not one, and as find() */
 export async function distinctFound(
-  collection: OpenCollection | undefined,
+  readable: Readable,
   path: unknown,
   filter: unknown,
   options: ReadOptions
 ): Promise<unknown[]> {
   const values = new DistinctValues(path)
   const find = compileFind(filter, options)
+  const collection = await readable()
   if (collection === undefined) return withoutCollection(find, [])
   await readToEnd(collection, find, options, (execution) => {
     const bounds = boundsOfValues(execution, find, values.components)

@@ -4,7 +4,6 @@
 
 import { fromStore } from '../errors.ts'
 import { describeAccess } from '../indexes/describe-access.ts'
-import type { OpenCollection } from '../open-collection.ts'
 import type { FindOptions } from '../options.ts'
 import { Control } from './control.ts'
 import { describeBounds } from './describe-bounds.ts'
@@ -12,6 +11,7 @@ import type { Execution } from './execution.ts'
 import { beginFind, type CompiledFind, compileFind, matchesOf, withoutCollection } from './find.ts'
 import { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
+import type { Readable } from './sliced-cursor.ts'
 import { advance } from './steps.ts'
 
 /** One stage of the plan; its input is the stage below. */
@@ -72,12 +72,9 @@ export interface Explanation {
 }
 
 /** Runs the find to its end and tells what it took. */
-export async function explainFind(
-  collection: OpenCollection | undefined,
-  filter: unknown,
-  options: FindOptions
-): Promise<Explanation> {
+export async function explainFind(readable: Readable, filter: unknown, options: FindOptions): Promise<Explanation> {
   const find = compileFind(filter, options)
+  const collection = await readable()
   if (collection === undefined) {
     return withoutCollection(find, explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0))
   }

@@ -5,11 +5,11 @@
 import { Expressions } from '../../aggregate/expression.ts'
 import { isVariableName } from '../../aggregate/expression-compile.ts'
 import { compileFindProjection } from '../../aggregate/reshape.ts'
-import { cloneDocument } from '../../model/clone.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
+import { sanitizeFilter } from '../../query/sanitize.ts'
 import type { ReadOptions } from '../options.ts'
 
 /** The parts of a find that may have expressions. */
@@ -52,7 +52,11 @@ export function expressionsOf(options: Pick<ReadOptions, 'let'>): Expressions {
   if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)
   const bad = Object.keys(values).find((name) => !isVariableName(name))
   if (bad !== undefined) throw badLet(`names variables that begin with a small letter, not '${bad}'`)
-  return new Expressions(cloneDocument(values))
+  try {
+    return new Expressions(sanitizeFilter(values))
+  } catch (error) {
+    throw error instanceof PetalError ? badLet(`cannot be taken: ${error.message}`) : error
+  }
 }
 
 function badLet(problem: string): PetalError {

@@ -39,7 +39,6 @@ export interface CompiledFind {
 
 const matchesAll: CompiledFilter = {
   matches: () => true,
-  runsCode: false,
   prefilter: undefined,
   bounds: all,
   ids: undefined,

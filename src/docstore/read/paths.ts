@@ -7,12 +7,12 @@
 import { and, type Pair, type PairExpression, pairOf, type TypePair } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
-import type { OpenCollection } from '../open-collection.ts'
 import type { ReadOptions } from '../options.ts'
 import { ofOrdinals, uncertain } from './candidates.ts'
 import type { Execution } from './execution.ts'
 import { type CompiledFind, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
 import { PathCounts, type PathSummary } from './path-counts.ts'
+import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
 import {
   ask,
@@ -32,12 +32,9 @@ type Fact = TypePair | Extract<Pair, { readonly kind: 'exists' }>
 const mostUncertain = 1024
 
 /** @throws PetalError as find() */
-export async function pathsFound(
-  collection: OpenCollection | undefined,
-  filter: unknown,
-  options: ReadOptions
-): Promise<PathSummary[]> {
+export async function pathsFound(readable: Readable, filter: unknown, options: ReadOptions): Promise<PathSummary[]> {
   const find = compileFind(filter, options)
+  const collection = await readable()
   if (collection === undefined) return withoutCollection(find, [])
   const counts = new PathCounts()
   await readToEnd(collection, find, options, (execution) => countPaths(execution, find, counts))

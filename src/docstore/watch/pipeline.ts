@@ -41,8 +41,8 @@ function compileStage(stage: unknown, position: number): Stage {
   }
   switch (name) {
     case '$match': {
-      const { matches, runsCode } = compileFilter(stage.$match)
-      return (event) => (matches(runsCode ? { ...event } : event) ? event : undefined)
+      const { matches } = compileFilter(stage.$match)
+      return (event) => (matches(event) ? event : undefined)
     }
     case '$project':
       return compileProjection(stage.$project)

@@ -26,9 +26,8 @@ export interface Updated {
   readonly modified: number
   readonly upsertedId: unknown
   readonly hasUpserted: boolean
-  /** The first matched document, as it was and as it is. */
-  readonly before: Document | undefined
-  readonly after: Document | undefined
+  /** What was asked for of the first matched document, or of the one that was inserted. */
+  readonly returned: Document | undefined
 }
 
 /** Changes up to `find.limit` matches, or inserts one document. */
@@ -38,26 +37,25 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     const now = new Date()
     let matched = 0
     let modified = 0
-    let before: Document | undefined
-    let after: Document | undefined
+    let returned: Document | undefined
     await forEachMatch(collection, request.kind, request, (commit, match) => {
       const changed = storedForm(request.change(match.document, { isInsert: false, now }))
+      // Before anything is written: a projection may fail.
+      if (matched === 0) returned = request.returns?.(match.document, changed)
       const write = (): void => {
         if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
-        if (matched++ === 0) {
-          before = match.document
-          after = changed
-        }
+        matched++
       }
       if (!commit.entries?.mustLoad) return write()
       return commit.entries.load([match.document, changed]).then(write)
     })
     if (matched > 0 || request.upsertSeed === undefined) {
-      return { matched, modified, upsertedId: null, hasUpserted: false, before, after }
+      return { matched, modified, upsertedId: null, hasUpserted: false, returned }
     }
     const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
     const [upsertedId] = await collection.writer.insertAlone([inserted])
-    return { matched, modified, upsertedId, hasUpserted: true, before, after: storedForm(inserted) }
+    returned = request.returns?.(undefined, storedForm(inserted))
+    return { matched, modified, upsertedId, hasUpserted: true, returned }
   })
 }
 
@@ -65,19 +63,20 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
 export function remove(
   collection: OpenCollection,
   request: DeleteRequest
-): Promise<{ readonly deleted: number; readonly first: Document | undefined }> {
+): Promise<{ readonly deleted: number; readonly returned: Document | undefined }> {
   return collection.writer.exclusive(async () => {
     let deleted = 0
-    let first: Document | undefined
+    let returned: Document | undefined
     await forEachMatch(collection, 'delete', request, (commit, match) => {
+      if (deleted === 0) returned = request.returns?.(match.document, undefined)
       const write = (): void => {
         collection.committer.remove(commit, match, encodeKey(match.document._id))
-        if (deleted++ === 0) first = match.document
+        deleted++
       }
       if (!commit.entries?.mustLoad) return write()
       return commit.entries.load([match.document]).then(write)
     })
-    return { deleted, first }
+    return { deleted, returned }
   })
 }
 

@@ -6,6 +6,7 @@
  * the request's turn: before anything is read.
  */
 import { compileUpdatePipeline } from '../../aggregate/update-pipeline.ts'
+import { cloneDocument } from '../../model/clone.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
@@ -26,7 +27,11 @@ import { type CompiledFind, compileFind } from '../read/find.ts'
 export interface DeleteRequest {
   readonly find: CompiledFind
   readonly options: ReadOptions
+  /** What the call returns of a document as it was and as it is; undefined where it returns none. */
+  readonly returns?: Returns
 }
+
+type Returns = (before: Document | undefined, after: Document | undefined) => Document | undefined
 
 /** By operators, a pipeline, or a whole document. */
 interface CompiledChange {
@@ -39,11 +44,6 @@ interface CompiledChange {
 export interface UpdateRequest extends DeleteRequest, CompiledChange {
   /** What to insert when nothing matches: the change applied to this. */
   readonly upsertSeed: (() => Document) | undefined
-}
-
-/** Of a call that returns the document. */
-interface Projected {
-  readonly project: (document: Document) => Document
 }
 
 /** A change, compiled when it is its turn: what is wrong with the options comes first. */
@@ -94,13 +94,15 @@ export function findOneAndUpdateRequest(
   filter: unknown,
   compile: Compile,
   options: FindOneAndUpdateOptions
-): UpdateRequest & Projected {
+): UpdateRequest {
   assertOptions(call, options)
   assertBoolean('upsert', options.upsert)
   assertReturnDocument(options.returnDocument)
   const find = compileFind(required(filter), oneOf(options))
-  if (options.returnDocument === 'after') refusePositional(options.projection)
-  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options, project: projectionOf(find) }
+  const isAfter = options.returnDocument === 'after'
+  if (isAfter) refusePositional(options.projection)
+  const returns: Returns = (before, after) => projected(find, isAfter ? after : before)
+  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options, returns }
 }
 
 /** @param limit of matches, 0 for none */
@@ -114,10 +116,10 @@ export function findOneAndDeleteRequest(
   call: string,
   filter: unknown,
   options: FindOneAndDeleteOptions
-): DeleteRequest & Projected {
+): DeleteRequest {
   assertOptions(call, options)
   const find = compileFind(required(filter), oneOf(options))
-  return { find, options, project: projectionOf(find) }
+  return { find, options, returns: (before) => projected(find, before) }
 }
 
 /** A write says what it is for: a variable that happens to be undefined must not change every document. */
@@ -130,16 +132,26 @@ function oneOf(options: FindOneAndDeleteOptions): FindOptions {
   return { ...options, limit: 1 }
 }
 
-function projectionOf({ project }: CompiledFind): Projected['project'] {
-  return project ?? ((document) => document)
+/** A copy: what is written may have one value in two places. */
+function projected({ project }: CompiledFind, document: Document | undefined): Document | undefined {
+  return document && (project ?? cloneDocument)(document)
 }
 
 /** The filter matched the document as it was before. */
 function refusePositional(projection: FindOneAndDeleteOptions['projection']): void {
-  const path = Object.keys(projection ?? {}).find((key) => key.endsWith('.$'))
+  const path = positionalIn(projection ?? {})
   if (path === undefined) return
   const problem = `The positional projection '${path}' is of the document that the filter matched: it cannot be returned 'after'`
   throw new PetalError('BadValue', problem, { details: { path } })
+}
+
+function positionalIn(projection: Readonly<Document>): string | undefined {
+  for (const [key, value] of Object.entries(projection)) {
+    if (key.endsWith('.$')) return key
+    const below = isPlainObject(value) ? positionalIn(value) : undefined
+    if (below !== undefined) return `${key}.${below}`
+  }
+  return undefined
 }
 
 /** Made now, while the filter is as it was given; what is wrong with it matters only when nothing matches. */

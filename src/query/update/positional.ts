@@ -5,6 +5,7 @@
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
+import { isOperatorObject } from '../parse-operators.ts'
 import { editAt } from './edit.ts'
 import type { PathStep, UpdatePath } from './path.ts'
 import type { UpdatePlace } from './types.ts'
@@ -14,9 +15,12 @@ type DocumentTest = (document: Document) => boolean
 /** One condition of a filter that has to hold, on one path. */
 interface Clause {
   readonly path: string
+  /** It says what is not there: every element satisfies it, and none is meant by it. */
+  readonly isNegative: boolean
   readonly matches: DocumentTest
 }
 
+const negative: ReadonlySet<string> = new Set(['$ne', '$nin', '$not'])
 const noOptions = { operator: '$', ignoresBlockedPath: true, isFiltered: () => false }
 
 /**
@@ -69,7 +73,8 @@ export class MatchedPositions {
     this.#clauses ??= clausesOf(this.#filter)
     const { text } = arrayPath
     const clauses = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
-    if (clauses.length === 0) return undefined
+    const positive = clauses.filter(({ isNegative }) => !isNegative)
+    if (positive.length === 0) return undefined
     let array: readonly unknown[] = []
     const alone = (element: unknown): Document =>
       editAt(
@@ -85,7 +90,7 @@ export class MatchedPositions {
     const candidates = array.map((element) => alone(element ?? null))
     const index = candidates.findIndex((candidate) => clauses.every(({ matches }) => matches(candidate)))
     if (index >= 0) return index
-    const fallback = candidates.findIndex((candidate) => clauses.some(({ matches }) => matches(candidate)))
+    const fallback = candidates.findIndex((candidate) => positive.some(({ matches }) => matches(candidate)))
     return fallback < 0 ? undefined : fallback
   }
 }
@@ -109,7 +114,31 @@ function clausesOf(filter: unknown): Clause[] {
   if (!isPlainObject(filter)) return []
   return Object.entries(filter).flatMap(([path, condition]) => {
     if ((path === '$and' || path === '$or') && Array.isArray(condition)) return condition.flatMap(clausesOf)
-    return path.startsWith('$') ? [] : [{ path, matches: compileFilter({ [path]: condition }).matches }]
+    return path.startsWith('$') ? [] : conditionsOf(condition).map((each) => clauseOf(path, each))
+  })
+}
+
+function clauseOf(path: string, condition: unknown): Clause {
+  const isNegative = isOperatorObject(condition) && negative.has(Object.keys(condition)[0] as string)
+  return { path, isNegative, matches: compileFilter({ [path]: condition }).matches }
+}
+
+/** Operators may be satisfied by one element each; how many there are is said of none. */
+function conditionsOf(condition: unknown): readonly unknown[] {
+  if (!isOperatorObject(condition)) return [condition]
+  const { $options } = condition
+  return Object.entries(condition).flatMap(([operator, argument]): readonly unknown[] => {
+    switch (operator) {
+      case '$options':
+      case '$size':
+        return []
+      case '$regex':
+        return [$options === undefined ? { $regex: argument } : { $regex: argument, $options }]
+      case '$all':
+        return Array.isArray(argument) ? argument : []
+      default:
+        return [{ [operator]: argument }]
+    }
   })
 }
 
