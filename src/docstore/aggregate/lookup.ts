@@ -4,7 +4,7 @@
  * Equal values are asked for together, with one read for as many documents as come in a slice, through the index; which of
  * the documents found belong to which is then decided by exact equality.
  */
-import type { StagePlace } from '../../aggregate/errors.ts'
+import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import { withValueAt } from '../../aggregate/set-path.ts'
@@ -12,7 +12,9 @@ import type { ForeignPipeline, Join, Lookup } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
+import { compileNormalForm } from '../../query/filter.ts'
 import { someValue } from '../../query/path-values.ts'
+import { equalsOneOf } from '../../query/value-filter.ts'
 import { readOf, valuesAt } from './foreign-read.ts'
 import { type Documents, inSlices, noDocuments, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
@@ -63,10 +65,10 @@ function* joinByValues(
     const batch = slice.slice(from, from + batchDocuments).map((document) => {
       // What is missing stands for null.
       const values = localValues(document) ?? [null]
-      return { document, values, keys: values.map(groupKey) }
+      return { document, values, keys: told(place, () => values.map(groupKey)) }
     })
     const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
-    const read = readOf({ [foreignField]: { $in: [...wanted.values()] } })
+    const read = readOf(compileNormalForm(equalsOneOf(foreignField, [...wanted.values()])))
     const foreign = new ByValue(foreignField, wanted)
     const budget = stageBudget(place)
     yield* visitEach(context.sources.find(join.collection, read, context.control), context.control, (document) => {
