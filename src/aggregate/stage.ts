@@ -38,7 +38,12 @@ export type Join =
       readonly stages: readonly Stage[]
     }
   /** What a pipeline gives. */
-  | { readonly kind: 'pipeline'; readonly from: ForeignPipeline }
+  | {
+      readonly kind: 'pipeline'
+      readonly from: ForeignPipeline
+      /** It gives each document the same: it knows nothing of them, and leaves nothing to chance. */
+      readonly isShared: boolean
+    }
 
 /** A search from document to document of another collection, by equal values. */
 export interface GraphSearch {

@@ -1,7 +1,7 @@
-/** $lookup: values are compared as they are. */
+/** $lookup: values are compared as they are, and what chance decides is decided for each. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Document, open } from '../../src/index.ts'
+import { type AggregationPipeline, type Document, open } from '../../src/index.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const odd: readonly Document[] = [
@@ -38,6 +38,33 @@ for (const [store, index] of [
     )
   })
 }
+
+test('a pipeline that may give something else each time runs for each document, any other once', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 40 }, (_, i) => ({ _id: i })))
+  const different = async (...pipeline: AggregationPipeline): Promise<number> => {
+    const found = await db.aggregate([{ $lookup: { from: 'default', pipeline: [...pipeline], as: 'found' } }]).toArray()
+    return new Set(found.map((document) => JSON.stringify(document.found))).size
+  }
+  let calls = 0
+  const count = { $function: { body: () => calls++, args: [], lang: 'js' } }
+  // By chance they are all the same less than once in 10^60 runs.
+  assert.ok((await different({ $sample: { size: 1 } })) > 1)
+  assert.ok((await different({ $facet: { one: [{ $sample: { size: 1 } }] } })) > 1)
+  assert.ok((await different({ $limit: 1 }, { $project: { at: { $add: [1, { $rand: {} }] } } })) > 1)
+  assert.ok((await different({ $limit: 20 }, { $match: { $expr: { $gt: [{ $rand: {} }, 0.5] } } })) > 1)
+  assert.ok((await different({ $unionWith: { coll: 'default', pipeline: [{ $sample: { size: 1 } }] } })) > 1)
+  assert.is(await different({ $limit: 1 }, { $project: { n: count } }), 40)
+  assert.ok((await different({ $match: { $where: () => calls++ % 7 === 0 } })) > 1)
+  let reads = 0
+  const looking = function (this: unknown): boolean {
+    reads++
+    return true
+  }
+  assert.is(await different({ $match: { _id: { $lt: 3 } } }, { $set: { sample: '$rand' } }), 1)
+  await different({ $match: { $where: looking } })
+  assert.is(reads, 40 * 40)
+})
 
 test('an error over a value names the stage', async () => {
   await using db = await open('unused', { store: 'memory' })

@@ -41,10 +41,9 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
     const results: Document[] = []
     for (const document of slice) {
       const pipeline = (): Documents => foreignDocuments(join.from, context)
-      // Without variables each document is told the same.
       const found =
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
-      if (lookup.variables.length === 0) shared = found
+      if (join.isShared) shared = found
       results.push(withValueAt(document, lookup.as, [...found], document))
       yield* turnIfDue(context.control)
     }
