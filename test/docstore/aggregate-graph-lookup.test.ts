@@ -104,6 +104,15 @@ test('an object with an operator as its key, and a regular expression, lead to w
   assert.equal(ids(await reached([{}], graph, { ...by, startWith: /^x/ })), [[3]])
 })
 
+test('the result and the depth are put into objects: an array or a scalar on the way gives way to one', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({ _id: 1, a: [1, { z: 1 }], way: [{ s: 1 }] })
+  const search = { from: 'default', startWith: 1, connectFromField: 'to', connectToField: '_id' }
+  assert.equal(await db.aggregate([{ $graphLookup: { ...search, as: 'a.b', depthField: 'way.n' } }]).toArray(), [
+    { _id: 1, a: { b: [{ _id: 1, a: [1, { z: 1 }], way: { n: 0 } }] }, way: [{ s: 1 }] }
+  ])
+})
+
 test('restrictSearchWithMatch narrows every step, with $expr and the variables that are known there', async () => {
   const people = Array.from({ length: 20 }, (_, i) => ({ _id: i, to: i + 1, age: i, odd: i % 2 === 1 }))
   assert.equal(ids(await reached([{ start: 3 }], people, { restrictSearchWithMatch: { age: { $lt: 7 } } })), [

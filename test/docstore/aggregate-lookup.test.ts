@@ -1,7 +1,8 @@
-/** $lookup: values are compared as they are, and what chance decides is decided for each. */
+/** $lookup: values are compared as they are, results take their place in the document, and what chance decides is decided for each. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AggregationPipeline, type Document, open } from '../../src/index.ts'
+import { over } from './aggregate-over.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const odd: readonly Document[] = [
@@ -38,6 +39,24 @@ for (const [store, index] of [
     )
   })
 }
+
+test('what is on the way to the result, and is no object, gives way to one', async () => {
+  const cases: readonly (readonly [a: unknown, as: string, gives: unknown])[] = [
+    [[1, { z: 1 }], 'a.b', { b: [{ n: 1 }] }],
+    [[], 'a.b', { b: [{ n: 1 }] }],
+    ['text', 'a.b', { b: [{ n: 1 }] }],
+    [null, 'a.b.c', { b: { c: [{ n: 1 }] } }],
+    [{ z: 1, b: [{ c: 2 }] }, 'a.b.c', { z: 1, b: { c: [{ n: 1 }] } }],
+    [{ b: 0, z: 1 }, 'a.b', { b: [{ n: 1 }], z: 1 }],
+    [[1, 2], 'a', [{ n: 1 }]]
+  ]
+  for (const [a, as, gives] of cases) {
+    const byPipeline = { from: 'none', pipeline: [{ $documents: [{ n: 1 }] }], as }
+    assert.equal(await over([{ a, last: 1 }], { $lookup: byPipeline }), [{ a: gives, last: 1 }])
+  }
+  const byValues = { from: 'none', localField: 'a', foreignField: '_id', as: 'a.b' }
+  assert.equal(await over([{ a: [{ b: 1 }, 2] }, {}], { $lookup: byValues }), [{ a: { b: [] } }, { a: { b: [] } }])
+})
 
 test('a pipeline that may give something else each time runs for each document, any other once', async () => {
   await using db = await open('unused', { store: 'memory' })

@@ -9,7 +9,7 @@
 import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
-import { withValueAt } from '../../aggregate/set-path.ts'
+import { withNestedField } from '../../aggregate/nested-field.ts'
 import type { GraphSearch } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
@@ -34,7 +34,7 @@ export function runGraphLookup(
     // One by one: what is reached from each may be as much as the stage may hold.
     for (const document of slice) {
       const reached = yield* reachedFrom(document, place, search, context)
-      yield [withValueAt(document, search.as, reached, document)]
+      yield [withNestedField(document, search.as, reached)]
       yield* turnIfDue(context.control)
     }
   })
@@ -71,7 +71,7 @@ function* reachedFrom(
       yield* visitEach(sources.find(search.collection, read, control), control, (found) => {
         const id = groupKey(found._id)
         if (ids.has(id)) return
-        const result = search.depth === undefined ? found : withValueAt(found, search.depth, depth, found)
+        const result = search.depth === undefined ? found : withNestedField(found, search.depth, depth)
         budget.change(estimateBytes(result) + entryBytes)
         ids.add(id)
         reached.push(result)

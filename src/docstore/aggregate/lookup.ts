@@ -7,7 +7,7 @@
 import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
-import { withValueAt } from '../../aggregate/set-path.ts'
+import { withNestedField } from '../../aggregate/nested-field.ts'
 import type { ForeignPipeline, Join, Lookup } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import { splitPath } from '../../model/path.ts'
@@ -44,7 +44,7 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
       const found =
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
       if (join.isShared) shared = found
-      results.push(withValueAt(document, lookup.as, [...found], document))
+      results.push(withNestedField(document, lookup.as, [...found]))
       yield* turnIfDue(context.control)
     }
     yield results
@@ -81,7 +81,7 @@ function* joinByValues(
         const over = (): Documents => context.run(inSlices(found, context.control), stages, context)
         found = yield* withVariables(document, lookup, context, () => collect(over(), place, context))
       }
-      results.push(withValueAt(document, lookup.as, found, document))
+      results.push(withNestedField(document, lookup.as, found))
       yield* turnIfDue(context.control)
     }
     yield results
