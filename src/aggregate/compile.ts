@@ -2,7 +2,8 @@
  * Pipelines, compiled: the leading read, and a stage for each of the rest.
  */
 import type { Document } from '../model/types.ts'
-import type { CompiledFilter } from '../query/filter.ts'
+import { allOf } from '../query/ast.ts'
+import { type CompiledFilter, normalForm } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
@@ -68,9 +69,9 @@ function compileFilters(
   const narrow = compileNarrowing(filter, place, expressions)
   const narrowed = (): CompiledFilter | undefined => {
     const condition = implied()
-    return condition === undefined ? undefined : narrow(condition)
+    return condition === undefined ? undefined : narrow(normalForm(condition))
   }
-  return { compiledFilter: narrow({}), narrowed }
+  return { compiledFilter: narrow(allOf([])), narrowed }
 }
 
 /** The read is compiled as a whole; what is wrong with one of its stages is told here, with the place. */

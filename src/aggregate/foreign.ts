@@ -34,7 +34,8 @@ export function compileLookup(
     if (pipeline === undefined) {
       throw stageError('FailedToParse', place, 'it needs localField and foreignField, or a pipeline')
     }
-    return { kind: 'pipeline', from: foreignPipeline(from, pipeline, place, expressions, inner) }
+    const isShared = names.length === 0 && !mayDiffer(pipeline)
+    return { kind: 'pipeline', from: foreignPipeline(from, pipeline, place, expressions, inner), isShared }
   })
   return { as: pathOf(as, place), join, variables }
 }
@@ -49,6 +50,15 @@ export function compileUnion(
   checkKeys(union, ['coll', 'pipeline'], place)
   const { coll, pipeline = [] } = union as { readonly coll?: unknown; readonly pipeline?: unknown }
   return foreignPipeline(coll, pipeline, place, expressions, inner)
+}
+
+/** Names of a stage, and of operators, that may give something else each time. */
+const differing = new Set(['$sample', '$rand', '$function', '$accumulator', '$where'])
+
+/** Whether a pipeline may give something else when it runs again. */
+function mayDiffer(spec: unknown): boolean {
+  if (Array.isArray(spec)) return spec.some(mayDiffer)
+  return isPlainObject(spec) && Object.keys(spec).some((key) => differing.has(key) || mayDiffer(spec[key]))
 }
 
 /** @param name may be left out where the pipeline has documents of its own */

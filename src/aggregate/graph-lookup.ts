@@ -1,7 +1,7 @@
 /** `$graphLookup`: where a search begins, what connects documents, and how far it goes. */
 import { isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
-import { compileFilter } from '../query/filter.ts'
+import { compileNormalForm } from '../query/filter.ts'
 import { checkKeys, objectOf, pathOf, wholeNumber } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
@@ -31,6 +31,6 @@ export function compileGraphLookup(spec: unknown, place: StagePlace, expressions
     as: pathOf(as, place),
     maxDepth: maxDepth === undefined ? Number.POSITIVE_INFINITY : wholeNumber(maxDepth, place, 0, 'maxDepth'),
     depth: depthField === undefined ? undefined : pathOf(depthField, place),
-    narrowed: restriction === undefined ? compileFilter : compileNarrowing(restriction, place, expressions)
+    narrowed: restriction === undefined ? compileNormalForm : compileNarrowing(restriction, place, expressions)
   }
 }

@@ -1,4 +1,5 @@
 /** Filters of stages. */
+import type { Filter } from '../query/ast.ts'
 import { type CompiledFilter, compileFilter, type FilterOptions, narrowedBy } from '../query/filter.ts'
 import { type StagePlace, told } from './errors.ts'
 import type { Expressions } from './expression.ts'
@@ -12,7 +13,7 @@ export function compileNarrowing(
   spec: unknown,
   place: StagePlace,
   expressions: Expressions
-): (filter: unknown) => CompiledFilter {
+): (filter: Filter) => CompiledFilter {
   return told(place, () => narrowedBy(spec, optionsOf(place, expressions)))
 }
 

@@ -2,6 +2,7 @@
  * Stages as they run: what each makes of documents, and whether it has to see all of them first.
  */
 import type { Document } from '../model/types.ts'
+import type { Filter } from '../query/ast.ts'
 import type { CompiledFilter } from '../query/filter.ts'
 import type { StagePlace } from './errors.ts'
 import type { Expression } from './expression-compile.ts'
@@ -37,7 +38,12 @@ export type Join =
       readonly stages: readonly Stage[]
     }
   /** What a pipeline gives. */
-  | { readonly kind: 'pipeline'; readonly from: ForeignPipeline }
+  | {
+      readonly kind: 'pipeline'
+      readonly from: ForeignPipeline
+      /** It gives each document the same: it knows nothing of them, and leaves nothing to chance. */
+      readonly isShared: boolean
+    }
 
 /** A search from document to document of another collection, by equal values. */
 export interface GraphSearch {
@@ -54,7 +60,7 @@ export interface GraphSearch {
   /** Where each document that was found is told how many steps it took. */
   readonly depth: readonly string[] | undefined
   /** Compiles a filter, with what all documents of the search must match. */
-  readonly narrowed: (filter: unknown) => CompiledFilter
+  readonly narrowed: (filter: Filter) => CompiledFilter
 }
 
 /** A stage, compiled. What keeps count between documents is made for each run. */

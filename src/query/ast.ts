@@ -1,5 +1,5 @@
 /**
- * The normal form of a filter: what parse.ts makes and what matcher.ts and bounds.ts read.
+ * The normal form of a filter: what parse.ts and value-filter.ts make and what matcher.ts and bounds.ts read.
  *
  * Two languages share the connectives. A `Filter` speaks about a document; its leaves say that *some* value on a path
  * passes a predicate. A `Test` speaks about one array element, inside `$elemMatch`; its leaves are the predicates

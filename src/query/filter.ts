@@ -45,7 +45,12 @@ export interface CompiledFilter {
  * filter.matches({ lang: 'en', user: { followers: 2500 } }) // true
  */
 export function compileFilter(filter: unknown, options: FilterOptions = {}): CompiledFilter {
-  return new ParsedFilter(mergeEqualities(parse(filter, options)))
+  return compileNormalForm(normalForm(filter, options))
+}
+
+/** Compiles what parsing gives, or what was made without. REQUIRES: its values are never changed. */
+export function compileNormalForm(filter: Filter): CompiledFilter {
+  return new ParsedFilter(mergeEqualities(filter))
 }
 
 /**
@@ -53,12 +58,13 @@ export function compileFilter(filter: unknown, options: FilterOptions = {}): Com
  * @returns makes a filter of what satisfies another one and this
  * @throws as compileFilter() does
  */
-export function narrowedBy(filter: unknown, options: FilterOptions = {}): (other: unknown) => CompiledFilter {
-  const parsed = parse(filter, options)
-  return (other) => new ParsedFilter(mergeEqualities(allOf([parse(other, {}), parsed])))
+export function narrowedBy(filter: unknown, options: FilterOptions = {}): (other: Filter) => CompiledFilter {
+  const parsed = normalForm(filter, options)
+  return (other) => compileNormalForm(allOf([other, parsed]))
 }
 
-function parse(filter: unknown, options: FilterOptions): Filter {
+/** Parses a filter. It is copied. @throws as compileFilter() does */
+export function normalForm(filter: unknown, options: FilterOptions = {}): Filter {
   return parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
 }
 

@@ -89,6 +89,30 @@ test('values are equal as in queries: numbers of all kinds, and objects with the
   assert.equal(ids(await reached([{ start: Long.fromNumber(1) }], graph, {})), [[1, 2, 3, { a: 1, b: 2 }]])
 })
 
+test('an object with an operator as its key, and a regular expression, lead to what equals them', async () => {
+  const graph = [
+    { _id: 1, key: { $gt: 5 }, to: /^x/ },
+    { _id: 2, key: 7, to: { $gt: 5 } },
+    { _id: 3, key: /^x/, to: { $unknown: 1 } },
+    { _id: 4, key: 'xyz', to: { a: 1 } }
+  ]
+  const by = { connectToField: 'key' }
+  const starts = [{ start: { $gt: 5 } }, { start: 7 }, { start: /^x/ }, { start: 'xyz' }]
+  assert.equal(ids(await reached(starts, graph, by)), [[1, 3], [2, 1, 3], [3], [4]])
+  const few = { ...by, restrictSearchWithMatch: { _id: { $ne: 3 } } }
+  assert.equal(ids(await reached(starts, graph, few)), [[1], [2, 1], [], [4]])
+  assert.equal(ids(await reached([{}], graph, { ...by, startWith: /^x/ })), [[3]])
+})
+
+test('the result and the depth are put into objects: an array or a scalar on the way gives way to one', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertOne({ _id: 1, a: [1, { z: 1 }], way: [{ s: 1 }] })
+  const search = { from: 'default', startWith: 1, connectFromField: 'to', connectToField: '_id' }
+  assert.equal(await db.aggregate([{ $graphLookup: { ...search, as: 'a.b', depthField: 'way.n' } }]).toArray(), [
+    { _id: 1, a: { b: [{ _id: 1, a: [1, { z: 1 }], way: { n: 0 } }] }, way: [{ s: 1 }] }
+  ])
+})
+
 test('restrictSearchWithMatch narrows every step, with $expr and the variables that are known there', async () => {
   const people = Array.from({ length: 20 }, (_, i) => ({ _id: i, to: i + 1, age: i, odd: i % 2 === 1 }))
   assert.equal(ids(await reached([{ start: 3 }], people, { restrictSearchWithMatch: { age: { $lt: 7 } } })), [

@@ -368,6 +368,30 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       assert.equal(await into.find({}, { projection: { _id: 0 } }).toArray(), [{ a: { b: 4 }, steps: 3 }])
     }))
 
+  test('$merge on a value that looks like operators, or is a regular expression, matches what equals it', () =>
+    given(async (db) => {
+      const into = db.collection('into')
+      const odd = [{ $gt: 0 }, /^x/, { $in: 1 }]
+      for (const keys of [['k'], ['k', 'l']]) {
+        await db.dropCollection('into')
+        await into.createIndex(Object.fromEntries(keys.map((key) => [key, 1])), { unique: true })
+        await into.insertMany([
+          { _id: 1, k: { $gt: 0 }, l: 0 },
+          { _id: 2, k: 'xyz', l: 0 },
+          { _id: 3, k: /^x/, l: 0 },
+          { _id: 4, k: 5, l: 0 }
+        ])
+        const documents = odd.map((k, n) => ({ k: { $literal: k }, l: 0, n }))
+        await run(db, { $documents: documents }, { $merge: { into: 'into', on: keys, whenNotMatched: 'discard' } })
+        assert.equal(await allOf(db, 'into'), [
+          { _id: 1, k: { $gt: 0 }, l: 0, n: 0 },
+          { _id: 2, k: 'xyz', l: 0 },
+          { _id: 3, k: /^x/, l: 0, n: 1 },
+          { _id: 4, k: 5, l: 0 }
+        ])
+      }
+    }))
+
   test('$merge into the collection that is read does not meet what it writes', () =>
     given(async (db) => {
       await db.insertMany(Array.from({ length: 1500 }, (_, i) => ({ _id: 10 + i, n: 10 + i })))

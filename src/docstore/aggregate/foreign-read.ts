@@ -22,10 +22,10 @@ export function valuesAt(field: string): (document: Document) => readonly unknow
   }
 }
 
-/** All documents that match. @param compiledFilter the filter, where it was compiled before */
-export function readOf(filter: unknown, compiledFilter?: CompiledFilter): LeadingRead {
+/** All documents that match. */
+export function readOf(compiledFilter: CompiledFilter): LeadingRead {
   return {
-    filter,
+    filter: undefined,
     compiledFilter,
     narrowed: undefined,
     sort: undefined,

@@ -6,13 +6,15 @@
  * 1. A value is asked for once and a document found once, by its `_id`, so that cycles end.
  * 2. Documents come in the order of their depths, those of one depth as they are read.
  */
-import type { StagePlace } from '../../aggregate/errors.ts'
+import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
-import { withValueAt } from '../../aggregate/set-path.ts'
+import { withNestedField } from '../../aggregate/nested-field.ts'
 import type { GraphSearch } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import type { Document } from '../../model/types.ts'
+import { allOf, type Filter } from '../../query/ast.ts'
+import { equalsOneOf, exists } from '../../query/value-filter.ts'
 import { readOf, valuesAt } from './foreign-read.ts'
 import { type Documents, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
@@ -32,7 +34,7 @@ export function runGraphLookup(
     // One by one: what is reached from each may be as much as the stage may hold.
     for (const document of slice) {
       const reached = yield* reachedFrom(document, place, search, context)
-      yield [withValueAt(document, search.as, reached, document)]
+      yield [withNestedField(document, search.as, reached)]
       yield* turnIfDue(context.control)
     }
   })
@@ -51,11 +53,11 @@ function* reachedFrom(
   const reached: Document[] = []
   let next: unknown[] = []
   const note = (value: unknown): void => {
-    const key = groupKey(value)
+    const key = told(place, () => groupKey(value))
     if (known.has(key)) return
     budget.change(estimateBytes(value) + entryBytes)
     known.add(key)
-    next.push(value)
+    next.push(value ?? null)
   }
   const start = search.start(document)
   // What is missing leads nowhere.
@@ -65,16 +67,15 @@ function* reachedFrom(
     const values = next
     next = []
     for (let from = 0; from < values.length; from += valuesPerRead) {
-      const filter = filterFor(search.to, values.slice(from, from + valuesPerRead))
-      const read = readOf(filter, search.narrowed(filter))
+      const read = readOf(search.narrowed(filterFor(search.to, values.slice(from, from + valuesPerRead))))
       yield* visitEach(sources.find(search.collection, read, control), control, (found) => {
         const id = groupKey(found._id)
         if (ids.has(id)) return
-        const told = search.depth === undefined ? found : withValueAt(found, search.depth, depth, found)
-        budget.change(estimateBytes(told) + entryBytes)
+        const result = search.depth === undefined ? found : withNestedField(found, search.depth, depth)
+        budget.change(estimateBytes(result) + entryBytes)
         ids.add(id)
-        reached.push(told)
-        for (const value of leadsTo(told) ?? []) note(value)
+        reached.push(result)
+        for (const value of leadsTo(result) ?? []) note(value)
       })
     }
   }
@@ -82,7 +83,7 @@ function* reachedFrom(
 }
 
 /** Null finds what is null, and not what is missing. */
-function filterFor(path: string, values: readonly unknown[]): Document {
-  const isOne = { [path]: { $in: values } }
-  return values.includes(null) ? { $and: [isOne, { [path]: { $exists: true } }] } : isOne
+function filterFor(path: string, values: readonly unknown[]): Filter {
+  const isOne = equalsOneOf(path, values)
+  return values.includes(null) ? allOf([isOne, exists(path)]) : isOne
 }

@@ -4,15 +4,17 @@
  * Equal values are asked for together, with one read for as many documents as come in a slice, through the index; which of
  * the documents found belong to which is then decided by exact equality.
  */
-import type { StagePlace } from '../../aggregate/errors.ts'
+import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
-import { withValueAt } from '../../aggregate/set-path.ts'
+import { withNestedField } from '../../aggregate/nested-field.ts'
 import type { ForeignPipeline, Join, Lookup } from '../../aggregate/stage.ts'
 import { estimateBytes } from '../../model/memory-budget.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
+import { compileNormalForm } from '../../query/filter.ts'
 import { someValue } from '../../query/path-values.ts'
+import { equalsOneOf } from '../../query/value-filter.ts'
 import { readOf, valuesAt } from './foreign-read.ts'
 import { type Documents, inSlices, noDocuments, transform, turnIfDue, visitEach } from './slices.ts'
 import type { StageContext } from './stage-context.ts'
@@ -39,11 +41,10 @@ export function runLookup(source: Documents, place: StagePlace, lookup: Lookup, 
     const results: Document[] = []
     for (const document of slice) {
       const pipeline = (): Documents => foreignDocuments(join.from, context)
-      // Without variables each document is told the same.
       const found =
         shared ?? (yield* withVariables(document, lookup, context, () => collect(pipeline(), place, context)))
-      if (lookup.variables.length === 0) shared = found
-      results.push(withValueAt(document, lookup.as, [...found], document))
+      if (join.isShared) shared = found
+      results.push(withNestedField(document, lookup.as, [...found]))
       yield* turnIfDue(context.control)
     }
     yield results
@@ -63,10 +64,10 @@ function* joinByValues(
     const batch = slice.slice(from, from + batchDocuments).map((document) => {
       // What is missing stands for null.
       const values = localValues(document) ?? [null]
-      return { document, values, keys: values.map(groupKey) }
+      return { document, values, keys: told(place, () => values.map(groupKey)) }
     })
     const wanted = new Map(batch.flatMap(({ values, keys }) => keys.map((key, i) => [key, values[i]] as const)))
-    const read = readOf({ [foreignField]: { $in: [...wanted.values()] } })
+    const read = readOf(compileNormalForm(equalsOneOf(foreignField, [...wanted.values()])))
     const foreign = new ByValue(foreignField, wanted)
     const budget = stageBudget(place)
     yield* visitEach(context.sources.find(join.collection, read, context.control), context.control, (document) => {
@@ -80,7 +81,7 @@ function* joinByValues(
         const over = (): Documents => context.run(inSlices(found, context.control), stages, context)
         found = yield* withVariables(document, lookup, context, () => collect(over(), place, context))
       }
-      results.push(withValueAt(document, lookup.as, found, document))
+      results.push(withNestedField(document, lookup.as, found))
       yield* turnIfDue(context.control)
     }
     yield results

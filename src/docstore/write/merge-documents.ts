@@ -13,8 +13,11 @@ import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
+import { allOf, type Filter } from '../../query/ast.ts'
+import { compileNormalForm } from '../../query/filter.ts'
 import { someValue } from '../../query/path-values.ts'
 import { withFields } from '../../query/update/update.ts'
+import { equalsOneOf } from '../../query/value-filter.ts'
 import { storedForm } from '../documents/stored-form.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
@@ -120,7 +123,7 @@ class MergeRun {
   #findOf(run: readonly Incoming[]): CompiledFind | undefined {
     const values = run.flatMap((incoming) => (incoming.values === undefined ? [] : [incoming.values]))
     if (values.length === 0 || this.#merge.whenMatched.kind === 'fail') return undefined
-    return compileFind(filterFor(this.#merge.on, values), {})
+    return compileFind(undefined, {}, compileNormalForm(filterFor(this.#merge.on, values)))
   }
 
   async #matchesBy(find: CompiledFind, execution: Execution): Promise<ReadonlyMap<GroupKey, Match>> {
@@ -169,10 +172,8 @@ class MergeRun {
   }
 }
 
-function filterFor(paths: readonly string[], values: readonly (readonly unknown[])[]): Document {
-  const [path] = paths
-  if (path !== undefined && paths.length === 1) return { [path]: { $in: values.map(([value]) => value) } }
-  return { $or: values.map((each) => Object.fromEntries(paths.map((name, i) => [name, { $eq: each[i] }]))) }
+function filterFor(paths: readonly string[], values: readonly (readonly unknown[])[]): Filter {
+  return { kind: 'or', children: values.map((each) => allOf(paths.map((name, i) => equalsOneOf(name, [each[i]])))) }
 }
 
 /** The keys of all values, one for each path, by which a document is found: elements of arrays are values. */
