@@ -46,8 +46,9 @@ export function told<T>(place: StagePlace, compile: () => T): T {
 
 /** An error of an expression or of the caller's function, told with its stage unless it knows one. */
 export function evaluationError(place: Place, error: unknown): unknown {
-  if (error instanceof AbortedError) return error
   if (error instanceof PetalError) {
+    // Of the call, wherever it is noticed.
+    if (error instanceof AbortedError || error.codeName === 'MaxTimeMSExpired') return error
     return error.details.stage === undefined
       ? stageError(error.codeName, place, error.message, error, error.details)
       : error

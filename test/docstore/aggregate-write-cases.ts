@@ -209,8 +209,33 @@ export function aggregateWriteCases(test: Test, openEmpty: () => Promise<Databas
       await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: `n${i}`, n: i })))
       const running = db.aggregate([{ $set: { x: 1 } }, { $out: 'made' }]).toArray()
       await made.createIndex({ n: 1 })
+      let isRunning = true
+      async function* whileRunning(): AsyncGenerator<Document> {
+        for (let i = 0; isRunning; i++) {
+          yield { _id: `with${i}` }
+          await setTimeout(1)
+        }
+      }
+      const inserting = made.insertMany(whileRunning())
       await rejects(running, 'CommandFailed')
-      assert.equal(await allOf(db, 'made'), [{ _id: 'old', n: 1 }])
+      isRunning = false
+      // Whoever else is at work there is not told of it.
+      const { insertedCount } = await inserting
+      assert.is(await made.countDocuments(), 1 + insertedCount)
+      assert.equal(await made.get('old'), { _id: 'old', n: 1 })
+      assert.equal((await db.verify()).problems, [])
+    }))
+
+  test('verify() checks what takes the place of a collection meanwhile', () =>
+    given(async (db) => {
+      await db.insertMany(Array.from({ length: 500 }, (_, i) => ({ _id: `n${i}`, n: i })))
+      let isOver = false
+      const writing = (async () => {
+        for (let i = 0; i < 10; i++) await run(db, { $limit: 300 + i }, { $out: 'made' })
+        isOver = true
+      })()
+      while (!isOver) assert.equal((await db.verify()).problems, [])
+      await writing
     }))
 
   test('closing the database waits for $out', () =>

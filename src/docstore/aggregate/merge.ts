@@ -16,7 +16,7 @@ export async function writeMerge(
   for (let slice = await run.next(); slice !== undefined; slice = await run.next()) {
     const documents = slice
     try {
-      await collections.write(collection, (target) => mergeDocuments(target, documents, merge))
+      await collections.write(collection, (target) => mergeDocuments(target, documents, merge, run.control))
     } catch (error) {
       throw evaluationError(place, error)
     }

@@ -5,7 +5,7 @@
  *
  * Reading and writing go on meanwhile: a collection is checked as it is when its turn comes.
  */
-import { PetalError } from '../../model/errors.ts'
+import { AbortedError, PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { all, type PairExpression } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
@@ -63,17 +63,37 @@ export async function verifyDatabase(
   const findings = new Findings()
   const hasCheckedStore = await verifyStore(collections.store, findings, options)
   let documents = 0
-  for (const name of collections.names) {
+  for (const name of collections.names) documents += await verifyCollection(collections, name, findings, options)
+  return { hasCheckedStore, documents, problems: findings.problems, problemCount: findings.count }
+}
+
+/** @returns its documents */
+async function verifyCollection(
+  collections: Collections,
+  name: string,
+  findings: Findings,
+  options: VerifyOptions
+): Promise<number> {
+  for (;;) {
+    let collection: OpenCollection | undefined
+    const found = new Findings()
     try {
-      const collection = await collections.reading(name)
-      if (collection !== undefined) documents += await new CollectionCheck(collection, findings, options).run()
+      collection = await collections.reading(name)
+      const documents = collection === undefined ? 0 : await new CollectionCheck(collection, found, options).run()
+      findings.take(found)
+      return documents
     } catch (error) {
-      const { codeName, message } = fromStore(error) as { readonly codeName?: unknown; readonly message?: unknown }
-      if (codeName !== 'DataCorruption' && codeName !== 'StoreFailure') throw error
+      if (error instanceof AbortedError) throw error
+      // It was dropped, or another has taken its place, which is checked then.
+      if (collection !== undefined && (await collections.reading(name)) !== collection) continue
+      const cause = fromStore(error)
+      const { codeName, message } = cause as { readonly codeName?: unknown; readonly message?: unknown }
+      if (codeName !== 'DataCorruption' && codeName !== 'StoreFailure') throw cause
+      findings.take(found)
       findings.add(name, 'store', String(message))
+      return 0
     }
   }
-  return { hasCheckedStore, documents, problems: findings.problems, problemCount: findings.count }
 }
 
 class Findings {
@@ -82,6 +102,11 @@ class Findings {
 
   add(collection: string | undefined, kind: string, what: string): void {
     if (this.count++ < maxProblems) this.problems.push({ collection, kind, what })
+  }
+
+  take({ problems, count }: Findings): void {
+    this.problems.push(...problems.slice(0, Math.max(0, maxProblems - this.problems.length)))
+    this.count += count
   }
 }
 

@@ -12,6 +12,7 @@ import type { Merge } from '../../aggregate/stage.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { splitPath } from '../../model/path.ts'
+import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { allOf, type Filter } from '../../query/ast.ts'
 import { compileNormalForm } from '../../query/filter.ts'
@@ -22,7 +23,7 @@ import { storedForm } from '../documents/stored-form.ts'
 import { fromStore } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Match } from '../read/confirmer.ts'
-import { Control } from '../read/control.ts'
+import type { Control } from '../read/control.ts'
 import type { Execution } from '../read/execution.ts'
 import { beginFind, type CompiledFind, compileFind, matchesOf } from '../read/find.ts'
 import { Meter } from '../read/meter.ts'
@@ -39,11 +40,12 @@ interface Incoming {
 export function mergeDocuments(
   collection: OpenCollection,
   documents: readonly Document[],
-  merge: Merge
+  merge: Merge,
+  control: Control
 ): Promise<void> {
   return collection.writer.exclusive(async () => {
     for (let next = 0; next < documents.length; ) {
-      next += await new MergeRun(collection, merge).take(documents, next)
+      next += await new MergeRun(collection, merge, control).take(documents, next)
       await collection.writer.maintainIfDue()
     }
   })
@@ -58,15 +60,17 @@ const noMatches: ReadonlyMap<GroupKey, Match> = new Map()
 class MergeRun {
   readonly #collection: OpenCollection
   readonly #merge: Merge
+  readonly #control: Control
   readonly #keysOf: (document: Document) => readonly GroupKey[]
   #commit: Commit | undefined
   #inserts: Document[] = []
   /** Ordinals of what was changed. */
   readonly #changed = new Set<number>()
 
-  constructor(collection: OpenCollection, merge: Merge) {
+  constructor(collection: OpenCollection, merge: Merge, control: Control) {
     this.#collection = collection
     this.#merge = merge
+    this.#control = control
     this.#keysOf = keysOn(merge.on)
   }
 
@@ -75,8 +79,9 @@ class MergeRun {
     const run = this.#runFrom(documents, first)
     const find = this.#findOf(run)
     // Matches are read through its view, the last time when they are replaced.
-    const execution = find && beginFind(this.#collection, find, new Control(), new Meter())
+    const execution = find && beginFind(this.#collection, find, this.#control, new Meter())
     let taken = 0
+    let sliceStart = performance.now()
     try {
       const matches = find && execution ? await this.#matchesBy(find, execution) : noMatches
       for (const { document, values } of run) {
@@ -84,6 +89,9 @@ class MergeRun {
         const match = key === undefined ? undefined : matches.get(key)
         // It has to be read again.
         if (match !== undefined && this.#changed.has(match.ordinal)) break
+        const turn = breathe(sliceStart)
+        sliceStart = turn instanceof Promise ? await turn : turn
+        this.#control.check()
         taken++
         if (match === undefined) this.#insert(document)
         else if (!(await this.#change(match, document, key))) break
