@@ -35,6 +35,22 @@ export function fieldName(value: unknown, place: StagePlace): string {
   return value
 }
 
+/** No path may be another, or within another. @throws PetalError BadValue */
+export function checkDisjoint(paths: readonly string[], place: Place): void {
+  const all = new Set<string>()
+  for (const path of paths) {
+    if (all.has(path)) throw stageError('BadValue', place, `'${path}' is there twice`)
+    all.add(path)
+  }
+  for (const path of paths) {
+    for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+      const outer = path.slice(0, dot)
+      if (all.has(outer))
+        throw stageError('BadValue', place, `'${outer}' and '${path}' conflict: one is within the other`)
+    }
+  }
+}
+
 /** A dotted path without `$`. @throws PetalError BadValue */
 export function pathOf(value: unknown, place: Place): readonly string[] {
   if (typeof value !== 'string') throw stageError('BadValue', place, `a path is a string, not ${describeType(value)}`)

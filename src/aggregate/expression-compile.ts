@@ -1,7 +1,8 @@
 /**
  * Expressions into functions: paths, variables, constants and shapes of them; operators are left to whoever knows them.
  */
-import { type Document, isPlainObject } from '../model/types.ts'
+import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
 import { type Place, stageError } from './errors.ts'
 import { compileFieldPath } from './field-path.ts'
 
@@ -21,14 +22,14 @@ export function isVariableName(name: string): boolean {
   return /^[a-z\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*$/u.test(name)
 }
 
-/** @throws PetalError FailedToParse for what is malformed */
+/** @throws PetalError FailedToParse for what is malformed, BadValue for a constant that no document may hold */
 export function compileExpression(expression: unknown, resolver: Resolver): Expression {
   if (typeof expression === 'string' && expression.startsWith('$')) return reference(expression, resolver)
   if (Array.isArray(expression)) {
     const elements = expression.map((element) => compileExpression(element, resolver))
     return (document) => elements.map((element) => element(document) ?? null)
   }
-  if (!isPlainObject(expression)) return () => expression
+  if (!isPlainObject(expression)) return constant(expression, resolver.place)
   const keys = Object.keys(expression)
   const operator = keys.find((key) => key.startsWith('$'))
   if (operator === undefined) return shape(expression, resolver)
@@ -36,8 +37,27 @@ export function compileExpression(expression: unknown, resolver: Resolver): Expr
     throw stageError('FailedToParse', resolver.place, `an expression has one operator, got ${keys.join(' and ')}`)
   }
   // Not an operator that has to be loaded.
-  if (operator === '$literal') return () => expression[operator]
+  if (operator === '$literal') return constant(expression[operator], resolver.place)
   return resolver.operation(operator, expression[operator])
+}
+
+function constant(value: unknown, place: Place): Expression {
+  checkConstant(value, place)
+  return () => value
+}
+
+function checkConstant(value: unknown, place: Place): void {
+  if (Array.isArray(value)) {
+    for (const element of value) checkConstant(element, place)
+  } else if (isPlainObject(value)) {
+    for (const field of Object.values(value)) checkConstant(field, place)
+  } else if (value === undefined) {
+    // It would be a field that is missing: more likely a mistake than a wish.
+    const instead = 'use $$REMOVE to remove a field, null to empty it'
+    throw stageError('BadValue', place, `undefined is not a value; ${instead}`)
+  } else if (typeOf(value) === Type.unsupported) {
+    throw stageError('BadValue', place, `${describeType(value)} is no type that a document may hold`)
+  }
 }
 
 /** A path or a variable. */

@@ -6,6 +6,7 @@
  * 2. An expression is copied: changing it later changes nothing.
  * 3. What is malformed is found by compile() or load(), before a document is read.
  */
+import { cloneValue } from '../model/clone.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { ExpressionCondition } from '../query/parse.ts'
 import { evaluationError, type Place, stageError } from './errors.ts'
@@ -158,11 +159,11 @@ export class Expressions {
   }
 }
 
-/** A copy of what an expression is made of; values and functions stay what they are. */
+/** A copy of what an expression is made of, with values as the store gives them back; functions and undefined stay what they are. */
 export function copyOf(value: unknown, place: Place, depth = 0): unknown {
   if (depth > maxDepth) throw stageError('BadValue', place, `nested more than ${maxDepth} levels deep`)
-  if (Array.isArray(value)) return value.map((element) => copyOf(element, place, depth + 1))
-  if (!isPlainObject(value)) return value
+  if (Array.isArray(value)) return Array.from(value, (element) => copyOf(element, place, depth + 1))
+  if (!isPlainObject(value)) return cloneValue(value)
   const copy: Document = {}
   for (const key of Object.keys(value)) {
     if (key === '__proto__') throw stageError('BadValue', place, "the key '__proto__' is refused")

@@ -1,24 +1,17 @@
 /**
  * Stages that make one document of each: `$project`, `$unset`, `$addFields`, `$replaceRoot`, `$redact`.
  */
-import { cloneValue } from '../model/clone.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
-import { parseProjection } from '../query/projection-parse.ts'
-import { checkKeys, objectOf, pathOf } from './arguments.ts'
-import { type Place, type StagePlace, stageError, told } from './errors.ts'
+import { checkDisjoint, checkKeys, objectOf, pathOf } from './arguments.ts'
+import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import type { ParsedStage } from './parse.ts'
 import { withValueAt } from './set-path.ts'
 
 type Reshape = (document: Document) => Document
-
-interface ComputedField {
-  readonly components: readonly string[]
-  readonly value: Expression
-}
 
 /** Undefined for a stage that does not make one document of each, or none of some. */
 export function compileReshape({ place, spec }: ParsedStage, expressions: Expressions): Reshape | undefined {
@@ -44,8 +37,9 @@ export function compileReshape({ place, spec }: ParsedStage, expressions: Expres
 
 function compileProject(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
   const fields = objectOf(spec, place)
-  if (isPlainProjection(fields)) return projection(fields, place)
-  return told(place, () => withComputed(fields, isSwitch, { place, expressions, filter: undefined }))
+  return told(place, () =>
+    compileProjection(fields, { compute: (expression) => expressions.compile(expression, place) })
+  )
 }
 
 /**
@@ -56,56 +50,8 @@ function compileProject(spec: unknown, place: StagePlace, expressions: Expressio
  */
 export function compileFindProjection(spec: unknown, filter: unknown, expressions: () => Expressions): Reshape {
   const place = { stage: 'projection' }
-  const copy = copyOf(spec, place)
-  if (!isPlainObject(copy) || !hasComputed(copy)) return compileProjection(copy, { filter: filter ?? {} })
-  return withComputed(copy, isFindSwitch, { place, expressions: expressions(), filter: filter ?? {} })
-}
-
-interface ProjectionContext {
-  readonly place: Place
-  readonly expressions: Expressions
-  readonly filter: unknown
-}
-
-/** @param isKept tells values that say of a field that is there what is returned of it */
-function withComputed(spec: Document, isKept: (value: unknown) => boolean, context: ProjectionContext): Reshape {
-  const { place, expressions, filter } = context
-  const kept: Document = {}
-  const computed: ComputedField[] = []
-  for (const [path, value] of leaves(spec, '', place)) {
-    if (isKept(value)) kept[path] = value
-    else computed.push({ components: pathOf(path, place), value: expressions.compile(value, place) })
-  }
-  const options = { filter, isInclusion: true }
-  // Two that concern one path, or one above the other, are told of.
-  parseProjection(
-    { ...kept, ...Object.fromEntries(computed.map(({ components }) => [components.join('.'), 1])) },
-    options
-  )
-  const keep = compileProjection(kept, options)
-  return (document) => {
-    let result = keep(document)
-    for (const { components, value } of computed) {
-      const computedValue = value(document)
-      // A copy: a path gives what the document has.
-      if (computedValue !== undefined) result = withValueAt(result, components, cloneValue(computedValue), document)
-    }
-    return result
-  }
-}
-
-/** True where a find's projection has more than what to keep and what to leave out. */
-function hasComputed(spec: Document): boolean {
-  return Object.values(spec).some((value) => {
-    if (isFindSwitch(value)) return false
-    return !isPlainObject(value) || (!isEmptyObject(value) && (hasOperator(value) || hasComputed(value)))
-  })
-}
-
-function isFindSwitch(value: unknown): boolean {
-  return (
-    isSwitch(value) || (isPlainObject(value) && ['$slice', '$elemMatch', '$meta'].includes(Object.keys(value)[0] ?? ''))
-  )
+  const compute = (expression: unknown): Expression => expressions().compile(expression, place)
+  return compileProjection(copyOf(spec, place), { filter: filter ?? {}, compute })
 }
 
 /** True when a find's projection means the same: fields that are kept or left out, and nothing computed. */
@@ -129,11 +75,14 @@ export function projection(spec: Document, place: StagePlace): Reshape {
 }
 
 function compileAddFields(spec: unknown, place: StagePlace, expressions: Expressions): Reshape {
-  const fields = leaves(objectOf(spec, place), '', place).map(
-    ([path, value]): ComputedField => ({
-      components: pathOf(path, place),
-      value: expressions.compile(value, place)
-    })
+  const entries = leaves(objectOf(spec, place), '', place)
+  const fields = entries.map(([path, value]) => ({
+    components: pathOf(path, place),
+    value: expressions.compile(value, place)
+  }))
+  checkDisjoint(
+    entries.map(([path]) => path),
+    place
   )
   return (document) => {
     let result = document
@@ -181,7 +130,7 @@ export function compileRedact(
 }
 
 /** Paths with what is asked for at each; an object that is no operator is a path that goes on. */
-function leaves(spec: Document, prefix: string, place: Place): (readonly [path: string, value: unknown])[] {
+function leaves(spec: Document, prefix: string, place: StagePlace): (readonly [path: string, value: unknown])[] {
   return Object.entries(spec).flatMap(([key, value]) => {
     if (key.startsWith('$')) throw stageError('FailedToParse', place, `a field cannot be named '${key}'`)
     const path = prefix === '' ? key : `${prefix}.${key}`

@@ -7,10 +7,9 @@
  * 2. The pipeline is copied: changing it later changes nothing.
  * 3. What is malformed is found before a document is asked for: by compiling, or for operators by ready().
  */
-import { cloneValue } from '../model/clone.ts'
-import { type Document, isPlainObject } from '../model/types.ts'
+import type { Document } from '../model/types.ts'
 import { type Update, withFields } from '../query/update/update.ts'
-import { evaluationError, type StagePlace, stageError } from './errors.ts'
+import { stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import { parseStages } from './parse.ts'
 import { compileReshape } from './reshape.ts'
@@ -47,29 +46,11 @@ export function compileChange(
   expressions: Expressions,
   within?: string
 ): (document: Document) => Document {
-  const stages = parseStages(pipeline, within).map(({ place, spec }) => {
-    const reshape = compileReshape({ place, spec: copyOfSpec(spec, place) }, expressions)
+  const stages = parseStages(pipeline, within).map((stage) => {
+    const reshape = compileReshape(stage, expressions)
     if (reshape !== undefined) return reshape
     const allowed = '$addFields, $set, $project, $unset, $replaceRoot and $replaceWith'
-    throw stageError('InvalidOptions', place, `an update takes no such stage, only ${allowed}`)
+    throw stageError('InvalidOptions', stage.place, `an update takes no such stage, only ${allowed}`)
   })
   return (document) => stages.reduce((result, reshape) => reshape(result), document)
-}
-
-/** Values as the store gives them back, so that those of the result are compared with the document's. */
-function copyOfSpec(spec: unknown, place: StagePlace): unknown {
-  try {
-    const copy = cloneValue(spec)
-    if (!holdsUndefined(spec)) return copy
-  } catch (error) {
-    throw evaluationError(place, error)
-  }
-  // To an expression it is a field that is missing: more likely a mistake than a wish.
-  throw stageError('BadValue', place, 'undefined is not a value; use $$REMOVE to remove a field, null to empty it')
-}
-
-/** REQUIRES: no cycle. */
-function holdsUndefined(value: unknown): boolean {
-  if (Array.isArray(value)) return Array.from(value).some(holdsUndefined)
-  return isPlainObject(value) ? Object.values(value).some(holdsUndefined) : value === undefined
 }

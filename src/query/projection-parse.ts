@@ -7,6 +7,9 @@ import { splitPath } from '../model/path.ts'
 import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileFilter } from './filter.ts'
 
+/** What a field is computed of: the whole document. Undefined is missing. */
+type Computed = (document: Document) => unknown
+
 export type ProjectionNode =
   | { readonly kind: 'include' }
   | { readonly kind: 'exclude' }
@@ -14,7 +17,9 @@ export type ProjectionNode =
   | { readonly kind: 'slice'; readonly skip: number; readonly count: number }
   /** The first element that passes; nothing when there is none. */
   | { readonly kind: 'elemMatch'; readonly matches: (element: unknown) => boolean }
-  | { readonly kind: 'fields'; readonly fields: ProjectionFields }
+  | { readonly kind: 'computed'; readonly value: Computed }
+  /** `isComputed` where something below is. */
+  | { readonly kind: 'fields'; readonly fields: ProjectionFields; readonly isComputed: boolean }
 
 export type ProjectionFields = ReadonlyMap<string, ProjectionNode>
 
@@ -30,8 +35,11 @@ export interface Projection {
 export interface ProjectionOptions {
   /** The filter that the documents matched; without one the positional `$` is refused. */
   readonly filter?: unknown
-  /** Keys that are not named are left out, whatever the spec says: it stands beside fields that are computed. */
-  readonly isInclusion?: boolean
+  /**
+   * Compiles the value of a field that is computed; without it such fields are refused. With it, but without a filter, `$slice` and
+   * `$elemMatch` are left to it, too: they are a find's.
+   */
+  readonly compute?: (expression: unknown) => Computed
 }
 
 type MutableFields = Map<string, ProjectionNode>
@@ -42,7 +50,7 @@ export function parseProjection(spec: unknown, options: ProjectionOptions = {}):
   const type = typeOf(spec)
   if (type !== Type.object)
     throw new PetalError('TypeMismatch', `A projection must be an object, not ${typeNames[type]}`)
-  if (Object.keys(spec as Document).length === 0 && !options.isInclusion) return undefined
+  if (Object.keys(spec as Document).length === 0) return undefined
   return new ProjectionParser(options).parse(spec as Document)
 }
 
@@ -53,10 +61,11 @@ class ProjectionParser {
   #hasElemMatch = false
   #matched: readonly string[] | undefined
   readonly #isPositionalKnown: boolean
+  readonly #compute: ProjectionOptions['compute']
 
-  constructor({ filter, isInclusion }: ProjectionOptions) {
+  constructor({ filter, compute }: ProjectionOptions) {
     this.#isPositionalKnown = filter !== undefined
-    if (isInclusion) this.#mode = 'inclusion'
+    this.#compute = compute
   }
 
   parse(spec: Document): Projection {
@@ -88,6 +97,10 @@ class ProjectionParser {
         this.#object(path, value as Document)
         return
       default:
+        if (this.#compute !== undefined) {
+          this.#computed(path, this.#compute(value))
+          return
+        }
         throw new PetalError(
           'CommandNotSupported',
           `The projection of '${path}' must be 0, 1, $slice or $elemMatch here, not a value of type ${typeNames[type]}`,
@@ -117,14 +130,21 @@ class ProjectionParser {
       this.#id = kind
       return
     }
-    const mode = kind === 'include' ? 'inclusion' : 'exclusion'
-    this.#mode ??= mode
-    if (this.#mode !== mode) {
-      throw new PetalError('BadValue', `Cannot do ${mode} on field ${path} in ${this.#mode} projection`, {
-        details: { path }
-      })
-    }
+    this.#decide(kind === 'include' ? 'inclusion' : 'exclusion', path)
     this.#insert(path, { kind })
+  }
+
+  #computed(path: string, value: Computed): void {
+    this.#decide('inclusion', path)
+    this.#insert(path, { kind: 'computed', value })
+  }
+
+  #decide(mode: Projection['mode'], path: string): void {
+    this.#mode ??= mode
+    if (this.#mode === mode) return
+    throw new PetalError('BadValue', `Cannot do ${mode} on field ${path} in ${this.#mode} projection`, {
+      details: { path }
+    })
   }
 
   #object(path: string, value: Document): void {
@@ -136,6 +156,10 @@ class ProjectionParser {
     }
     if (!name.startsWith('$')) {
       for (const [key, nested] of Object.entries(value)) this.#entry(`${path}.${key}`, nested)
+      return
+    }
+    if (this.#compute !== undefined && !(this.#isPositionalKnown && isOfFinds(name, value[name]))) {
+      this.#computed(path, this.#compute(value))
       return
     }
     if (others.length > 0) {
@@ -171,16 +195,25 @@ class ProjectionParser {
       if (existing !== undefined && (isLast || existing.kind !== 'fields')) throw collision(path)
       if (isLast) {
         fields.set(component, node)
-      } else if (existing?.kind === 'fields') {
-        // Every level was made below: its map is ours to extend.
-        fields = existing.fields as MutableFields
-      } else {
-        const below: MutableFields = new Map()
-        fields.set(component, { kind: 'fields', fields: below })
-        fields = below
+        return
       }
+      const level = existing?.kind === 'fields' ? existing : undefined
+      // Every level was made here: its map is ours to extend.
+      const below = (level?.fields ?? new Map()) as MutableFields
+      const isComputed = node.kind === 'computed' || level?.isComputed === true
+      fields.set(component, { kind: 'fields', fields: below, isComputed })
+      fields = below
     })
   }
+}
+
+/** An operator of projections. `$slice` is one of expressions, too: where its first argument is no number, it is that one. */
+function isOfFinds(name: string, argument: unknown): boolean {
+  if (name === '$slice') {
+    const isList = Array.isArray(argument) && (argument.length === 2 || argument.length === 3)
+    return !isList || typeOf(argument[0]) === Type.number
+  }
+  return name === '$elemMatch' || name === '$meta'
 }
 
 function checkPath(path: string): void {
@@ -191,6 +224,9 @@ function checkPath(path: string): void {
   }
   if (components.some((component) => component.startsWith('$'))) {
     throw new PetalError('BadValue', `The projection path '${path}' has a component that begins with '$'`, { details })
+  }
+  if (components.includes('__proto__')) {
+    throw new PetalError('BadValue', `The projection path '${path}' has the component '__proto__'`, { details })
   }
 }
 

@@ -3,8 +3,9 @@
  *
  * Invariants:
  * 1. A projected document shares no object or array with the one it was made from.
- * 2. Keys keep the order that the document has.
+ * 2. Keys keep the order that the document has; computed fields come behind them, in the order of the spec.
  * 3. A path goes through arrays, to every element; a component of digits is a key here, not a position.
+ * 4. Where a field is computed below a key, an object is there: in the place of each scalar, elements of arrays among them, and of nothing.
  */
 import { cloneValue } from '../model/clone.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
@@ -23,8 +24,8 @@ const absent: unique symbol = Symbol('absent')
 /**
  * @param spec `{ a: 1, 'b.c': 1 }` or `{ a: 0 }`, with `_id` as it likes, `$slice`, `$elemMatch` and the positional `$`; without a spec,
  *   or with an empty one, a document is returned as it is, not copied
- * @throws PetalError BadValue (mixing, collisions, malformed paths), TypeMismatch, CommandNotSupported (`$meta`, computed fields, and
- *   the positional `$` without a filter); the projection throws BadValue where the filter matched no element
+ * @throws PetalError BadValue (mixing, collisions, malformed paths), TypeMismatch, CommandNotSupported (`$meta`, computed fields that
+ *   nobody compiles, and the positional `$` without a filter); the projection throws BadValue where the filter matched no element
  * @example
  * const project = compileProjection({ 'user.name': 1, _id: 0 })
  * project({ _id: 1, user: { name: 'Ada', age: 36 } }) // { user: { name: 'Ada' } }
@@ -33,12 +34,19 @@ export function compileProjection(spec: unknown, options: ProjectionOptions = {}
   const projection = parseProjection(spec, options)
   if (projection === undefined) return (document) => document
   const { mode, fields, matched } = projection
+  const isComputed = [...fields.values()].some(
+    (node) => node.kind === 'computed' || (node.kind === 'fields' && node.isComputed)
+  )
+  const rootOf = (document: Document): Document | undefined => (isComputed ? document : undefined)
   if (matched !== undefined) {
     const positions = new MatchedPositions(options.filter)
-    return (document) => projectObject(positions.withElementAlone(document, matched), fields, mode)
+    return (document) => {
+      const alone = positions.withElementAlone(document, matched)
+      return projectObject(alone, fields, mode, rootOf(document))
+    }
   }
   if (isSingleLevel(projection)) return (document) => pick(document, fields)
-  return (document) => projectObject(document, fields, mode)
+  return (document) => projectObject(document, fields, mode, rootOf(document))
 }
 
 function isSingleLevel({ mode, fields }: Projection): boolean {
@@ -54,7 +62,13 @@ function pick(document: Document, fields: ProjectionFields): Document {
   return result
 }
 
-function projectObject(object: Document, fields: ProjectionFields, mode: Projection['mode']): Document {
+/** @param root what computed fields are of; undefined where none is here or below */
+function projectObject(
+  object: Document,
+  fields: ProjectionFields,
+  mode: Projection['mode'],
+  root: Document | undefined
+): Document {
   const result: Document = {}
   for (const key of Object.keys(object)) {
     const node = fields.get(key)
@@ -63,17 +77,37 @@ function projectObject(object: Document, fields: ProjectionFields, mode: Project
       if (mode === 'exclusion') result[key] = cloneValue(value)
       continue
     }
-    const projected = projectField(value, node, mode)
+    const projected = projectField(value, node, mode, root)
     if (projected !== absent) result[key] = projected
   }
+  if (root !== undefined) addComputed(result, fields, mode, root)
   return result
 }
 
-function projectField(value: unknown, node: ProjectionNode, mode: Projection['mode']): unknown {
+/** Adds what is computed here, and the objects that hold what is computed below. */
+function addComputed(result: Document, fields: ProjectionFields, mode: Projection['mode'], root: Document): void {
+  for (const [key, node] of fields) {
+    if (node.kind === 'computed') {
+      const value = node.value(root)
+      // A copy: a path gives what the document has.
+      if (value !== undefined) result[key] = cloneValue(value)
+    } else if (node.kind === 'fields' && node.isComputed && !Object.hasOwn(result, key)) {
+      result[key] = projectObject({}, node.fields, mode, root)
+    }
+  }
+}
+
+function projectField(
+  value: unknown,
+  node: ProjectionNode,
+  mode: Projection['mode'],
+  root: Document | undefined
+): unknown {
   switch (node.kind) {
     case 'include':
       return cloneValue(value)
     case 'exclude':
+    case 'computed':
       return absent
     case 'slice':
       return Array.isArray(value)
@@ -85,21 +119,27 @@ function projectField(value: unknown, node: ProjectionNode, mode: Projection['mo
       return index < 0 ? absent : [cloneValue(value[index])]
     }
     case 'fields':
-      return projectBelow(value, node.fields, mode)
+      return projectBelow(value, node.fields, mode, node.isComputed ? root : undefined)
   }
 }
 
-/** What a path that goes on makes of a value: scalars have nothing to include and nothing to exclude. */
-function projectBelow(value: unknown, fields: ProjectionFields, mode: Projection['mode']): unknown {
+/** What a path that goes on makes of a value: scalars have nothing to include and nothing to exclude, and room for what is computed. */
+function projectBelow(
+  value: unknown,
+  fields: ProjectionFields,
+  mode: Projection['mode'],
+  root: Document | undefined
+): unknown {
   if (Array.isArray(value)) {
     const elements: unknown[] = []
     for (const element of value) {
-      const projected = projectBelow(element, fields, mode)
+      const projected = projectBelow(element, fields, mode, root)
       if (projected !== absent) elements.push(projected)
     }
     return elements
   }
-  if (isPlainObject(value)) return projectObject(value, fields, mode)
+  if (isPlainObject(value)) return projectObject(value, fields, mode, root)
+  if (root !== undefined) return projectObject({}, fields, mode, root)
   return mode === 'inclusion' ? absent : cloneValue(value)
 }
 

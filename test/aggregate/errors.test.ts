@@ -1,4 +1,5 @@
 /** What is malformed is told with its stage and position, before anything is read. */
+import { inspect } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compilePipeline } from '../../src/aggregate/compile.ts'
@@ -27,6 +28,25 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $project: {} }], 'BadValue', /^\$project \(stage 0\)/],
   [[{ $project: { a: 1, b: 0 } }], 'BadValue', /^\$project \(stage 0\)/],
   [[{ $project: { a: '$b', b: 0 } }], 'BadValue', /exclusion on field b in inclusion/],
+  [[{ $project: { a: {}, b: '$c' } }], 'BadValue', /^\$project \(stage 0\).*empty sub-projection/],
+  [[{ $project: { 'o.p': 1, o: { p: '$z' } } }], 'BadValue', /^\$project \(stage 0\).*collision at 'o\.p'/],
+  [[{ $project: { 'o.p': '$n', o: { p: '$z' } } }], 'BadValue', /collision at 'o\.p'/],
+  [[{ $project: { 'o.p': '$n', o: '$z' } }], 'BadValue', /collision at 'o'/],
+  [[{ $project: { _id: 1, '_id.x': '$z' } }], 'BadValue', /collision at '_id'/],
+  [[{ $project: { a: undefined } }], 'BadValue', /^\$project \(stage 0\): undefined is not a value/],
+  [[{ $set: { o: 1, 'o.p': 2 } }], 'BadValue', /^\$set \(stage 0\): 'o' and 'o\.p' conflict/],
+  [[{ $addFields: { 'o.p.q': 2, o: 1 } }], 'BadValue', /^\$addFields \(stage 0\): 'o' and 'o\.p\.q' conflict/],
+  [[{ $set: { 'a.b': 1, a: { b: 2 } } }], 'BadValue', /'a\.b' is there twice/],
+  [[{ $set: { a: { b: 1 }, 'a.b.c': 2 } }], 'BadValue', /'a\.b' and 'a\.b\.c' conflict/],
+  [[{ $set: { s: undefined } }], 'BadValue', /^\$set \(stage 0\): undefined is not a value; use \$\$REMOVE/],
+  [[{ $set: { s: [{ t: undefined }] } }], 'BadValue', /undefined is not a value/],
+  [[{ $set: { s: { $literal: [undefined] } } }], 'BadValue', /undefined is not a value/],
+  [[{ $set: { s: () => 1 } }], 'BadValue', /function is no type/],
+  [[{ $set: { s: new Map() } }], 'BadValue', /Map is no type/],
+  [[{ $set: { s: Symbol('s') } }], 'BadValue', /symbol is no type/],
+  [[{ $group: { _id: undefined } }], 'BadValue', /^\$group \(stage 0\): undefined/],
+  [[{ $group: { _id: null, n: { $push: { a: undefined } } } }], 'BadValue', /^\$group \(stage 0\): undefined/],
+  [[{ $replaceWith: { a: undefined } }], 'BadValue', /^\$replaceWith \(stage 0\): undefined/],
   [[{ $set: { 'a..b': 1 } }], 'BadValue', /has the component ''/],
   [[{ $set: { a: '$b..c' } }], 'FailedToParse', /empty component/],
   [[{ $set: { a: '$$nothing' } }], 'FailedToParse', /no variable \$\$nothing/],
@@ -63,7 +83,7 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
 ]
 
 for (const [pipeline, codeName, message] of cases) {
-  test(`refuses ${JSON.stringify(pipeline)}`, () => {
+  test(`refuses ${inspect(pipeline, { depth: 9 })}`, () => {
     const error = failure(() => compilePipeline(pipeline, new Expressions()))
     assert.is(error.codeName, codeName, error.message)
     assert.match(error.message, message)
@@ -75,6 +95,13 @@ test('operators are looked at when they are loaded, and still before anything is
     [[{ $limit: 1 }, { $set: { a: { $nope: 1 } } }], 'InvalidPipelineOperator', /^\$set \(stage 1\): .*\$nope/],
     [[{ $match: { $expr: { $and: [{ $nope: 1 }] } } }], 'InvalidPipelineOperator', /^\$match \(stage 0\): .*\$nope/],
     [[{ $group: { _id: null, n: { $nope: 1 } } }], 'InvalidPipelineOperator', /no accumulator \$nope/],
+    [[{ $set: { a: { $ifNull: ['$a', undefined] } } }], 'BadValue', /^\$set \(stage 0\): undefined/],
+    [[{ $set: { a: { $ifNull: ['$a', () => 1] } } }], 'BadValue', /^\$set \(stage 0\): function/],
+    [
+      [{ $setWindowFields: { output: { a: { $push: { b: undefined } } } } }],
+      'BadValue',
+      /^\$setWindowFields \(stage 0\): undefined/
+    ],
     [
       [{ $set: { a: { $not: { $function: { body: 'return 1', args: [] } } } } }],
       'BadValue',
@@ -94,6 +121,23 @@ test('operators are looked at when they are loaded, and still before anything is
     assert.match((error as PetalError).message, message)
   }
 })
+
+test('an option that is undefined is one that is not there', async () => {
+  const pipeline = [
+    { $unwind: { path: '$a', preserveNullAndEmptyArrays: undefined, includeArrayIndex: undefined } },
+    { $set: { b: { $filter: { input: '$a', cond: true, limit: undefined } } } },
+    { $group: { _id: null, n: { $accumulator: { init, accumulate: init, accumulateArgs: [], finalize: undefined } } } },
+    { $setWindowFields: { partitionBy: undefined, output: { n: { $sum: 1 } } } },
+    { $merge: { into: 'x', on: undefined } }
+  ]
+  const expressions = new Expressions()
+  compilePipeline(pipeline, expressions)
+  await expressions.load()
+})
+
+function init(): number {
+  return 0
+}
 
 function failure(task: () => unknown): PetalError {
   try {

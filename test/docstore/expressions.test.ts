@@ -173,6 +173,16 @@ test('a projection computes fields beside those that are kept', () =>
       here: 'now'
     })
     assert.equal(await project({ none: '$nothing' }), { _id: 3 })
+    // The operator of expressions: its first argument is no number.
+    assert.equal(await project({ langs: { $slice: ['$user.langs', 1] }, last: { $slice: ['$user.langs', 1, 1] } }), {
+      _id: 3,
+      langs: ['en'],
+      last: ['de']
+    })
+    assert.equal(await project({ 'user.name': 1, 'user.langs': { $slice: [['x', 'y'], -1] } }), {
+      _id: 3,
+      user: { name: 'u3', langs: ['y'] }
+    })
     const returned = await db.findOneAndUpdate(
       { _id: 3 },
       { $inc: { spent: 1 } },
@@ -197,9 +207,20 @@ test('a projection that contradicts itself is refused', () =>
     ): Promise<void> => {
       assert.match((await rejects(db.find({}, { projection }).toArray(), code)).message, message)
     }
-    await refuses({ a: 0, b: '$c' }, 'BadValue', /exclusion on field a in inclusion/)
+    await refuses({ a: 0, b: '$c' }, 'BadValue', /inclusion on field b in exclusion/)
+    await refuses({ b: '$c', a: 0 }, 'BadValue', /exclusion on field a in inclusion/)
     await refuses({ 'a.b': 1, a: '$c' }, 'BadValue', /collision at 'a'/)
     await refuses({ a: '$b', 'a.c': '$c' }, 'BadValue', /collision at 'a\.c'/)
+    await refuses({ 'a.b': 1, a: { b: '$c' } }, 'BadValue', /collision at 'a\.b'/)
+    await refuses({ 'a.b': '$c', a: { b: '$c' } }, 'BadValue', /collision at 'a\.b'/)
+    await refuses({ 'a.__proto__': '$c' }, 'BadValue', /__proto__/)
+    await refuses({ a: undefined }, 'BadValue', /^projection: undefined is not a value; use \$\$REMOVE/)
+    await refuses({ a: ['$b', undefined] }, 'BadValue', /^projection: undefined/)
+    await refuses({ a: () => 1 }, 'BadValue', /^projection: function is no type that a document may hold/)
+    await refuses({ a: new Map() }, 'BadValue', /^projection: Map/)
+    await refuses({ a: { $literal: { b: [new Set()] } } }, 'BadValue', /^projection: Set/)
+    await refuses({ a: { $slice: [1] } }, 'BadValue', /\$slice at 'a' takes a number or \[skip, limit > 0\]/)
+    await refuses({ a: { $slice: ['$spent', 1] } }, 'BadValue', /^projection: \$slice/)
     await refuses({ a: { $there: 1 } }, 'InvalidPipelineOperator', /^projection: .*\$there/)
     await refuses({ a: { $add: [1], $subtract: [1, 1] } }, 'FailedToParse', /^projection: /)
     await refuses({ a: { $meta: 'textScore' } }, 'CommandNotSupported', /\$meta/)

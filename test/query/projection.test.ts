@@ -74,6 +74,7 @@ const refused: readonly (readonly [spec: unknown, code: string, message: RegExp]
   [{ '': 1 }, 'BadValue', /empty component/],
   [{ 'a..b': 1 }, 'BadValue', /empty component/],
   [{ $a: 1 }, 'BadValue', /begins with '\$'/],
+  [{ 'a.__proto__.b': 1 }, 'BadValue', /component '__proto__'/],
   [{ 'a.$': 1 }, 'CommandNotSupported', /a\.\$/],
   [{ a: '$b' }, 'CommandNotSupported', /not a value of type string/],
   [{ a: { $meta: 'textScore' } }, 'CommandNotSupported', /\$meta/],

@@ -67,7 +67,7 @@ export const arrayOperators: Operators = {
       throw new TypeError(`${name}: there must be as many defaults as inputs`)
     }
     const lists = inputs.map((input) => compiler.compile(input))
-    const fillers = inputs.map((_, i) => compiler.compile((defaults as readonly unknown[] | undefined)?.[i]))
+    const fillers = Array.isArray(defaults) ? defaults.map((filler) => compiler.compile(filler)) : []
     return (document) => {
       const values = lists.map((list) => list(document))
       if (values.some(isNil)) return null

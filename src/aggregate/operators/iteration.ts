@@ -37,7 +37,7 @@ export const iterationOperators: Operators = {
     }
   },
   $filter: (argument, compiler, name) => {
-    const { input, as = 'this', cond, limit } = fieldsOf(argument, name, ['input', 'cond'], ['as', 'limit'])
+    const { input, as = 'this', cond, limit = null } = fieldsOf(argument, name, ['input', 'cond'], ['as', 'limit'])
     const { list, element, inner } = elements(input, as, name, compiler)
     const condition = inner.compile(cond)
     const most = compiler.compile(limit)

@@ -7,7 +7,7 @@
  */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
-import { checkKeys, pathOf } from '../arguments.ts'
+import { checkDisjoint, checkKeys, pathOf } from '../arguments.ts'
 import { evaluationError, type StagePlace, stageError } from '../errors.ts'
 import type { Expression } from '../expression-compile.ts'
 import type { OperatorCompiler } from '../operators/compiler.ts'
@@ -92,7 +92,7 @@ export function compileWindows(spec: Document, place: StagePlace, compiler: Oper
     components: pathOf(path, place),
     begin: compileFunction(field, path, context)
   }))
-  checkConflicts(Object.keys(output), place)
+  checkDisjoint(Object.keys(output), place)
   return { place, partitionOf, sort, fields }
 }
 
@@ -102,13 +102,4 @@ function compilePartitionBy(partitionBy: unknown, place: StagePlace, compiler: O
     throw stageError('BadValue', place, 'partitionBy must not give an array')
   }
   return compiler.compile(partitionBy)
-}
-
-/** No field may be within another. */
-function checkConflicts(paths: readonly string[], place: StagePlace): void {
-  for (const path of paths) {
-    const inner = paths.find((other) => other.startsWith(`${path}.`))
-    if (inner === undefined) continue
-    throw stageError('FailedToParse', place, `output has '${path}' and '${inner}', which is a part of it`)
-  }
 }
