@@ -20,7 +20,7 @@ test('documents are looked at that the variable does not rule out, and no others
     }
     const join = async (expression: unknown): Promise<unknown[]> => {
       looked = 0
-      const pipeline = [{ $match: { $expr: expression, $where: counting } }, { $project: { by: 0 } }]
+      const pipeline = [{ $match: { $where: counting, $expr: expression } }, { $project: { by: 0 } }]
       const lookup = { from: 'orders', let: { u: '$user', ids: '$ids' }, pipeline, as: 'orders' }
       const found = await db
         .aggregate([{ $match: { user: { $exists: true } } }, { $lookup: lookup }, { $sort: { _id: 1 } }])

@@ -4,6 +4,7 @@ import { changes } from './changes.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
 import { exploring } from './exploring.mjs'
+import { expressions } from './expressions.mjs'
 import { fingerprints } from './fingerprints.mjs'
 import { flushKernel } from './flush-kernel.mjs'
 import { ingests } from './ingests.mjs'
@@ -40,5 +41,6 @@ export const mutants = {
   'What the index counts is what documents say': tallies,
   'What documents have is what they say': exploring,
   'Pipelines mean what their stages mean': pipelines,
+  'Expressions decide, whatever they imply': expressions,
   'What is told is what was committed, and what expires what must': changes
 }

@@ -25,8 +25,8 @@ export const pipelines = [
     'missing is null in expressions',
     edit(
       'aggregate/expression-values',
-      'if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)\n',
-      '\n'
+      'return typeOf(b) === Type.minKey ? 1 : -1',
+      'return typeOf(b) === Type.minKey ? 1 : b === null ? 0 : -1'
     ),
     'aggregate/values',
     'docstore/aggregate-memory'
