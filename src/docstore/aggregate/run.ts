@@ -32,12 +32,15 @@ export function beginAggregation(
   const { pipeline } = aggregation
   const foreign = foreignCollections(pipeline)
   const collections = [pipeline.read && readable(name), ...foreign.map(readable)]
-  const begin = ([first, ...others]: readonly (OpenCollection | undefined)[]): AggregationRun => {
-    const opened = new Map(foreign.map((each, i) => [each, others[i]]))
-    return new AggregationRun(first, opened, aggregation, options, tally)
+  if (collections.some((collection) => collection instanceof Promise)) {
+    // Asked for again: one that was open may have been dropped while another was being opened.
+    const again = (): ReturnType<typeof beginAggregation> =>
+      beginAggregation(name, readable, aggregation, options, tally)
+    return Promise.all(collections).then(again)
   }
-  if (collections.some((collection) => collection instanceof Promise)) return Promise.all(collections).then(begin)
-  return begin(collections as readonly (OpenCollection | undefined)[])
+  const [first, ...others] = collections as readonly (OpenCollection | undefined)[]
+  const opened = new Map(foreign.map((each, i) => [each, others[i]]))
+  return new AggregationRun(first, opened, aggregation, options, tally)
 }
 
 export class AggregationRun implements CursorRun {

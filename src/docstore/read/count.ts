@@ -2,17 +2,18 @@
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { FindOptions } from '../options.ts'
 import { countMatches } from './executor.ts'
-import { compileFind, readToEnd, withoutCollection } from './find.ts'
+import { compiledFor, compileFind, readToEnd, withoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 
-/** Certain documents are counted without being read. The filter is as it is now, whenever the collection is open. */
+/** Certain documents are counted without being read. */
 export async function countFound(readable: Readable, filter: unknown, options: FindOptions): Promise<number> {
-  // The order of documents does not change their number.
-  const { sort: _sort, projection: _projection, ...rest } = options
-  const find = compileFind(filter, rest)
-  const collection = await readable()
+  const [find, collection] = await compiledFor(readable, () => {
+    // The order of documents does not change their number.
+    const { sort: _sort, projection: _projection, ...rest } = options
+    return compileFind(filter, rest)
+  })
   if (collection === undefined) return withoutCollection(find, 0)
-  const counted = await readToEnd(collection, find, rest, (execution) =>
+  const counted = await readToEnd(collection, find, options, (execution) =>
     execution.declared === undefined ? countMatches(execution) : countByIndex(execution, execution.declared)
   )
   return Math.max(0, (counted ?? 0) - find.skip)

@@ -6,7 +6,7 @@ import type { ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { DistinctValues } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
-import { compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
+import { compiledFor, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting } from './steps.ts'
 import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
@@ -19,8 +19,7 @@ export async function distinctFound(
   options: ReadOptions
 ): Promise<unknown[]> {
   const values = new DistinctValues(path)
-  const find = compileFind(filter, options)
-  const collection = await readable()
+  const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
   if (collection === undefined) return withoutCollection(find, [])
   await readToEnd(collection, find, options, (execution) => {
     const bounds = boundsOfValues(execution, find, values.components)

@@ -8,7 +8,7 @@ import type { FindOptions } from '../options.ts'
 import { Control } from './control.ts'
 import { describeBounds } from './describe-bounds.ts'
 import type { Execution } from './execution.ts'
-import { beginFind, type CompiledFind, compileFind, matchesOf, withoutCollection } from './find.ts'
+import { beginFind, type CompiledFind, compiledFor, compileFind, matchesOf, withoutCollection } from './find.ts'
 import { Meter } from './meter.ts'
 import type { Plan } from './planner.ts'
 import type { Readable } from './sliced-cursor.ts'
@@ -73,8 +73,7 @@ export interface Explanation {
 
 /** Runs the find to its end and tells what it took. */
 export async function explainFind(readable: Readable, filter: unknown, options: FindOptions): Promise<Explanation> {
-  const find = compileFind(filter, options)
-  const collection = await readable()
+  const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
   if (collection === undefined) {
     return withoutCollection(find, explanation('', { stage: 'EOF' }, find, new Meter(), 0, 0))
   }

@@ -19,6 +19,7 @@ import { FindExpressions } from './expressions.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
+import type { Readable } from './sliced-cursor.ts'
 import { sortedMatches } from './sorted.ts'
 import { advance, end, type Steps, wait } from './steps.ts'
 
@@ -71,6 +72,16 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
     hint: options.hint,
     prepare: expressions.prepare
   }
+}
+
+/** Compiles a find now, as the caller spells it now, and gives it with its collection when that is open. */
+export async function compiledFor(
+  readable: Readable,
+  compile: () => CompiledFind
+): Promise<readonly [find: CompiledFind, collection: OpenCollection | undefined]> {
+  const opening = readable()
+  const compiling = new Promise<CompiledFind>((resolve) => resolve(compile()))
+  return Promise.all([compiling, opening])
 }
 
 /** Of a collection that there is not: what is malformed in its expressions is told of all the same. */

@@ -10,7 +10,7 @@ import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ReadOptions } from '../options.ts'
 import { ofOrdinals, uncertain } from './candidates.ts'
 import type { Execution } from './execution.ts'
-import { type CompiledFind, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
+import { type CompiledFind, compiledFor, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
 import { PathCounts, type PathSummary } from './path-counts.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
@@ -33,8 +33,7 @@ const mostUncertain = 1024
 
 /** @throws PetalError as find() */
 export async function pathsFound(readable: Readable, filter: unknown, options: ReadOptions): Promise<PathSummary[]> {
-  const find = compileFind(filter, options)
-  const collection = await readable()
+  const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
   if (collection === undefined) return withoutCollection(find, [])
   const counts = new PathCounts()
   await readToEnd(collection, find, options, (execution) => countPaths(execution, find, counts))
