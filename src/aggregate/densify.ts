@@ -15,6 +15,7 @@ import { describeType } from '../query/errors.ts'
 import { checkKeys, objectOf, pathOf, wholeNumber } from './arguments.ts'
 import { evaluationError, type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
+import { ownValueAt } from './field-path.ts'
 import { HeldDocuments } from './held.ts'
 import { partitionByPaths, partitionPaths } from './partition.ts'
 import { withValueAt } from './set-path.ts'
@@ -93,8 +94,7 @@ export class Densified implements Collector {
 
   #valueOf(document: Document): Value | null {
     const { place, field, isDate } = this.#densification
-    let value: unknown = document
-    for (const key of field) value = isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+    const value = ownValueAt(document, field)
     if (value === undefined || value === null) return null
     const found = checkedValue(value)
     if (found !== undefined && found instanceof Date === isDate) return found

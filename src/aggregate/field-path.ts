@@ -37,3 +37,13 @@ function own(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return follow(value, [key], 0)
   return isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
+
+/** Through objects only: an array on the way has no such field. */
+export function ownValueAt(document: unknown, components: readonly string[]): unknown {
+  let value = document
+  for (const component of components) {
+    if (!isPlainObject(value) || !Object.hasOwn(value, component)) return undefined
+    value = value[component]
+  }
+  return value
+}

@@ -8,6 +8,7 @@ import { describeType } from '../query/errors.ts'
 import { checkKeys, objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
+import { ownValueAt } from './field-path.ts'
 import { variablesOf } from './foreign.ts'
 import type { Merge, WhenMatched } from './stage.ts'
 import { targetOf } from './target.ts'
@@ -119,7 +120,7 @@ function valuesOn(paths: readonly string[], place: StagePlace): Merge['valuesOn'
   return (document) => {
     let isNew = false
     const values = fields.map(({ path, components }) => {
-      const value = valueAt(document, components)
+      const value = ownValueAt(document, components)
       if (value === undefined && path === '_id') isNew = true
       else if (value === undefined || value === null || Array.isArray(value)) {
         const found = value === undefined ? 'missing' : describeType(value)
@@ -129,13 +130,4 @@ function valuesOn(paths: readonly string[], place: StagePlace): Merge['valuesOn'
     })
     return isNew ? undefined : values
   }
-}
-
-/** Through objects only. */
-function valueAt(document: Document, components: readonly string[]): unknown {
-  let value: unknown = document
-  for (const component of components) {
-    value = isPlainObject(value) && Object.hasOwn(value, component) ? value[component] : undefined
-  }
-  return value
 }

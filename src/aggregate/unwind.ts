@@ -3,6 +3,7 @@ import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { checkKeys, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
+import { ownValueAt } from './field-path.ts'
 import { withValueAt } from './set-path.ts'
 
 export function compileUnwind(spec: unknown, place: StagePlace): (document: Document) => readonly Document[] {
@@ -21,7 +22,7 @@ export function compileUnwind(spec: unknown, place: StagePlace): (document: Docu
     indexPath === undefined ? document : withValueAt(document, indexPath, index, undefined)
 
   return (document) => {
-    const value = valueAt(document, components)
+    const value = ownValueAt(document, components)
     if (Array.isArray(value) && value.length > 0) {
       return value.map((element: unknown, i) =>
         withIndex(withValueAt(document, components, element ?? null, undefined), i)
@@ -33,14 +34,4 @@ export function compileUnwind(spec: unknown, place: StagePlace): (document: Docu
     const kept = Array.isArray(value) ? withValueAt(document, components, undefined, undefined) : document
     return [withIndex(kept, null)]
   }
-}
-
-/** Through objects only: an array on the way has no such field. */
-function valueAt(document: Document, components: readonly string[]): unknown {
-  let value: unknown = document
-  for (const component of components) {
-    if (!isPlainObject(value) || !Object.hasOwn(value, component)) return undefined
-    value = value[component]
-  }
-  return value
 }

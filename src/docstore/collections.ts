@@ -11,13 +11,14 @@ import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { CollectionOpener, checkOptions } from './collection-opener.ts'
 import { commitFailed, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
-import { IndexStore } from './indexes/index-store.ts'
+import { Leftovers } from './leftovers.ts'
 import { OpenCollection } from './open-collection.ts'
 import { prepareIndexes } from './open-index.ts'
 import type { CollectionOptions, OpenOptions, Store, StoreName } from './options.ts'
-import { Catalog, type CatalogEntry, type Clearing } from './store/catalog.ts'
+import type { Catalog, CatalogEntry } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
-import { type OpenedStore, openStore } from './store/open-store.ts'
+import { openCatalog } from './store/open-catalog.ts'
+import type { OpenedStore } from './store/open-store.ts'
 import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
 
 export class Collections {
@@ -25,6 +26,7 @@ export class Collections {
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
   readonly #feeds: ChangeFeeds
+  readonly #leftovers: Leftovers
   readonly #isReadOnly: boolean
   /** Open ones as they are; those being opened or dropped as promises. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
@@ -43,6 +45,7 @@ export class Collections {
     this.#catalog = catalog
     this.#opener = opener
     this.#feeds = feeds
+    this.#leftovers = new Leftovers(opened.store, catalog, (number) => opener.store(number))
     this.#isReadOnly = isReadOnly
   }
 
@@ -54,7 +57,7 @@ export class Collections {
       const feeds = new ChangeFeeds()
       const opener = new CollectionOpener(opened, catalog, options, index, feeds)
       const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true)
-      await collections.#finishDrops()
+      if (options.readOnly !== true) await collections.#leftovers.deleteAll()
       if (options.readOnly !== true) await prepareIndexes(index)
       return collections
     } catch (error) {
@@ -153,7 +156,7 @@ export class Collections {
     await this.#closed(name, async () => {
       await this.#catalog.drop(name)
       this.#feeds.dropped(name)
-      await this.#deleteRecords(entry.number)
+      await this.#leftovers.deleteOf(entry.number)
       return undefined
     })
     return true
@@ -210,10 +213,10 @@ export class Collections {
       if (refusal !== undefined) throw refusal
     } catch (error) {
       // Where installing it has failed the store may hold it all the same: the next open knows which of the two is to be deleted.
-      if (!isInstalling) await this.#deleteRecords(entry.number).catch(ignore)
+      if (!isInstalling) await this.#leftovers.deleteOf(entry.number).catch(ignore)
       throw error
     }
-    if (before !== undefined) await this.#deleteRecords(before.number)
+    if (before !== undefined) await this.#leftovers.deleteOf(before.number)
   }
 
   /** Runs what changes a collection while it is closed; whoever asks for it meanwhile gets what the task gives. */
@@ -255,28 +258,6 @@ export class Collections {
     )
     this.#open.set(name, opening)
     return opening
-  }
-
-  async #finishDrops(): Promise<void> {
-    if (this.#isReadOnly) return
-    for (const number of this.#catalog.dropped()) await this.#deleteRecords(number)
-    await this.#finishClearings(() => true)
-  }
-
-  /** Deletes what is left of declared indexes that were dropped, or whose building was interrupted. */
-  async #finishClearings(isWanted: (clearing: Clearing) => boolean): Promise<void> {
-    for (const clearing of this.#catalog.clearings()) {
-      if (!isWanted(clearing)) continue
-      const store = new IndexStore(this.#opened.store, clearing.number)
-      await store.clear(store.area(clearing.id))
-      await this.#catalog.finishClearing(clearing)
-    }
-  }
-
-  async #deleteRecords(number: number): Promise<void> {
-    await this.#finishClearings((clearing) => clearing.number === number)
-    await this.#opener.store(number).clear()
-    await this.#catalog.finishDrop(number)
   }
 
   async #close(): Promise<void> {
@@ -323,21 +304,3 @@ function assertSameIndexes(name: string, filled: CatalogEntry, now: CatalogEntry
 
 /** Whoever waits for it, or is told of another error, has it. */
 function ignore(): void {}
-
-/** The store and what it says it holds: opened with filters where a collection has no index but them. */
-async function openCatalog(
-  location: string | Store,
-  options: OpenOptions
-): Promise<{ readonly opened: OpenedStore; readonly catalog: Catalog }> {
-  const opened = await openStore(location, options)
-  try {
-    const catalog = await Catalog.open(opened.store)
-    const isMissing = opened.filters === undefined && opened.couldHaveFilters && options.lsm?.values === undefined
-    if (!isMissing || !catalog.hasIndex('embedded')) return { opened, catalog }
-  } catch (error) {
-    await opened.close()
-    throw error
-  }
-  await opened.close()
-  return openCatalog(location, withFilters(options))
-}

@@ -1,0 +1,42 @@
+/**
+ * What is left of collections that were dropped or replaced, and of declared indexes that were, or whose building was interrupted:
+ * the catalog tells of it, before anything of it is deleted and until all is.
+ */
+import { IndexStore } from './indexes/index-store.ts'
+import type { Store } from './options.ts'
+import type { Catalog, Clearing } from './store/catalog.ts'
+import type { CollectionStore } from './store/collection-store.ts'
+
+export class Leftovers {
+  readonly #store: Store
+  readonly #catalog: Catalog
+  readonly #storeOf: (number: number) => Pick<CollectionStore, 'clear'>
+
+  constructor(store: Store, catalog: Catalog, storeOf: (number: number) => Pick<CollectionStore, 'clear'>) {
+    this.#store = store
+    this.#catalog = catalog
+    this.#storeOf = storeOf
+  }
+
+  /** When a database is opened: of whatever was not deleted to its end. */
+  async deleteAll(): Promise<void> {
+    for (const number of this.#catalog.dropped()) await this.deleteOf(number)
+    await this.#clear(() => true)
+  }
+
+  /** Of one collection, with its declared indexes. */
+  async deleteOf(number: number): Promise<void> {
+    await this.#clear((clearing) => clearing.number === number)
+    await this.#storeOf(number).clear()
+    await this.#catalog.finishDrop(number)
+  }
+
+  async #clear(isWanted: (clearing: Clearing) => boolean): Promise<void> {
+    for (const clearing of this.#catalog.clearings()) {
+      if (!isWanted(clearing)) continue
+      const store = new IndexStore(this.#store, clearing.number)
+      await store.clear(store.area(clearing.id))
+      await this.#catalog.finishClearing(clearing)
+    }
+  }
+}

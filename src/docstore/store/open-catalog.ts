@@ -1,0 +1,23 @@
+/** Opens a store and its catalog, which tells how the store has to be opened. */
+import type { OpenOptions, Store } from '../options.ts'
+import { Catalog } from './catalog.ts'
+import { withFilters } from './lsm-store.ts'
+import { type OpenedStore, openStore } from './open-store.ts'
+
+/** The store and what it says it holds: opened with filters where a collection has no index but them. */
+export async function openCatalog(
+  location: string | Store,
+  options: OpenOptions
+): Promise<{ readonly opened: OpenedStore; readonly catalog: Catalog }> {
+  const opened = await openStore(location, options)
+  try {
+    const catalog = await Catalog.open(opened.store)
+    const isMissing = opened.filters === undefined && opened.couldHaveFilters && options.lsm?.values === undefined
+    if (!isMissing || !catalog.hasIndex('embedded')) return { opened, catalog }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+  await opened.close()
+  return openCatalog(location, withFilters(options))
+}
