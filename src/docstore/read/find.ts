@@ -80,6 +80,7 @@ export async function compiledFor(
   compile: () => CompiledFind
 ): Promise<readonly [find: CompiledFind, collection: OpenCollection | undefined]> {
   const opening = readable()
+  if (!(opening instanceof Promise)) return [compile(), opening]
   const compiling = new Promise<CompiledFind>((resolve) => resolve(compile()))
   return Promise.all([compiling, opening])
 }
