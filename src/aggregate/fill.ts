@@ -9,7 +9,7 @@
 import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import type { CompiledSort } from '../query/sort.ts'
-import { checkKeys, objectOf, pathOf } from './arguments.ts'
+import { checkDisjoint, checkKeys, objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
@@ -87,7 +87,9 @@ export function compileFill(spec: unknown, place: StagePlace, expressions: Expre
   const sort = compileSortBy(fill.sortBy, place)
   const values: (Target & { readonly value: Expression })[] = []
   const fields: (Target & { readonly method: Method })[] = []
-  for (const [path, how] of Object.entries(outputOf(fill.output, place))) {
+  const output = outputOf(fill.output, place)
+  checkDisjoint(Object.keys(output), place)
+  for (const [path, how] of Object.entries(output)) {
     const components = pathOf(path, place)
     const target: Target = { components, current: compileFieldPath(path) }
     const [key, ...others] = isPlainObject(how) ? Object.keys(how) : []

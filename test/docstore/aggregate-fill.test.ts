@@ -148,6 +148,7 @@ test('what is malformed is told before anything is read', () => {
     [
       [{ $fill: 'v' }, 'BadValue', /takes an object, not string/],
       [{ $fill: {} }, 'BadValue', /an empty one/],
+      [{ $fill: { output: { a: { value: 1 }, 'a.b': { value: 2 } } } }, 'BadValue', /'a' and 'a\.b' conflict/],
       [{ $fill: { sortBy: { a: 1 } } }, 'BadValue', /output must be an object, not undefined/],
       [{ $fill: { output: {} } }, 'BadValue', /output must be an object, not an empty one/],
       [{ $fill: { output, by: 1 } }, 'FailedToParse', /no option 'by'/],
