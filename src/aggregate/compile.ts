@@ -11,7 +11,7 @@ import { Counter, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
 import { compileDocuments } from './documents.ts'
 import { type StagePlace, stageError, told } from './errors.ts'
-import { copyOf, type Expressions } from './expression.ts'
+import type { Expressions } from './expression.ts'
 import { compileFill } from './fill.ts'
 import { compileLookup, compileUnion, type InnerPipelines } from './foreign.ts'
 import { compileGraphLookup } from './graph-lookup.ts'
@@ -64,7 +64,7 @@ function compileFilters(
   expressions: Expressions
 ): Pick<LeadingRead, 'compiledFilter' | 'narrowed'> {
   if (filter === undefined) return { compiledFilter: undefined, narrowed: undefined }
-  const implied = expressions.impliedBy(copyOf(filter, place))
+  const implied = expressions.impliedBy(filter, place)
   if (implied === undefined) return { compiledFilter: compileMatch(filter, place, expressions), narrowed: undefined }
   const narrow = compileNarrowing(filter, place, expressions)
   const narrowed = (): CompiledFilter | undefined => {
@@ -166,12 +166,12 @@ function compileStage(
     case '$unionWith':
       return { place, kind: 'union', from: compileUnion(spec, place, expressions, inner) }
     default: {
-      const copy = copyOf(objectOf(spec, place), place) as Document
+      const windows = objectOf(spec, place)
       let begin: (() => Collector) | undefined
       // Few pipelines have windows: what they take is loaded with the operators.
       expressions.require(place, async (compiler) => {
         const { compileWindows, WindowFields } = await import('./windows/stage.ts')
-        const windowing = compileWindows(copy, place, compiler)
+        const windowing = compileWindows(windows, place, compiler)
         begin = () => new WindowFields(windowing)
       })
       return { place, kind: 'collect', begin: () => (begin as () => Collector)() }

@@ -97,10 +97,12 @@ export class Expressions {
   }
 
   /** What the `$expr`s of a filter imply by variables that have other values at each evaluation; undefined when they have none. */
-  impliedBy(filter: unknown): (() => Document | undefined) | undefined {
+  impliedBy(filter: unknown, place: Place): (() => Document | undefined) | undefined {
     const names = new Set([...this.#names].filter((name) => !this.#constants.has(name)))
+    if (names.size === 0) return undefined
+    const copy = copyOf(filter, place)
     let isAsked = false
-    impliedByFilter(filter, (name) => {
+    impliedByFilter(copy, (name) => {
       if (names.has(name)) isAsked = true
       return this.#constants.get(name)
     })
@@ -108,7 +110,7 @@ export class Expressions {
     // To be missing is to be null for what is implied.
     const value = (name: string): unknown =>
       names.has(name) ? (this.variables[name] ?? null) : this.#constants.get(name)
-    return () => impliedByFilter(filter, value)
+    return () => impliedByFilter(copy, value)
   }
 
   async #load(): Promise<void> {

@@ -9,7 +9,7 @@ import { describeType } from '../query/errors.ts'
 import { type Accumulator, accumulatorClass } from './accumulators.ts'
 import { checkKeys, fieldName, objectOf } from './arguments.ts'
 import { describePlace, evaluationError, type StagePlace, stageError } from './errors.ts'
-import { copyOf, type Expressions } from './expression.ts'
+import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
 import { type GroupKey, groupKey } from './group-key.ts'
 import type { GroupAccumulator } from './operators/group-accumulators.ts'
@@ -184,7 +184,7 @@ function compileField(name: string, spec: unknown, place: StagePlace, expression
     throw stageError('FailedToParse', place, `'${name}' has one accumulator, got ${operator} and ${others[0]}`)
   }
   const Class = accumulatorClass(operator)
-  const argument = copyOf(spec[operator], place)
+  const argument = spec[operator]
   if (Array.isArray(argument)) {
     throw stageError('FailedToParse', place, `${operator} of '${name}' takes one expression, not an array of them`)
   }
@@ -225,7 +225,7 @@ function checkBoundaries(boundaries: unknown, place: StagePlace): readonly unkno
   if (!Array.isArray(boundaries) || boundaries.length < 2) {
     throw stageError('BadValue', place, 'boundaries must be an array of at least two values')
   }
-  const bounds = copyOf(boundaries, place) as readonly unknown[]
+  const bounds = boundaries as readonly unknown[]
   for (let i = 1; i < bounds.length; i++) {
     if (compareValues(bounds[i - 1], bounds[i]) >= 0) throw stageError('BadValue', place, 'boundaries must ascend')
   }

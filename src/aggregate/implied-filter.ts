@@ -34,7 +34,7 @@ const flipped: Readonly<Record<string, string>> = { $gt: '$lt', $gte: '$lte', $l
  * @param constant of a variable, by its name without `$$`; undefined where it is not known yet
  * @returns undefined when nothing is implied
  * @example
- * impliedFilter({ $and: [{ $eq: ['$lang', 'en'] }, { $gt: ['$retweets', '$likes'] }] }, () => undefined) // { lang: 'en' }
+ * impliedFilter({ $and: [{ $eq: ['$lang', 'en'] }, { $gt: ['$retweets', '$likes'] }] }, () => undefined) // { lang: { $eq: 'en' } }
  */
 export function impliedFilter(expression: unknown, constant: (name: string) => unknown): Document | undefined {
   return impliedBy(expression, (operand) => constantOf(operand, constant))

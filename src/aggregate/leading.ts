@@ -30,17 +30,18 @@ interface Draft {
   places: StagePlace[]
 }
 
+/** A read of all documents. */
+export const wholeRead = {
+  sort: undefined,
+  skip: 0,
+  limit: Number.POSITIVE_INFINITY,
+  projection: undefined,
+  count: undefined,
+  tally: undefined
+} as const
+
 export function splitLeading(stages: readonly ParsedStage[]): Split {
-  const draft: Draft = {
-    filters: [],
-    sort: undefined,
-    skip: 0,
-    limit: Number.POSITIVE_INFINITY,
-    projection: undefined,
-    count: undefined,
-    tally: undefined,
-    places: []
-  }
+  const draft: Draft = { ...wholeRead, filters: [], places: [] }
   let rest = stages
   for (const stage of stages) {
     if (draft.count !== undefined || draft.tally !== undefined || !take(draft, stage)) break

@@ -127,7 +127,11 @@ export class Collection<T extends object = Document> {
    * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
    */
   find(filter: Filter = {}, options: FindOptions = {}): FindCursor<T> {
-    return this.#find('find', filter, options)
+    const readable: Readable = () => {
+      assertOptions('find', options)
+      return this.#readable()
+    }
+    return new FindCursor<T>(readable, filter, options)
   }
 
   /** The first match; null when there is none. */
@@ -350,15 +354,6 @@ export class Collection<T extends object = Document> {
 
   #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
     return this.#collections.write(this.collectionName, use)
-  }
-
-  /** @param call tells errors of options */
-  #find(call: string, filter: Filter, options: FindOptions): FindCursor<T> {
-    const readable: Readable = () => {
-      assertOptions(call, options)
-      return this.#readable()
-    }
-    return new FindCursor<T>(readable, filter, options)
   }
 
   async #updateUpTo(

@@ -57,8 +57,10 @@ export class Collections {
       const feeds = new ChangeFeeds()
       const opener = new CollectionOpener(opened, catalog, options, index, feeds)
       const collections = new Collections(opened, catalog, opener, feeds, options.readOnly === true)
-      if (options.readOnly !== true) await collections.#leftovers.deleteAll()
-      if (options.readOnly !== true) await prepareIndexes(index)
+      if (options.readOnly !== true) {
+        await collections.#leftovers.deleteAll()
+        await prepareIndexes(index)
+      }
       return collections
     } catch (error) {
       await opened.close()

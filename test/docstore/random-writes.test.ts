@@ -7,9 +7,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Document, open } from '../../src/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
-import { adversarial, documents, filters, plain, testSeed } from '../support/arbitraries.ts'
+import { adversarial, documents, plain, testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 import { scratchPath } from './scratch.ts'
+import { askableFilters } from './value-cases.ts'
 
 const seed = testSeed()
 const random = randomFrom(seed)
@@ -55,14 +56,7 @@ for (const [name, profile, rounds] of [
     let db = await open(location, options)
     /** Version by `_id`. */
     const model = new Map<number, number>()
-    const questions = sample(filters(profile), 400).filter((filter) => {
-      try {
-        compileFilter(filter)
-        return true
-      } catch {
-        return false
-      }
-    }) as Document[]
+    const questions = askableFilters(profile, 400, below(2 ** 31))
     let nextId = 0
     for (let round = 0; round < rounds; round++) {
       for (const document of sample(documents(profile), 150)) {

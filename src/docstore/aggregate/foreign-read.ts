@@ -1,4 +1,5 @@
 /** What stages that look into another collection have in common: which values they look for, and the read that finds them. */
+import { wholeRead } from '../../aggregate/leading.ts'
 import type { LeadingRead } from '../../aggregate/stage.ts'
 import { splitPath } from '../../model/path.ts'
 import type { Document } from '../../model/types.ts'
@@ -24,16 +25,5 @@ export function valuesAt(field: string): (document: Document) => readonly unknow
 
 /** All documents that match. */
 export function readOf(compiledFilter: CompiledFilter): LeadingRead {
-  return {
-    filter: undefined,
-    compiledFilter,
-    narrowed: undefined,
-    sort: undefined,
-    skip: 0,
-    limit: Number.POSITIVE_INFINITY,
-    projection: undefined,
-    count: undefined,
-    tally: undefined,
-    places: []
-  }
+  return { ...wholeRead, filter: undefined, compiledFilter, narrowed: undefined, places: [] }
 }
