@@ -4,6 +4,7 @@ import { describeType } from '../query/errors.ts'
 import { checkKeys, pathOf } from './arguments.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import { ownValueAt } from './field-path.ts'
+import { withNestedField } from './nested-field.ts'
 import { withValueAt } from './set-path.ts'
 
 export function compileUnwind(spec: unknown, place: StagePlace): (document: Document) => readonly Document[] {
@@ -19,7 +20,7 @@ export function compileUnwind(spec: unknown, place: StagePlace): (document: Docu
   const components = pathOf(path.slice(1), place)
   const indexPath = includeArrayIndex === undefined ? undefined : pathOf(includeArrayIndex, place)
   const withIndex = (document: Document, index: number | null): Document =>
-    indexPath === undefined ? document : withValueAt(document, indexPath, index, undefined)
+    indexPath === undefined ? document : withNestedField(document, indexPath, index)
 
   return (document) => {
     const value = ownValueAt(document, components)

@@ -129,6 +129,15 @@ const cases: readonly Case[] = [
     ]
   },
   {
+    title: '$unwind tells positions below an object, which whatever else is there gives way to',
+    pipeline: [
+      { $match: { _id: 2 } },
+      { $project: { items: 1, at: [{ x: 1 }] } },
+      { $unwind: { path: '$items', includeArrayIndex: 'at.i' } }
+    ],
+    gives: [{ _id: 2, items: 'pen', at: { i: 0 } }]
+  },
+  {
     title: '$project computes, keeps and renames',
     pipeline: [
       { $match: { _id: 5 } },

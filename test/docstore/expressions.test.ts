@@ -292,6 +292,12 @@ test('a projection that fails is told of before anything is written', () =>
     const nested = { projection: { user: { 'langs.$': 1 } }, returnDocument: 'after' } as const
     await rejects(db.findOneAndUpdate({ _id: 0, 'user.langs': 'en' }, { $set: { w: 1 } }, nested), 'BadValue')
     assert.equal(await db.get(0), before)
+    const upserting = { ...dividing, upsert: true, returnDocument: 'after' } as const
+    const none = { _id: 'none', spent: 0 }
+    const count = await db.countDocuments()
+    await rejects(db.findOneAndUpdate(none, { $set: { w: 1 } }, upserting), 'BadValue')
+    await rejects(db.findOneAndReplace({ w: 'none' }, { spent: 0 }, upserting), 'BadValue')
+    assert.is(await db.countDocuments(), count)
     assert.equal(await db.findOneAndDelete({ _id: 37 }, { projection: { _id: 1 } }), { _id: 37 })
   }))
 

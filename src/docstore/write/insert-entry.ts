@@ -52,7 +52,11 @@ function entryOf(document: Entry['document'], id: unknown, ids: ReversibleIds | 
   return { document, id, key }
 }
 
-function withId(document: Document, ids: ReversibleIds | undefined, { nextId }: IdCounter): Document {
+/**
+ * The document as it will be stored, with the `_id` that it will have: the caller's gets it, too.
+ * @throws PetalError BadValue
+ */
+export function withId(document: Document, ids: ReversibleIds | undefined, { nextId }: IdCounter): Document {
   try {
     if (ids === undefined) ensureId(document)
     else countId(document, nextId ?? ids.header.from)

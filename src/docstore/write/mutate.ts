@@ -52,9 +52,9 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     if (matched > 0 || request.upsertSeed === undefined) {
       return { matched, modified, upsertedId: null, hasUpserted: false, returned }
     }
-    const inserted = request.change(request.upsertSeed(), { isInsert: true, now })
+    const inserted = collection.writer.identified(request.change(request.upsertSeed(), { isInsert: true, now }))
+    returned = request.returns?.(undefined, inserted)
     const [upsertedId] = await collection.writer.insertAlone([inserted])
-    returned = request.returns?.(undefined, storedForm(inserted))
     return { matched, modified, upsertedId, hasUpserted: true, returned }
   })
 }

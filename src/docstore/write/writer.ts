@@ -21,7 +21,7 @@ import { commitFailed, duplicateKey, notOpen, type WriteError, writeError } from
 import type { CollectionStore } from '../store/collection-store.ts'
 import { type Commit, isFull } from './commit.ts'
 import type { Committer } from './committer.ts'
-import { assertSameId, type Entry, loadEntries, prepareEntry } from './insert-entry.ts'
+import { assertSameId, type Entry, loadEntries, prepareEntry, withId } from './insert-entry.ts'
 import { type Inserted, InsertGroups } from './insert-groups.ts'
 import { KnownIds } from './known-ids.ts'
 import type { PendingIds } from './pending-ids.ts'
@@ -96,6 +96,11 @@ export class Writer {
   /** Runs a task that reads and writes, with no other write under way. */
   exclusive<T>(task: () => Promise<T>): Promise<T> {
     return this.#enqueue(() => this.#alone(task))
+  }
+
+  /** The document as insertAlone() would store it. REQUIRES: inside an exclusive task. @throws PetalError BadValue */
+  identified(document: Document): Document {
+    return withId(document, this.#store.ids, this.#committer)
   }
 
   /**
