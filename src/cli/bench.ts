@@ -121,6 +121,7 @@ async function importLines(path: string, location: string, signal: AbortSignal):
   {
     await using db = await open(location, { errorIfExists: true })
     await db.importLines(source.chunks(), {
+      sourceBytes: source.contentBytes,
       signal,
       onProgress: ({ insertedCount }) => {
         documents = insertedCount

@@ -92,6 +92,7 @@ async function importAll(
   try {
     await collection.importLines(input.lines(), {
       ...options,
+      sourceBytes: source.contentBytes,
       signal,
       onSkipped: skip,
       onProgress: ({ insertedCount }) => {

@@ -2,7 +2,7 @@
  * Where an import reads from: a file or standard input, gzip-compressed or not, as its first bytes say.
  */
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { PetalError } from '../model/errors.ts'
 import { FileError } from './errors.ts'
@@ -12,18 +12,29 @@ import { gunzip, isGzip } from './gzip.ts'
 const chunkBytes = 256 * 1024
 const magicBytes = 3
 
+/** As stored, and decompressed. */
+interface SourceSizes {
+  readonly total: number | undefined
+  readonly content: number | undefined
+}
+
+const unknownSizes: SourceSizes = { total: undefined, content: undefined }
+
 export class Source {
   /** For messages. */
   readonly name: string
   /** Size of the file as stored; undefined when there is no telling. */
   readonly totalBytes: number | undefined
+  /** Size of what chunks() give; undefined when there is no telling. */
+  readonly contentBytes: number | undefined
   readonly #input: Readable
   readonly #signal: AbortSignal
   #bytesRead = 0
 
-  private constructor(name: string, totalBytes: number | undefined, input: Readable, signal: AbortSignal) {
+  private constructor(name: string, sizes: SourceSizes, input: Readable, signal: AbortSignal) {
     this.name = name
-    this.totalBytes = totalBytes
+    this.totalBytes = sizes.total
+    this.contentBytes = sizes.content
     this.#input = input
     this.#signal = signal
   }
@@ -34,13 +45,14 @@ export class Source {
    * @throws PetalError for a file that cannot be read
    */
   static async open(path: string, signal: AbortSignal): Promise<Source> {
-    if (path === '-') return new Source('stdin', undefined, process.stdin, signal)
+    if (path === '-') return new Source('stdin', unknownSizes, process.stdin, signal)
     try {
       const entry = await stat(path)
       if (entry.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+      const sizes = entry.isFile() ? await sizesOf(path, entry.size) : unknownSizes
       const input = createReadStream(path, { highWaterMark: chunkBytes })
       await new Promise((resolve, reject) => input.once('open', resolve).once('error', reject))
-      return new Source(path, entry.isFile() ? entry.size : undefined, input, signal)
+      return new Source(path, sizes, input, signal)
     } catch (error) {
       throw new FileError('read', path, error)
     }
@@ -116,4 +128,14 @@ async function* prepend(first: Uint8Array, rest: AsyncIterable<Uint8Array>): Asy
 function refuseUtf16(name: string, bytes: Uint8Array): void {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (isUtf16) throw new PetalError('FailedToParse', `${name} is UTF-16; convert it to UTF-8 first`)
+}
+
+async function sizesOf(path: string, total: number): Promise<SourceSizes> {
+  const file = await open(path)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(magicBytes), 0, magicBytes, 0)
+    return { total, content: isGzip(buffer) ? undefined : total }
+  } finally {
+    await file.close()
+  }
 }

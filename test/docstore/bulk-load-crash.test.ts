@@ -13,6 +13,7 @@ import {
   bytesOf,
   openCounted,
   smallSegments,
+  streamOf,
   tweet,
   tweetLines,
   unitLines
@@ -80,7 +81,7 @@ test('after kill -9 the first lines are there, at least as many as were told, an
 test('what a crash leaves right after the last unit is counted once, however often it is opened', async () => {
   await using opened = await openCounted()
   const count = 6 * unitLines
-  await opened.db.importLines([bytesOf(tweetLines(0, count))], { threads: 2 })
+  await opened.db.importLines(streamOf([bytesOf(tweetLines(0, count))]), { threads: 2 })
   assert.is(opened.ingestedTables, 6 * 3)
   const copyOf = (location: string): string => {
     const copy = scratchPath()
@@ -109,7 +110,7 @@ test('what a crash leaves right after the last unit is counted once, however oft
 test('a backup right after a unit, and one in the middle of the next, hold whole units', async () => {
   await using opened = await openCounted()
   const copies: Promise<{ readonly told: number; readonly copy: string }>[] = []
-  await opened.db.importLines([bytesOf(tweetLines(0, 8 * unitLines))], {
+  await opened.db.importLines(streamOf([bytesOf(tweetLines(0, 8 * unitLines))]), {
     threads: 2,
     onProgress: ({ insertedCount: told }) => {
       const copy = scratchPath()

@@ -3,7 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type OpenOptions, open } from '../../src/index.ts'
-import { assertSound, bytesOf, openCounted, questions, smallSegments, tweetLines, unitLines } from './load-cases.ts'
+import {
+  assertSound,
+  bytesOf,
+  openCounted,
+  questions,
+  smallSegments,
+  streamOf,
+  tweetLines,
+  unitLines
+} from './load-cases.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const lines = bytesOf(
@@ -72,7 +81,7 @@ test('a collection beside the one that is loaded keeps what is its own', async (
   const { db } = opened
   const beside = db.collection('beside')
   let isImporting = true
-  const importing = db.importLines([bytesOf(tweetLines(0, 12 * unitLines))], { threads: 2 }).finally(() => {
+  const importing = db.importLines(streamOf([bytesOf(tweetLines(0, 12 * unitLines))]), { threads: 2 }).finally(() => {
     isImporting = false
   })
   let count = 0
@@ -96,17 +105,21 @@ test('an index opened without its segment size is loaded by its own', async () =
   await first.db.importLines([bytesOf(tweetLines(0, 100))])
   await first[Symbol.asyncDispose]()
   await using opened = await openCounted(location, { index: {} })
-  await opened.db.importLines([bytesOf(tweetLines(100, 6 * unitLines))], { threads: 2 })
+  await opened.db.importLines(streamOf([bytesOf(tweetLines(100, 6 * unitLines))]), { threads: 2 })
   assert.is(opened.ingestedTables, 5 * 3)
   assert.is((await opened.db.index.stats()).segments, 6)
   await assertSound(opened.db)
 })
 
-test('a number of threads that is none is refused', async () => {
+test('a number of threads, or of bytes, that is none is refused', async () => {
   await using db = await open('unused', { store: 'memory' })
   for (const threads of [-1, 1.5, 'x', 65, Number.NaN, null] as unknown as number[]) {
     const { details } = await rejects(db.importLines([bytesOf('{"_id":1}\n')], { threads }), 'BadValue')
     assert.is(details.option, 'threads')
+  }
+  for (const sourceBytes of [-1, 1.5, 'x', Number.NaN, null] as unknown as number[]) {
+    const { details } = await rejects(db.importLines([bytesOf('{"_id":1}\n')], { sourceBytes }), 'BadValue')
+    assert.is(details.option, 'sourceBytes')
   }
   assert.is(await db.countDocuments(), 0)
 })

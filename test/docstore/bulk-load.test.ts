@@ -24,16 +24,19 @@ interface How {
   readonly strict: boolean
   readonly batch: number
   readonly meanBytes: number
+  /** What is told of the bytes of the source, as a share of them. */
+  readonly toldShare?: number | undefined
 }
 
 async function importFile(db: Database, { bytes }: RandomFile, how: How): Promise<Outcome> {
   const skipped: [number, string][] = []
   let told: ImportResult | undefined
-  const { threads, strict, batch, meanBytes } = how
+  const { threads, strict, batch, meanBytes, toldShare } = how
   const options = {
     threads,
     strict,
     batch,
+    sourceBytes: toldShare && Math.floor(toldShare * bytes.length),
     onSkipped: ({ line, message }: BadLine) => skipped.push([line, message]),
     onProgress: (progress: ImportResult) => {
       told = progress
@@ -116,7 +119,8 @@ for (let run = 0; run < runs; run++) {
     threads: 1 + below(3),
     strict: random() < 0.25,
     batch: pick([1000, 1000, 50, 300]),
-    meanBytes: pick([100, 5000, 65_536, 1_000_000])
+    meanBytes: pick([100, 5000, 65_536, 1_000_000]),
+    toldShare: pick([undefined, 1, 1, 0.3, 3])
   }
   const kind = file.isUsual ? 'usual' : 'odd'
   test(`${run}: ${kind} lines, as with no threads (${JSON.stringify({ ...how, before, deleted })})`, async () => {

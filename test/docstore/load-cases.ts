@@ -56,6 +56,11 @@ export function tweetLines(from: number, to: number): string {
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
+/** A source of which nobody knows how long it is: its units are as large as segments. */
+export async function* streamOf<T>(list: Iterable<T>): AsyncGenerator<T> {
+  yield* list
+}
+
 export const questions: readonly Document[] = [
   {},
   { lang: 'de' },

@@ -174,7 +174,10 @@ test('documents that have to be taken apart go the ordinary way where there are 
   ] as const) {
     await using opened = await openCounted()
     const { db } = opened
-    const list = tweets(units(6)).map((document, i) => (i % every === 0 ? { ...document, value: value(i) } : document))
+    // The last that are collected are fewer than it takes to see that they are many: they are no half of a unit, either.
+    const list = tweets(units(6) + 50).map((document, i) =>
+      i % every === 0 ? { ...document, value: value(i) } : document
+    )
     await db.insertMany(list, { threads: 2 })
     assert.is(opened.ingestedTables > 0, isLoaded, `one in ${every}, ${typeof value(1)}`)
     assert.equal(await db.find({}).toArray(), list)

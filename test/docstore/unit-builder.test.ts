@@ -57,7 +57,7 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
     return scanStaged.apply(this, given)
   }
   try {
-    const unit = { kind, bytes, length: text.length }
+    const unit = { kind, bytes, length: text.length, lines: count }
     const built = await buildUnit({ plan, unit, firstOrdinal: 0, firstNumber, numbers }, fileSystem)
     assert.is(built?.documents, count)
   } finally {

@@ -42,6 +42,36 @@ test('units, one behind the other and then the rest, are the bytes that came, ho
   }
 })
 
+test('however many lines are aimed at while they come, a unit ends where a line does', () => {
+  for (let run = 0; run < 100; run++) {
+    const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))))
+    const collector = new UnitCollector('line', 1 + below(20), mebibyte, mebibyte)
+    const parts: Buffer[] = []
+    for (let at = 0; at < text.length; ) {
+      let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
+      at += chunk.length
+      while (chunk.length > 0) {
+        chunk = collector.take(chunk)
+        if (below(2) === 0) collector.aim(1 + below(20))
+        if (!collector.isFull) continue
+        const { bytes, length, lines } = collector.unit()
+        const part = Buffer.from(new Uint8Array(bytes, 0, length))
+        assert.is(part.filter((byte) => byte === 0x0a).length, lines)
+        assert.is(part.at(-1), 0x0a, `seed ${seed}, run ${run}`)
+        parts.push(part)
+        giveUnitMemory(bytes)
+      }
+    }
+    const begun = collector.cut()
+    const { bytes, length, lines } = collector.unit()
+    const last = Buffer.from(new Uint8Array(bytes, 0, length))
+    assert.is(last.filter((byte) => byte === 0x0a).length, lines)
+    assert.ok(length === 0 || last.at(-1) === 0x0a)
+    assert.ok(Buffer.concat([...parts, last, begun]).equals(text), `seed ${seed}, run ${run}`)
+    if (length > 0) giveUnitMemory(bytes)
+  }
+})
+
 /** Bytes that were taken when it says that lines are too long; undefined when it never does. */
 function overAfter(collector: UnitCollector, pieces: Iterable<Buffer>): number | undefined {
   let taken = 0

@@ -1,7 +1,7 @@
 /**
  * A long import in parallel: from where a segment ends, threads build whole ones, which are made visible one after the other.
  *
- * Lines, or records of documents, are collected into units of as many as a segment has documents; each goes to a thread, with
+ * Lines, or records of documents, are collected into units of about as many as a segment has documents; each goes to a thread, with
  * ordinals of its own. What cannot be taken as it was built is inserted the ordinary way, line by line, and so is everything behind
  * it, for a while: documents stand in the order of their lines.
  *
@@ -22,6 +22,7 @@ import { LoadTurn } from './load-turn.ts'
 import { type BuiltUnit, type LineKind, type LoadPlan, type LoadReply, type LoadUnit, numbersFor } from './load-unit.ts'
 import { UnitCollector } from './unit-collector.ts'
 import { giveUnitMemory } from './unit-memory.ts'
+import { UnitSizes } from './unit-sizes.ts'
 
 /** Lines that are much longer take their time byte by byte, and more memory than they are worth. */
 const maxUnitBytes = 128 << 20
@@ -53,6 +54,7 @@ export class BulkLoad {
   /** How many units may be built at a time. */
   readonly #threads: number
   readonly #collector: UnitCollector
+  readonly #sizes: UnitSizes
   /** In the order of their lines. */
   readonly #underWay: UnitUnderWay[] = []
   /** Memory of lines that are inserted ordinarily. */
@@ -79,6 +81,7 @@ export class BulkLoad {
     this.#threads = threads
     this.#turn = new LoadTurn(segments.segmentDocuments)
     this.#collector = new UnitCollector(kind, segments.segmentDocuments, maxUnitBytes, maxLineBytes)
+    this.#sizes = new UnitSizes(segments.segmentDocuments, threads)
   }
 
   /** undefined where nothing can be built elsewhere: the store, the index or the collection are not made for it. */
@@ -99,8 +102,11 @@ export class BulkLoad {
     return this.#turn.isDue
   }
 
-  /** Called when it is due, and all before is committed. From then on, if it succeeds, lines go to take() or put(). */
-  tryToBegin(): boolean {
+  /**
+   * Called when it is due, and all before is committed. From then on, if it succeeds, lines go to take() or put().
+   * @param recordsLeft to come, where it is known
+   */
+  tryToBegin(recordsLeft?: number): boolean {
     const room = this.#collection.index.bulk?.room
     if (!this.#turn.begins(room ?? 0)) return false
     this.#takeBackMemory()
@@ -109,15 +115,22 @@ export class BulkLoad {
       this.#giveUp()
       this.#turn.begins(0)
     }
+    this.#sizes.begin(recordsLeft)
+    this.#collector.aim(this.#sizes.next)
     this.#begun = performance.now()
     return this.isCollecting
   }
 
-  /** Takes bytes that begin with a line. @returns what is to be inserted the ordinary way: isCollecting is false then */
-  async take(chunk: Uint8Array): Promise<Uint8Array> {
+  /**
+   * Takes bytes that begin with a line.
+   * @param left bytes to come behind these, where it is known
+   * @returns what is to be inserted the ordinary way: isCollecting is false then
+   */
+  async take(chunk: Uint8Array, left?: number): Promise<Uint8Array> {
     let rest = chunk
     while (rest.length > 0 && this.isCollecting) {
       rest = this.#collector.take(rest)
+      if (left !== undefined) this.#measure(rest.length + left)
       const slice = breathe(this.#sliceStart)
       this.#sliceStart = slice instanceof Promise ? await slice : slice
       await this.advance()
@@ -160,17 +173,27 @@ export class BulkLoad {
     return declared.isEmpty && !committer.isWatched
   }
 
+  /** From the lines of a unit so far, how many are to come. @param left bytes behind them */
+  #measure(left: number): void {
+    const { ended, endedAt, length } = this.#collector
+    if (ended === 0) return
+    this.#sizes.expect(Math.ceil(((length + left) * ended) / endedAt))
+    this.#collector.aim(this.#sizes.next)
+  }
+
   async #send(): Promise<void> {
     const [first] = this.#underWay
     // Its thread builds the next unit while it is published.
     if (first !== undefined && this.#underWay.length === this.#threads) await first.reply
-    const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.lines) : undefined
+    const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.ended) : undefined
     if (firstOrdinal === undefined) {
       await this.leave()
       return
     }
     this.#ingest ??= await this.#collection.store.beginIngest!()
     const unit = this.#collector.unit()
+    this.#sizes.taken(unit.lines)
+    this.#collector.aim(this.#sizes.next)
     this.#begun = performance.now()
     const ingest = this.#ingest
     const numbers = numbersFor(unit.length)
@@ -196,7 +219,7 @@ export class BulkLoad {
     const { built } = await reply
     if (built !== undefined && (await this.#publish(firstOrdinal, built))) {
       giveUnitMemory(unit.bytes)
-      this.#host.published(this.#collector.lines, built.documents)
+      this.#host.published(unit.lines, built.documents)
       this.#turn.published()
       return
     }
@@ -225,6 +248,14 @@ export class BulkLoad {
       if (!isKept) await this.#discard(built)
       throw error
     }
+  }
+
+  /** Nothing more will come: what has come is imported, by threads as long as it is worth it. */
+  async end(): Promise<void> {
+    const unfinished = this.#collector.cut()
+    if (this.isCollecting && this.#collector.ended >= this.#sizes.fewest) await this.#send()
+    await this.leave()
+    if (unfinished.length > 0) await this.#host.insertOrdinarily(unfinished)
   }
 
   /** What has come so far is imported now: no more is known to come soon, or to be of use in units. */

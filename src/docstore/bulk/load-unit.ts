@@ -29,6 +29,8 @@ export interface LoadUnit {
   readonly bytes: SharedArrayBuffer
   /** Of the bytes in use; the last one ends a line. */
   readonly length: number
+  /** Blank ones among them. */
+  readonly lines: number
 }
 
 export interface LoadRequest {

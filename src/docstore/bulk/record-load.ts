@@ -50,10 +50,10 @@ export class RecordLoad {
   }
 
   /** As BulkLoad.tryToBegin(). */
-  tryToBegin(): boolean {
+  tryToBegin(left: number | undefined): boolean {
     this.#taken = 0
     this.#flat = 0
-    return this.bulk.tryToBegin()
+    return this.bulk.tryToBegin(left)
   }
 
   /**

@@ -17,7 +17,7 @@ const empty = Buffer.from(new SharedArrayBuffer(0))
 
 export class UnitCollector {
   /** Of a unit. */
-  readonly lines: number
+  #lines: number
   readonly #kind: LineKind
   readonly #maxBytes: number
   readonly #maxLineBytes: number
@@ -35,14 +35,35 @@ export class UnitCollector {
    */
   constructor(kind: LineKind, lines: number, maxBytes: number, maxLineBytes: number) {
     this.#kind = kind
-    this.lines = lines
+    this.#lines = lines
     this.#maxBytes = maxBytes
     this.#maxLineBytes = maxLineBytes
   }
 
   /** A unit has as many lines as it should. */
   get isFull(): boolean {
-    return this.#ended === this.lines
+    return this.#ended >= this.#lines
+  }
+
+  /** A unit is to have so many lines, as far as it has no more yet: all of one that has begun will be in it. */
+  aim(lines: number): void {
+    const isOneBegun = this.#length > this.#endedAt
+    this.#lines = Math.max(lines, isOneBegun ? this.#ended + 1 : 1)
+  }
+
+  /** Lines that have ended. */
+  get ended(): number {
+    return this.#ended
+  }
+
+  /** Bytes of these. */
+  get endedAt(): number {
+    return this.#endedAt
+  }
+
+  /** Of what was collected. */
+  get length(): number {
+    return this.#length
   }
 
   /** It has not, and its lines are too long for a unit, or one of them for an import; or there is no memory for it. */
@@ -58,7 +79,7 @@ export class UnitCollector {
     if (!this.#hasRoom) return chunk
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, maxTakenBytes))
     let end = 0
-    while (this.#ended < this.lines) {
+    while (this.#ended < this.#lines) {
       const feed = bytes.indexOf(lineFeed, end)
       if (feed < 0) {
         end = bytes.length
@@ -68,7 +89,7 @@ export class UnitCollector {
       this.#ended++
       this.#endedAt = this.#length + end
     }
-    this.#bytes.set(bytes.subarray(0, end), this.#length)
+    copyShared(bytes.subarray(0, end), this.#bytes, this.#length)
     this.#length += end
     return chunk.subarray(end)
   }
@@ -89,9 +110,17 @@ export class UnitCollector {
     return true
   }
 
+  /** Takes the bytes behind the last whole line back. */
+  cut(): Uint8Array {
+    const bytes = Uint8Array.from(this.#bytes.subarray(this.#endedAt, this.#length))
+    this.#length = this.#endedAt
+    return bytes
+  }
+
   /** What was collected, be it full or not; the next bytes begin another unit. */
   unit(): LoadUnit {
-    const unit = { kind: this.#kind, bytes: this.#bytes.buffer as SharedArrayBuffer, length: this.#length }
+    const bytes = this.#bytes.buffer as SharedArrayBuffer
+    const unit = { kind: this.#kind, bytes, length: this.#length, lines: this.#ended }
     this.#bytes = empty
     this.#length = 0
     this.#ended = 0

@@ -22,7 +22,7 @@ export async function importLines(
   options: ImportOptions
 ): Promise<ImportResult> {
   const { signal } = options
-  const lineImport = new LineImport(collection, options)
+  const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytesOf(source))
   try {
     try {
       for await (const chunk of patiently(source, lineImport)) {
@@ -49,8 +49,12 @@ class LineImport {
   readonly #run: ImportRun
   readonly #splitter = new LineSplitter(maxLineBytes)
   readonly #load: BulkLoad | undefined
+  /** Bytes still to come, where it is known. */
+  #bytesLeft: number | undefined
 
-  constructor(collection: OpenCollection, options: ImportOptions) {
+  /** @param bytes of the source, where it is known */
+  constructor(collection: OpenCollection, options: ImportOptions, bytes: number | undefined) {
+    this.#bytesLeft = bytes
     const { threads = defaultThreads() } = options
     this.#run = new ImportRun(collection, options)
     const host: LoadHost = {
@@ -74,10 +78,11 @@ class LineImport {
 
   async take(chunk: Uint8Array): Promise<void> {
     const load = this.#load
+    const left = this.#leftAfter(chunk)
     let rest = chunk
     while (rest.length > 0) {
       if (load?.isCollecting) {
-        rest = await load.take(rest)
+        rest = await load.take(rest, left)
         continue
       }
       // What one thread has not done with when the next segment begins, several do.
@@ -95,7 +100,8 @@ class LineImport {
 
   /** Imports what is left. @param isWhole the last line is one, though no line feed ends it */
   async finish(isWhole: boolean): Promise<ImportResult> {
-    await this.pause()
+    if (this.#load?.isCollecting) await this.#load.end()
+    await this.#run.finish()
     if (isWhole) await this.#run.takeAll(this.#splitter.end())
     return this.#run.finish()
   }
@@ -104,9 +110,21 @@ class LineImport {
     await this.#load?.close(!this.hasFailed)
   }
 
+  /** A source that has more bytes than it was said to have is one of which nobody knows. */
+  #leftAfter({ length }: Uint8Array): number | undefined {
+    if (this.#bytesLeft !== undefined) this.#bytesLeft = this.#bytesLeft < length ? undefined : this.#bytesLeft - length
+    return this.#bytesLeft
+  }
+
   async #insertOrdinarily(bytes: Uint8Array): Promise<void> {
     await this.#run.takeAll(this.#splitter.push(bytes))
   }
+}
+
+/** Of a list, whose chunks are all there. */
+function bytesOf(source: LineSource): number | undefined {
+  if (!Array.isArray(source)) return undefined
+  return source.reduce((sum: number, chunk: unknown) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
 }
 
 /** @throws PetalError BadValue */
@@ -117,13 +135,18 @@ function assertBytes(chunk: unknown): void {
 
 /** @throws PetalError BadValue */
 export function checkImport(source: unknown, options: ImportOptions): void {
-  const { batch } = options
+  const { batch, sourceBytes } = options
   const isSource =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
   if (!isSource) throw new PetalError('BadValue', `importLines takes an iterable of bytes, got ${typeof source}`)
   if (batch !== undefined && !(Number.isSafeInteger(batch) && batch > 0)) {
     throw new PetalError('BadValue', `batch must be a whole number above 0, got ${String(batch)}`, {
       details: { option: 'batch' }
+    })
+  }
+  if (sourceBytes !== undefined && !(Number.isSafeInteger(sourceBytes) && sourceBytes >= 0)) {
+    throw new PetalError('BadValue', `sourceBytes must be a whole number, got ${String(sourceBytes)}`, {
+      details: { option: 'sourceBytes' }
     })
   }
   checkThreads(options)

@@ -24,6 +24,11 @@ export interface ImportOptions extends ThreadsOption {
   readonly strict?: boolean
   /** Documents written together. Default 1,000. */
   readonly batch?: number
+  /**
+   * Bytes of the source, where they are known and it is not an array, whose are: what comes is divided the more evenly among
+   * threads. Nothing else depends on it.
+   */
+  readonly sourceBytes?: number | undefined
   /** Ends the import with an AbortedError; what was imported stays. */
   readonly signal?: AbortSignal
   /** Told of every line that is skipped. */

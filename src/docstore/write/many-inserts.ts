@@ -86,7 +86,7 @@ export class ManyInserts {
   /** Inserts what is left. @throws BulkWriteError when documents were refused */
   async finish(): Promise<InsertManyResult> {
     if (!this.#isOver) {
-      await this.pause()
+      if (this.isWaiting) await this.#load?.bulk.end()
       await this.#flush()
     }
     await this.#underWay
@@ -128,8 +128,12 @@ export class ManyInserts {
   /** Only a whole unit is worth a thread's while; how many are to come may be told by how many have. */
   get #mayLoad(): boolean {
     if (this.#load === null || (this.#load !== undefined && !this.#load.bulk.isDue)) return false
-    const expected = this.#count === undefined ? this.#taken : this.#count - this.#taken
-    return expected >= this.#unitDocuments
+    return (this.#left ?? this.#taken) >= this.#unitDocuments
+  }
+
+  /** Documents that were not taken yet, where it is known. */
+  get #left(): number | undefined {
+    return this.#count === undefined ? undefined : this.#count - this.#taken
   }
 
   async #tryToLoad(document: Document): Promise<boolean> {
@@ -145,7 +149,7 @@ export class ManyInserts {
       this.#load = RecordLoad.for(this.#collection, host, this.#options.threads) ?? null
     }
     const load = this.#load
-    if (load?.bulk.isDue && load.tryToBegin()) return this.#collect(load, document)
+    if (load?.bulk.isDue && load.tryToBegin(this.#left)) return this.#collect(load, document)
     return this.#takeOrdinarily(document)
   }
 

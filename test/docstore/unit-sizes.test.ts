@@ -1,0 +1,141 @@
+/** However many lines are to come, units are about equal, none larger than a segment or less than half of one. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { UnitSizes } from '../../src/docstore/bulk/unit-sizes.ts'
+import { type Database, open } from '../../src/index.ts'
+import type { IndexStats } from '../../src/sharded-bloom/document-index.ts'
+import { testSeed } from '../support/arbitraries.ts'
+import { randomFrom } from '../support/random.ts'
+import {
+  assertHasFirst,
+  assertSound,
+  bytesOf,
+  smallSegments,
+  streamOf,
+  tweet,
+  tweetLines,
+  unitLines
+} from './load-cases.ts'
+import { scratchPath } from './scratch.ts'
+
+const seed = testSeed()
+const random = randomFrom(seed)
+const below = (limit: number): number => Math.floor(random() * limit)
+const most = 1000
+
+/** Lines of each unit, where those that are left are known exactly, and then what is left. */
+function divided(lines: number, threads: number): { readonly units: number[]; readonly rest: number } {
+  const sizes = new UnitSizes(most, threads)
+  sizes.begin(lines)
+  const units: number[] = []
+  for (let left = lines; ; ) {
+    const unit = Math.min(sizes.next, left)
+    if (unit === left && left < sizes.fewest) return { units, rest: left }
+    units.push(unit)
+    left -= unit
+    sizes.taken(unit)
+  }
+}
+
+test('a known number of lines is divided evenly, in as few rounds as can be', () => {
+  for (let run = 0; run < 500; run++) {
+    const threads = 1 + below(5)
+    const lines = below(20 * most)
+    const { units, rest } = divided(lines, threads)
+    const shown = `seed ${seed}: ${lines} lines, ${threads} threads: ${units.join(' ')}`
+    assert.is(
+      units.reduce((sum, unit) => sum + unit, rest),
+      lines,
+      shown
+    )
+    assert.ok(units.every((unit) => unit <= most && unit >= most / 2) && rest < most / 2, shown)
+    if (lines < most / 2) continue
+    assert.is(rest, 0, shown)
+    assert.ok(Math.max(...units) - Math.min(...units) <= units.length, shown)
+    assert.is(Math.ceil(units.length / threads), Math.ceil(lines / (threads * most)), shown)
+  }
+})
+
+test('where nobody knows how many are to come, or more come than were expected, units are as large as segments', () => {
+  const sizes = new UnitSizes(most, 2)
+  sizes.begin(undefined)
+  assert.is(sizes.next, most)
+  sizes.taken(most)
+  assert.is(sizes.next, most)
+  sizes.expect(2400)
+  assert.is(sizes.next, 600)
+  for (let unit = 0; unit < 3; unit++) sizes.taken(600)
+  assert.is(sizes.next, most)
+  sizes.expect(5000)
+  for (let unit = 0; unit < 3; unit++) {
+    assert.is(sizes.next, most)
+    sizes.taken(most)
+  }
+  sizes.begin(700)
+  assert.is(sizes.next, most)
+  sizes.begin(1200)
+  assert.is(sizes.next, 600)
+  sizes.expect(10)
+  assert.is(sizes.next, most / 2)
+})
+
+async function segmentsOf(db: Database): Promise<readonly number[]> {
+  const { parameters = [] } = (await db.index.stats()) as Partial<IndexStats>
+  return parameters.map(({ documents }) => documents)
+}
+
+const sources: Readonly<Record<string, (db: Database, count: number) => Promise<unknown>>> = {
+  'a list of chunks': (db, count) => db.importLines([...chunksOf(bytesOf(tweetLines(0, count)))], { threads: 2 }),
+  'a stream whose size is told': (db, count) => {
+    const bytes = bytesOf(tweetLines(0, count))
+    return db.importLines(streamOf(chunksOf(bytes)), { threads: 2, sourceBytes: bytes.length })
+  },
+  'a list of objects': (db, count) => db.insertMany(tweets(count), { threads: 2 }),
+  'a stream of bytes': (db, count) => db.importLines(streamOf(chunksOf(bytesOf(tweetLines(0, count)))), { threads: 2 }),
+  'a stream of objects': (db, count) => db.insertMany(streamOf(tweets(count)), { threads: 2 })
+}
+
+const tweets = (count: number) => Array.from({ length: count }, (_, i) => tweet(i, i))
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 10_000) yield bytes.subarray(at, at + 10_000)
+}
+
+for (const [name, insert] of Object.entries(sources)) {
+  test(`${name}: the last unit is no small one`, async () => {
+    const count = 5 * unitLines + unitLines / 2 + below(unitLines / 2)
+    await using db = await open(scratchPath(), smallSegments)
+    await insert(db, count)
+    await assertHasFirst(db, count)
+    const segments = await segmentsOf(db)
+    const shown = `seed ${seed}: ${segments.join(' ')}`
+    assert.is(
+      segments.reduce((sum, documents) => sum + documents, 0),
+      count,
+      shown
+    )
+    if (name.startsWith('a stream of')) {
+      assert.equal(segments.slice(0, 5), Array(5).fill(unitLines), shown)
+    } else {
+      // Two threads have the same to do, be it in three rounds or, where lines seemed to be more, in four.
+      assert.ok(segments.length === 6 || segments.length === 8, shown)
+      assert.ok(Math.max(...segments) - Math.min(...segments) < unitLines / 10, shown)
+    }
+    await assertSound(db)
+  })
+}
+
+test('what is told of a source that is not so changes how its lines are divided, and nothing else', async () => {
+  const count = 4 * unitLines + 100
+  const bytes = bytesOf(tweetLines(0, count).trimEnd())
+  for (const share of [0, 0.01, 0.5, 0.99, 1.01, 2, 1000]) {
+    await using db = await open(scratchPath(), smallSegments)
+    const sourceBytes = Math.floor(share * bytes.length)
+    const { insertedCount } = await db.importLines(streamOf(chunksOf(bytes)), { threads: 2, sourceBytes })
+    assert.is(insertedCount, count)
+    await assertHasFirst(db, count)
+    await assertSound(db)
+  }
+})
+
+test.run()
