@@ -5,6 +5,7 @@ import { type LineKind, numbersFor } from '../../src/docstore/bulk/load-unit.ts'
 import { buildUnit } from '../../src/docstore/bulk/unit-builder.ts'
 import { JsonRecord } from '../../src/docstore/documents/json-record.ts'
 import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+import { EarlierChoices } from '../../src/sharded-bloom/bulk/earlier-choices.ts'
 import { ByteIngest } from '../../src/sharded-bloom/byte-scan/byte-ingest.ts'
 import { Scanner } from '../../src/sharded-bloom/byte-scan/scanner.ts'
 import { checkTuning } from '../../src/sharded-bloom/tune/tuning.ts'
@@ -58,7 +59,11 @@ async function workOf(line: (i: number) => string, kind: LineKind = 'line'): Pro
   }
   try {
     const unit = { kind, bytes, length: text.length, lines: count }
-    const built = await buildUnit({ plan, unit, firstOrdinal: 0, firstNumber, numbers }, fileSystem)
+    const built = await buildUnit(
+      { plan, unit, firstOrdinal: 0, firstNumber, numbers },
+      fileSystem,
+      new EarlierChoices()
+    )
     assert.is(built?.documents, count)
   } finally {
     Object.assign(JsonRecord.prototype, { parse })

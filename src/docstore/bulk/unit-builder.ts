@@ -13,6 +13,7 @@ import { PetalError } from '../../model/errors.ts'
 import { wrappedMarkByte } from '../../model/record-marks.ts'
 import type { Document } from '../../model/types.ts'
 import { BulkSegments } from '../../sharded-bloom/bulk/bulk-segments.ts'
+import type { EarlierChoices } from '../../sharded-bloom/bulk/earlier-choices.ts'
 import { IndexedRecords } from '../documents/indexed-records.ts'
 import { JsonRecord } from '../documents/json-record.ts'
 import { markBytesOf } from '../documents/record.ts'
@@ -31,15 +32,20 @@ const maxRunBytes = 128 << 10
 const noCounter = { nextId: undefined }
 
 /**
+ * @param earlier units of the thread; this one is among them afterwards
  * @returns undefined where the lines have to be imported one by one
  * @throws LEVEL_IO_ERROR
  */
-export async function buildUnit(request: LoadRequest, fileSystem: FileSystem): Promise<BuiltUnit | undefined> {
+export async function buildUnit(
+  request: LoadRequest,
+  fileSystem: FileSystem,
+  earlier: EarlierChoices
+): Promise<BuiltUnit | undefined> {
   const bytes = Buffer.from(request.unit.bytes, 0, request.unit.length)
   if (request.unit.kind === 'line' && !isUtf8(bytes)) return undefined
   const lines = new UnitLines(bytes, request.unit.kind, request.firstOrdinal)
   if (lines.count === 0 || lines.isOneTooLong) return undefined
-  const building = await UnitBuilding.begin(request, lines, fileSystem)
+  const building = await UnitBuilding.begin(request, lines, fileSystem, earlier)
   try {
     const built = (await building.addAll()) ? await building.finish() : undefined
     if (built === undefined) await building.discard()
@@ -76,12 +82,18 @@ class UnitBuilding {
     this.#ids = new IdKeys(lines.count)
   }
 
-  static async begin(request: LoadRequest, lines: UnitLines, fileSystem: FileSystem): Promise<UnitBuilding> {
+  static async begin(
+    request: LoadRequest,
+    lines: UnitLines,
+    fileSystem: FileSystem,
+    earlier: EarlierChoices
+  ): Promise<UnitBuilding> {
     const tables = new UnitTables(request, fileSystem)
     const segments = await BulkSegments.create(
       request.plan.segments,
       (from, to) => lines.stored(from, to),
-      (record) => tables.putIndexRecord(record)
+      (record) => tables.putIndexRecord(record),
+      earlier
     )
     return new UnitBuilding(request, lines, tables, segments)
   }

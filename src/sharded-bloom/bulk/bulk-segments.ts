@@ -21,7 +21,9 @@ import { geometryOf } from '../segment/geometry.ts'
 import { RowCache } from '../segment/row-cache.ts'
 import { encodeSegmentRecord } from '../segment/segment-record.ts'
 import type { StoredDocument } from '../stored-source.ts'
+import type { ChoiceKeeper } from '../tune/earlier-choice.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
+import type { EarlierChoices } from './earlier-choices.ts'
 
 /** Where the documents come from, as often as they are asked for: samples are taken of those that are still to come. */
 export type StoredDocuments = (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
@@ -32,18 +34,23 @@ export class BulkSegments {
   readonly #store: IndexStore
   readonly #built: BuiltSegment[] = []
 
-  private constructor(parts: IndexParts, readStored: StoredDocuments, store: IndexStore) {
+  private constructor(parts: IndexParts, readStored: StoredDocuments, store: IndexStore, keeper: ChoiceKeeper) {
     this.#parts = parts
     this.#store = store
-    this.#builder = new SegmentBuilder({ ...parts.building, readStored }, undefined)
+    this.#builder = new SegmentBuilder({ ...parts.building, readStored }, undefined, keeper)
   }
 
-  /** @param write takes the records, which are passing: what it keeps it has to copy */
+  /**
+   * @param write takes the records, which are passing: what it keeps it has to copy
+   * @param earlier of the same thread: parameters are not chosen anew where those of its last segment fit
+   */
   static async create(
-    { seedLo, seedHi, segmentDocuments, tuning }: SegmentPlan,
+    plan: SegmentPlan,
     readStored: StoredDocuments,
-    write: (record: IndexWrite) => void
+    write: (record: IndexWrite) => void,
+    earlier: EarlierChoices
   ): Promise<BulkSegments> {
+    const { seedLo, seedHi, segmentDocuments, tuning } = plan
     const memory = rowMemory()
     const store = new CheckedStore(new Written(write))
     const context = {
@@ -58,7 +65,7 @@ export class BulkSegments {
       onDamage: () => {}
     }
     const parts = new IndexParts(context, await loadHasher('murmur'), { seedLo, seedHi })
-    return new BulkSegments(parts, readStored, store)
+    return new BulkSegments(parts, readStored, store, earlier.of(plan))
   }
 
   /** True when the next document can be added: otherwise begin() comes first. */

@@ -3,7 +3,7 @@
  * the scanner reads them, and the ordinal of each position.
  */
 import { throwIfAborted } from '../../model/errors.ts'
-import { breathe, nextTurn } from '../../model/time-slice.ts'
+import { breathe, nextTurn, runInSlices } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { ByteIngest } from '../byte-scan/byte-ingest.ts'
 import type { JsonForm, Told } from '../byte-scan/json-form.ts'
@@ -20,6 +20,7 @@ import type { SealedContext } from '../segment/sealed-segment.ts'
 import type { Segment, SegmentParameters } from '../segment/segment.ts'
 import type { SegmentRecord } from '../segment/segment-record.ts'
 import type { StoredDocument } from '../stored-source.ts'
+import { type ChoiceKeeper, fittingParametersSteps } from '../tune/earlier-choice.ts'
 import { Sampler } from '../tune/sampler.ts'
 import {
   chooseParametersInSlices,
@@ -44,25 +45,35 @@ export interface SegmentBuilding {
 /** Documents of a sample, taken in runs that are spread over the segment. */
 const sampleRuns = 16
 const documentsPerRun = 256
+/** Of a sample that only tells whether what was chosen before fits. */
+const documentsPerCheck = 32
 const minSample = 256
+/** Documents of a segment whose parameters serve others. */
+const minKept = 16_384
 /** Documents over which the density of the rows is watched. */
 const densityWindow = 1024
 
 export class SegmentBuilder {
   readonly #building: SegmentBuilding
   readonly #previous: Segment | undefined
+  readonly #keeper: ChoiceKeeper | undefined
   readonly #byteIngest: ByteIngest | undefined
   readonly #ingest: StoredIngest
   #segment: OpenSegment | undefined
+  #parameters: SegmentParameters | undefined
   #firstOrdinal = 0
   #offsets = new Uint32Array(0)
   #isClosed = false
   #windowStart = { documents: 0, hashedPairs: 0 }
 
-  /** @param previous whose parameters serve where there is no sufficient sample, and whose columns are kept */
-  constructor(building: SegmentBuilding, previous: Segment | undefined) {
+  /**
+   * @param previous whose parameters serve where there is no sufficient sample, and whose columns are kept
+   * @param keeper of a choice that serves where it fits; without it all segments' parameters are chosen for their own documents
+   */
+  constructor(building: SegmentBuilding, previous: Segment | undefined, keeper?: ChoiceKeeper) {
     this.#building = building
     this.#previous = previous
+    this.#keeper = keeper
     const { scannerSeed } = building
     this.#byteIngest = scannerSeed && new ByteIngest(scannerSeed)
     this.#ingest = new StoredIngest(building.flatten, this.#byteIngest)
@@ -96,13 +107,13 @@ export class SegmentBuilder {
     const { geometry, createOpen } = this.#building
     const { segmentDocuments } = geometry
     const end = left <= segmentDocuments ? to : next + Math.floor((to - next) * (segmentDocuments / left))
-    let sampler = await this.#sample(next, end, Math.min(left, segmentDocuments), signal)
-    // Spread runs miss documents that stand close together: those that come next do as well.
-    if (sampler.size < minSample) sampler = await this.#sample(next, to, 1, signal)
-    const parameters = await this.#parametersOf(sampler)
-    sampler.close()
+    const documents = Math.min(left, segmentDocuments)
+    const parameters =
+      (await this.#fittingParameters(next, end, documents, signal)) ??
+      (await this.#chosenParameters(next, end, to, documents, signal))
     await nextTurn()
     this.#segment = createOpen(firstOrdinal, parameters)
+    this.#parameters = parameters
     this.#firstOrdinal = firstOrdinal
     this.#offsets = new Uint32Array(segmentDocuments)
     this.#isClosed = false
@@ -153,6 +164,7 @@ export class SegmentBuilder {
   /** Writes what was built under the number, its first ordinal unless told otherwise, and is ready to begin again. */
   async seal(store: IndexStore, number = this.#firstOrdinal): Promise<{ record: SegmentRecord; offsets: Uint32Array }> {
     const segment = this.#segment!
+    this.#keep(segment)
     const record = await sealSegment(segment, store, this.#building.sealed.memory, 0, number)
     const offsets = this.#offsets.slice(0, segment.documents)
     this.#segment = undefined
@@ -182,6 +194,48 @@ export class SegmentBuilder {
     this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
   }
 
+  /** For segments to come; a small one tells too little. What a choice is measured by stays: documents change little by little. */
+  #keep({ documents, hashedPairs }: OpenSegment): void {
+    const parameters = this.#parameters
+    if (this.#keeper === undefined || parameters === undefined || documents < minKept) return
+    const { choice } = this.#keeper
+    const isSame = choice?.parameters.privatePairs === parameters.privatePairs
+    this.#keeper.choice = { parameters, hashedPairs: isSame ? choice.hashedPairs : hashedPairs / documents }
+  }
+
+  /** Those that the keeper has, if they fit. */
+  async #fittingParameters(
+    from: number,
+    to: number,
+    documents: number,
+    signal: AbortSignal | undefined
+  ): Promise<SegmentParameters | undefined> {
+    const choice = this.#keeper?.choice
+    if (choice === undefined) return undefined
+    const sampler = await this.#sample(from, to, documents, documentsPerCheck, signal)
+    try {
+      if (sampler.size < minSample) return undefined
+      return await runInSlices(fittingParametersSteps(sampler, choice, this.#building.tuning()))
+    } finally {
+      sampler.close()
+    }
+  }
+
+  async #chosenParameters(
+    from: number,
+    end: number,
+    to: number,
+    documents: number,
+    signal: AbortSignal | undefined
+  ): Promise<SegmentParameters> {
+    let sampler = await this.#sample(from, end, documents, documentsPerRun, signal)
+    // Spread runs miss documents that stand close together: those that come next do as well.
+    if (sampler.size < minSample) sampler = await this.#sample(from, to, 1, documentsPerRun, signal)
+    const parameters = await this.#parametersOf(sampler)
+    sampler.close()
+    return parameters
+  }
+
   async #parametersOf(sampler: Sampler): Promise<SegmentParameters> {
     const { geometry, tuning } = this.#building
     const previous = this.#previous
@@ -192,9 +246,15 @@ export class SegmentBuilder {
   }
 
   /** Its documents go into a segment of general parameters, which is thrown away. */
-  async #sample(from: number, to: number, documents: number, signal: AbortSignal | undefined): Promise<Sampler> {
-    const runs = documents <= sampleRuns * documentsPerRun ? 1 : sampleRuns
-    const perRun = (sampleRuns * documentsPerRun) / runs
+  async #sample(
+    from: number,
+    to: number,
+    documents: number,
+    documentsOfRun: number,
+    signal: AbortSignal | undefined
+  ): Promise<Sampler> {
+    const runs = documents <= sampleRuns * documentsOfRun ? 1 : sampleRuns
+    const perRun = (sampleRuns * documentsOfRun) / runs
     const sampler = new Sampler()
     const { createOpen, tuning, readStored } = this.#building
     const sampled = createOpen(from, initialParameters(tuning()))

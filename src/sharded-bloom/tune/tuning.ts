@@ -187,7 +187,7 @@ export function chooseFingerprintBits(pairsPerDocument: number): number {
   return Math.min(maxFingerprintBits, Math.max(minFingerprintBits, bits))
 }
 
-function meanOf(counts: ArrayLike<number>): number {
+export function meanOf(counts: ArrayLike<number>): number {
   let sum = 0
   for (let i = 0; i < counts.length; i++) sum += counts[i]!
   return sum / Math.max(1, counts.length)

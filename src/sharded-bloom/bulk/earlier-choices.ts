@@ -1,0 +1,16 @@
+/** The last choice of parameters of a thread that builds segments: it serves those that follow in the same index. */
+import type { ChoiceKeeper, EarlierChoice } from '../tune/earlier-choice.ts'
+import type { SegmentPlan } from './bulk-plan.ts'
+
+export class EarlierChoices {
+  #plan = ''
+  readonly #keeper: { choice: EarlierChoice | undefined } = { choice: undefined }
+
+  /** Of the index, if it was the last one; what another chose is forgotten. */
+  of(plan: SegmentPlan): ChoiceKeeper {
+    const text = JSON.stringify(plan)
+    if (text !== this.#plan) this.#keeper.choice = undefined
+    this.#plan = text
+    return this.#keeper
+  }
+}
