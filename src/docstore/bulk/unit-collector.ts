@@ -112,7 +112,7 @@ export class UnitCollector {
 
   /** Takes the bytes behind the last whole line back. */
   cut(): Uint8Array {
-    const bytes = Uint8Array.from(this.#bytes.subarray(this.#endedAt, this.#length))
+    const bytes = new Uint8Array(this.#bytes.subarray(this.#endedAt, this.#length))
     this.#length = this.#endedAt
     return bytes
   }

@@ -99,7 +99,7 @@ export const loads = [
   ),
   mutant(
     'documents that were collected for a unit are left out where it is not filled',
-    edit(many, '      await this.pause()\n      await this.#flush()', '      await this.#flush()'),
+    edit(many, '      if (this.isWaiting) await this.#load?.bulk.end()\n', ''),
     'docstore/many-inserts-ends'
   ),
   mutant(
@@ -145,7 +145,7 @@ export const loads = [
   ),
   mutant(
     'short lists are collected for units',
-    edit(many, 'return expected >= this.#unitDocuments', 'return true'),
+    edit(many, 'return (this.#left ?? this.#taken) >= this.#unitDocuments', 'return true'),
     'docstore/many-inserts-ends'
   ),
   mutant(
@@ -179,5 +179,49 @@ export const loads = [
       "    if (this.form === 'extended') this.#assertOneId()\n"
     ),
     'docstore/leading-id'
+  ),
+  mutant(
+    'a unit ends in the middle of a line',
+    edit('docstore/bulk/unit-collector', 'isOneBegun ? this.#ended + 1 : 1', '1'),
+    'docstore/unit-collector'
+  ),
+  mutant(
+    'the line that a source ends in is lost behind a unit',
+    edit('docstore/bulk/bulk-load', 'await this.#host.insertOrdinarily(unfinished)', ''),
+    'docstore/unit-sizes',
+    'docstore/bulk-load'
+  ),
+  mutant(
+    'nobody is told how many are to come',
+    edit(
+      'docstore/bulk/unit-sizes',
+      '    this.#left = left\n    this.#units = undefined',
+      '    this.#units = undefined'
+    ),
+    'docstore/unit-sizes'
+  ),
+  mutant(
+    'parameters stay though a frequent value is new',
+    edit('sharded-bloom/tune/earlier-choice', 'if (!frequent.every(({ lo }) => known.has(lo))) return undefined', ''),
+    'sharded-bloom/earlier-choice'
+  ),
+  mutant(
+    'parameters stay however many hashed pairs documents have',
+    edit(
+      'sharded-bloom/tune/earlier-choice',
+      'if (mean > maxGrowth * hashedPairs || mean < maxShrinking * hashedPairs) return undefined',
+      ''
+    ),
+    'sharded-bloom/earlier-choice'
+  ),
+  mutant(
+    'parameters of one index serve another',
+    edit('sharded-bloom/bulk/earlier-choices', 'if (text !== this.#plan) this.#keeper.choice = undefined', ''),
+    'sharded-bloom/earlier-choice'
+  ),
+  mutant(
+    'a choice is measured by the segment before',
+    edit('sharded-bloom/rebuild/segment-builder', 'isSame ? choice.hashedPairs : ', ''),
+    'sharded-bloom/earlier-choice'
   )
 ]
