@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { createHasher } from '../../src/bloom/hash.ts'
 import { runSteps } from '../../src/model/time-slice.ts'
 import { type Document, Type } from '../../src/model/types.ts'
+import type { SegmentPlan } from '../../src/sharded-bloom/bulk/bulk-plan.ts'
 import { BulkSegments } from '../../src/sharded-bloom/bulk/bulk-segments.ts'
 import { EarlierChoices } from '../../src/sharded-bloom/bulk/earlier-choices.ts'
 import { Scanner } from '../../src/sharded-bloom/byte-scan/scanner.ts'
@@ -73,13 +74,13 @@ test('a field that becomes a number becomes a column', () => {
 const count = 20_000
 
 /** @returns documents that were sampled, and private pairs of the segment by path and key */
-async function built(earlier: EarlierChoices, documentAt: (i: number) => Document, seedLo = 1) {
+async function built(earlier: EarlierChoices, documentAt: (i: number) => Document, other: Partial<SegmentPlan> = {}) {
   const documents = Array.from({ length: count }, (_, i) => Buffer.from(JSON.stringify(documentAt(i))))
   const stored = (ordinal: number): StoredDocument => {
     const json = documents[ordinal]!
     return { ordinal, json, document: () => JSON.parse(json.toString()) as Document }
   }
-  const plan = { seedLo, seedHi: 2, segmentDocuments: 32_768, tuning }
+  const plan = { seedLo: 1, seedHi: 2, segmentDocuments: 32_768, tuning, ...other }
   let sampled = 0
   const { scan } = Scanner.prototype
   Scanner.prototype.scan = function (...given) {
@@ -125,8 +126,9 @@ test('a thread samples few documents of a segment that is like the one before, a
   assert.ok(isFull(other.sampled), `${other.sampled}`)
   assert.ok(Math.abs(other.hashedPairs - first.hashedPairs) < 0.1, 'what is frequent now is private')
   assert.not(isFull((await built(earlier, changed)).sampled))
-  assert.ok(isFull((await built(earlier, changed, 5)).sampled))
+  assert.ok(isFull((await built(earlier, changed, { seedLo: 5 })).sampled))
   assert.ok(isFull((await built(earlier, changed)).sampled))
+  assert.ok(isFull((await built(earlier, changed, { tuning: checkTuning({ shards: 1024 }) })).sampled))
 })
 
 test('documents that change little by little are measured by those of the first choice', async () => {
