@@ -15,26 +15,33 @@ function line(bytes: number): Buffer {
   return Buffer.concat([Buffer.alloc(bytes, 'x'), Buffer.from('\n')])
 }
 
+/** Takes the text in chunks; whoever asks for more has looked at what was taken. */
+function* taking(collector: UnitCollector, text: Buffer): Generator<void> {
+  for (let at = 0; at < text.length; ) {
+    let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
+    at += chunk.length
+    while (chunk.length > 0) {
+      chunk = collector.take(chunk)
+      yield
+    }
+  }
+}
+
 test('units, one behind the other and then the rest, are the bytes that came, however they were cut', () => {
   for (let run = 0; run < 100; run++) {
     const lines = 1 + below(20)
     const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))).concat(Buffer.from('rest')))
     const collector = new UnitCollector('line', lines, mebibyte, mebibyte)
     const parts: Buffer[] = []
-    for (let at = 0; at < text.length; ) {
-      let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
-      at += chunk.length
-      while (chunk.length > 0) {
-        chunk = collector.take(chunk)
-        if (!collector.isFull) continue
-        const { bytes, length } = collector.unit()
-        const part = Buffer.from(new Uint8Array(bytes, 0, length))
-        assert.is(part.filter((byte) => byte === 0x0a).length, lines)
-        assert.is(part.at(-1), 0x0a)
-        parts.push(part)
-        giveUnitMemory(bytes)
-      }
+    for (const _ of taking(collector, text)) {
       assert.not.ok(collector.isOver)
+      if (!collector.isFull) continue
+      const { bytes, length } = collector.unit()
+      const part = Buffer.from(new Uint8Array(bytes, 0, length))
+      assert.is(part.filter((byte) => byte === 0x0a).length, lines)
+      assert.is(part.at(-1), 0x0a)
+      parts.push(part)
+      giveUnitMemory(bytes)
     }
     const { bytes, length } = collector.unit()
     parts.push(Buffer.from(new Uint8Array(bytes, 0, length)))
@@ -47,20 +54,15 @@ test('however many lines are aimed at while they come, a unit ends where a line 
     const text = Buffer.concat(Array.from({ length: below(200) }, () => line(below(60))))
     const collector = new UnitCollector('line', 1 + below(20), mebibyte, mebibyte)
     const parts: Buffer[] = []
-    for (let at = 0; at < text.length; ) {
-      let chunk: Uint8Array = text.subarray(at, at + 1 + below(300))
-      at += chunk.length
-      while (chunk.length > 0) {
-        chunk = collector.take(chunk)
-        if (below(2) === 0) collector.aim(1 + below(20))
-        if (!collector.isFull) continue
-        const { bytes, length, lines } = collector.unit()
-        const part = Buffer.from(new Uint8Array(bytes, 0, length))
-        assert.is(part.filter((byte) => byte === 0x0a).length, lines)
-        assert.is(part.at(-1), 0x0a, `seed ${seed}, run ${run}`)
-        parts.push(part)
-        giveUnitMemory(bytes)
-      }
+    for (const _ of taking(collector, text)) {
+      if (below(2) === 0) collector.aim(1 + below(20))
+      if (!collector.isFull) continue
+      const { bytes, length, lines } = collector.unit()
+      const part = Buffer.from(new Uint8Array(bytes, 0, length))
+      assert.is(part.filter((byte) => byte === 0x0a).length, lines)
+      assert.is(part.at(-1), 0x0a, `seed ${seed}, run ${run}`)
+      parts.push(part)
+      giveUnitMemory(bytes)
     }
     const begun = collector.cut()
     const { bytes, length, lines } = collector.unit()

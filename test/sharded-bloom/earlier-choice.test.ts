@@ -73,7 +73,7 @@ test('a field that becomes a number becomes a column', () => {
 
 const count = 20_000
 
-/** @returns documents that were sampled, and private pairs of the segment by path and key */
+/** @returns how many documents were sampled, and how many hashed pairs a document of the segment has */
 async function built(earlier: EarlierChoices, documentAt: (i: number) => Document, other: Partial<SegmentPlan> = {}) {
   const documents = Array.from({ length: count }, (_, i) => Buffer.from(JSON.stringify(documentAt(i))))
   const stored = (ordinal: number): StoredDocument => {

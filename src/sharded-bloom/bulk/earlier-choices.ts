@@ -2,15 +2,15 @@
 import type { ChoiceKeeper, EarlierChoice } from '../tune/earlier-choice.ts'
 import type { SegmentPlan } from './bulk-plan.ts'
 
-export class EarlierChoices {
+export class EarlierChoices implements ChoiceKeeper {
+  choice: EarlierChoice | undefined
   #plan = ''
-  readonly #keeper: { choice: EarlierChoice | undefined } = { choice: undefined }
 
   /** Of the index, if it was the last one; what another chose is forgotten. */
   of(plan: SegmentPlan): ChoiceKeeper {
     const text = JSON.stringify(plan)
-    if (text !== this.#plan) this.#keeper.choice = undefined
+    if (text !== this.#plan) this.choice = undefined
     this.#plan = text
-    return this.#keeper
+    return this
   }
 }

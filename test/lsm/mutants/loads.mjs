@@ -216,7 +216,7 @@ export const loads = [
   ),
   mutant(
     'parameters of one index serve another',
-    edit('sharded-bloom/bulk/earlier-choices', 'if (text !== this.#plan) this.#keeper.choice = undefined', ''),
+    edit('sharded-bloom/bulk/earlier-choices', 'if (text !== this.#plan) this.choice = undefined', ''),
     'sharded-bloom/earlier-choice'
   ),
   mutant(
