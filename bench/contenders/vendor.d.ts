@@ -24,9 +24,13 @@ declare module '@seald-io/nedb' {
     limit(count: number): Cursor<T>
   }
   export default class Datastore<T> {
-    constructor()
+    constructor(options?: { readonly filename?: string })
+    loadDatabaseAsync(): Promise<void>
+    ensureIndexAsync(options: { readonly fieldName: string }): Promise<void>
     insertAsync(documents: readonly T[]): Promise<T[]>
     findAsync(filter: object): Cursor<T>
+    updateAsync(filter: object, update: object, options: object): Promise<unknown>
+    removeAsync(filter: object, options: object): Promise<number>
   }
 }
 

@@ -1,0 +1,40 @@
+/** What a store has to offer to take part in bench/single-operations.ts: one document at a time, as an application asks. */
+import type { Document } from '../../src/model/types.ts'
+
+export const singleStoreNames = ['petaldb', 'sqlite-indexed', 'sqlite', 'nedb', 'classic-level'] as const
+
+export type SingleStoreName = (typeof singleStoreNames)[number]
+
+export interface SingleStore {
+  /** Library, version, and how it is used. */
+  readonly description: string
+  /** A batch of what is there before anything is timed. */
+  load(documents: readonly Document[]): Promise<void>
+  /** After the last batch. */
+  settle?(): Promise<void>
+  /** Each of these resolves when the write would survive the process being killed. */
+  insert(document: Document): Promise<unknown>
+  get(id: number): Promise<Document | undefined>
+  /** Adds one to retweet_count and sets `seen`. */
+  update(id: number): Promise<unknown>
+  /** The same of a tweet of the user of that name at that time; undefined where the store would have to scan. */
+  updateOfUser?(name: string, at: unknown): Promise<unknown>
+  replace(document: Document): Promise<unknown>
+  remove(id: number): Promise<unknown>
+  close(): Promise<void>
+}
+
+export async function openSingleStore(name: SingleStoreName, directory: string): Promise<SingleStore> {
+  switch (name) {
+    case 'petaldb':
+      return (await import('./petaldb.ts')).openPetalDb(directory)
+    case 'sqlite':
+      return (await import('./sqlite.ts')).openSqlite(directory, false)
+    case 'sqlite-indexed':
+      return (await import('./sqlite.ts')).openSqlite(directory, true)
+    case 'nedb':
+      return (await import('./nedb.ts')).openNeDb(directory)
+    case 'classic-level':
+      return (await import('./classic-level.ts')).openLevel(directory)
+  }
+}
