@@ -29,6 +29,7 @@ export { open } from './docstore/open.ts'
 export type {
   AnyLevel,
   AutoRebuildOptions,
+  Collation,
   CollectionOptions,
   CountOptions,
   FindOneAndDeleteOptions,

@@ -48,6 +48,7 @@ function examples(): Example[] {
     ...blocksOf('docs/change-streams.md', 'database'),
     ...blocksOf('docs/expiry.md', 'database'),
     ...blocksOf('docs/exploring.md', 'database'),
+    ...blocksOf('docs/query-semantics.md', 'database'),
     ...sources.flatMap((file) => docstringsOf(file, 'database')),
     ...blocksOf('docs/lsm-level.md', 'store'),
     ...storeSources.flatMap((file) => docstringsOf(file, 'store'))

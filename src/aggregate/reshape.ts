@@ -4,6 +4,7 @@
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { compileProjection } from '../query/projection.ts'
+import type { ProjectionOptions } from '../query/projection-parse.ts'
 import { checkDisjoint, checkKeys, objectOf, pathOf } from './arguments.ts'
 import { type StagePlace, stageError, told } from './errors.ts'
 import { copyOf, type Expressions } from './expression.ts'
@@ -44,14 +45,18 @@ function compileProject(spec: unknown, place: StagePlace, expressions: Expressio
 
 /**
  * The projection of a find: as compileProjection(), beside fields that are kept others that are computed.
- * @param filter tells which element the positional `$` means
+ * @param options `filter` tells which element the positional `$` means
  * @param expressions asked for where something is computed
  * @throws PetalError as compileProjection() and Expressions.compile()
  */
-export function compileFindProjection(spec: unknown, filter: unknown, expressions: () => Expressions): Reshape {
+export function compileFindProjection(
+  spec: unknown,
+  { filter, order }: Omit<ProjectionOptions, 'compute'>,
+  expressions: () => Expressions
+): Reshape {
   const place = { stage: 'projection' }
   const compute = (expression: unknown): Expression => expressions().compile(expression, place)
-  return compileProjection(copyOf(spec, place), { filter: filter ?? {}, compute })
+  return compileProjection(copyOf(spec, place), { filter: filter ?? {}, compute, order })
 }
 
 /** True when a find's projection means the same: fields that are kept or left out, and nothing computed. */

@@ -2,7 +2,7 @@
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { printLine } from './line-writer.ts'
-import { documentOf } from './values.ts'
+import { collationOf, documentOf } from './values.ts'
 
 export const countCommand = command({
   name: 'count',
@@ -10,13 +10,18 @@ export const countCommand = command({
   positionals: '<db> [filter]',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to count in (default 'default')" },
+    collation: { type: 'string', value: 'json', help: 'how strings compare, such as {"locale": "en", "strength": 2}' },
     json: { type: 'boolean', help: 'print {"count": n}' }
   },
   async run([location = '', filter = '{}'], options) {
     const query = documentOf('the filter', filter)
+    const { collation } = options
     await using db = await openExisting(location)
     const collection = await existingCollection(db, options.collection)
-    const count = await collection.countDocuments(query)
+    const count = await collection.countDocuments(
+      query,
+      collation === undefined ? {} : { collation: collationOf(collation) }
+    )
     await printLine(options.json === true ? JSON.stringify({ count }) : String(count))
     return 0
   }

@@ -5,7 +5,7 @@ import { existingCollection, openExisting } from './database.ts'
 import { explanationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
 import { printCursor } from './print-cursor.ts'
-import { documentOf, wholeNumber } from './values.ts'
+import { collationOf, documentOf, wholeNumber } from './values.ts'
 
 export const findCommand = command({
   name: 'find',
@@ -14,6 +14,7 @@ export const findCommand = command({
   options: {
     collection: { type: 'string', value: 'name', help: "collection to search (default 'default')" },
     sort: { type: 'string', value: 'json', help: 'order, such as {"at": -1}; {"$natural": -1} is newest first' },
+    collation: { type: 'string', value: 'json', help: 'how strings compare, such as {"locale": "en", "strength": 2}' },
     limit: { type: 'string', value: 'n', help: 'at most n documents' },
     skip: { type: 'string', value: 'n', help: 'pass over the first n' },
     project: { type: 'string', value: 'json', help: 'fields to show, such as {"text": 1}' },
@@ -30,6 +31,7 @@ export const findCommand = command({
     const query = documentOf('the filter', filter)
     const findOptions: FindOptions = {
       ...(options.sort !== undefined && { sort: documentOf('--sort', options.sort) }),
+      ...(options.collation !== undefined && { collation: collationOf(options.collation) }),
       ...(options.project !== undefined && { projection: documentOf('--project', options.project) }),
       ...(options.limit !== undefined && { limit: wholeNumber('--limit', options.limit) }),
       ...(options.skip !== undefined && { skip: wholeNumber('--skip', options.skip) })

@@ -1,4 +1,5 @@
 /** Option values and arguments that are more than text: whole numbers and Extended JSON. */
+import type { Collation } from '../index.ts'
 import { PetalError } from '../model/errors.ts'
 import { parseJson } from '../model/extended-json.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../model/types.ts'
@@ -16,6 +17,11 @@ export function documentOf(name: string, text: string): Document {
   const value = jsonOf(name, text)
   if (isPlainObject(value)) return value
   throw new UsageError(`${name} must be a JSON object such as {"lang": "en"}, got ${typeNames[typeOf(value)]}`)
+}
+
+/** The library tells what is wrong with its options. @throws UsageError as documentOf() */
+export function collationOf(text: string): Collation {
+  return documentOf('--collation', text) as unknown as Collation
 }
 
 /** @throws UsageError unless the text is relaxed Extended JSON of an array of objects */

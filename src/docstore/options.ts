@@ -3,7 +3,10 @@ import type { AbstractLevel } from 'abstract-level'
 import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
 import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
+import type { Collation } from '../query/collation.ts'
 import type { IdsOption } from './ids/ids-option.ts'
+
+export type { Collation }
 
 /** Any abstract-level database whose keys and values may be bytes or text. */
 export type Store = AbstractLevel<unknown, unknown, unknown>
@@ -146,6 +149,12 @@ export interface ReadOptions {
    * index would be shorter; any other text is the name of a declared index, an object its key pattern.
    */
   readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
+  /**
+   * How strings compare in the filter, the sort, `distinct` and operators of an update; without it, by code point. Equality and ranges of
+   * strings are then a matter of reading all documents that have a string on the path: no index knows them. Expressions, as in
+   * `$expr` and in pipelines, have none.
+   */
+  readonly collation?: Collation
   /** Values that expressions, in `$expr` and in updates that are pipelines, know as `$$name`. */
   readonly let?: Readonly<Record<string, unknown>>
 }

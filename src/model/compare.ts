@@ -4,7 +4,8 @@
  * Invariants:
  * 1. Types compare before values; the order of types is that of the codes in types.ts. Missing (`undefined`) is null.
  * 2. Numbers of every kind compare by value, exactly. NaN equals itself and is the smallest number.
- * 3. Strings compare by code point, which is the order of their UTF-8 bytes; JavaScript's `<` compares UTF-16 units.
+ * 3. Strings compare by code point, which is the order of their UTF-8 bytes; JavaScript's `<` compares UTF-16 units. Who wants
+ *    another order of them, a collation's, names it: it is for values alone, names of fields compare by code point.
  * 4. Objects compare field by field in their own order: type of the value, then name, then value. `{ a: 1, b: 2 }` and
  *    `{ b: 2, a: 1 }` differ. A field that is `undefined` is not there.
  */
@@ -13,27 +14,31 @@ import { compareNumbers } from './numbers.ts'
 import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, type TypeCode, typeOf } from './types.ts'
 
+/** Negative, 0 or positive as one string sorts before, with or after another. */
+export type StringOrder = (a: string, b: string) => number
+
 /**
  * Negative, 0 or positive as `a` sorts before, with or after `b`.
+ * @param strings their order, wherever they stand in the values
  * @example
  * compareValues(2, 10n) < 0
  * compareValues('10', 9) > 0 // every string is after every number
  */
-export function compareValues(a: unknown, b: unknown): number {
+export function compareValues(a: unknown, b: unknown, strings: StringOrder = compareStrings): number {
   if (typeof a === 'number' && typeof b === 'number') return compareNumbers(a, b)
-  if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b)
+  if (typeof a === 'string' && typeof b === 'string') return strings(a, b)
   if (a === b) return 0
   const type = orderedType(a)
   const difference = type - orderedType(b)
-  return difference === 0 ? compareWithinType(type, a, b) : difference
+  return difference === 0 ? compareWithinType(type, a, b, strings) : difference
 }
 
-/** True when MongoDB calls the values equal: `compareValues(a, b) === 0`, sooner decided. */
-export function equalValues(a: unknown, b: unknown): boolean {
+/** True when MongoDB calls the values equal: `compareValues(a, b, strings) === 0`, sooner decided. */
+export function equalValues(a: unknown, b: unknown, strings?: StringOrder): boolean {
   if (a === b) return true
-  if (typeof a === 'string' && typeof b === 'string') return false
+  if (strings === undefined && typeof a === 'string' && typeof b === 'string') return false
   if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return false
-  return compareValues(a, b) === 0
+  return compareValues(a, b, strings) === 0
 }
 
 /** Negative, 0 or positive, by code point. */
@@ -66,16 +71,16 @@ function orderedType(value: unknown): TypeCode {
 }
 
 /** REQUIRES: both values are of `type`, as values of it: casts below restate that. */
-function compareWithinType(type: TypeCode, a: unknown, b: unknown): number {
+function compareWithinType(type: TypeCode, a: unknown, b: unknown, strings: StringOrder): number {
   switch (type) {
     case Type.number:
       return compareNumbers(a as Numeric, b as Numeric)
     case Type.string:
-      return compareStrings(String(a), String(b))
+      return strings(String(a), String(b))
     case Type.object:
-      return compareObjects(a as Document, b as Document)
+      return compareObjects(a as Document, b as Document, strings)
     case Type.array:
-      return compareArrays(a as readonly unknown[], b as readonly unknown[])
+      return compareArrays(a as readonly unknown[], b as readonly unknown[], strings)
     case Type.binData:
       return compareBinary(a as Uint8Array, b as Uint8Array)
     case Type.objectId:
@@ -112,7 +117,7 @@ interface CodeParts {
   readonly scope?: unknown
 }
 
-function compareObjects(a: Document, b: Document): number {
+function compareObjects(a: Document, b: Document, strings: StringOrder): number {
   const keys = presentKeys(a)
   const others = presentKeys(b)
   const length = Math.min(keys.length, others.length)
@@ -121,7 +126,7 @@ function compareObjects(a: Document, b: Document): number {
     const other = others[i] as string
     const x = a[key]
     const y = b[other]
-    const difference = orderedType(x) - orderedType(y) || compareStrings(key, other) || compareValues(x, y)
+    const difference = orderedType(x) - orderedType(y) || compareStrings(key, other) || compareValues(x, y, strings)
     if (difference !== 0) return difference
   }
   return keys.length - others.length
@@ -132,10 +137,10 @@ function presentKeys(document: Document): readonly string[] {
   return keys.some((key) => document[key] === undefined) ? keys.filter((key) => document[key] !== undefined) : keys
 }
 
-function compareArrays(a: readonly unknown[], b: readonly unknown[]): number {
+function compareArrays(a: readonly unknown[], b: readonly unknown[], strings: StringOrder): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
-    const difference = compareValues(a[i], b[i])
+    const difference = compareValues(a[i], b[i], strings)
     if (difference !== 0) return difference
   }
   return a.length - b.length

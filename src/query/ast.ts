@@ -10,6 +10,7 @@
  * 2. Derived operators are gone: `$ne` is not(equal), `$nin` is not(in), `$all` is and(equal…), `$lte: null` is
  *    equal(null), a comparison that can never hold is `never`.
  */
+import type { StringOrder } from '../model/compare.ts'
 import type { TypeCode } from '../model/types.ts'
 import type { Pattern } from './pattern.ts'
 
@@ -49,6 +50,16 @@ export type Predicate =
   | { readonly kind: 'in'; readonly values: readonly unknown[]; readonly patterns: readonly Pattern[] }
   /** The value is neither null, NaN nor a regular expression. */
   | { readonly kind: 'range'; readonly operator: RangeOperator; readonly value: unknown }
+  /**
+   * As `in` (of one value or several) and `range` (of one), by an order of strings other than that of code points. There is a string
+   * in each value.
+   */
+  | {
+      readonly kind: 'collated'
+      readonly operator: '$in' | RangeOperator
+      readonly values: readonly unknown[]
+      readonly order: StringOrder
+    }
   | { readonly kind: 'regex'; readonly pattern: Pattern }
   | { readonly kind: 'exists' }
   | { readonly kind: 'type'; readonly types: readonly TypeTest[] }

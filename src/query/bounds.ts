@@ -79,6 +79,8 @@ function predicateBounds(predicate: Predicate, path: IndexedPath, nullRule: Null
       return membershipBounds(predicate, path, nullRule)
     case 'range':
       return rangeBounds(path, predicate.operator, predicate.value)
+    case 'collated':
+      return upperOnly(anyType(path, [...new Set(predicate.values.map(typeOf))]))
     case 'regex':
       return patternBounds(predicate.pattern, path)
     case 'exists':

@@ -6,6 +6,7 @@ import { type Document, isPlainObject } from '../model/types.ts'
 import type { Condition, Filter, Formula, Predicate, Test } from './ast.ts'
 import { type LeafArrays, someValue, type ValueTest } from './path-values.ts'
 import {
+  collated,
   equalTo,
   hasBits,
   hasLength,
@@ -103,6 +104,7 @@ function leafArraysOf(predicate: Predicate): LeafArrays {
     case 'equal':
     case 'in':
     case 'range':
+    case 'collated':
     case 'regex':
     case 'type':
     case 'mod':
@@ -119,6 +121,8 @@ function compilePredicate(predicate: Predicate): ValueTest {
       return oneOf(predicate.values, predicate.patterns)
     case 'range':
       return inRange(predicate.operator, predicate.value)
+    case 'collated':
+      return collated(predicate)
     case 'regex':
       return matchesPattern(predicate.pattern)
     case 'exists':

@@ -1,11 +1,8 @@
-/**
- * Arguments that are little languages of their own: `$type`, `$size`, `$mod` and the bitwise operators; and comparisons.
- */
+/** Arguments that are little languages of their own: `$type`, `$size`, `$mod` and the bitwise operators. */
 import { exactInt64, truncateToInt64 } from '../model/integers.ts'
-import { compareNumbers } from '../model/numbers.ts'
 import { binaryParts } from '../model/scalar.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
-import { type BitsOperator, leaf, type RangeOperator, type Test, type TypeTest } from './ast.ts'
+import type { BitsOperator, TypeTest } from './ast.ts'
 import { describeType, type FilterPlace, filterError } from './errors.ts'
 
 const maxInt32 = 2 ** 31 - 1
@@ -63,21 +60,6 @@ export function parseSize(value: unknown, place: FilterPlace, greatest = maxInt3
     throw filterError('FailedToParse', place, `needs an integer, not ${describeType(value)}`)
   }
   return nonNegativeInteger(value as Numeric, place, 'needs an integer that is not negative', greatest)
-}
-
-/**
- * Null and NaN equal themselves and are neither above nor below anything.
- * REQUIRES: the bound is no regular expression.
- */
-export function rangeTest(operator: RangeOperator, value: unknown): Test {
-  if (value === null || (typeOf(value) === Type.number && isNaNumber(value as Numeric))) {
-    return operator === '$gte' || operator === '$lte' ? leaf({ kind: 'equal', value }) : { kind: 'never' }
-  }
-  return leaf({ kind: 'range', operator, value })
-}
-
-function isNaNumber(value: Numeric): boolean {
-  return compareNumbers(value, Number.NaN) === 0
 }
 
 export function parseMod(value: unknown, place: FilterPlace): { divisor: bigint; remainder: bigint } {

@@ -4,9 +4,10 @@
 import { compareNumbers } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { allOf, type Formula, leaf, negate, type Predicate, type RangeOperator, type Test } from './ast.ts'
+import { equalTest, memberTest, rangeTest } from './comparisons.ts'
 import { describeType, filterError } from './errors.ts'
 import { type ParseContext, parseFilter } from './parse.ts'
-import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes, rangeTest } from './parse-arguments.ts'
+import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes } from './parse-arguments.ts'
 import { createPattern, type Pattern, patternOf } from './pattern.ts'
 
 /** An object whose first key begins with `$` is operators, unless it is a DBRef; any other object is a value. */
@@ -17,10 +18,10 @@ export function isOperatorObject(value: unknown): value is Document {
 }
 
 /** What `{ field: value }` asks for: a regular expression is searched with, everything else is compared with. */
-export function parseValue(value: unknown, context: ParseContext): Predicate {
+export function parseValue(value: unknown, context: ParseContext): Test {
   return isRegex(value)
-    ? { kind: 'regex', pattern: patternOf(value, { path: context.path }) }
-    : { kind: 'equal', value }
+    ? leaf({ kind: 'regex', pattern: patternOf(value, { path: context.path }) })
+    : equalTest(value, context.options.order)
 }
 
 /** The conjunction of every operator of the object. */
@@ -39,19 +40,19 @@ function parseOperator(operator: string, operators: Document, context: ParseCont
   const value = operators[operator]
   switch (operator) {
     case '$eq':
-      return leaf({ kind: 'equal', value })
+      return equalTest(value, context.options.order)
     case '$ne':
       if (isRegex(value)) throw filterError('BadValue', place, 'cannot take a regular expression; use $not')
-      return negate<Predicate>(leaf({ kind: 'equal', value }))
+      return negate(equalTest(value, context.options.order))
     case '$gt':
     case '$gte':
     case '$lt':
     case '$lte':
       return parseRange(operator, value, context)
     case '$in':
-      return leaf(parseIn(operator, value, context))
+      return parseIn(operator, value, context)
     case '$nin':
-      return negate<Predicate>(leaf(parseIn(operator, value, context)))
+      return negate(parseIn(operator, value, context))
     case '$exists':
       return isTrue(value) ? leaf({ kind: 'exists' }) : negate<Predicate>(leaf({ kind: 'exists' }))
     case '$type':
@@ -89,10 +90,10 @@ function parseRange(operator: RangeOperator, value: unknown, context: ParseConte
   if (isRegex(value)) {
     throw filterError('BadValue', { operator, path: context.path }, 'cannot compare with a regular expression')
   }
-  return rangeTest(operator, value)
+  return rangeTest(operator, value, context.options.order)
 }
 
-function parseIn(operator: string, value: unknown, context: ParseContext): Predicate {
+function parseIn(operator: string, value: unknown, context: ParseContext): Test {
   const place = { operator, path: context.path }
   if (!Array.isArray(value)) throw filterError('BadValue', place, `needs an array, not ${describeType(value)}`)
   const values: unknown[] = []
@@ -102,7 +103,7 @@ function parseIn(operator: string, value: unknown, context: ParseContext): Predi
     if (isRegex(entry)) patterns.push(patternOf(entry, place))
     else values.push(entry)
   }
-  return { kind: 'in', values, patterns }
+  return memberTest(values, patterns, context.options.order)
 }
 
 /** `$all` of elements is a conjunction of equalities, so that it holds for a scalar too; of nothing, it never holds. */
@@ -123,7 +124,7 @@ function parseAll(value: unknown, context: ParseContext): Test {
   return allOf(
     entries.map((entry): Formula<Predicate> => {
       if (isOperatorObject(entry)) throw filterError('BadValue', place, 'cannot hold operators other than $elemMatch')
-      return leaf(parseValue(entry, context))
+      return parseValue(entry, context)
     })
   )
 }
@@ -146,7 +147,7 @@ function parseElemMatch(value: unknown, context: ParseContext): Predicate {
 
 function parseNot(value: unknown, context: ParseContext): Test {
   const place = { operator: '$not', path: context.path }
-  if (isRegex(value)) return negate<Predicate>(leaf(parseValue(value, context)))
+  if (isRegex(value)) return negate(parseValue(value, context))
   if (!isPlainObject(value)) {
     throw filterError('BadValue', place, `needs a regular expression or operators, not ${describeType(value)}`)
   }

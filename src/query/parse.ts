@@ -3,6 +3,7 @@
  *
  * REQUIRES: the filter went through sanitize.ts.
  */
+import type { StringOrder } from '../model/compare.ts'
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
 import { allOf, atPath, type Condition, type Filter, leaf, negate, type QueryPath } from './ast.ts'
@@ -15,6 +16,8 @@ import { isOperatorObject, parseOperators, parseValue } from './parse-operators.
 export interface ParseOptions {
   /** Compiles the argument of `$expr`; without it `$expr` is refused. */
   readonly expression?: ((expression: unknown) => ExpressionCondition) | undefined
+  /** How strings compare, where it is not by code point: a collation (collation.ts). */
+  readonly order?: StringOrder | undefined
 }
 
 /** An `$expr`, compiled by whoever knows aggregation expressions. */
@@ -55,7 +58,7 @@ function parseField(text: string, value: unknown, context: ParseContext): Filter
     throw filterError('BadValue', { path: fullPath }, "the path component '__proto__' is refused")
   }
   const inside: ParseContext = { ...context, path: fullPath }
-  return atPath(path, isOperatorObject(value) ? parseOperators(value, inside) : leaf(parseValue(value, inside)))
+  return atPath(path, isOperatorObject(value) ? parseOperators(value, inside) : parseValue(value, inside))
 }
 
 /** undefined for operators that say nothing about documents. */

@@ -4,12 +4,12 @@
  *
  * Invariant: `undefined` is missing; a predicate decides about it like about any other value.
  */
-import { compareStrings, compareValues, equalValues } from '../model/compare.ts'
+import { compareStrings, compareValues, equalValues, type StringOrder } from '../model/compare.ts'
 import { exactInt64, truncateToInt64 } from '../model/integers.ts'
 import { compareNumbers, isExactDouble, toDouble } from '../model/numbers.ts'
 import { binaryParts, regexParts } from '../model/scalar.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
-import type { BitsOperator, NumericKind, RangeOperator, TypeTest } from './ast.ts'
+import type { BitsOperator, NumericKind, Predicate, RangeOperator, TypeTest } from './ast.ts'
 import type { ValueTest } from './path-values.ts'
 import type { Pattern } from './pattern.ts'
 import { ValueSet } from './value-set.ts'
@@ -73,6 +73,39 @@ function inStringRange(operator: RangeOperator, bound: string): ValueTest {
   return (value) => {
     if (typeof value === 'string') return accepts(compareStrings(value, bound))
     return typeOf(value) === Type.string && accepts(compareValues(value, bound))
+  }
+}
+
+/** As oneOf() and inRange(), by another order of strings. */
+export function collated({ operator, values, order }: Extract<Predicate, { kind: 'collated' }>): ValueTest {
+  if (operator === '$in') return values.length === 1 ? sameAs(values[0], order) : oneInOrder(values, order)
+  const [bound] = values
+  const type = typeOf(bound)
+  const accepts = acceptsOrder(operator)
+  return (value) => typeOf(value) === type && accepts(compareValues(value, bound, order))
+}
+
+function sameAs(expected: unknown, order: StringOrder): ValueTest {
+  if (typeof expected === 'string') {
+    return (value) =>
+      typeof value === 'string'
+        ? order(value, expected) === 0
+        : isObject(value) && compareValues(value, expected, order) === 0
+  }
+  return (value) => isObject(value) && compareValues(value, expected, order) === 0
+}
+
+function oneInOrder(values: readonly unknown[], order: StringOrder): ValueTest {
+  const sorted = [...values].sort((a, b) => compareValues(a, b, order))
+  return (value) => {
+    if (typeof value !== 'string' && !isObject(value)) return false
+    let low = 0
+    for (let high = sorted.length; low < high; ) {
+      const middle = (low + high) >>> 1
+      if (compareValues(sorted[middle], value, order) < 0) low = middle + 1
+      else high = middle
+    }
+    return low < sorted.length && compareValues(sorted[low], value, order) === 0
   }
 }
 

@@ -17,7 +17,7 @@ import { isDigits } from '../model/path.ts'
 import { objectIdMarkByte, wrappedMarkByte } from '../model/record-marks.ts'
 import { Type, typeOf } from '../model/types.ts'
 import type { Filter, Predicate } from './ast.ts'
-import { equalTo, hasBits, hasRemainder, inRange, matchesPattern, oneOf } from './predicates.ts'
+import { collated, equalTo, hasBits, hasRemainder, inRange, matchesPattern, oneOf } from './predicates.ts'
 import { compileKeySearch } from './raw-key.ts'
 import { valueMayPass } from './raw-value.ts'
 
@@ -99,6 +99,10 @@ function compileLeaf(predicate: Predicate): LeafTest | undefined {
     }
     case 'range':
       return isJsonLeaf(predicate.value) ? inRange(predicate.operator, predicate.value) : undefined
+    case 'collated':
+      return predicate.values.length <= maxListed && predicate.values.every(isJsonLeaf)
+        ? collated(predicate)
+        : undefined
     case 'regex':
       return matchesPattern(predicate.pattern)
     case 'mod':

@@ -1,6 +1,7 @@
 /**
  * Projections as a tree: `{ 'user.name': 1, tags: { $slice: 2 }, _id: 0 }` → what happens to each key, by level.
  */
+import type { StringOrder } from '../model/compare.ts'
 import { type ErrorName, PetalError } from '../model/errors.ts'
 import { toDouble, unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
@@ -40,6 +41,8 @@ export interface ProjectionOptions {
    * `$elemMatch` are left to it, too: they are a find's.
    */
   readonly compute?: (expression: unknown) => Computed
+  /** How strings compare, for `$elemMatch` and the positional `$`, where it is not by code point. */
+  readonly order?: StringOrder | undefined
 }
 
 type MutableFields = Map<string, ProjectionNode>
@@ -62,10 +65,12 @@ class ProjectionParser {
   #matched: readonly string[] | undefined
   readonly #isPositionalKnown: boolean
   readonly #compute: ProjectionOptions['compute']
+  readonly #order: StringOrder | undefined
 
-  constructor({ filter, compute }: ProjectionOptions) {
+  constructor({ filter, compute, order }: ProjectionOptions) {
     this.#isPositionalKnown = filter !== undefined
     this.#compute = compute
+    this.#order = order
   }
 
   parse(spec: Document): Projection {
@@ -177,7 +182,7 @@ class ProjectionParser {
         return
       case '$elemMatch':
         this.#hasElemMatch = true
-        this.#insert(path, parseElemMatch(path, value[name]))
+        this.#insert(path, parseElemMatch(path, value[name], this.#order))
         return
       default:
         throw new PetalError('CommandNotSupported', `${name} is not supported in a projection, at '${path}'`, {
@@ -256,7 +261,7 @@ function badSlice(path: string, found: string): PetalError {
   })
 }
 
-function parseElemMatch(path: string, condition: unknown): ProjectionNode {
+function parseElemMatch(path: string, condition: unknown, order: StringOrder | undefined): ProjectionNode {
   const details = { operator: '$elemMatch', path }
   if (path.includes('.')) {
     throw new PetalError('BadValue', `Cannot use $elemMatch projection on the nested field '${path}'`, { details })
@@ -265,7 +270,7 @@ function parseElemMatch(path: string, condition: unknown): ProjectionNode {
   if (type !== Type.object) {
     throw new PetalError('BadValue', `$elemMatch at '${path}' takes an object, not ${typeNames[type]}`, { details })
   }
-  const { matches } = compileFilter({ [path]: { $elemMatch: condition } })
+  const { matches } = compileFilter({ [path]: { $elemMatch: condition } }, { order })
   return { kind: 'elemMatch', matches: (element) => matches({ [path]: [element] }) }
 }
 

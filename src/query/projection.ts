@@ -39,7 +39,7 @@ export function compileProjection(spec: unknown, options: ProjectionOptions = {}
   )
   const rootOf = (document: Document): Document | undefined => (isComputed ? document : undefined)
   if (matched !== undefined) {
-    const positions = new MatchedPositions(options.filter)
+    const positions = new MatchedPositions(options.filter, options.order)
     return (document) => {
       const alone = positions.withElementAlone(document, matched)
       return projectObject(alone, fields, mode, rootOf(document))

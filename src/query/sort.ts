@@ -7,7 +7,7 @@
  *    array sorts before null.
  * 3. Several paths through one array are taken from the same element: the element whose values sort first.
  */
-import { compareValues } from '../model/compare.ts'
+import { compareValues, type StringOrder } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { unwrapNumber } from '../model/numbers.ts'
 import { splitPath } from '../model/path.ts'
@@ -23,6 +23,8 @@ export interface SortField {
 
 export interface CompiledSort {
   readonly keys: readonly SortField[]
+  /** Strings compare otherwise than by code point: no index has them in this order. */
+  readonly isCollated: boolean
   /** The order of `$natural`, oldest or newest first; `keys` is then empty. */
   readonly natural: 1 | -1 | undefined
   /** What compareKeys compares; valid as long as the document is not changed. */
@@ -34,12 +36,13 @@ export interface CompiledSort {
 /**
  * @param spec `{ a: 1, 'b.c': -1 }`, a Map, `[['a', 1]]`, `['a', 'b']`, `['a', -1]` or `'a'`; directions also as 'asc',
  *   'ascending', 'desc', 'descending'. Without a spec the order is that of arrival.
+ * @param strings their order
  * @throws PetalError BadValue naming the path and what its direction is; CommandNotSupported for `$meta`
  * @example
  * const byAge = compileSort({ age: -1 })
  * people.sort(byAge.compare)
  */
-export function compileSort(spec: unknown): CompiledSort {
+export function compileSort(spec: unknown, strings?: StringOrder): CompiledSort {
   const fields = parseSort(spec)
   const naturalField = fields.find(({ path }) => path === '$natural')
   if (naturalField !== undefined && fields.length > 1) {
@@ -48,13 +51,14 @@ export function compileSort(spec: unknown): CompiledSort {
     })
   }
   const keys = naturalField === undefined ? fields : []
-  const compareKeys = keyComparison(keys)
+  const compareKeys = keyComparison(keys, strings)
   const keyOf = compileSortKey(
     keys.map(({ path }) => path),
     compareKeys
   )
   return {
     keys,
+    isCollated: strings !== undefined,
     natural: naturalField?.direction,
     keyOf,
     compareKeys,
@@ -62,11 +66,14 @@ export function compileSort(spec: unknown): CompiledSort {
   }
 }
 
-function keyComparison(fields: readonly SortField[]): (a: SortKey, b: SortKey) => number {
+function keyComparison(
+  fields: readonly SortField[],
+  strings: StringOrder | undefined
+): (a: SortKey, b: SortKey) => number {
   const directions = fields.map(({ direction }) => direction)
   return (a, b) => {
     for (let i = 0; i < directions.length; i++) {
-      const difference = compareSortValues(a[i], b[i])
+      const difference = compareSortValues(a[i], b[i], strings)
       if (difference !== 0) return directions[i] === 1 ? difference : -difference
     }
     return 0
@@ -74,10 +81,10 @@ function keyComparison(fields: readonly SortField[]): (a: SortKey, b: SortKey) =
 }
 
 /** compareValues with a place for the empty array: after MinKey, before null. */
-function compareSortValues(a: unknown, b: unknown): number {
+function compareSortValues(a: unknown, b: unknown, strings: StringOrder | undefined): number {
   if (a === emptyArray) return b === emptyArray ? 0 : typeOf(b) === Type.minKey ? 1 : -1
   if (b === emptyArray) return typeOf(a) === Type.minKey ? -1 : 1
-  return compareValues(a, b)
+  return compareValues(a, b, strings)
 }
 
 function parseSort(spec: unknown): SortField[] {

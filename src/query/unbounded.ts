@@ -63,6 +63,8 @@ function partsOfPredicate(predicate: Predicate, path: string): readonly string[]
       ]
     case 'range':
       return isRanged(predicate.value) ? [] : [`${predicate.operator} at ${path}`]
+    case 'collated':
+      return [`a collation at ${path}`]
     case 'regex':
       return prefixOf(predicate.pattern)?.isWhole ? [] : [`$regex at ${path}`]
     case 'mod':

@@ -3,16 +3,15 @@ import { compilePipeline } from '../../aggregate/compile.ts'
 import { told } from '../../aggregate/errors.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
-import { PetalError } from '../../model/errors.ts'
 import { assertOptions, type ReadOptions } from '../options.ts'
-import { expressionsOf } from '../read/expressions.ts'
+import { expressionsOf, withoutCollation } from '../read/expressions.ts'
 import { checkCollectionName } from '../store/catalog.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
 
 /** `signal`, `maxTimeMS`, `hint` and `let` as of a find; what only matters to a server is accepted and ignored. */
-export interface AggregateOptions extends ReadOptions {
+export interface AggregateOptions extends Omit<ReadOptions, 'collation'> {
   /** Ignored: stages that collect are held in memory, 100 MiB each. */
   readonly allowDiskUse?: boolean
   /** Ignored. */
@@ -29,9 +28,7 @@ export interface CompiledAggregation {
 /** @throws PetalError for what is malformed in the pipeline, with its stage, or in the options */
 export function compileAggregation(pipeline: unknown, options: AggregateOptions): CompiledAggregation {
   assertOptions('aggregate', options)
-  if ((options as { readonly collation?: unknown }).collation !== undefined) {
-    throw new PetalError('CommandNotSupported', 'collation is not supported', { details: { option: 'collation' } })
-  }
+  if ((options as ReadOptions).collation !== undefined) throw withoutCollation('pipelines')
   const expressions = expressionsOf(options)
   const compiled = compilePipeline(pipeline, expressions)
   const { write } = compiled

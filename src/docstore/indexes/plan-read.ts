@@ -16,24 +16,22 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
   const ids = hint === undefined && isAboutIds(find) ? declared.ids : undefined
   if (hint === undefined && ((declared.isEmpty && ids === undefined) || find.plan.kind === 'ids')) return undefined
   const constraints = find.filter.constraints()
+  // Entries have strings by code point.
+  const order = find.sort.isCollated ? [] : find.sort.keys
   const base = { store: declared.store, documents: collection.state.documents }
   if (hint === undefined) {
-    const choice = chooseAccess(
-      ids === undefined ? declared.ready : [...declared.ready, ids],
-      constraints,
-      find.sort.keys
-    )
+    const choice = chooseAccess(ids === undefined ? declared.ready : [...declared.ready, ids], constraints, order)
     return choice && { ...base, choice }
   }
   const index = declared.findReadable(hint)
   if (index === undefined) throw badHint('there is no such index')
-  const choice = forceAccess(index, constraints, find.sort.keys)
+  const choice = forceAccess(index, constraints, order)
   if (choice === undefined) throw badHint('it is sparse and may not hold every match')
   return { ...base, choice }
 }
 
 function isAboutIds({ filter, sort }: CompiledFind): boolean {
-  return filter.namesId || sort.keys[0]?.path === '_id'
+  return filter.namesId || (sort.keys[0]?.path === '_id' && !sort.isCollated)
 }
 
 function badHint(why: string): PetalError {

@@ -48,7 +48,8 @@ export function* firstByColumns(
   const bounds = SortBounds.of(field.path)
   if (bounds === undefined) return undefined
   const surveyed = yield* surveyOrder(execution, plan.bounds, bounds, wanted)
-  if (surveyed === undefined) return undefined
+  // Columns have strings by code point.
+  if (surveyed === undefined || (sort.isCollated && surveyed.type === Type.string)) return undefined
   const { candidates, certain, segmentsPruned } = meter
   const walk = new ColumnWalk(execution, sort, wanted, surveyed)
   const found = yield* walk.run()

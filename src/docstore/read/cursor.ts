@@ -6,6 +6,7 @@
  * 2. clone() gives a fresh cursor.
  */
 import type { Document } from '../../model/types.ts'
+import type { Collation } from '../../query/collation.ts'
 import type { FindOptions, SortSpec } from '../options.ts'
 import { countFound } from './count.ts'
 import { type Explanation, explainFind } from './explain.ts'
@@ -33,6 +34,15 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
   /** @param direction of a single field; default 1 */
   sort(sort: SortSpec, direction?: 1 | -1): this {
     return this.#change({ sort: direction === undefined ? sort : [[sort, direction]] })
+  }
+
+  /**
+   * How strings compare in the filter and in the sort: docs/query-semantics.md.
+   * @example
+   * const byName = await db.find({ lang: 'EN' }).collation({ locale: 'en', strength: 2 }).sort({ 'user.name': 1 }).toArray()
+   */
+  collation(collation: Collation): this {
+    return this.#change({ collation })
   }
 
   skip(skip: number): this {

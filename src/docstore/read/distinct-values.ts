@@ -1,5 +1,5 @@
 /** Different values on a path, elements of arrays one by one. */
-import { compareValues, equalValues } from '../../model/compare.ts'
+import { compareValues, equalValues, type StringOrder } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { splitPath } from '../../model/path.ts'
@@ -7,20 +7,25 @@ import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { toText } from '../write/pending-ids.ts'
 
+/** @throws PetalError BadValue for a path that is not one */
+export function distinctPath(path: unknown): readonly string[] {
+  if (typeof path === 'string' && path !== '' && !path.startsWith('$')) return splitPath(path)
+  throw new PetalError('BadValue', `distinct takes a path that does not begin with '$', got ${describe(path)}`)
+}
+
 /** Collects values that are not equal to each other, in MongoDB's sense of equality. */
 export class DistinctValues {
-  readonly components: readonly string[]
+  readonly #components: readonly string[]
+  readonly #order: StringOrder | undefined
   /** By canonical form, so that only values that may be equal are compared. */
   readonly #buckets = new Map<string, unknown[]>()
   /** Canonical forms that stand for one value, which was met. */
   readonly #met = new Set<string>()
 
-  /** @throws PetalError BadValue for a path that is not one */
-  constructor(path: unknown) {
-    if (typeof path !== 'string' || path === '' || path.startsWith('$')) {
-      throw new PetalError('BadValue', `distinct takes a path that does not begin with '$', got ${describe(path)}`)
-    }
-    this.components = splitPath(path)
+  /** @param order of strings */
+  constructor(components: readonly string[], order?: StringOrder) {
+    this.#components = components
+    this.#order = order
   }
 
   add(document: Document): void {
@@ -32,18 +37,21 @@ export class DistinctValues {
     return this.#met.has(formOf(scalar))
   }
 
-  /** In MongoDB's order. */
+  /** In MongoDB's order; of strings that a collation calls equal, the first that was met. */
   toArray(): unknown[] {
-    return [...this.#buckets.values()].flat().sort(compareValues)
+    const order = this.#order
+    const values = [...this.#buckets.values()].flat().sort((a, b) => compareValues(a, b, order))
+    if (order === undefined) return values
+    return values.filter((value, i) => i === 0 || compareValues(values[i - 1], value, order) !== 0)
   }
 
   #walk(value: unknown, at: number): void {
-    if (at === this.components.length) {
+    if (at === this.#components.length) {
       if (Array.isArray(value)) for (const element of value) this.#note(element)
       else this.#note(value)
       return
     }
-    const component = this.components[at] as string
+    const component = this.#components[at] as string
     if (isPlainObject(value)) {
       if (Object.hasOwn(value, component)) this.#walk(value[component], at + 1)
       return

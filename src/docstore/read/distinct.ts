@@ -4,7 +4,7 @@ import type { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 import type { ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
-import { DistinctValues } from './distinct-values.ts'
+import { DistinctValues, distinctPath } from './distinct-values.ts'
 import type { Execution } from './execution.ts'
 import { compiledFor, compileFind, matchesOf, readToEnd, withoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
@@ -18,11 +18,13 @@ export async function distinctFound(
   filter: unknown,
   options: ReadOptions
 ): Promise<unknown[]> {
-  const values = new DistinctValues(path)
+  const components = distinctPath(path)
   const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
+  const values = new DistinctValues(components, find.order)
   if (collection === undefined) return withoutCollection(find, [])
   await readToEnd(collection, find, options, (execution) => {
-    const bounds = boundsOfValues(execution, find, values.components)
+    // Segments know values by code point.
+    const bounds = find.order === undefined ? boundsOfValues(execution, find, components) : undefined
     if (bounds !== undefined) return readOthers(execution, { bounds, values, filter: find.filter.bounds })
     return forEachStep(matchesOf(execution, find), (slice) => {
       for (const { document } of slice) values.add(document)

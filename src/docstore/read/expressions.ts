@@ -5,6 +5,7 @@
 import { Expressions } from '../../aggregate/expression.ts'
 import { isVariableName } from '../../aggregate/expression-compile.ts'
 import { compileFindProjection } from '../../aggregate/reshape.ts'
+import type { StringOrder } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -15,11 +16,14 @@ import type { ReadOptions } from '../options.ts'
 /** The parts of a find that may have expressions. */
 export class FindExpressions {
   readonly #options: Pick<ReadOptions, 'let'>
+  /** Of strings. */
+  readonly #order: StringOrder | undefined
   /** Made for the first expression: most finds have none. */
   #expressions: Expressions | undefined
 
-  constructor(options: Pick<ReadOptions, 'let'>) {
+  constructor(options: Pick<ReadOptions, 'let'>, order?: StringOrder) {
     this.#options = options
+    this.#order = order
   }
 
   /** Loads operators; undefined when there are none. */
@@ -31,16 +35,19 @@ export class FindExpressions {
   /** @throws PetalError for what is malformed; an operator that there is not fails prepare() */
   filter(filter: unknown): CompiledFilter {
     return compileFilter(filter, {
-      expression: (expression) => this.#get().condition(expression, { stage: '$expr' })
+      expression: (expression) => this.#get().condition(expression, { stage: '$expr' }),
+      order: this.#order
     })
   }
 
   /** @param filter tells which element the positional `$` means */
   projection(spec: unknown, filter: unknown): ((document: Document) => Document) | undefined {
-    return spec === undefined ? undefined : compileFindProjection(spec, filter, () => this.#get())
+    if (spec === undefined) return undefined
+    return compileFindProjection(spec, { filter, order: this.#order }, () => this.#get())
   }
 
   #get(): Expressions {
+    if (this.#order !== undefined) throw withoutCollation('expressions')
     this.#expressions ??= expressionsOf(this.#options)
     return this.#expressions
   }
@@ -57,6 +64,14 @@ export function expressionsOf(options: Pick<ReadOptions, 'let'>): Expressions {
   } catch (error) {
     throw error instanceof PetalError ? badLet(`cannot be taken: ${error.message}`) : error
   }
+}
+
+/** What compares by code point alone. */
+export function withoutCollation(what: string): PetalError {
+  const details = { option: 'collation' }
+  return new PetalError('CommandNotSupported', `A collation is not for ${what}: they compare by code point`, {
+    details
+  })
 }
 
 function badLet(problem: string): PetalError {

@@ -1,8 +1,10 @@
 /**
  * One run of a find: plans, captures its view, and hands out documents in slices.
  */
+import type { StringOrder } from '../../model/compare.ts'
 import { all } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
+import { parseCollation } from '../../query/collation.ts'
 import { noConstraints } from '../../query/constraints.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { type CompiledSort, compileSort } from '../../query/sort.ts'
@@ -32,6 +34,8 @@ export interface CompiledFind {
   /** Infinity for no limit. */
   readonly limit: number
   readonly plan: Plan
+  /** Of strings, where it is not by code point. */
+  readonly order: StringOrder | undefined
   /** `'scan'`, `'index'`, or a declared index by its name or its key pattern. */
   readonly hint: unknown
   /** To be awaited before the filter decides and anything is projected; undefined when there is nothing to load. */
@@ -56,9 +60,10 @@ const noSort = compileSort(undefined)
 export function compileFind(filter: unknown, options: FindOptions, compiledFilter?: CompiledFilter): CompiledFind {
   checkReadOptions(options)
   const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
-  const expressions = new FindExpressions(options)
+  const order = parseCollation(options.collation)
+  const expressions = new FindExpressions(options, order)
   const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : expressions.filter(filter))
-  const sort = options.sort === undefined ? noSort : compileSort(options.sort)
+  const sort = options.sort === undefined ? noSort : compileSort(options.sort, order)
   // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
   const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
   const project = expressions.projection(options.projection, filter)
@@ -70,6 +75,7 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
     limit: wholeNumber('limit', limit, 0) || Number.POSITIVE_INFINITY,
     plan: plan({ bounds: compiled.bounds, ids: compiled.ids, natural: sort.natural, hint }),
     hint: options.hint,
+    order,
     prepare: expressions.prepare
   }
 }

@@ -1,6 +1,7 @@
 /** bulkWrite: the operations one after the other, their results added up. */
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
+import type { Collation } from '../../query/collation.ts'
 import type { Collection, UpdateSpec } from '../collection.ts'
 import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
 import type { ReadOptions } from '../options.ts'
@@ -11,12 +12,19 @@ interface UpdateModel {
   readonly update: UpdateSpec
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
+  readonly collation?: Collation
 }
 
 interface ReplaceModel<T extends object> {
   readonly filter: Document
   readonly replacement: T | Omit<T, '_id'>
   readonly upsert?: boolean
+  readonly collation?: Collation
+}
+
+interface DeleteModel {
+  readonly filter: Document
+  readonly collation?: Collation
 }
 
 /** One write of a bulkWrite, in the driver's spelling. */
@@ -25,8 +33,8 @@ export type BulkWriteOperation<T extends object = Document> =
   | { readonly updateOne: UpdateModel }
   | { readonly updateMany: UpdateModel }
   | { readonly replaceOne: ReplaceModel<T> }
-  | { readonly deleteOne: { readonly filter: Document } }
-  | { readonly deleteMany: { readonly filter: Document } }
+  | { readonly deleteOne: DeleteModel }
+  | { readonly deleteMany: DeleteModel }
 
 export interface BulkWriteOptions {
   /** Stop at the first that is refused. Default true. */
@@ -127,9 +135,11 @@ async function run<T extends object>(
     tally.insertedIds[index] = (await collection.insertOne(operation.insertOne.document)).insertedId
     tally.insertedCount++
   } else if ('deleteOne' in operation) {
-    tally.deletedCount += (await collection.deleteOne(operation.deleteOne.filter, known)).deletedCount
+    const { filter, ...options } = operation.deleteOne
+    tally.deletedCount += (await collection.deleteOne(filter, { ...options, ...known })).deletedCount
   } else if ('deleteMany' in operation) {
-    tally.deletedCount += (await collection.deleteMany(operation.deleteMany.filter, known)).deletedCount
+    const { filter, ...options } = operation.deleteMany
+    tally.deletedCount += (await collection.deleteMany(filter, { ...options, ...known })).deletedCount
   } else {
     const result = await runUpdate(collection, operation, known)
     tally.matchedCount += result.matchedCount

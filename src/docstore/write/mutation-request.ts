@@ -9,6 +9,7 @@ import { compileUpdatePipeline } from '../../aggregate/update-pipeline.ts'
 import { cloneDocument } from '../../model/clone.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
+import { parseCollation } from '../../query/collation.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
 import { documentFromFilter } from '../../query/update/upsert.ts'
 import {
@@ -21,7 +22,7 @@ import {
   type ReadOptions,
   type UpdateOptions
 } from '../options.ts'
-import { expressionsOf } from '../read/expressions.ts'
+import { expressionsOf, withoutCollation } from '../read/expressions.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
 
 export interface DeleteRequest {
@@ -52,8 +53,8 @@ export type Compile = () => CompiledChange
 /** Operators, or a pipeline. @throws PetalError as compileUpdate() and compileUpdatePipeline() do */
 export function compileSpec(spec: unknown, filter: unknown, options: UpdateOptions): CompiledChange {
   if (Array.isArray(spec)) return { kind: 'update', ...compileStages(spec, options) }
-  const { arrayFilters } = options
-  const change = compileUpdate(spec, arrayFilters === undefined ? { filter } : { filter, arrayFilters })
+  const { arrayFilters, collation } = options
+  const change = compileUpdate(spec, { filter, arrayFilters, order: parseCollation(collation) })
   return { kind: 'update', change }
 }
 
@@ -63,6 +64,7 @@ function compileStages(pipeline: unknown, { arrayFilters = [], ...options }: Upd
       details: { option: 'arrayFilters' }
     })
   }
+  if (options.collation !== undefined) throw withoutCollation('pipelines')
   return compileUpdatePipeline(pipeline, expressionsOf(options))
 }
 

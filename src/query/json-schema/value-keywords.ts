@@ -3,8 +3,8 @@ import { decimalOf } from '../../model/arithmetic.ts'
 import { compareNumbers, unwrapNumber } from '../../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../../model/types.ts'
 import { leaf } from '../ast.ts'
+import { rangeTest } from '../comparisons.ts'
 import { describeType, filterError } from '../errors.ts'
-import { rangeTest } from '../parse-arguments.ts'
 import { createPattern } from '../pattern.ts'
 import {
   type Argument,

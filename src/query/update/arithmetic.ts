@@ -5,7 +5,7 @@
  */
 import { Decimal128 } from 'bson'
 import { add, multiply, type PlainNumber } from '../../model/arithmetic.ts'
-import { compareValues } from '../../model/compare.ts'
+import { compareValues, type StringOrder } from '../../model/compare.ts'
 import type { PetalError } from '../../model/errors.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
@@ -24,12 +24,12 @@ export function compileMul(operand: unknown, place: UpdatePlace): Edit {
   return (current) => (current === absent ? zero : compute(multiply, numericTarget(current, place), factor, place))
 }
 
-export function compileMin(operand: unknown): Edit {
-  return (current) => (current === absent || compareValues(operand, current) < 0 ? operand : current)
+export function compileMin(operand: unknown, _place: UpdatePlace, order?: StringOrder): Edit {
+  return (current) => (current === absent || compareValues(operand, current, order) < 0 ? operand : current)
 }
 
-export function compileMax(operand: unknown): Edit {
-  return (current) => (current === absent || compareValues(operand, current) > 0 ? operand : current)
+export function compileMax(operand: unknown, _place: UpdatePlace, order?: StringOrder): Edit {
+  return (current) => (current === absent || compareValues(operand, current, order) > 0 ? operand : current)
 }
 
 function numericOperand(operand: unknown, place: UpdatePlace): PlainNumber {

@@ -2,7 +2,7 @@
  * Operators that add to arrays, and `$pop`: `$push` with `$each`, `$position`, `$sort`, `$slice`; `$addToSet` with
  * `$each`.
  */
-import { compareValues, equalValues } from '../../model/compare.ts'
+import { compareValues, equalValues, type StringOrder } from '../../model/compare.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
@@ -13,11 +13,11 @@ type Rearrange = (array: readonly unknown[]) => readonly unknown[]
 
 const pushModifiers: ReadonlySet<string> = new Set(['$each', '$position', '$sort', '$slice'])
 
-export function compilePush(operand: unknown, place: UpdatePlace): Edit {
+export function compilePush(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   const modifiers = modifiersOf(operand, pushModifiers, place)
   const added = modifiers === undefined ? [operand] : eachOf(modifiers, place)
   const position = modifiers?.$position === undefined ? undefined : integer(modifiers.$position, '$position', place)
-  const sort = compilePushSort(modifiers?.$sort, place)
+  const sort = compilePushSort(modifiers?.$sort, place, order)
   const slice = compilePushSlice(modifiers?.$slice, place)
   return (current) => {
     const array = arrayAt(current, 'BadValue', place)
@@ -28,13 +28,13 @@ export function compilePush(operand: unknown, place: UpdatePlace): Edit {
 }
 
 /** `1` or `-1` for whole elements, `{ path: 1 | -1 }` for elements that are documents. */
-function compilePushSort(spec: unknown, place: UpdatePlace): Rearrange {
+function compilePushSort(spec: unknown, place: UpdatePlace, order: StringOrder | undefined): Rearrange {
   if (spec === undefined) return (array) => array
-  if (spec === 1 || spec === -1) return (array) => [...array].sort((a, b) => spec * compareValues(a, b))
+  if (spec === 1 || spec === -1) return (array) => [...array].sort((a, b) => spec * compareValues(a, b, order))
   if (!isPlainObject(spec) || Object.keys(spec).length === 0) {
     throw filterError('BadValue', place, `$sort takes 1, -1 or { path: 1 | -1 }, not ${describeType(spec)}`)
   }
-  const { keyOf, compareKeys, natural } = compileSort(spec)
+  const { keyOf, compareKeys, natural } = compileSort(spec, order)
   if (natural !== undefined) throw filterError('BadValue', place, '$sort cannot use $natural')
   const asDocument = (element: unknown): Document => (isPlainObject(element) ? element : {})
   return (array) => {
@@ -50,14 +50,14 @@ function compilePushSlice(argument: unknown, place: UpdatePlace): Rearrange {
   return (array) => (count > 0 ? array.slice(0, count) : array.slice(count))
 }
 
-export function compileAddToSet(operand: unknown, place: UpdatePlace): Edit {
+export function compileAddToSet(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   const modifiers = modifiersOf(operand, new Set(['$each']), place)
   const candidates = modifiers === undefined ? [operand] : eachOf(modifiers, place)
   return (current) => {
     const array = arrayAt(current, 'BadValue', place)
     const result = [...array]
     for (const candidate of candidates) {
-      if (!result.some((element) => equalValues(element, candidate))) result.push(candidate)
+      if (!result.some((element) => equalValues(element, candidate, order))) result.push(candidate)
     }
     return result
   }

@@ -2,6 +2,7 @@
  * Which elements the positional steps mean: `$` the first that the query matched, `$[identifier]` those that an array
  * filter matches.
  */
+import type { StringOrder } from '../../model/compare.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
@@ -29,10 +30,13 @@ const noOptions = { operator: '$', ignoresBlockedPath: true, isFiltered: () => f
  */
 export class MatchedPositions {
   readonly #filter: unknown
+  readonly #order: StringOrder | undefined
   #clauses: readonly Clause[] | undefined
 
-  constructor(filter: unknown) {
+  /** @param order of strings, if the filter has another one than that of code points */
+  constructor(filter: unknown, order?: StringOrder) {
     this.#filter = filter
+    this.#order = order
   }
 
   /**
@@ -70,7 +74,7 @@ export class MatchedPositions {
   }
 
   #indexOf(document: Document, arrayPath: UpdatePath): number | undefined {
-    this.#clauses ??= clausesOf(this.#filter)
+    this.#clauses ??= clausesOf(this.#filter, this.#order)
     const { text } = arrayPath
     const clauses = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
     const positive = clauses.filter(({ isNegative }) => !isNegative)
@@ -110,17 +114,19 @@ function pathOf(components: readonly string[]): UpdatePath {
   return { text: components.join('.'), steps: components.map((name) => ({ kind: 'field', name })) }
 }
 
-function clausesOf(filter: unknown): Clause[] {
+function clausesOf(filter: unknown, order: StringOrder | undefined): Clause[] {
   if (!isPlainObject(filter)) return []
   return Object.entries(filter).flatMap(([path, condition]) => {
-    if ((path === '$and' || path === '$or') && Array.isArray(condition)) return condition.flatMap(clausesOf)
-    return path.startsWith('$') ? [] : conditionsOf(condition).map((each) => clauseOf(path, each))
+    if ((path === '$and' || path === '$or') && Array.isArray(condition)) {
+      return condition.flatMap((part: unknown) => clausesOf(part, order))
+    }
+    return path.startsWith('$') ? [] : conditionsOf(condition).map((each) => clauseOf(path, each, order))
   })
 }
 
-function clauseOf(path: string, condition: unknown): Clause {
+function clauseOf(path: string, condition: unknown, order: StringOrder | undefined): Clause {
   const isNegative = isOperatorObject(condition) && negative.has(Object.keys(condition)[0] as string)
-  return { path, isNegative, matches: compileFilter({ [path]: condition }).matches }
+  return { path, isNegative, matches: compileFilter({ [path]: condition }, { order }).matches }
 }
 
 /** Operators may be satisfied by one element each; how many there are is said of none. */
@@ -146,9 +152,11 @@ function conditionsOf(condition: unknown): readonly unknown[] {
 export class ArrayFilters {
   readonly #tests = new Map<string, DocumentTest>()
   readonly #used = new Set<string>()
+  readonly #order: StringOrder | undefined
 
-  /** @throws PetalError FailedToParse, BadValue, TypeMismatch */
-  constructor(filters: unknown) {
+  /** @param order of strings @throws PetalError FailedToParse, BadValue, TypeMismatch */
+  constructor(filters: unknown, order?: StringOrder) {
+    this.#order = order
     if (filters === undefined) return
     if (!Array.isArray(filters)) {
       throw filterError(
@@ -185,7 +193,7 @@ export class ArrayFilters {
   }
 
   #add(filter: unknown): void {
-    const { matches } = compileFilter(filter)
+    const { matches } = compileFilter(filter, { order: this.#order })
     const identifiers = new Set(identifiersOf(filter))
     const [identifier] = identifiers
     const place = { operator: 'arrayFilters', path: identifier ?? '' }

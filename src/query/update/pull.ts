@@ -1,7 +1,7 @@
 /**
  * Operators that take elements out of arrays: `$pull` by condition, `$pullAll` by value.
  */
-import { equalValues } from '../../model/compare.ts'
+import { equalValues, type StringOrder } from '../../model/compare.ts'
 import { isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
@@ -13,21 +13,21 @@ type ElementTest = (element: unknown) => boolean
  * The operand is a value that elements equal, a regular expression that they match, an operator expression such as
  * `{ $gte: 5 }` that they satisfy, or a filter for elements that are documents.
  */
-export function compilePull(operand: unknown, place: UpdatePlace): Edit {
-  return without(compileElementTest(operand), place)
+export function compilePull(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
+  return without(compileElementTest(operand, order), place)
 }
 
-export function compilePullAll(operand: unknown, place: UpdatePlace): Edit {
+export function compilePullAll(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   if (!Array.isArray(operand)) throw filterError('BadValue', place, `takes an array, not ${describeType(operand)}`)
-  return without((element) => operand.some((value) => equalValues(element, value)), place)
+  return without((element) => operand.some((value) => equalValues(element, value, order)), place)
 }
 
-function compileElementTest(operand: unknown): ElementTest {
+function compileElementTest(operand: unknown, order: StringOrder | undefined): ElementTest {
   if (isPlainObject(operand)) {
-    return isElementCondition(operand) ? elementTest({ $elemMatch: operand }) : documentTest(operand)
+    return isElementCondition(operand) ? elementTest({ $elemMatch: operand }, order) : documentTest(operand, order)
   }
-  if (typeOf(operand) === Type.regex) return elementTest({ $in: [operand] })
-  return (element) => equalValues(element, operand)
+  if (typeOf(operand) === Type.regex) return elementTest({ $in: [operand] }, order)
+  return (element) => equalValues(element, operand, order)
 }
 
 /** Operators, other than those that combine whole filters, speak of the element itself. */
@@ -36,13 +36,13 @@ function isElementCondition(operand: object): boolean {
   return first?.startsWith('$') === true && !['$and', '$or', '$nor', '$comment', '$expr', '$where'].includes(first)
 }
 
-function elementTest(condition: unknown): ElementTest {
-  const { matches } = compileFilter({ element: condition })
+function elementTest(condition: unknown, order: StringOrder | undefined): ElementTest {
+  const { matches } = compileFilter({ element: condition }, { order })
   return (element) => matches({ element: [element] })
 }
 
-function documentTest(filter: object): ElementTest {
-  const { matches } = compileFilter(filter)
+function documentTest(filter: object, order: StringOrder | undefined): ElementTest {
+  const { matches } = compileFilter(filter, { order })
   return (element) => isPlainObject(element) && matches(element)
 }
 

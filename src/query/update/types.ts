@@ -1,6 +1,7 @@
 /**
  * What the parts of an update agree on.
  */
+import type { StringOrder } from '../../model/compare.ts'
 import type { Document } from '../../model/types.ts'
 import type { UpdatePath } from './path.ts'
 
@@ -42,5 +43,5 @@ export type Change =
     }
   | { readonly kind: 'rename'; readonly operator: '$rename'; readonly from: UpdatePath; readonly path: UpdatePath }
 
-/** Compiles an operator's operand into an edit. `operand` is a copy that nobody else holds. */
-export type OperatorCompiler = (operand: unknown, place: UpdatePlace) => Edit
+/** Compiles an operator's operand into an edit. `operand` is a copy that nobody else holds; `order` is that of strings. */
+export type OperatorCompiler = (operand: unknown, place: UpdatePlace, order?: StringOrder) => Edit

@@ -8,7 +8,7 @@
  * 4. No two operators touch one place, so their order does not matter; new fields are appended in the order of paths.
  */
 import { cloneDocument, cloneValue, isIdentical } from '../../model/clone.ts'
-import { equalValues } from '../../model/compare.ts'
+import { equalValues, type StringOrder } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
@@ -27,6 +27,8 @@ export interface UpdateOptions {
   readonly arrayFilters?: readonly unknown[] | undefined
   /** The query that chose the document: what the positional `$` refers to. */
   readonly filter?: unknown
+  /** How strings compare where it is not by code point: a collation. */
+  readonly order?: StringOrder | undefined
 }
 
 /**
@@ -38,12 +40,12 @@ export interface UpdateOptions {
  * update({ _id: 1, views: 4 }, { isInsert: false, now: new Date() }) // { _id: 1, views: 5, tags: ['new'] }
  */
 export function compileUpdate(update: unknown, options: UpdateOptions = {}): Update {
-  const changes = parseChanges(update).sort((a, b) => comparePaths(a.path, b.path))
+  const changes = parseChanges(update, options.order).sort((a, b) => comparePaths(a.path, b.path))
   checkConflicts(placesOf(changes))
-  const arrayFilters = new ArrayFilters(options.arrayFilters)
+  const arrayFilters = new ArrayFilters(options.arrayFilters, options.order)
   for (const { path, operator } of changes) arrayFilters.use(path, operator)
   arrayFilters.checkAllUsed()
-  const positions = new MatchedPositions(options.filter)
+  const positions = new MatchedPositions(options.filter, options.order)
   const hasMatchedStep = changes.some(({ path }) => path.steps.some(({ kind }) => kind === 'matched'))
 
   return (document, context) => {
@@ -114,7 +116,7 @@ function placesOf(changes: readonly Change[]): UpdatePlace[] {
   })
 }
 
-function parseChanges(update: unknown): Change[] {
+function parseChanges(update: unknown, order: StringOrder | undefined): Change[] {
   if (!isPlainObject(update)) {
     throw new PetalError('TypeMismatch', `An update must be an object, not ${describeType(update)}`)
   }
@@ -122,10 +124,10 @@ function parseChanges(update: unknown): Change[] {
   if (names.length === 0 || names.every((name) => !name.startsWith('$'))) {
     throw new PetalError('BadValue', 'An update needs operators such as $set; to replace a document, use replaceOne')
   }
-  return names.flatMap((name) => parseOperator(name, update[name]))
+  return names.flatMap((name) => parseOperator(name, update[name], order))
 }
 
-function parseOperator(name: string, argument: unknown): Change[] {
+function parseOperator(name: string, argument: unknown, order: StringOrder | undefined): Change[] {
   const compile = operators.get(name)
   if (compile === undefined && name !== '$rename') {
     throw filterError('FailedToParse', { operator: name, path: '' }, 'is not an update operator')
@@ -142,7 +144,7 @@ function parseOperator(name: string, argument: unknown): Change[] {
       kind: 'edit',
       operator: name,
       path: parsedPath,
-      edit: compile(copyOperand(operand, name, path), place),
+      edit: compile(copyOperand(operand, name, path), place, order),
       ignoresBlockedPath: tolerantOperators.has(name),
       isInsertOnly: insertOnlyOperators.has(name)
     }

@@ -1,0 +1,142 @@
+/**
+ * The option `collation`: how strings compare, by the rules of a language. Of MongoDB's options those that ECMAScript's
+ * Intl.Collator has; the others are refused, as results would differ.
+ *
+ * https://www.mongodb.com/docs/manual/reference/collation/ and ECMA-402, Collator objects
+ */
+import type { StringOrder } from '../model/compare.ts'
+import { PetalError } from '../model/errors.ts'
+import { isPlainObject } from '../model/types.ts'
+
+/** How strings compare where code points shall not decide: which of them are equal, which comes first. */
+export interface Collation {
+  /** A language, `en`, `sv`, `de_AT`, `de@collation=phonebook`, or `simple`: by code point. */
+  readonly locale: string
+  /** 1: letters alone matter; 2: accents, too; 3, the default: also upper and lower case. */
+  readonly strength?: 1 | 2 | 3
+  /** With `strength: 1`: case matters, accents do not. Default false. */
+  readonly caseLevel?: boolean
+  /** Which case comes first where only case differs. Default `'off'`: as the language has it. */
+  readonly caseFirst?: 'upper' | 'lower' | 'off'
+  /** Digits compare as numbers: `a9` before `a10`. Default false. */
+  readonly numericOrdering?: boolean
+  /** `'shifted'`: spaces and punctuation do not matter. Default `'non-ignorable'`. */
+  readonly alternate?: 'non-ignorable' | 'shifted'
+  /** What `'shifted'` is about. Default `'punct'`. */
+  readonly maxVariable?: 'punct'
+  /** Texts that Unicode calls canonically equivalent are equal, whatever it says. */
+  readonly normalization?: boolean
+  readonly backwards?: false
+}
+
+const known: Readonly<Record<keyof Collation, readonly unknown[] | 'text'>> = {
+  locale: 'text',
+  strength: [1, 2, 3],
+  caseLevel: [true, false],
+  caseFirst: ['upper', 'lower', 'off'],
+  numericOrdering: [true, false],
+  alternate: ['non-ignorable', 'shifted'],
+  maxVariable: ['punct'],
+  normalization: [true, false],
+  backwards: [false]
+}
+/** MongoDB's options, of which Intl.Collator has no such thing. */
+const lacking: Readonly<Partial<Record<keyof Collation, readonly unknown[]>>> = {
+  strength: [4, 5],
+  maxVariable: ['space'],
+  backwards: [true]
+}
+/** Names that BCP 47 shortens. */
+const variants: Readonly<Record<string, string>> = {
+  phonebook: 'phonebk',
+  traditional: 'trad',
+  dictionary: 'dict',
+  gb2312han: 'gb2312'
+}
+const maxKept = 16
+
+/** To make one takes as long as to compare a thousand strings. */
+const kept = new Map<string, StringOrder>()
+
+/**
+ * @returns undefined for the order of code points
+ * @throws PetalError BadValue or FailedToParse naming the option; CommandNotSupported for one that there is not
+ * @example
+ * const order = parseCollation({ locale: 'en', strength: 2 })
+ * order?.('Zoë', 'zoë') === 0
+ */
+export function parseCollation(option: unknown): StringOrder | undefined {
+  if (option === undefined || option === null) return undefined
+  if (!isPlainObject(option)) throw refusal('BadValue', 'collation', `must be an object, got ${shown(option)}`)
+  const options = Object.entries(option).filter(([, value]) => value !== undefined)
+  for (const [name, value] of options) check(name, value)
+  const collation = Object.fromEntries(options) as Partial<Collation>
+  const { locale } = collation
+  if (locale === undefined) throw refusal('FailedToParse', 'collation', 'needs a locale')
+  if (locale === 'simple') {
+    if (options.length === 1) return undefined
+    throw refusal('BadValue', 'collation.locale', "'simple' is the order of code points, which has no options")
+  }
+  const name = JSON.stringify(options)
+  const order = kept.get(name) ?? collatorOf({ ...collation, locale }).compare
+  kept.set(name, order)
+  const [oldest] = kept.keys()
+  if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+  return order
+}
+
+function check(name: string, value: unknown): void {
+  if (!Object.hasOwn(known, name))
+    throw refusal('FailedToParse', `collation.${name}`, 'is not an option of a collation')
+  const option = name as keyof Collation
+  if (lacking[option]?.includes(value) === true) {
+    throw refusal('CommandNotSupported', `collation.${name}`, `cannot be ${shown(value)} here`)
+  }
+  const values = known[option]
+  if (values === 'text' ? typeof value === 'string' : values.includes(value)) return
+  const wanted = values === 'text' ? 'the name of a language' : `one of ${values.map(shown).join(', ')}`
+  throw refusal('BadValue', `collation.${name}`, `must be ${wanted}, got ${shown(value)}`)
+}
+
+function collatorOf({ locale, strength = 3, caseLevel = false, ...collation }: Collation): Intl.Collator {
+  if (caseLevel && strength === 2) {
+    throw refusal('CommandNotSupported', 'collation.caseLevel', 'cannot be true with strength 2 here')
+  }
+  const { caseFirst = 'off', numericOrdering = false, alternate } = collation
+  const sensitivity = strength === 3 ? 'variant' : strength === 2 ? 'accent' : caseLevel ? 'case' : 'base'
+  return new Intl.Collator(tagOf(locale), {
+    sensitivity,
+    numeric: numericOrdering,
+    caseFirst: caseFirst === 'off' ? 'false' : caseFirst,
+    ignorePunctuation: alternate === 'shifted'
+  })
+}
+
+/** As BCP 47 writes it. */
+function tagOf(locale: string): string {
+  const [language = '', keyword] = locale.split('@')
+  const variant = keyword?.startsWith('collation=') ? keyword.slice('collation='.length) : keyword
+  const tag = `${language.replaceAll('_', '-')}${variant === undefined ? '' : `-u-co-${variants[variant] ?? variant}`}`
+  const found = supported(tag)
+  const isFound =
+    found !== undefined && (variant === undefined || new Intl.Collator(tag).resolvedOptions().locale === found)
+  if (isFound) return tag
+  throw refusal('BadValue', 'collation.locale', `this Node.js has no order for '${locale}'`)
+}
+
+function supported(tag: string): string | undefined {
+  try {
+    return Intl.Collator.supportedLocalesOf([tag], { localeMatcher: 'lookup' })[0]
+  } catch {
+    return undefined
+  }
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+function refusal(code: 'BadValue' | 'FailedToParse' | 'CommandNotSupported', option: string, what: string): PetalError {
+  return new PetalError(code, `${option} ${what}`, { details: { option } })
+}
