@@ -7,6 +7,7 @@ import { type CompiledFilter, normalForm } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
 import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
+import { assertStagesCollated } from './collated.ts'
 import { Counter, Sample, Sorter } from './collectors.ts'
 import { compileDensify, Densified } from './densify.ts'
 import { compileDocuments } from './documents.ts'
@@ -31,6 +32,7 @@ import { compileUnwind } from './unwind.ts'
  */
 export function compilePipeline(pipeline: unknown, expressions: Expressions, within?: string): Pipeline {
   const parsed = parsePipeline(pipeline, { within })
+  if (expressions.order !== undefined) assertStagesCollated(parsed)
   const write = compileWrite(parsed[parsed.length - 1], expressions)
   const reading = write === undefined ? parsed : parsed.slice(0, -1)
   if (reading[0]?.place.stage === '$documents') {
@@ -77,7 +79,7 @@ function compileFilters(
 /** The read is compiled as a whole; what is wrong with one of its stages is told here, with the place. */
 function checkLeading({ place, spec }: ParsedStage, expressions: Expressions): void {
   if (place.stage === '$match') compileMatch(spec, place, expressions)
-  if (place.stage === '$sort') told(place, () => compileSort(spec))
+  if (place.stage === '$sort') told(place, () => compileSort(spec, expressions.order))
   if (place.stage === '$project') projection(spec as Document, place)
   if (place.stage === '$unset') projection(unsetProjection(spec, place), place)
 }
@@ -116,7 +118,7 @@ function compileStage(
     case '$limit':
       return { place, kind: 'limit', count: wholeNumber(spec, place, 1) }
     case '$sort': {
-      const sort = compileStageSort(spec, place)
+      const sort = compileStageSort(spec, place, expressions)
       const wanted = firstWanted(next)
       return { place, kind: 'collect', begin: () => new Sorter(sort, wanted) }
     }
@@ -179,8 +181,8 @@ function compileStage(
   }
 }
 
-function compileStageSort(spec: unknown, place: StagePlace): CompiledSort {
-  const sort = told(place, () => compileSort(objectOf(spec, place)))
+function compileStageSort(spec: unknown, place: StagePlace, { order }: Expressions): CompiledSort {
+  const sort = told(place, () => compileSort(objectOf(spec, place), order))
   if (sort.natural === undefined) return sort
   throw stageError('BadValue', place, '$natural is the order of a collection: it must come first, after $match at most')
 }
@@ -206,6 +208,7 @@ function compileFacets(
     const parsed = parsePipeline(pipeline, { within: `$facet.${name}`, isOverDocuments: true })
     const nested = parsed.find((stage) => stage.place.stage === '$facet')
     if (nested !== undefined) throw stageError('FailedToParse', nested.place, 'a facet cannot have facets')
+    if (expressions.order !== undefined) assertStagesCollated(parsed)
     return { name, stages: compileStages(parsed, expressions) }
   })
 }

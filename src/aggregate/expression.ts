@@ -7,6 +7,7 @@
  * 3. What is malformed is found by compile() or load(), before a document is read.
  */
 import { cloneValue } from '../model/clone.ts'
+import type { StringOrder } from '../model/compare.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { ExpressionCondition } from '../query/parse.ts'
 import { evaluationError, type Place, stageError } from './errors.ts'
@@ -29,6 +30,7 @@ interface ToPrepare {
 export class Expressions {
   /** What the option `let`, and `$lookup`, let it know; read at each evaluation. */
   readonly variables: Document
+  readonly order: StringOrder | undefined
   readonly #names: Set<string>
   /** Those that have one value from now on. */
   readonly #constants: Map<string, unknown>
@@ -36,8 +38,9 @@ export class Expressions {
   #now: Date | undefined
   #loading: Promise<void> | undefined
 
-  /** @param constants values that are known as `$$name` */
-  constructor(constants: Document = {}) {
+  /** @param constants values that are known as `$$name` @param order of strings, where it is not by code point: a collation */
+  constructor(constants: Document = {}, order?: StringOrder) {
+    this.order = order
     this.variables = { ...constants }
     this.#names = new Set(Object.keys(constants))
     this.#constants = new Map(Object.entries(constants))
@@ -118,7 +121,7 @@ export class Expressions {
     for (const { place, prepare, names } of this.#toPrepare) {
       const variable = (name: string): Expression => this.#variable(name, names, place)
       try {
-        await prepare(new OperatorCompiler({ place, variable }))
+        await prepare(new OperatorCompiler({ place, variable, isCollated: this.order !== undefined }))
       } catch (error) {
         throw evaluationError(place, error)
       }

@@ -18,5 +18,5 @@ export function compileNarrowing(
 }
 
 function optionsOf(place: StagePlace, expressions: Expressions): FilterOptions {
-  return { expression: (expression) => expressions.condition(expression, place) }
+  return { expression: (expression) => expressions.condition(expression, place), order: expressions.order }
 }

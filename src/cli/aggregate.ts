@@ -4,7 +4,7 @@ import { existingCollection, openExisting } from './database.ts'
 import { aggregationText } from './explanation.ts'
 import { Interrupt } from './interrupt.ts'
 import { printCursor } from './print-cursor.ts'
-import { pipelineOf } from './values.ts'
+import { collationOf, pipelineOf } from './values.ts'
 
 export const aggregateCommand = command({
   name: 'aggregate',
@@ -12,6 +12,7 @@ export const aggregateCommand = command({
   positionals: '<db> <pipeline>',
   options: {
     collection: { type: 'string', value: 'name', help: "collection that the pipeline begins with (default 'default')" },
+    collation: { type: 'string', value: 'json', help: 'how strings compare, such as {"locale": "en", "strength": 2}' },
     explain: { type: 'boolean', help: 'tell what the index does and what runs over documents' },
     canonical: { type: 'boolean', help: 'print canonical Extended JSON, which keeps the type of every number' },
     json: { type: 'boolean', help: 'one line per document on a terminal too; with --explain: JSON' }
@@ -28,7 +29,10 @@ export const aggregateCommand = command({
     using interrupt = new Interrupt()
     await using db = await openExisting(location)
     const collection = await existingCollection(db, options.collection)
-    const cursor = collection.aggregate(pipeline, { signal: interrupt.signal })
+    const cursor = collection.aggregate(pipeline, {
+      ...(options.collation !== undefined && { collation: collationOf(options.collation) }),
+      signal: interrupt.signal
+    })
     return await printCursor(cursor, options, interrupt, aggregationText)
   }
 })

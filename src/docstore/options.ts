@@ -151,8 +151,8 @@ export interface ReadOptions {
   readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
   /**
    * How strings compare in the filter, the sort, `distinct` and operators of an update; without it, by code point. Equality and ranges of
-   * strings are then a matter of reading all documents that have a string on the path: no index knows them. Expressions, as in
-   * `$expr` and in pipelines, have none.
+   * strings are then a matter of reading all documents that have a string on the path: no index knows them. Of pipelines, stages that
+   * group or join, and operators that compare, are refused beside it.
    */
   readonly collation?: Collation
   /** Values that expressions, in `$expr` and in updates that are pipelines, know as `$$name`. */

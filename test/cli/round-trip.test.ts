@@ -33,6 +33,10 @@ test('what is imported can be found, counted, got, exported, and imported again'
     const anyCase = ['{"lang":"EN"}', '--collation', '{"locale":"en","strength":2}']
     assert.is((await runCli(['count', path('db'), ...anyCase])).stdout, `${english.length}\n`)
     assert.is(linesOf((await runCli(['find', path('db'), ...anyCase])).stdout).length, english.length)
+    const [, ...collation] = anyCase
+    const pipeline = '[{"$match":{"lang":"EN"}},{"$count":"n"}]'
+    const piped = await runCli(['aggregate', path('db'), pipeline, ...collation])
+    assert.equal(JSON.parse(piped.stdout), { n: english.length })
     const got = await runCli(['get', path('db'), '507f1f77bcf86cd799439011'])
     assert.is(got.stdout, `${special[0]}\n`)
 

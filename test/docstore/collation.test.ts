@@ -180,15 +180,56 @@ test('explain tells that no index knows it, and which documents are left to read
   await db.close()
 })
 
-test('what has no collation says so, and nothing is written', async () => {
+test('pipelines filter and sort by it, leading and behind other stages', async () => {
+  const db = await filled()
+  const collation: Collation = { ...withoutCase, numericOrdering: true }
+  const annas = people.filter(({ name }) => small(name) === 'anna')
+  const order = new Intl.Collator('en', { sensitivity: 'accent', numeric: true }).compare
+  const sorted = [...annas].sort((a, b) => order(String(a._id), String(b._id)))
+  for (const before of [[], [{ $unwind: { path: '$home', preserveNullAndEmptyArrays: true } }], [{ $set: { x: 1 } }]]) {
+    const pipeline = [
+      ...before,
+      { $match: { name: 'ANNA' } },
+      { $sort: { _id: 1 } },
+      { $limit: 30 },
+      { $project: { name: 1 } }
+    ]
+    const found = await db.aggregate(pipeline, { collation }).toArray()
+    assert.equal(
+      found,
+      sorted.slice(0, 30).map(({ _id, name }) => ({ _id, name })),
+      JSON.stringify(before)
+    )
+  }
+  assert.equal(await db.aggregate([{ $match: { name: 'aNNa' } }, { $count: 'n' }], { collation }).toArray(), [
+    { n: annas.length }
+  ])
+  const [facets] = await db
+    .aggregate([{ $facet: { a: [{ $match: { name: 'ANNA' } }, { $count: 'n' }] } }], { collation })
+    .toArray()
+  assert.equal(facets, { a: [{ n: annas.length }] })
+  await db.updateMany({ name: 'ANNA' }, [{ $set: { twice: { $concat: ['$name', '$name'] } } }], { collation })
+  assert.is(await db.countDocuments({ twice: 'AnnaANNA' }, { collation }), annas.length)
+  const computed = await db.findOne(
+    { name: 'ANNA' },
+    { collation, projection: { _id: 0, length: { $strLenCP: '$name' } } }
+  )
+  assert.equal(computed, { length: 4 })
+  await db.close()
+})
+
+test('what compares by code point alone is refused beside it, and nothing is written', async () => {
   const db = await open<Document>(scratchPath())
   await db.insertOne({ _id: 1, name: 'Anna' })
   const collation = withoutCase
   const calls: readonly (() => Promise<unknown>)[] = [
     () => db.find({ $expr: { $eq: ['$name', 'anna'] } }, { collation }).toArray(),
-    () => db.find({}, { collation, projection: { same: { $eq: ['$name', 'anna'] } } }).toArray(),
-    () => db.aggregate([{ $match: { name: 'anna' } }], { collation } as object).toArray(),
-    () => db.updateMany({}, [{ $set: { name: 'x' } }], { collation }),
+    () => db.find({}, { collation, projection: { same: { $cond: [{ $eq: ['$name', 'anna'] }, 1, 2] } } }).toArray(),
+    () => db.aggregate([{ $match: { name: 'anna' } }, { $group: { _id: '$name' } }], { collation }).toArray(),
+    () => db.aggregate([{ $sortByCount: '$name' }], { collation }).toArray(),
+    () => db.aggregate([{ $facet: { a: [{ $group: { _id: '$name' } }] } }], { collation }).toArray(),
+    () => db.aggregate([{ $set: { x: { $max: ['$name', 'b'] } } }], { collation }).toArray(),
+    () => db.updateMany({}, [{ $set: { name: { $cond: [{ $gt: ['$name', 'a'] }, 'x', 'y'] } } }], { collation }),
     () => db.find({}, { collation: { locale: 'en', strength: 5 } as object as Collation }).toArray()
   ]
   for (const call of calls) {
@@ -196,9 +237,9 @@ test('what has no collation says so, and nothing is written', async () => {
       await call()
       assert.unreachable(String(call))
     } catch (error) {
-      assert.instance(error, PetalError, String(call))
-      assert.is((error as PetalError).codeName, 'CommandNotSupported', String(call))
-      assert.match(String((error as PetalError).details.option), /^collation/)
+      assert.instance(error, PetalError, `${call}: ${error}`)
+      assert.is((error as PetalError).codeName, 'CommandNotSupported', `${call}: ${error}`)
+      assert.match((error as PetalError).message, /collation/)
     }
   }
   assert.equal(await db.find().toArray(), [{ _id: 1, name: 'Anna' }])

@@ -3,18 +3,24 @@
  *
  * Invariant: a variable is a place that its operator fills before each evaluation of what may read it.
  */
+import { assertOperatorCollated } from '../collated.ts'
 import { stageError } from '../errors.ts'
 import { compileExpression, type Expression, isVariableName, type Resolver } from '../expression-compile.ts'
 import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
 import type { Compiler, Variable } from './operator.ts'
 
+interface Outer extends Omit<Resolver, 'operation'> {
+  /** Strings are not to compare by code point. */
+  readonly isCollated: boolean
+}
+
 export class OperatorCompiler implements Compiler, Resolver {
   readonly place: Resolver['place']
-  readonly #outer: Omit<Resolver, 'operation'>
+  readonly #outer: Outer
   readonly #variables: ReadonlyMap<string, Variable>
 
-  constructor(outer: Omit<Resolver, 'operation'>, variables: ReadonlyMap<string, Variable> = new Map()) {
+  constructor(outer: Outer, variables: ReadonlyMap<string, Variable> = new Map()) {
     this.place = outer.place
     this.#outer = outer
     this.#variables = variables
@@ -53,6 +59,7 @@ export class OperatorCompiler implements Compiler, Resolver {
     if (compile === undefined) {
       throw stageError('InvalidPipelineOperator', this.place, `there is no operator ${name}`)
     }
+    if (this.#outer.isCollated) assertOperatorCollated(name, this.place)
     return compile(argument, this, name)
   }
 }

@@ -3,15 +3,16 @@ import { compilePipeline } from '../../aggregate/compile.ts'
 import { told } from '../../aggregate/errors.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
+import { parseCollation } from '../../query/collation.ts'
 import { assertOptions, type ReadOptions } from '../options.ts'
-import { expressionsOf, withoutCollation } from '../read/expressions.ts'
+import { expressionsOf } from '../read/expressions.ts'
 import { checkCollectionName } from '../store/catalog.ts'
 
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
 
 /** `signal`, `maxTimeMS`, `hint` and `let` as of a find; what only matters to a server is accepted and ignored. */
-export interface AggregateOptions extends Omit<ReadOptions, 'collation'> {
+export interface AggregateOptions extends ReadOptions {
   /** Ignored: stages that collect are held in memory, 100 MiB each. */
   readonly allowDiskUse?: boolean
   /** Ignored. */
@@ -28,8 +29,7 @@ export interface CompiledAggregation {
 /** @throws PetalError for what is malformed in the pipeline, with its stage, or in the options */
 export function compileAggregation(pipeline: unknown, options: AggregateOptions): CompiledAggregation {
   assertOptions('aggregate', options)
-  if ((options as ReadOptions).collation !== undefined) throw withoutCollation('pipelines')
-  const expressions = expressionsOf(options)
+  const expressions = expressionsOf(options, parseCollation(options.collation))
   const compiled = compilePipeline(pipeline, expressions)
   const { write } = compiled
   if (write !== undefined) told(write.place, () => checkCollectionName(write.collection))

@@ -60,13 +60,14 @@ export class AggregationRun implements CursorRun {
     tally?: Tally
   ) {
     this.control = new Control(options)
-    const { signal, maxTimeMS, hint } = options
+    const { signal, maxTimeMS, hint, collation } = options
     const leading = pipeline.read && {
       stages: pipeline.read,
       find: compileRead(pipeline.read, {
         ...(signal && { signal }),
         ...(maxTimeMS !== undefined && { maxTimeMS }),
-        ...(hint !== undefined && { hint })
+        ...(hint !== undefined && { hint }),
+        ...(collation !== undefined && { collation })
       })
     }
     const first = collection && leading && { collection, ...leading }

@@ -47,31 +47,22 @@ export class FindExpressions {
   }
 
   #get(): Expressions {
-    if (this.#order !== undefined) throw withoutCollation('expressions')
-    this.#expressions ??= expressionsOf(this.#options)
+    this.#expressions ??= expressionsOf(this.#options, this.#order)
     return this.#expressions
   }
 }
 
-/** Expressions that know what the option `let` tells. @throws PetalError BadValue unless it is an object of values by name */
-export function expressionsOf(options: Pick<ReadOptions, 'let'>): Expressions {
+/** Expressions that know what the option `let` tells. @param order of strings @throws PetalError BadValue unless it is an object of values by name */
+export function expressionsOf(options: Pick<ReadOptions, 'let'>, order?: StringOrder): Expressions {
   const values: unknown = options.let ?? {}
   if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)
   const bad = Object.keys(values).find((name) => !isVariableName(name))
   if (bad !== undefined) throw badLet(`names variables that begin with a small letter, not '${bad}'`)
   try {
-    return new Expressions(sanitizeFilter(values))
+    return new Expressions(sanitizeFilter(values), order)
   } catch (error) {
     throw error instanceof PetalError ? badLet(`cannot be taken: ${error.message}`) : error
   }
-}
-
-/** What compares by code point alone. */
-export function withoutCollation(what: string): PetalError {
-  const details = { option: 'collation' }
-  return new PetalError('CommandNotSupported', `A collation is not for ${what}: they compare by code point`, {
-    details
-  })
 }
 
 function badLet(problem: string): PetalError {

@@ -22,7 +22,7 @@ import {
   type ReadOptions,
   type UpdateOptions
 } from '../options.ts'
-import { expressionsOf, withoutCollation } from '../read/expressions.ts'
+import { expressionsOf } from '../read/expressions.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
 
 export interface DeleteRequest {
@@ -64,8 +64,7 @@ function compileStages(pipeline: unknown, { arrayFilters = [], ...options }: Upd
       details: { option: 'arrayFilters' }
     })
   }
-  if (options.collation !== undefined) throw withoutCollation('pipelines')
-  return compileUpdatePipeline(pipeline, expressionsOf(options))
+  return compileUpdatePipeline(pipeline, expressionsOf(options, parseCollation(options.collation)))
 }
 
 /** @throws PetalError as compileReplacement() does */
