@@ -96,4 +96,37 @@ test('a version is unused after its last release, and says so once', () => {
   assert.is(unused[0], version)
 })
 
+/** A level 0 of some tables or many, that overlap anyhow, newest first. */
+const level0 = fc.array(fc.tuple(key, key), { maxLength: 60, size: 'max' }).map((ranges) =>
+  ranges.map(([a, b], i) => {
+    const [first, last] = a < b ? [a, b] : [b, a]
+    return tableOf(ranges.length - i, first, last)
+  })
+)
+
+test('tables of level 0 that overlap a range, or may hold a key, are found however many there are, newest first', () => {
+  const bound = fc.option(key, { nil: undefined })
+  let large = 0
+  fc.assert(
+    fc.property(level0, bound, bound, key, (tables, from, to, text) => {
+      if (tables.length > 30) large++
+      const version = new Version([tables])
+      const smallest = from === undefined ? undefined : Buffer.from(from)
+      const largest = to === undefined ? undefined : Buffer.from(to)
+      const wanted = Buffer.from(text)
+      const young = version.youngTablesFor(wanted).filter((table) => holds(table, wanted))
+      assert.equal(numbersOf(young), numbersOf(tables.filter((table) => holds(table, wanted))))
+      if (smallest !== undefined && largest !== undefined && compareKeys(smallest, largest) > 0) return
+      const expected = tables.filter(
+        (table) =>
+          (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
+          (largest === undefined || compareKeys(table.smallest, largest) <= 0)
+      )
+      assert.equal(numbersOf(version.overlapping(0, smallest, largest)), numbersOf(expected))
+    }),
+    { seed, numRuns: 1000 }
+  )
+  assert.ok(large > 100, `${large} large levels`)
+})
+
 test.run()

@@ -39,7 +39,7 @@ const codeOf = (path: string, key: number, bits: number): number => {
 }
 
 test('the format is that of an index without fingerprints', () => {
-  assert.is(indexFormat, 5)
+  assert.is(indexFormat, 6)
   assert.is(harness.records.keysOf(IndexArea.hashedRows).length, 0)
   assert.is(harness.records.keysOf(IndexArea.upperLevel).length, 0)
 })

@@ -68,17 +68,17 @@ test('the records of an index are these', () => {
 })
 
 test('header', () => {
-  assert.is(indexFormat, 5)
+  assert.is(indexFormat, 6)
   assert.is(
     contentOf('68').toString(),
-    '{"format":5,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
+    '{"format":6,"hash":"murmur","seedLo":1,"seedHi":2,"segmentDocuments":512,"isDamaged":false}'
   )
   assert.is(harness.records.records.get('68')?.length, 95)
   assert.is(
     Buffer.from(harness.records.records.get('68') ?? [])
       .toString('hex')
       .slice(-8),
-    '2d94ee1b'
+    '07389260'
   )
 })
 
@@ -130,7 +130,7 @@ test('segment record of an open segment', () => {
     columnSpecs: [],
     columns: [],
     upper: { frames: 1, groupDocuments: 16, unknownGroups: 0 },
-    bytes: { hashedRows: 8192, privateRows: 28, rangeCodes: 0, upperLevel: 8192, pairTable: 0 }
+    bytes: { hashedRows: 1024, privateRows: 28, rangeCodes: 0, upperLevel: 8192, pairTable: 0 }
   })
 })
 
@@ -262,13 +262,13 @@ test('hashes and row numbers of pairs', () => {
   assert.equal(rowsOf('b', Type.null, 0), [-1015245883, -1961462802, 30, 56])
 })
 
-test('hashed rows of a chunk: row p begins at byte 64·p, document d is its bit d', () => {
+test('hashed rows of a chunk of three documents: row p begins at byte 8·p, document d is its bit d', () => {
   const frame = contentOf('6300000000000002000000000000000000')
-  assert.is(frame.length, 8192)
+  assert.is(frame.length, 1024)
   const set: [row: number, document: number][] = []
   for (let byte = 0; byte < frame.length; byte++) {
     for (let bit = 0; bit < 8; bit++) {
-      if ((frame[byte]! & (1 << bit)) !== 0) set.push([byte >> 6, (byte & 63) * 8 + bit])
+      if ((frame[byte]! & (1 << bit)) !== 0) set.push([byte >> 3, (byte & 7) * 8 + bit])
     }
   }
   assert.equal(set, [

@@ -25,8 +25,8 @@ function contentOf(harness: IndexHarness, key: string): Buffer {
   return Buffer.from(harness.records.records.get(key) ?? []).subarray(0, -4)
 }
 
-function put(harness: IndexHarness, key: string, value: Json): void {
-  const content = Buffer.from(JSON.stringify(value))
+function put(harness: IndexHarness, key: string, value: Json | Buffer): void {
+  const content = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))
   const framed = Buffer.alloc(content.length + 4)
   content.copy(framed)
   framed.writeUInt32LE(checksum(content, checksum(Buffer.from(key, 'hex'), 0)), content.length)
@@ -38,10 +38,27 @@ function withoutSixteenths(column: unknown[]): unknown[] {
   return column.map((part, i) => (i === 7 && column[3] !== 'codes' ? (part as number[]).slice(0, 1) : part))
 }
 
+const frameBytes = 8192
+
+/** Writes the records as they were before format 6: rows of a chunk are as long as in a whole one. REQUIRES: M is 512. */
+function makeWhole(harness: IndexHarness, format: number): void {
+  const header: Json = JSON.parse(contentOf(harness, '68').toString())
+  put(harness, '68', { ...header, format })
+  const rowBytes = 512 / 8
+  const rows = frameBytes / rowBytes
+  for (const key of harness.records.keysOf(IndexArea.chunkRows)) {
+    const short = contentOf(harness, key)
+    const shortBytes = short.length / rows
+    assert.ok(shortBytes < rowBytes, 'the chunk is not complete')
+    const whole = Buffer.alloc(frameBytes)
+    for (let row = 0; row < rows; row++) short.copy(whole, row * rowBytes, row * shortBytes, (row + 1) * shortBytes)
+    put(harness, key, whole)
+  }
+}
+
 /** Writes the records as they were before format 3. */
 function makeOlder(harness: IndexHarness): void {
-  const header: Json = JSON.parse(contentOf(harness, '68').toString())
-  put(harness, '68', { ...header, format: 2 })
+  makeWhole(harness, 2)
   for (const key of harness.records.keysOf(IndexArea.segment)) {
     const { storedPairs, storedRows, bytes, ...record }: Json = JSON.parse(contentOf(harness, key).toString())
     assert.ok(Number.isInteger(storedRows))
@@ -87,6 +104,22 @@ for (const isRebuilt of [false, true]) {
     await harness.close()
   })
 }
+
+test('rows of format 5 go on where they ended', async () => {
+  const harness = await IndexHarness.open({ segmentDocuments: 512 })
+  await harness.insert(tweets.slice(0, 1250))
+  await harness.close()
+  assert.ok(harness.records.keysOf(IndexArea.chunkRows).length > 0)
+  makeWhole(harness, 5)
+  for (const documents of [1290, 1400]) {
+    await harness.open()
+    assert.is(harness.index.stats().recovered, 0)
+    await harness.check(filters)
+    await harness.insert(tweets.slice(harness.documents.size, documents))
+    await harness.check(filters)
+    await harness.close()
+  }
+})
 
 test('an index before format 2 is built again', async () => {
   const harness = await IndexHarness.open({ segmentDocuments: 512 })

@@ -77,8 +77,10 @@ export class EngineReadView implements ReadView, Places {
 
   /** Of each sorted run the tables that may hold keys of the range, if there are any: no other is opened. */
   #runs(range: Range): (readonly TableMeta[])[] {
-    const [level0 = [], ...levels] = this.version.levels
-    const young = level0.filter((table) => tablesWithin([table], range).length > 0)
+    const [, ...levels] = this.version.levels
+    const young = this.version
+      .overlapping(0, range.start, range.end)
+      .filter((table) => tablesWithin([table], range).length > 0)
     return [...level0Runs(young), ...levels.map((level) => tablesWithin(level, range))].filter(
       ({ length }) => length > 0
     )

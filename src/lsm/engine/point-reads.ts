@@ -36,7 +36,7 @@ export function findVersion(
   }
   const hash = keyHash(key, 0, key.length)
   const { version, tables } = places
-  for (const meta of version.tables(0)) {
+  for (const meta of version.youngTablesFor(key)) {
     if (compareKeys(meta.smallest, key) > 0 || compareKeys(meta.largest, key) < 0) continue
     if (tables.table(meta).get(key, hash, maxSequence, into, fillCache)) return true
   }

@@ -11,9 +11,13 @@
 import { compareKeys } from '../format/entry.ts'
 import { levelCount } from '../format/version-edit.ts'
 import { firstBeginningBehind, firstEndingAt, LevelSearch } from './level.ts'
+import { Level0Search } from './level0-search.ts'
 import type { TableMeta } from './table-meta.ts'
 
 export type Levels = readonly (readonly TableMeta[])[]
+
+/** Of level 0, looked at one by one. */
+const fewTables = 24
 
 export class Version {
   /** Seven; missing ones are empty. */
@@ -22,6 +26,7 @@ export class Version {
   readonly levelBytes: readonly number[]
   /** Made when a level is first searched: most versions are soon replaced. */
   readonly #searches: (LevelSearch | undefined)[] = Array.from({ length: levelCount }, () => undefined)
+  #level0Search: Level0Search | undefined
   #references = 1
   readonly #onUnused: ((version: Version) => void) | undefined
 
@@ -64,11 +69,23 @@ export class Version {
       const to = largest === undefined ? tables.length : firstBeginningBehind(tables, largest)
       return tables.slice(from, Math.max(from, to))
     }
+    if (tables.length > fewTables) return this.#search0.overlapping(smallest, largest)
     return tables.filter(
       (table) =>
         (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
         (largest === undefined || compareKeys(table.smallest, largest) <= 0)
     )
+  }
+
+  /** Tables of level 0 that may hold `key`, newest first; some that may not may be among them. */
+  youngTablesFor(key: Uint8Array): readonly TableMeta[] {
+    const tables = this.tables(0)
+    return tables.length > fewTables ? this.#search0.overlapping(key, key) : tables
+  }
+
+  get #search0(): Level0Search {
+    this.#level0Search ??= new Level0Search(this.tables(0))
+    return this.#level0Search
   }
 
   /**

@@ -6,7 +6,7 @@ import { type HashName, hashNames } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 import { defaultSegmentDocuments, isSegmentSize } from '../segment/geometry.ts'
 
-export const indexFormat = 5
+export const indexFormat = 6
 /** The oldest one that is read as it is; what is written then is of this format, header first. */
 const oldestFormat = 2
 

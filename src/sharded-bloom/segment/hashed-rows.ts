@@ -11,6 +11,11 @@ import { allGroups, groupsPerSegment } from './upper-level.ts'
 
 const blockDocuments = 64
 
+/** Of a row of so many documents of a chunk, as a checkpoint writes it. */
+export function storedRowBytes(documents: number): number {
+  return (Math.ceil(documents / blockDocuments) * blockDocuments) / 8
+}
+
 export class HashedRows {
   readonly shards: number
   readonly #memory: RowMemory
@@ -98,22 +103,43 @@ export class HashedRows {
     this.#memory.pop(pointers)
   }
 
-  /** The frames of a chunk, in order, as they lie in row memory: what a checkpoint writes. */
-  *chunkFrames(chunk: number): Generator<Uint8Array> {
+  /**
+   * The frames of a chunk, in order: what a checkpoint writes. Rows are as long as the chunk's documents need, in a whole chunk as they
+   * lie in row memory. Valid until the next one.
+   */
+  *chunkFrames(chunk: number, documents: number): Generator<Uint8Array> {
     this.#flush()
-    for (const address of this.#chunks[chunk]!) yield this.#memory.u8.subarray(address, address + frameBytes)
+    const { rowsPerFrame, chunkRowBytes } = this.#geometry
+    const rowBytes = storedRowBytes(documents)
+    const short = rowBytes < chunkRowBytes ? new Uint8Array(rowsPerFrame * rowBytes) : undefined
+    for (const address of this.#chunks[chunk]!) {
+      const { u8 } = this.#memory
+      for (let row = 0; short !== undefined && row < rowsPerFrame; row++) {
+        const at = address + row * chunkRowBytes
+        short.set(u8.subarray(at, at + rowBytes), row * rowBytes)
+      }
+      yield short ?? u8.subarray(address, address + frameBytes)
+    }
   }
 
   /**
    * Takes back what checkpoints kept of the first `documents`.
-   * @param frames per chunk, in order, 8 KiB each
+   * @param frames per chunk, in order, as chunkFrames() gave them
    */
   restore(documents: number, frames: readonly (readonly Uint8Array[])[]): void {
+    const { rowsPerFrame, chunkRowBytes } = this.#geometry
     for (const chunk of frames) {
       const addresses = this.#addChunk()
-      chunk.forEach((bytes, i) => {
-        this.#memory.u8.set(bytes, addresses[i]!)
-      })
+      const { u8 } = this.#memory
+      for (const [i, bytes] of chunk.entries()) {
+        const rowBytes = bytes.length / rowsPerFrame
+        if (rowBytes === chunkRowBytes) u8.set(bytes, addresses[i]!)
+        else {
+          for (let row = 0; row < rowsPerFrame; row++) {
+            u8.set(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), addresses[i]! + row * chunkRowBytes)
+          }
+        }
+      }
     }
     this.#documents = documents
     this.#transposed = documents

@@ -5,7 +5,7 @@ import { Tag } from '../../pairs/pair-tags.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
 import type { Room } from '../../records/room.ts'
 import { framesPerChunk, type Geometry, sealedRowBytes, sealedRowsPerFrame } from '../geometry.ts'
-import { HashedRows } from '../hashed-rows.ts'
+import { HashedRows, storedRowBytes } from '../hashed-rows.ts'
 import type { HashedPair } from '../private-table.ts'
 import { frameBytes } from '../row-cache.ts'
 import type { SegmentParameters } from '../segment.ts'
@@ -79,9 +79,9 @@ export class BloomOpenTail implements OpenTail {
     return this.#rows.and(this.#rowsOf(lo, hi), out, groups)
   }
 
-  *chunkWrites(first: number, chunk: number, _documents: number, room: Room): Generator<TailWrite | undefined> {
+  *chunkWrites(first: number, chunk: number, documents: number, room: Room): Generator<TailWrite | undefined> {
     let frame = 0
-    for (const bytes of this.#rows.chunkFrames(chunk)) {
+    for (const bytes of this.#rows.chunkFrames(chunk, documents)) {
       yield { key: indexKey(IndexArea.chunkRows, first, chunk, frame++), value: room.copyOf(bytes) }
     }
     if (this.#upper.frames === 0) return
@@ -162,7 +162,8 @@ async function readFrames(
   for await (const [key, value] of store.scan(...indexRange(IndexArea.chunkRows, record.firstOrdinal))) {
     const chunk = numberOf(key, 0)
     const frame = numberOf(key, 1)
-    if (chunk === undefined || frame === undefined || value.length !== frameBytes) {
+    const isWhole = value.length > 0 && value.length <= frameBytes && value.length % (8 * geometry.rowsPerFrame) === 0
+    if (chunk === undefined || frame === undefined || !isWhole) {
       throw damaged('a chunk record has an impossible key or size')
     }
     // What is beyond the record was left by a crash: chunks of a checkpoint that did not complete, frames of other
@@ -171,8 +172,12 @@ async function readFrames(
     if (target !== undefined) target[frame] = value
   }
   frames.forEach((chunk, i) => {
+    const documents = Math.min(geometry.chunkDocuments, record.documents - i * geometry.chunkDocuments)
+    const least = geometry.rowsPerFrame * storedRowBytes(documents)
     for (let frame = 0; frame < frameCount; frame++) {
-      if (chunk[frame] === undefined) throw damaged(`frame ${frame} of chunk ${i} is missing`)
+      const bytes = chunk[frame]
+      if (bytes === undefined) throw damaged(`frame ${frame} of chunk ${i} is missing`)
+      if (bytes.length < least) throw damaged(`frame ${frame} of chunk ${i} is too short`)
     }
   })
   return frames
