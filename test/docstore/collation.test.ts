@@ -20,6 +20,7 @@ function person(i: number): Document {
   return {
     _id: i % 3 === 0 ? `Id ${i}` : `id ${i}`,
     name,
+    code: Array.from({ length: 4 }, () => 'abcdXYZ'[below(7)]).join(''),
     at: below(2000),
     tags: [name, names[below(names.length)]],
     ...(i % 7 === 0 && { home: { city: i % 2 === 0 ? 'Ulm' : 'ulm' } })
@@ -29,7 +30,7 @@ function person(i: number): Document {
 const people = Array.from({ length: 2500 }, (_, i) => person(i))
 
 async function filled(index?: 'none'): Promise<Database> {
-  const db = await open(scratchPath(), index === undefined ? { index: { segmentBits: 512 } } : { index })
+  const db = await open(scratchPath(), { index: index ?? { segmentBits: 512, rangeCodes: 'all' } })
   await db.insertMany(people)
   return db
 }
@@ -89,6 +90,8 @@ test('sorts by it, with a limit and without, by paths that indexes know in anoth
   const collation: Collation = { ...withoutCase, numericOrdering: true }
   const sortings: readonly Record<string, 1 | -1>[] = [
     { name: 1, at: 1 },
+    { code: 1, _id: 1 },
+    { code: -1, _id: 1 },
     { _id: 1 },
     { _id: -1 },
     { at: -1, name: 1 },

@@ -1,6 +1,7 @@
 /** Mutants by the promise they break; scripts/mutants.mjs makes and runs them. */
 import { bounds } from './bounds.mjs'
 import { changes } from './changes.mjs'
+import { collations } from './collations.mjs'
 import { compaction } from './compaction.mjs'
 import { durability } from './durability.mjs'
 import { exploring } from './exploring.mjs'
@@ -40,6 +41,7 @@ export const mutants = {
   'The first of an order are the first': orders,
   'What the index counts is what documents say': tallies,
   'What documents have is what they say': exploring,
+  'Strings compare as a collation has it': collations,
   'Pipelines mean what their stages mean': pipelines,
   'Expressions decide, whatever they imply': expressions,
   'What is told is what was committed, and what expires what must': changes

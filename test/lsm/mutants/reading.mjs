@@ -170,5 +170,19 @@ export const reading = [
     'a block that is looked at takes the room of the one that a cursor is in',
     edit('lsm/format/block-source', 'this.#next = this.#next === 0 ? 1 : 0', 'this.#next = 0'),
     'lsm/skip-blocks'
+  ),
+  mutant(
+    'a young table that reaches far hides behind a shorter one',
+    edit(
+      'lsm/version/level0-search',
+      'if (reach === undefined || compareKeys(largest, reach) > 0) reach = largest',
+      'reach = largest'
+    ),
+    'lsm/version-levels'
+  ),
+  mutant(
+    'young tables are not in the order of their age',
+    edit('lsm/version/level0-search', 'found.sort((a, b) => this.#places[a]! - this.#places[b]!)', ''),
+    'lsm/version-levels'
   )
 ]

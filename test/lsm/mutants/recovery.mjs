@@ -102,5 +102,25 @@ export const recovery = [
     'a directory can be opened twice by one process',
     edit('lsm/fs/lock', "    if (paths.has(place.directory)) throw locked(location, 'this process')\n", ''),
     'lsm/fs-lock'
+  ),
+  mutant(
+    'rows of an incomplete chunk lose its last documents',
+    edit(
+      'sharded-bloom/segment/hashed-rows',
+      'return (Math.ceil(documents / blockDocuments) * blockDocuments) / 8',
+      'return Math.max(8, (Math.floor(documents / blockDocuments) * blockDocuments) / 8)'
+    ),
+    'sharded-bloom/older-format',
+    'sharded-bloom/stored-segment'
+  ),
+  mutant(
+    'rows of an incomplete chunk are put where whole ones stand',
+    edit(
+      'sharded-bloom/segment/hashed-rows',
+      'addresses[i]! + row * chunkRowBytes)',
+      'addresses[i]! + row * rowBytes)'
+    ),
+    'sharded-bloom/older-format',
+    'sharded-bloom/stored-segment'
   )
 ]
