@@ -7,7 +7,7 @@ import type { Collections } from './collections.ts'
 import type { RebuildOptions, RebuildResult } from './jobs/rebuild-job.ts'
 import { type TuneOptions, tuneCollection } from './jobs/tune.ts'
 import { noIndex } from './open-index.ts'
-import { assertOptions } from './options.ts'
+import { assertOptions } from './option-checks.ts'
 
 export interface CollectionIndex {
   /** What the index holds and takes, in bytes; zeros for a collection that is not there. */

@@ -13,13 +13,12 @@ import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
+import { invalidOption, isOptions } from './option-checks.ts'
 import {
   autoRebuildOptions,
   type CollectionOptions,
   documentCacheBytes,
   type IndexOptions,
-  invalidOption,
-  isOptions,
   type OpenOptions,
   ttlIntervalSeconds
 } from './options.ts'

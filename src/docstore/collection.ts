@@ -16,15 +16,14 @@ import { createIndex, dropIndex } from './indexes/create-index.ts'
 import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
 import type { OpenCollection } from './open-collection.ts'
-import {
-  assertBoolean,
-  assertOptions,
-  type CountOptions,
-  type FindOneAndDeleteOptions,
-  type FindOneAndUpdateOptions,
-  type FindOptions,
-  type ReadOptions,
-  type UpdateOptions
+import { assertBoolean, assertOptions } from './option-checks.ts'
+import type {
+  CountOptions,
+  FindOneAndDeleteOptions,
+  FindOneAndUpdateOptions,
+  FindOptions,
+  ReadOptions,
+  UpdateOptions
 } from './options.ts'
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'

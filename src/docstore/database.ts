@@ -13,7 +13,8 @@ import { type BackupOptions, type BackupResult, backupDatabase } from './jobs/ba
 import { type CompactOptions, type CompactResult, compactDatabase } from './jobs/compact.ts'
 import type { ExpiryStats } from './jobs/expiry.ts'
 import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
-import { assertOptions, type CollectionOptions } from './options.ts'
+import { assertOptions } from './option-checks.ts'
+import type { CollectionOptions } from './options.ts'
 import { checkCollectionName } from './store/catalog.ts'
 
 /** The collection that a database is itself. */

@@ -2,7 +2,8 @@ import { throwIfAborted } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import { Collections } from './collections.ts'
 import { Database, defaultCollectionName } from './database.ts'
-import { type AnyLevel, assertOptions, type OpenOptions, type Store } from './options.ts'
+import { assertOptions } from './option-checks.ts'
+import type { AnyLevel, OpenOptions, Store } from './options.ts'
 
 /**
  * Opens a database, creating it if need be.

@@ -1,10 +1,10 @@
 /** What callers may choose when they open a database or run an operation; checked here, once. */
 import type { AbstractLevel } from 'abstract-level'
 import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
-import { PetalError } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
 import type { IdsOption } from './ids/ids-option.ts'
+import { badOption, invalidOption, isOptions, wholeNumber } from './option-checks.ts'
 
 export type { Collation }
 
@@ -203,13 +203,6 @@ export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   readonly returnDocument?: 'before' | 'after'
 }
 
-/** A whole number ≥ 0, or the default when absent. */
-export function wholeNumber(name: string, value: unknown, fallback: number): number {
-  if (value === undefined || value === null) return fallback
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw badOption(name, 'a whole number ≥ 0', value)
-}
-
 /** @throws PetalError BadValue */
 export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): number {
   return wholeNumber('documentCacheBytes', option, 64 * 1024 * 1024)
@@ -237,70 +230,10 @@ export function ttlIntervalSeconds(option: OpenOptions['ttlIntervalSeconds'] = d
   throw invalidOption('ttlIntervalSeconds', `above 0 and at most ${maxTtlIntervalSeconds}`, option)
 }
 
-export function invalidOption(option: string, wanted: string, value: unknown): PetalError {
-  return new PetalError('InvalidOptions', `${option} must be ${wanted}, got ${describe(value)}`, {
-    details: { option }
-  })
-}
-
-interface CallOptions {
-  readonly signal?: unknown
-  readonly onProgress?: unknown
-  readonly onSkipped?: unknown
-}
-
-/**
- * What every public call asks of its options before it does anything: they are an object, or undefined for none; who ends
- * the call is an AbortSignal, and who is told of its progress can be called.
- * @throws PetalError BadValue, which names the call or the option
- */
-export function assertOptions(call: string, options: object): void {
-  if (!isOptions(options)) {
-    throw new PetalError('BadValue', `${call} takes options as an object, got ${describe(options)}`, {
-      details: { option: 'options' }
-    })
-  }
-  const { signal, onProgress, onSkipped }: CallOptions = options
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badOption('signal', 'an AbortSignal', signal)
-  if (onProgress !== undefined) assertFunction('onProgress', onProgress)
-  if (onSkipped !== undefined) assertFunction('onSkipped', onSkipped)
-}
-
-/** @throws PetalError BadValue */
-export function assertFunction(what: string, value: unknown): void {
-  if (typeof value !== 'function') throw badOption(what, 'a function', value)
-}
-
-/** null is the default, as for numbers. @throws PetalError BadValue */
-export function assertBoolean(option: string, value: unknown): void {
-  if (value === undefined || value === null || typeof value === 'boolean') return
-  throw badOption(option, 'true or false', value)
-}
-
-/** @throws PetalError BadValue */
-export function assertReturnDocument(value: unknown): void {
-  if (value === undefined || value === null || value === 'before' || value === 'after') return
-  throw badOption('returnDocument', "'before' or 'after'", value)
-}
-
-export function isOptions(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Refuses options that no read knows the meaning of. */
 export function checkReadOptions(options: ReadOptions): void {
   const { hint } = options
   if (hint !== undefined && typeof hint !== 'string' && (typeof hint !== 'object' || hint === null)) {
     throw badOption('hint', "'scan', 'index' or an index", hint)
   }
-}
-
-function badOption(option: string, wanted: string, value: unknown): PetalError {
-  return new PetalError('BadValue', `${option} must be ${wanted}, got ${describe(value)}`, { details: { option } })
-}
-
-function describe(value: unknown): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value === 'string') return `'${value}'`
-  return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
 }

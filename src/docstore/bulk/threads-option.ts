@@ -1,5 +1,5 @@
 /** The option `threads` of whoever writes many documents. */
-import { PetalError } from '../../model/errors.ts'
+import { assertWholeNumber } from '../option-checks.ts'
 
 export interface ThreadsOption {
   /**
@@ -14,8 +14,5 @@ const maxThreads = 64
 
 /** @throws PetalError BadValue */
 export function checkThreads({ threads }: ThreadsOption): void {
-  if (threads === undefined || (Number.isSafeInteger(threads) && threads >= 0 && threads <= maxThreads)) return
-  throw new PetalError('BadValue', `threads must be a whole number from 0 to ${maxThreads}, got ${String(threads)}`, {
-    details: { option: 'threads' }
-  })
+  if (threads !== undefined) assertWholeNumber('threads', threads, 0, maxThreads)
 }

@@ -11,6 +11,7 @@ import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import { defaultThreads } from '../bulk/default-threads.ts'
 import { checkThreads } from '../bulk/threads-option.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { assertWholeNumber } from '../option-checks.ts'
 import { patiently } from '../write/patient-source.ts'
 import { type ImportOptions, type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
@@ -139,15 +140,7 @@ export function checkImport(source: unknown, options: ImportOptions): void {
   const isSource =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
   if (!isSource) throw new PetalError('BadValue', `importLines takes an iterable of bytes, got ${typeof source}`)
-  if (batch !== undefined && !(Number.isSafeInteger(batch) && batch > 0)) {
-    throw new PetalError('BadValue', `batch must be a whole number above 0, got ${String(batch)}`, {
-      details: { option: 'batch' }
-    })
-  }
-  if (sourceBytes !== undefined && !(Number.isSafeInteger(sourceBytes) && sourceBytes >= 0)) {
-    throw new PetalError('BadValue', `sourceBytes must be a whole number, got ${String(sourceBytes)}`, {
-      details: { option: 'sourceBytes' }
-    })
-  }
+  if (batch !== undefined) assertWholeNumber('batch', batch, 1)
+  if (sourceBytes !== undefined) assertWholeNumber('sourceBytes', sourceBytes)
   checkThreads(options)
 }

@@ -5,7 +5,8 @@ import type { Collection } from '../collection.ts'
 import type { Database } from '../database.ts'
 import type { IdsOption } from '../ids/ids-option.ts'
 import { open } from '../open.ts'
-import { assertOptions, type IndexKind, type StoreName } from '../options.ts'
+import { assertOptions } from '../option-checks.ts'
+import type { IndexKind, StoreName } from '../options.ts'
 import { fillNewDirectory } from './new-directory.ts'
 
 export interface CopyOptions {

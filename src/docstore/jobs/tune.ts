@@ -8,7 +8,7 @@ import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bl
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
 import type { Filter } from '../collection.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { invalidOption } from '../options.ts'
+import { invalidOption } from '../option-checks.ts'
 import { Control } from '../read/control.ts'
 import { FindExpressions } from '../read/expressions.ts'
 

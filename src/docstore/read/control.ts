@@ -1,7 +1,8 @@
 /** What can end or pause a read from outside: an AbortSignal, a time limit, and the event loop's turn. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { nextTurn, sliceMilliseconds } from '../../model/time-slice.ts'
-import { type ReadOptions, wholeNumber } from '../options.ts'
+import { wholeNumber } from '../option-checks.ts'
+import type { ReadOptions } from '../options.ts'
 
 /** Documents between two looks at the clock, where each takes little. */
 const maxDocumentsPerLook = 16

@@ -9,7 +9,7 @@
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { assertFunction } from '../options.ts'
+import { assertFunction } from '../option-checks.ts'
 
 /** Gives the collection to read, undefined while it does not exist. */
 export type Readable = () => OpenCollection | undefined | Promise<OpenCollection | undefined>

@@ -1,6 +1,6 @@
 /** What a caller of watch() may choose; checked here, once. */
 import { PetalError } from '../../model/errors.ts'
-import { wholeNumber } from '../options.ts'
+import { wholeNumber } from '../option-checks.ts'
 import type { Wants } from './change.ts'
 import { cannotResume } from './errors.ts'
 

@@ -12,15 +12,13 @@ import { type Document, isPlainObject } from '../../model/types.ts'
 import { parseCollation } from '../../query/collation.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
 import { documentFromFilter } from '../../query/update/upsert.ts'
-import {
-  assertBoolean,
-  assertOptions,
-  assertReturnDocument,
-  type FindOneAndDeleteOptions,
-  type FindOneAndUpdateOptions,
-  type FindOptions,
-  type ReadOptions,
-  type UpdateOptions
+import { assertBoolean, assertOptions, assertReturnDocument } from '../option-checks.ts'
+import type {
+  FindOneAndDeleteOptions,
+  FindOneAndUpdateOptions,
+  FindOptions,
+  ReadOptions,
+  UpdateOptions
 } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
