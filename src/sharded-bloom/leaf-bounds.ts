@@ -123,7 +123,7 @@ export class LeafBounds {
   #privateRow(slot: number): number | undefined {
     this.#rowsRead++
     const scratch = this.#frames.take()
-    const row = this.#segment.privateRow(slot, scratch)
+    const row = this.#segment.privateRow(slot, scratch, this.#part)
     if (row === undefined) this.#isExact = false
     if (row !== scratch) this.#frames.giveBack(scratch)
     return row

@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { wholePart } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { type Geometry, geometryOf, sealedRowBytes } from '../../src/sharded-bloom/segment/geometry.ts'
 import { PrivateRows, sealedRowsAtOnce } from '../../src/sharded-bloom/segment/private-rows.ts'
 import { frameBytes } from '../../src/sharded-bloom/segment/row-cache.ts'
@@ -10,6 +11,7 @@ import { storedRow } from '../support/stored-row.ts'
 
 const seed = testSeed()
 const memory = rowMemory()
+const whole = wholePart(frameBytes)
 const damaged = (what: string): Error => new Error(what)
 
 /** A number in [0, below) from a sequence that the seed begins. */
@@ -72,11 +74,27 @@ class Model {
     const words = (Math.ceil(this.documents / chunkDocuments) * chunkRowBytes) / 4
     this.expected.forEach((expected, slot) => {
       const row = memory.push(frameBytes)
-      this.rows.writeRow(slot, row)
+      this.rows.writeRow(slot, row, whole)
       const found = memory.u32.slice(row >>> 2, (row >>> 2) + words)
       memory.pop(row)
       if (!found.every((word, i) => word === expected[i])) assert.unreachable(`row ${slot} at ${this.documents}`)
+      this.#checkPart(slot, words)
     })
+  }
+
+  /** Of a row that was something else before. */
+  #checkPart(slot: number, words: number): void {
+    if (words === 0) return
+    const from = 4 * this.#below(words / 4)
+    const length = 4 * (1 + this.#below((words - from) / 4))
+    const row = memory.push(frameBytes)
+    memory.u8.fill(0xaa, row, row + frameBytes)
+    this.rows.writeRow(slot, row, { groups: 0, from: 4 * from, length: 4 * length })
+    const at = (row >>> 2) + from
+    const found = memory.u32.slice(at, at + length)
+    memory.pop(row)
+    const isSame = found.every((word, i) => word === this.expected[slot]![from + i])
+    if (!isSame) assert.unreachable(`words ${from} to ${from + length} of row ${slot} at ${this.documents}`)
   }
 
   /** The record of a chunk as row-codec.ts says it. */
@@ -168,8 +186,8 @@ test('a record that is cut off, or whose rows are none, is damage', () => {
     broken.restoreChunk(Uint8Array.of(1, 0, 0, row.length, 0, ...row), 100, damaged)
     const scratch = memory.scratch
     const at = memory.push(frameBytes)
-    broken.writeRow(0, at)
-    assert.throws(() => broken.writeRow(1, at), /private row 1 is not readable/)
+    broken.writeRow(0, at, whole)
+    assert.throws(() => broken.writeRow(1, at, whole), /private row 1 is not readable/)
     memory.pop(at)
     assert.throws(() => broken.encode(0, 2, 64), /private row 1 is not readable/)
     assert.throws(() => broken.beginDocument(), /private row 1 of a chunk is not readable/)

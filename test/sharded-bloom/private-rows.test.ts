@@ -8,6 +8,7 @@ import { Type } from '../../src/model/types.ts'
 import { Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
 import { Tag, type TaggedPair } from '../../src/sharded-bloom/pairs/pair-tags.ts'
+import { wholePart } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { geometryOf, sealedRowBytes } from '../../src/sharded-bloom/segment/geometry.ts'
 import { GrowingRow } from '../../src/sharded-bloom/segment/growing-row.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
@@ -62,7 +63,7 @@ test('a private row holds exactly its documents when all pairs collide', () => {
     assert.is(location.kind, 'private')
     if (location.kind !== 'private') return []
     const scratch = memory.push(frameBytes)
-    const row = segment.privateRow(location.slot, scratch)
+    const row = segment.privateRow(location.slot, scratch, wholePart(segment.rowBytes))
     const found = Array.from({ length: 512 }, (_, i) => i).filter(
       (i) => (memory.u8[row + (i >> 3)]! & (1 << (i & 7))) !== 0
     )

@@ -14,6 +14,7 @@ import { jsonFormOf } from '../../src/sharded-bloom/byte-scan/plain.ts'
 import { type FlatDocument, Flattener } from '../../src/sharded-bloom/pairs/flatten.ts'
 import { PairHash } from '../../src/sharded-bloom/pairs/pair-hash.ts'
 import { Room } from '../../src/sharded-bloom/records/room.ts'
+import { wholePart } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { geometryOf } from '../../src/sharded-bloom/segment/geometry.ts'
 import { OpenSegment } from '../../src/sharded-bloom/segment/open-segment.ts'
 import type { HashedPair } from '../../src/sharded-bloom/segment/private-table.ts'
@@ -224,7 +225,7 @@ export function assertSameSegments(scanned: OpenSegment, flattened: OpenSegment)
 function privateRowOf(segment: OpenSegment, slot: number): Uint32Array {
   const memory = rowMemory()
   const row = memory.push(8192)
-  segment.privateRow(slot, row)
+  segment.privateRow(slot, row, wholePart(segment.rowBytes))
   const words = memory.u32.slice(row >>> 2, (row + segment.rowBytes) >>> 2)
   memory.pop(row)
   return words

@@ -19,11 +19,16 @@ export interface RowPart {
   readonly length: number
 }
 
+/** All of a row. */
+export function wholePart(rowBytes: number): RowPart {
+  return { groups: allGroups, from: 0, length: rowBytes }
+}
+
 /** The part in which these groups are, at least one, and the documents of which not everything is known. */
 export function partOf(segment: Segment, groups: number): RowPart {
   const { rowBytes, groupDocuments, alwaysCandidates } = segment
   if (groups === allGroups || groupDocuments % kernelDocuments !== 0 || alwaysCandidates.length > 0) {
-    return { groups: allGroups, from: 0, length: rowBytes }
+    return wholePart(rowBytes)
   }
   const groupBytes = groupDocuments / 8
   const first = 31 - Math.clz32(groups & -groups)

@@ -228,9 +228,9 @@ export class OpenSegment implements Segment {
 
   load(): void {}
 
-  privateRow(slot: number, scratch: number): number {
+  privateRow(slot: number, scratch: number, part: RowPart): number {
     if (this.#documents === 0) this.#memory.kernels.fill(scratch, 0, this.rowBytes)
-    this.privateRows.writeRow(slot, scratch)
+    this.privateRows.writeRow(slot, scratch, part)
     return scratch
   }
 

@@ -12,6 +12,7 @@
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
 import { Room } from '../records/room.ts'
+import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
 import { type ChunkReading, PrivateChunk, rowsAtOnce } from './private-chunk.ts'
 import { frameBytes } from './row-cache.ts'
@@ -84,20 +85,23 @@ export class PrivateRows {
     if (this.#documents % this.#geometry.chunkDocuments === 0) this.#storeChunk()
   }
 
-  /** Writes the row's bits to `out`: of as many whole chunks as have documents. */
-  writeRow(slot: number, out: number): void {
+  /** Writes the row's bits to `out`: of the whole chunks that have documents and are in the part, or are touched by it. */
+  writeRow(slot: number, out: number, { from, length }: RowPart): void {
     const { kernels } = this.#memory
-    const { chunkRowBytes } = this.#geometry
-    const parts = this.#parts
+    const { chunkRowBytes, chunkDocuments } = this.#geometry
+    const first = Math.floor(from / chunkRowBytes)
+    const end = Math.ceil((from + length) / chunkRowBytes)
+    const parts = this.#parts.slice(first, end)
     const cursors = this.#memory.push(8 * parts.length)
     for (let i = 0; i < parts.length; i++) parts[i]!.place(this.#memory, slot, slot + 1, cursors + 8 * i)
-    const isSound = kernels.joinParts(cursors, parts.length, this.#partDocuments, chunkRowBytes, out)
+    const documents = Math.max(0, this.#partDocuments - first * chunkDocuments)
+    const isSound = kernels.joinParts(cursors, parts.length, documents, chunkRowBytes, out + first * chunkRowBytes)
     this.#memory.pop(cursors)
     if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
     const open = this.#documents - this.#partDocuments
-    if (open <= 0) return
+    if (open <= 0 || end <= this.#parts.length) return
     this.#deposit()
-    const to = out + parts.length * chunkRowBytes
+    const to = out + this.#parts.length * chunkRowBytes
     kernels.gatherRow(this.#frames[Math.floor(slot / lanes)]!, slot % lanes, chunkRowBytes, to)
     kernels.clearFrom(to, open, chunkRowBytes)
   }

@@ -150,8 +150,8 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     return location.kind === 'hashed' ? this.#tail.load(location.pair) : undefined
   }
 
-  privateRow(row: number, scratch: number): number | undefined {
-    return this.row(row, scratch, { groups: allGroups, from: 0, length: this.rowBytes })
+  privateRow(row: number, scratch: number, part: RowPart): number | undefined {
+    return this.row(row, scratch, part)
   }
 
   loadRow(row: number): void | Promise<void> {

@@ -114,10 +114,10 @@ export interface Segment {
   load(location: Location): void | Promise<void>
 
   /**
-   * Address of `rowBytes` bytes holding the private row: loaded rows as they are, others written to `scratch`
-   * (8 KiB). The bytes at the address must not be changed; undefined when the row is not in memory, or damaged.
+   * Address of `rowBytes` bytes that hold the part of the private row: loaded rows as they are, others written to `scratch`
+   * (8 KiB), to where it is in a row. The bytes at the address must not be changed; undefined when the row is not in memory, or damaged.
    */
-  privateRow(slot: number, scratch: number): number | undefined
+  privateRow(slot: number, scratch: number, part: RowPart): number | undefined
 
   /**
    * Writes a part of the AND of hashed rows to `out`, to where it is in a row; rows that are damaged, or not in memory, are
