@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import Datastore from '@seald-io/nedb'
 import type { Document } from '../../src/model/types.ts'
 import { packageVersion } from '../contenders/versions.ts'
+import { seen } from './operations.ts'
 import type { SingleStore } from './store.ts'
-
-const seen = { $inc: { retweet_count: 1 }, $set: { seen: true } }
 
 export async function openNeDb(directory: string): Promise<SingleStore> {
   const db = new Datastore<Document>({ filename: join(directory, 'tweets.nedb') })

@@ -1,4 +1,8 @@
 /** What bench/single-operations.ts times. */
+
+/** An update, for those who know MongoDB's operators. */
+export const seen = { $inc: { retweet_count: 1 }, $set: { seen: true } }
+
 export const operations = [
   'insert',
   'insert, 100 under way',

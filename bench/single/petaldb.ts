@@ -1,9 +1,8 @@
 /** PetalDB with its defaults. */
 import { join } from 'node:path'
 import { openDatabase } from '../contenders/petaldb-api.ts'
+import { seen } from './operations.ts'
 import type { SingleStore } from './store.ts'
-
-const seen = { $inc: { retweet_count: 1 }, $set: { seen: true } }
 
 export async function openPetalDb(directory: string): Promise<SingleStore> {
   const db = await openDatabase(join(directory, 'tweets.db'))

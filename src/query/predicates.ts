@@ -39,17 +39,17 @@ export function oneOf(values: readonly unknown[], patterns: readonly Pattern[]):
 }
 
 /** Compares within the type of the bound only; MinKey and MaxKey compare with everything, missing included. */
-export function inRange(operator: RangeOperator, bound: unknown): ValueTest {
+export function inRange(operator: RangeOperator, bound: unknown, order: StringOrder = compareStrings): ValueTest {
   const type = typeOf(bound)
   if (typeof bound === 'number') return inNumberRange(operator, bound)
-  if (typeof bound === 'string') return inStringRange(operator, bound)
+  if (typeof bound === 'string') return inStringRange(operator, bound, order)
   const accepts = acceptsOrder(operator)
   if (type === Type.minKey || type === Type.maxKey) {
     const acceptsOthers = accepts(type === Type.minKey ? 1 : -1)
     return (value) => (typeOf(value) === type ? accepts(0) : acceptsOthers)
   }
   if (type === Type.number) return (value) => isComparableNumber(value) && accepts(compareValues(value, bound))
-  return (value) => typeOf(value) === type && accepts(compareValues(value, bound))
+  return (value) => typeOf(value) === type && accepts(compareValues(value, bound, order))
 }
 
 function inNumberRange(operator: RangeOperator, bound: number): ValueTest {
@@ -68,37 +68,24 @@ function inNumberRange(operator: RangeOperator, bound: number): ValueTest {
   }
 }
 
-function inStringRange(operator: RangeOperator, bound: string): ValueTest {
+function inStringRange(operator: RangeOperator, bound: string, order: StringOrder): ValueTest {
   const accepts = acceptsOrder(operator)
   return (value) => {
-    if (typeof value === 'string') return accepts(compareStrings(value, bound))
-    return typeOf(value) === Type.string && accepts(compareValues(value, bound))
+    if (typeof value === 'string') return accepts(order(value, bound))
+    return typeOf(value) === Type.string && accepts(compareValues(value, bound, order))
   }
 }
 
 /** As oneOf() and inRange(), by another order of strings. */
 export function collated({ operator, values, order }: Extract<Predicate, { kind: 'collated' }>): ValueTest {
-  if (operator === '$in') return values.length === 1 ? sameAs(values[0], order) : oneInOrder(values, order)
-  const [bound] = values
-  const type = typeOf(bound)
-  const accepts = acceptsOrder(operator)
-  return (value) => typeOf(value) === type && accepts(compareValues(value, bound, order))
-}
-
-function sameAs(expected: unknown, order: StringOrder): ValueTest {
-  if (typeof expected === 'string') {
-    return (value) =>
-      typeof value === 'string'
-        ? order(value, expected) === 0
-        : isObject(value) && compareValues(value, expected, order) === 0
-  }
-  return (value) => isObject(value) && compareValues(value, expected, order) === 0
+  const [first] = values
+  if (operator !== '$in') return inRange(operator, first, order)
+  return values.length === 1 ? (value) => equalValues(value, first, order) : oneInOrder(values, order)
 }
 
 function oneInOrder(values: readonly unknown[], order: StringOrder): ValueTest {
   const sorted = [...values].sort((a, b) => compareValues(a, b, order))
   return (value) => {
-    if (typeof value !== 'string' && !isObject(value)) return false
     let low = 0
     for (let high = sorted.length; low < high; ) {
       const middle = (low + high) >>> 1

@@ -31,6 +31,14 @@ function holds(table: TableMeta, wanted: Uint8Array): boolean {
   return compareKeys(table.smallest, wanted) <= 0 && compareKeys(wanted, table.largest) <= 0
 }
 
+/** Whether keys in [smallest, largest] may be in the table; undefined is unbounded. */
+function reaches(table: TableMeta, smallest: Uint8Array | undefined, largest: Uint8Array | undefined): boolean {
+  return (
+    (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
+    (largest === undefined || compareKeys(table.smallest, largest) <= 0)
+  )
+}
+
 test('the table for a key is the one whose range holds it', () => {
   fc.assert(
     fc.property(sortedLevel, key, (tables, text) => {
@@ -57,11 +65,7 @@ test('tables that overlap a range are found, in sorted levels and in level 0', (
       const largest = to === undefined ? undefined : Buffer.from(to)
       // Nothing is in a range that ends before it begins.
       if (smallest !== undefined && largest !== undefined && compareKeys(smallest, largest) > 0) return
-      const expected = tables.filter(
-        (table) =>
-          (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
-          (largest === undefined || compareKeys(table.smallest, largest) <= 0)
-      )
+      const expected = tables.filter((table) => reaches(table, smallest, largest))
       assert.equal(numbersOf(version.overlapping(0, smallest, largest)), numbersOf(expected))
       assert.equal(numbersOf(version.overlapping(1, smallest, largest)), numbersOf(expected))
     }),
@@ -117,11 +121,7 @@ test('tables of level 0 that overlap a range, or may hold a key, are found howev
       const young = version.youngTablesFor(wanted).filter((table) => holds(table, wanted))
       assert.equal(numbersOf(young), numbersOf(tables.filter((table) => holds(table, wanted))))
       if (smallest !== undefined && largest !== undefined && compareKeys(smallest, largest) > 0) return
-      const expected = tables.filter(
-        (table) =>
-          (smallest === undefined || compareKeys(table.largest, smallest) >= 0) &&
-          (largest === undefined || compareKeys(table.smallest, largest) <= 0)
-      )
+      const expected = tables.filter((table) => reaches(table, smallest, largest))
       assert.equal(numbersOf(version.overlapping(0, smallest, largest)), numbersOf(expected))
     }),
     { seed, numRuns: 1000 }

@@ -1,5 +1,7 @@
 /** Which declared index a find of an open collection may use. */
 import { PetalError } from '../../model/errors.ts'
+import type { CompiledFilter } from '../../query/filter.ts'
+import type { SortField } from '../../query/sort.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { CompiledFind } from '../read/find.ts'
 import { chooseAccess, forceAccess } from './choose-access.ts'
@@ -13,11 +15,11 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
   const { declared } = collection
   const { hint } = find
   if (hint === 'scan' || hint === 'index') return undefined
-  const ids = hint === undefined && isAboutIds(find) ? declared.ids : undefined
-  if (hint === undefined && ((declared.isEmpty && ids === undefined) || find.plan.kind === 'ids')) return undefined
-  const constraints = find.filter.constraints()
   // Entries have strings by code point.
   const order = find.sort.isCollated ? [] : find.sort.keys
+  const ids = hint === undefined && isAboutIds(find.filter, order) ? declared.ids : undefined
+  if (hint === undefined && ((declared.isEmpty && ids === undefined) || find.plan.kind === 'ids')) return undefined
+  const constraints = find.filter.constraints()
   const base = { store: declared.store, documents: collection.state.documents }
   if (hint === undefined) {
     const choice = chooseAccess(ids === undefined ? declared.ready : [...declared.ready, ids], constraints, order)
@@ -30,8 +32,8 @@ export function declaredRead(collection: OpenCollection, find: CompiledFind): In
   return { ...base, choice }
 }
 
-function isAboutIds({ filter, sort }: CompiledFind): boolean {
-  return filter.namesId || (sort.keys[0]?.path === '_id' && !sort.isCollated)
+function isAboutIds({ namesId }: CompiledFilter, order: readonly SortField[]): boolean {
+  return namesId || order[0]?.path === '_id'
 }
 
 function badHint(why: string): PetalError {
