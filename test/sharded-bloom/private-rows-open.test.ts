@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { wholePart } from '../../src/sharded-bloom/segment/and-groups.ts'
 import { type Geometry, geometryOf, sealedRowBytes } from '../../src/sharded-bloom/segment/geometry.ts'
+import { maxKeptRows } from '../../src/sharded-bloom/segment/kept-rows.ts'
 import { PrivateRows, sealedRowsAtOnce } from '../../src/sharded-bloom/segment/private-rows.ts'
 import { frameBytes } from '../../src/sharded-bloom/segment/row-cache.ts'
 import { testSeed } from '../support/arbitraries.ts'
@@ -70,16 +71,19 @@ class Model {
   }
 
   check(): void {
+    for (const slot of this.expected.keys()) this.checkRow(slot)
+  }
+
+  checkRow(slot: number): void {
     const { chunkDocuments, chunkRowBytes } = this.geometry
     const words = (Math.ceil(this.documents / chunkDocuments) * chunkRowBytes) / 4
-    this.expected.forEach((expected, slot) => {
-      const row = memory.push(frameBytes)
-      this.rows.writeRow(slot, row, whole)
-      const found = memory.u32.slice(row >>> 2, (row >>> 2) + words)
-      memory.pop(row)
-      if (!found.every((word, i) => word === expected[i])) assert.unreachable(`row ${slot} at ${this.documents}`)
-      this.#checkPart(slot, words)
-    })
+    const row = memory.push(frameBytes)
+    this.rows.writeRow(slot, row, whole)
+    const found = memory.u32.slice(row >>> 2, (row >>> 2) + words)
+    memory.pop(row)
+    const isSame = found.every((word, i) => word === this.expected[slot]![i])
+    if (!isSame) assert.unreachable(`row ${slot} at ${this.documents}`)
+    this.#checkPart(slot, words)
   }
 
   /** Of a row that was something else before. */
@@ -173,6 +177,40 @@ for (const [segmentDocuments, slots, documents] of [
     assert.is(memory.freeFrames, free, 'all frames are given back')
   })
 }
+
+test('rows that are asked again and again, more than are kept, while their chunks become complete', () => {
+  const free = memory.freeFrames
+  const below = random(seed)
+  const model = new Model(65_536, 3 * maxKeptRows, seed)
+  while (model.documents < 17_000) {
+    model.addDocument()
+    if (below(300) > 0) continue
+    const what = below(20)
+    if (what < 2) model.check()
+    else if (what === 2) model.reopen()
+    else if (what === 3) model.checkChunks()
+    // Some slots, three times: asked for the first time, kept, and read where they are kept.
+    const first = below(2 * maxKeptRows)
+    for (let time = 0; time < 3; time++) for (let slot = first; slot < first + 9; slot++) model.checkRow(slot)
+  }
+  assert.ok(free - memory.freeFrames > maxKeptRows, 'rows are kept')
+  model.rows.free()
+  assert.is(memory.freeFrames, free, 'all frames are given back')
+})
+
+test('where row memory is short, no row is kept', () => {
+  const taken: number[] = []
+  const model = new Model(4096, 3, seed)
+  while (model.documents < 4096) model.addDocument()
+  while (memory.freeFrames > 8) taken.push(memory.allocate())
+  try {
+    for (let time = 0; time < 3; time++) model.check()
+    assert.is(memory.freeFrames, 8)
+  } finally {
+    for (const address of taken) memory.free(address)
+    model.rows.free()
+  }
+})
 
 test('a record that is cut off, or whose rows are none, is damage', () => {
   const geometry = geometryOf(512)

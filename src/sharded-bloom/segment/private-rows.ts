@@ -14,6 +14,7 @@ import { PetalError } from '../../model/errors.ts'
 import { Room } from '../records/room.ts'
 import type { RowPart } from './and-groups.ts'
 import type { Geometry } from './geometry.ts'
+import { type KeptRow, KeptRows } from './kept-rows.ts'
 import { type ChunkReading, PrivateChunk, rowsAtOnce } from './private-chunk.ts'
 import { frameBytes } from './row-cache.ts'
 
@@ -21,10 +22,12 @@ import { frameBytes } from './row-cache.ts'
 const lanes = 16
 /** Rows of a segment that encode() makes at once, at most. */
 export const sealedRowsAtOnce = 64
+
 export class PrivateRows {
   readonly #memory: RowMemory
   readonly #geometry: Geometry
   readonly #parts: PrivateChunk[] = []
+  readonly #kept: KeptRows
   #count: number
   #documents = 0
   /** By slot: bits of the 32 positions being filled. */
@@ -41,6 +44,7 @@ export class PrivateRows {
   constructor(memory: RowMemory, geometry: Geometry, count: number) {
     this.#memory = memory
     this.#geometry = geometry
+    this.#kept = new KeptRows(memory)
     this.#count = count
     this.#words = new Int32Array(Math.ceil(count / lanes) * lanes)
   }
@@ -88,16 +92,17 @@ export class PrivateRows {
   /** Writes the row's bits to `out`: of the whole chunks that have documents and are in the part, or are touched by it. */
   writeRow(slot: number, out: number, { from, length }: RowPart): void {
     const { kernels } = this.#memory
-    const { chunkRowBytes, chunkDocuments } = this.#geometry
+    const { chunkRowBytes } = this.#geometry
     const first = Math.floor(from / chunkRowBytes)
     const end = Math.ceil((from + length) / chunkRowBytes)
-    const parts = this.#parts.slice(first, end)
-    const cursors = this.#memory.push(8 * parts.length)
-    for (let i = 0; i < parts.length; i++) parts[i]!.place(this.#memory, slot, slot + 1, cursors + 8 * i)
-    const documents = Math.max(0, this.#partDocuments - first * chunkDocuments)
-    const isSound = kernels.joinParts(cursors, parts.length, documents, chunkRowBytes, out + first * chunkRowBytes)
-    this.#memory.pop(cursors)
-    if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
+    const stored = Math.min(end, this.#parts.length)
+    const kept = this.#keptRow(slot)
+    const copied = kept === undefined ? first : Math.min(stored, kept.chunks)
+    if (kept !== undefined && first < copied) {
+      const at = first * chunkRowBytes
+      kernels.copy(kept.address + at, out + at, (copied - first) * chunkRowBytes)
+    }
+    this.#decode(slot, Math.max(first, copied), stored, out)
     const open = this.#documents - this.#partDocuments
     if (open <= 0 || end <= this.#parts.length) return
     this.#deposit()
@@ -151,6 +156,31 @@ export class PrivateRows {
   free(): void {
     for (const address of this.#frames) this.#memory.free(address)
     this.#frames = new Uint32Array(0)
+    this.#kept.free()
+  }
+
+  /** What is kept of the row: all of its complete chunks, at least one. */
+  #keptRow(slot: number): KeptRow | undefined {
+    const complete = Math.floor(this.#partDocuments / this.#geometry.chunkDocuments)
+    const row = complete === 0 ? undefined : this.#kept.find(slot)
+    if (row === undefined || row.chunks === complete) return row
+    this.#decode(slot, row.chunks, complete, row.address)
+    row.chunks = complete
+    return row
+  }
+
+  /** Writes the row's bits of the parts [first, end) to where they are in the row at `out`. */
+  #decode(slot: number, first: number, end: number, out: number): void {
+    if (first >= end) return
+    const { chunkRowBytes, chunkDocuments } = this.#geometry
+    const parts = this.#parts.slice(first, end)
+    const cursors = this.#memory.push(8 * parts.length)
+    for (let i = 0; i < parts.length; i++) parts[i]!.place(this.#memory, slot, slot + 1, cursors + 8 * i)
+    const documents = this.#partDocuments - first * chunkDocuments
+    const to = out + first * chunkRowBytes
+    const isSound = this.#memory.kernels.joinParts(cursors, parts.length, documents, chunkRowBytes, to)
+    this.#memory.pop(cursors)
+    if (isSound === 0) throw this.#damaged(`private row ${slot} is not readable`)
   }
 
   get #reading(): ChunkReading {

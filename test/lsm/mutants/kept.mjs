@@ -43,5 +43,24 @@ export const kept = [
     'a collection that is closed keeps its room',
     edit('docstore/documents/document-room', 'this.#usedBytes -= bytes', 'this.#usedBytes -= 0'),
     'docstore/document-cache'
+  ),
+  mutant(
+    'of a kept row the incomplete chunk is kept, too',
+    edit(
+      'sharded-bloom/segment/private-rows',
+      'Math.floor(this.#partDocuments / this.#geometry.chunkDocuments)',
+      'Math.ceil(this.#partDocuments / this.#geometry.chunkDocuments)'
+    ),
+    'sharded-bloom/private-rows-open'
+  ),
+  mutant(
+    'a row that takes the place of another is thought to be there',
+    edit('sharded-bloom/segment/kept-rows', 'row.slot = slot\n    row.chunks = 0', 'row.slot = slot'),
+    'sharded-bloom/private-rows-open'
+  ),
+  mutant(
+    'rows are kept with the last frame of row memory',
+    edit('sharded-bloom/segment/kept-rows', 'freeFrames <= spareFrames', 'freeFrames === 0'),
+    'sharded-bloom/private-rows-open'
   )
 ]
