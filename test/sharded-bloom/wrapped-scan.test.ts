@@ -58,7 +58,8 @@ for (const [tail, parameters] of Object.entries({ bloom: initial, fingerprint: f
       withPair(tools, each, (pair) => {
         for (const document of list) pair.add(document)
         assert.ok(pair.handled > 2000, `${pair.handled} were scanned`)
-        assert.ok(pair.written >= pair.handled, `${pair.written} were scanned while they were written`)
+        // The first one has made the scanner that writes; if it is {}, it is scanned all the same.
+        assert.ok(pair.written >= pair.handled - 1, `${pair.written} were scanned while they were written`)
       })
     }
   })
