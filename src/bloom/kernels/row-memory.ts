@@ -85,17 +85,16 @@ export class RowMemory {
    * @throws PetalError ExceededMemoryLimit when every frame is taken
    */
   allocate(): number {
+    if (this.freeFrames === 0) throw this.#exhausted()
     const frame = this.#freedCount > 0 ? (this.#freed[--this.#freedCount] as number) : this.#untouched++
-    if (frame >= this.frames) {
-      this.#untouched--
-      throw new PetalError(
-        'ExceededMemoryLimit',
-        `All ${this.frames} frames of row memory (${FRAME_BYTES} bytes each) are in use`,
-        { details: { frames: this.frames, frameBytes: FRAME_BYTES } }
-      )
-    }
     this.#taken[frame] = 1
     return SCRATCH_END + frame * FRAME_STRIDE
+  }
+
+  /** Addresses of so many frames, as allocate() gives them: all, or none where it throws. */
+  allocateAll(count: number): Uint32Array {
+    if (count > this.freeFrames) throw this.#exhausted()
+    return Uint32Array.from({ length: count }, () => this.allocate())
   }
 
   /** Gives a frame back. @throws PetalError InternalError for an address that allocate() has not handed out */
@@ -106,6 +105,14 @@ export class RowMemory {
     }
     this.#taken[frame] = 0
     this.#freed[this.#freedCount++] = frame
+  }
+
+  #exhausted(): PetalError {
+    return new PetalError(
+      'ExceededMemoryLimit',
+      `All ${this.frames} frames of row memory (${FRAME_BYTES} bytes each) are in use`,
+      { details: { frames: this.frames, frameBytes: FRAME_BYTES } }
+    )
   }
 
   /** First free byte of scratch, 16-aligned: everything from here to scratchEnd is anybody's until the next push. */

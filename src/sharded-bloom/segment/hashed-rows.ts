@@ -2,14 +2,18 @@
  * The hashed rows of the open segment: each document is a signature of P bits, and 64 signatures at a time become
  * columns of the rows by transposition.
  *
- * Rows stand in chunks of documents, and a chunk in frames of row memory: see geometry.ts.
+ * Rows stand in chunks of documents, and a chunk in frames of row memory: see geometry.ts. Of a young segment there are the
+ * signatures alone (young-rows.ts).
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
-import type { Geometry } from './geometry.ts'
+import { framesPerChunk, type Geometry } from './geometry.ts'
 import { frameBytes } from './row-cache.ts'
 import { allGroups, groupsPerSegment } from './upper-level.ts'
+import { YoungRows } from './young-rows.ts'
 
 const blockDocuments = 64
+/** A segment is young while it has no more documents, whose signatures take a quarter of what a chunk of rows takes. */
+const maxYoungDocuments = 1024
 
 /** Of a row of so many documents of a chunk, as a checkpoint writes it. */
 export function storedRowBytes(documents: number): number {
@@ -22,8 +26,10 @@ export class HashedRows {
   readonly #geometry: Geometry
   /** Addresses of the frames of each chunk. */
   readonly #chunks: Uint32Array[] = []
-  /** Signatures of the block being filled, 64 × P bits. */
-  readonly #signatures: Uint32Array
+  /** Instead of chunks, while the segment is young. */
+  #young: YoungRows | undefined
+  /** Signatures of the block being filled, 64 × P bits; none while the segment is young. */
+  #signatures = new Uint32Array(0)
   readonly #signatureWords: number
   /** Where the signature of the document being added begins. */
   #signature = 0
@@ -35,7 +41,7 @@ export class HashedRows {
     this.#geometry = geometry
     this.shards = shards
     this.#signatureWords = shards / 32
-    this.#signatures = new Uint32Array(blockDocuments * this.#signatureWords)
+    this.#young = new YoungRows(shards)
   }
 
   /** Bytes of a whole row. */
@@ -46,23 +52,33 @@ export class HashedRows {
   /** The next document. */
   beginDocument(): void {
     const position = this.#documents
+    if (this.#young !== undefined) {
+      if (position < Math.min(maxYoungDocuments, this.#geometry.chunkDocuments)) {
+        this.#young.beginDocument(position)
+        return
+      }
+      this.#growUp(this.#young)
+    }
     if (position % this.#geometry.chunkDocuments === 0) this.#addChunk()
     if (position % blockDocuments === 0) this.#signatures.fill(0)
     this.#signature = (position % blockDocuments) * this.#signatureWords
   }
 
   set(row: number): void {
-    this.#signatures[this.#signature + (row >>> 5)]! |= 1 << (row & 31)
+    if (this.#young !== undefined) this.#young.set(row)
+    else this.#signatures[this.#signature + (row >>> 5)]! |= 1 << (row & 31)
   }
 
   /** All rows of the document at once. */
   setSignature(signature: Uint32Array): void {
-    this.#signatures.set(signature, this.#signature)
+    if (this.#young !== undefined) this.#young.setSignature(signature)
+    else this.#signatures.set(signature, this.#signature)
   }
 
   endDocument(): void {
     this.#documents++
-    if (this.#documents % blockDocuments === 0) this.#transpose(this.#documents / blockDocuments - 1)
+    if (this.#young !== undefined) return
+    if (this.#documents % blockDocuments === 0) this.#transpose(this.#documents / blockDocuments - 1, this.#signatures)
   }
 
   /**
@@ -70,11 +86,16 @@ export class HashedRows {
    * @param groups of documents that matter, one bit each; of chunks that have none of them no bit is set
    */
   and(rows: Int32Array, out: number, groups: number): boolean {
-    this.#flush()
     const { kernels, u32 } = this.#memory
     const { chunkRowBytes, chunkDocuments, segmentDocuments } = this.#geometry
     const groupsPerChunk = (groupsPerSegment * chunkDocuments) / segmentDocuments
     const groupsOfChunk = groupsPerChunk === groupsPerSegment ? allGroups : (1 << groupsPerChunk) - 1
+    if (this.#young !== undefined) {
+      kernels.fill(out, 0, chunkRowBytes)
+      const bits = this.#memory.u8.subarray(out, out + chunkRowBytes)
+      return (groups & groupsOfChunk) !== 0 && this.#young.and(rows, this.#documents, bits)
+    }
+    this.#flush()
     const pointers = this.#memory.push(rows.length * 4)
     let isAnySet = 0
     for (let chunk = 0; chunk < this.#chunks.length; chunk++) {
@@ -87,15 +108,19 @@ export class HashedRows {
       isAnySet |= kernels.andRows(pointers, rows.length, to, chunkRowBytes)
     }
     this.#memory.pop(pointers)
-    if (this.#chunks.length === 0) kernels.fill(out, 0, this.rowBytes)
     return isAnySet !== 0
   }
 
   /** Copies the row over all chunks to `out`, `rowBytes` long. */
   copyRow(row: number, out: number): void {
-    this.#flush()
     const { chunkRowBytes } = this.#geometry
-    const { kernels, u32 } = this.#memory
+    const { kernels, u8, u32 } = this.#memory
+    if (this.#young !== undefined) {
+      kernels.fill(out, 0, chunkRowBytes)
+      this.#young.and([row], this.#documents, u8.subarray(out, out + chunkRowBytes))
+      return
+    }
+    this.#flush()
     const chunks = this.#chunks.length
     const pointers = this.#memory.push(4 * chunks)
     for (let chunk = 0; chunk < chunks; chunk++) u32[(pointers >>> 2) + chunk] = this.#rowAddress(chunk, row)
@@ -108,9 +133,13 @@ export class HashedRows {
    * lie in row memory. Valid until the next one.
    */
   *chunkFrames(chunk: number, documents: number): Generator<Uint8Array> {
-    this.#flush()
     const { rowsPerFrame, chunkRowBytes } = this.#geometry
     const rowBytes = storedRowBytes(documents)
+    if (this.#young !== undefined) {
+      yield* this.#youngFrames(this.#young, documents, rowsPerFrame * rowBytes)
+      return
+    }
+    this.#flush()
     const short = rowBytes < chunkRowBytes ? new Uint8Array(rowsPerFrame * rowBytes) : undefined
     for (const address of this.#chunks[chunk]!) {
       const { u8 } = this.#memory
@@ -128,6 +157,14 @@ export class HashedRows {
    */
   restore(documents: number, frames: readonly (readonly Uint8Array[])[]): void {
     const { rowsPerFrame, chunkRowBytes } = this.#geometry
+    if (documents <= maxYoungDocuments) {
+      this.#documents = documents
+      for (const [i, bytes] of frames[0]?.entries() ?? []) {
+        this.#young!.addRows(bytes, i * rowsPerFrame, bytes.length / rowsPerFrame, documents)
+      }
+      return
+    }
+    this.#endYouth()
     for (const chunk of frames) {
       const addresses = this.#addChunk()
       const { u8 } = this.#memory
@@ -146,22 +183,44 @@ export class HashedRows {
     this.#restoreSignatures()
   }
 
+  /** Gives the memory back. */
   free(): void {
     for (const chunk of this.#chunks) for (const address of chunk) this.#memory.free(address)
     this.#chunks.length = 0
   }
 
+  *#youngFrames(young: YoungRows, documents: number, bytesOfFrame: number): Generator<Uint8Array> {
+    const rows = young.toRows(documents, storedRowBytes(documents))
+    for (let at = 0; at < rows.length; at += bytesOfFrame) {
+      const frame = new Uint8Array(bytesOfFrame)
+      frame.set(rows.subarray(at, at + bytesOfFrame))
+      yield frame
+    }
+  }
+
+  /** Makes rows of what were signatures until now. */
+  #growUp(young: YoungRows): void {
+    this.#addChunk()
+    this.#endYouth()
+    for (let from = 0; from < this.#documents; from += blockDocuments) {
+      this.#transpose(from / blockDocuments, young.signatures(from, from + blockDocuments))
+    }
+  }
+
+  #endYouth(): void {
+    this.#young = undefined
+    this.#signatures = new Uint32Array(blockDocuments * this.#signatureWords)
+  }
+
   /** Brings the signatures that were not transposed yet into the rows. */
   #flush(): void {
-    if (this.#transposed !== this.#documents) this.#transpose(Math.floor((this.#documents - 1) / blockDocuments))
+    if (this.#transposed === this.#documents) return
+    this.#transpose(Math.floor((this.#documents - 1) / blockDocuments), this.#signatures)
   }
 
   #addChunk(): Uint32Array {
-    const addresses = new Uint32Array(Math.ceil(this.shards / this.#geometry.rowsPerFrame))
-    for (let i = 0; i < addresses.length; i++) {
-      addresses[i] = this.#memory.allocate()
-      this.#memory.kernels.fill(addresses[i]!, 0, frameBytes)
-    }
+    const addresses = this.#memory.allocateAll(framesPerChunk(this.shards, this.#geometry))
+    for (const address of addresses) this.#memory.kernels.fill(address, 0, frameBytes)
     this.#chunks.push(addresses)
     return addresses
   }
@@ -172,15 +231,15 @@ export class HashedRows {
   }
 
   /** Block numbers count from the segment's first document. */
-  #transpose(block: number): void {
+  #transpose(block: number, signatures: Uint32Array): void {
     const { chunkDocuments, rowsPerFrame } = this.#geometry
     const chunk = Math.floor((block * blockDocuments) / chunkDocuments)
     const frames = this.#chunks[chunk]!
     const memory = this.#memory
     const framesAt = memory.push(frames.byteLength)
-    const signaturesAt = memory.push(this.#signatures.byteLength)
+    const signaturesAt = memory.push(signatures.byteLength)
     memory.u32.set(frames, framesAt >>> 2)
-    memory.u32.set(this.#signatures, signaturesAt >>> 2)
+    memory.u32.set(signatures, signaturesAt >>> 2)
     const blockInChunk = block - (chunk * chunkDocuments) / blockDocuments
     memory.kernels.transposeBlock(signaturesAt, this.shards / 8, framesAt, rowsPerFrame, blockInChunk)
     memory.pop(framesAt)

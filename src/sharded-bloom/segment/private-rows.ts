@@ -195,8 +195,8 @@ export class PrivateRows {
   /** Brings the words into the frames. */
   #deposit(): void {
     if (this.#isDeposited) return
-    this.#isDeposited = true
     this.#allocateFrames()
+    this.#isDeposited = true
     const memory = this.#memory
     const framesAt = memory.push(this.#frames.byteLength)
     const wordsAt = memory.push(this.#words.byteLength)
@@ -208,15 +208,11 @@ export class PrivateRows {
   }
 
   #allocateFrames(): void {
-    const before = this.#frames
-    const needed = Math.ceil(this.#count / lanes)
-    if (before.length === needed) return
-    this.#frames = new Uint32Array(needed)
-    this.#frames.set(before)
-    for (let i = before.length; i < needed; i++) {
-      this.#frames[i] = this.#memory.allocate()
-      this.#memory.kernels.fill(this.#frames[i]!, 0, frameBytes)
-    }
+    const missing = Math.ceil(this.#count / lanes) - this.#frames.length
+    if (missing === 0) return
+    const added = this.#memory.allocateAll(missing)
+    for (const address of added) this.#memory.kernels.fill(address, 0, frameBytes)
+    this.#frames = Uint32Array.of(...this.#frames, ...added)
   }
 
   /** Makes a part of the documents that are in no part yet, which the frames keep. */

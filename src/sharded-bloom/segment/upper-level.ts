@@ -103,11 +103,8 @@ export class UpperLevelBuilder {
     this.#buckets = new Int32Array(frames * 2 * bucketPairs)
     this.#counts = new Uint16Array(frames)
     this.#unsettled = new Uint8Array(frames)
-    this.#addresses = new Uint32Array(frames)
-    for (let i = 0; i < frames; i++) {
-      this.#addresses[i] = memory.allocate()
-      memory.kernels.fill(this.#addresses[i]!, 0, frameBytes)
-    }
+    this.#addresses = memory.allocateAll(frames)
+    for (const address of this.#addresses) memory.kernels.fill(address, 0, frameBytes)
   }
 
   get record(): UpperLevelRecord {

@@ -16,7 +16,7 @@ export interface SampledPair extends HashedPair {
   readonly count: number
 }
 
-const firstSlots = 1024
+const firstSlots = 256
 const slotGrowth = 4
 /** More than these have cost more already than the scanner's memory would save. */
 const maxPairsToEnter = 4096

@@ -24,7 +24,7 @@ const halves = new Int32Array(double.buffer)
 
 export class SampledValues {
   readonly #paths = new SampledPaths()
-  #words: Int32Array = new Int32Array(256 * valueWords)
+  #words: Int32Array = new Int32Array(64 * valueWords)
   #bytes: Uint8Array = new Uint8Array(1024)
   /** Paths of another's numbers. */
   #source: readonly string[] = []

@@ -213,5 +213,23 @@ export const bounds = [
     'a template is longer than a key has room for',
     edit('sharded-bloom/ranges/range-key', 'const maxTemplateBits = 62', 'const maxTemplateBits = 65'),
     'sharded-bloom/choose-columns'
+  ),
+  mutant(
+    'a segment that is no longer young forgets its first documents',
+    edit(
+      'sharded-bloom/segment/hashed-rows',
+      'for (let from = 0; from < this.#documents; from += blockDocuments)',
+      'for (let from = blockDocuments; from < this.#documents; from += blockDocuments)'
+    ),
+    'sharded-bloom/hashed-rows'
+  ),
+  mutant(
+    'a young segment knows the documents after its checkpoint, and not the last before',
+    edit(
+      'sharded-bloom/segment/young-rows',
+      'if (position >= documents) break',
+      'if (position >= documents - 1) break'
+    ),
+    'sharded-bloom/hashed-rows'
   )
 ]

@@ -57,5 +57,21 @@ export const memory = [
     'the hash table of a released memtable keeps its keys',
     edit('lsm/memtable/key-table', 'idleSlots.pop()?.fill(0)', 'idleSlots.pop()'),
     'lsm/memtable-cursor'
+  ),
+  mutant(
+    'a young segment takes a chunk of rows with its first document',
+    edit('sharded-bloom/segment/hashed-rows', 'const maxYoungDocuments = 1024', 'const maxYoungDocuments = 0'),
+    'sharded-bloom/hashed-rows',
+    'docstore/many-collections'
+  ),
+  mutant(
+    'frames that were taken are lost where there are too few',
+    edit(
+      'bloom/kernels/row-memory',
+      '    if (count > this.freeFrames) throw this.#exhausted()\n    return',
+      '    return'
+    ),
+    'sharded-bloom/hashed-rows',
+    'bloom/row-memory'
   )
 ]
