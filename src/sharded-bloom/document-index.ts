@@ -129,6 +129,9 @@ export interface DocumentIndex {
    */
   readonly isMaintenanceDue: boolean
 
+  /** Set by whoever calls maintain(): has it called soon, of an index that nobody writes to, and resolves when it has ended. */
+  onMaintenanceDue?: (() => Promise<void>) | undefined
+
   /**
    * Does what is due, in slices that leave the event loop breathing. Every added ordinal below `limit` must be
    * committed. Reads may go on.

@@ -35,6 +35,7 @@ export interface PartsContext {
   /** Of the index, in ordinal order. */
   readonly handles: readonly SegmentHandle[]
   readonly onDamage: (message: string) => void
+  readonly onMaintenanceDue: () => Promise<void>
 }
 
 export class IndexParts {
@@ -50,7 +51,7 @@ export class IndexParts {
   readonly #seedOf = (path: string) => this.flattener.seedOf(path)
 
   constructor(context: PartsContext, hasher: PairHasher, { seedLo, seedHi }: Pick<IndexHeader, 'seedLo' | 'seedHi'>) {
-    const { store, documents, memory, cache, geometry, tuning, handles, onDamage } = context
+    const { store, documents, memory, cache, geometry, tuning, handles, onDamage, onMaintenanceDue } = context
     this.#context = context
     this.flattener = new Flattener(hasher, { lo: seedLo, hi: seedHi })
     this.pairHash = new PairHash(hasher, this.#seedOf)
@@ -63,7 +64,8 @@ export class IndexParts {
       handles,
       ingest: new StoredIngest(this.#flatten, this.byteIngest),
       createOpen: this.createOpen,
-      sealed: this.sealed
+      sealed: this.sealed,
+      onDue: onMaintenanceDue
     })
   }
 

@@ -10,7 +10,9 @@ import type { StoredIngest } from './byte-scan/stored-ingest.ts'
 import type { DocumentSource, IndexWrite } from './document-index.ts'
 import type { FlatDocument } from './pairs/flatten.ts'
 import { firstRebuilt, IndexArea, indexKey } from './records/index-keys.ts'
+import { type EarlySealer, EarlySeals } from './segment/early-seals.ts'
 import type { Geometry } from './segment/geometry.ts'
+import { maxYoungDocuments } from './segment/hashed-rows.ts'
 import type { OpenSegment } from './segment/open-segment.ts'
 import { type SealedContext, SealedSegment } from './segment/sealed-segment.ts'
 import type { SegmentParameters } from './segment/segment.ts'
@@ -39,19 +41,24 @@ export interface MaintenanceContext {
   readonly ingest: StoredIngest
   readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
   readonly sealed: SealedContext
+  /** Has run() called soon. */
+  readonly onDue: () => Promise<void>
 }
 
-export class Maintenance {
+export class Maintenance implements EarlySealer {
   readonly #context: MaintenanceContext
   readonly #deadMarks: number[] = []
   readonly #next: NextParameters
   readonly #segments: SegmentStore
+  readonly #earlySeals: EarlySeals
   #windowStart = { documents: 0, hashedPairs: 0 }
 
   constructor(context: MaintenanceContext) {
     this.#context = context
     this.#next = new NextParameters(context.tuning, context.geometry.segmentDocuments)
     this.#segments = new SegmentStore(context.sealed, context.geometry)
+    this.#earlySeals = EarlySeals.of(context.sealed.memory)
+    this.#earlySeals.note(this)
   }
 
   /** Cheap: asked after every batch. */
@@ -132,9 +139,21 @@ export class Maintenance {
 
   /** Does what is due for the ordinals below `limit`, all of which are committed; documents may be added then. */
   async run(limit: number): Promise<void> {
+    this.#earlySeals.note(this)
+    await this.#earlySeals.makeRoom(this)
     await this.prepare()
     await this.#run(limit)
     await this.prepare()
+  }
+
+  get canSealEarly(): boolean {
+    const last = this.#context.handles.at(-1)
+    return last?.open !== undefined && !last.isClosed && last.open.documents > maxYoungDocuments
+  }
+
+  sealEarly(): Promise<void> {
+    this.#context.handles.at(-1)!.isClosed = true
+    return this.#context.onDue()
   }
 
   async #run(limit: number): Promise<void> {
@@ -165,6 +184,7 @@ export class Maintenance {
 
   /** Gives the sample's memory back. */
   close(): void {
+    this.#earlySeals.delete(this)
     this.#next.close()
   }
 

@@ -75,6 +75,7 @@ export class ShardedIndex implements DocumentIndex {
   #recovered = 0
   readonly #rebuilds: Rebuilds
   readonly bulk: BulkIndex
+  onMaintenanceDue: (() => Promise<void>) | undefined
 
   constructor(options: ShardedIndexOptions) {
     this.#options = options
@@ -243,7 +244,8 @@ export class ShardedIndex implements DocumentIndex {
       geometry: this.#geometry,
       tuning: () => this.#tuning,
       handles: this.#handles,
-      onDamage: (message: string) => this.#header.markDamaged(message)
+      onDamage: (message: string) => this.#header.markDamaged(message),
+      onMaintenanceDue: async () => this.onMaintenanceDue?.()
     }
     this.#parts = new IndexParts(context, hasher, header)
   }

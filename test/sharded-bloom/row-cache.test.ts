@@ -1,7 +1,7 @@
 /** Row memory is bounded, and all of it comes back. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { rowMemory } from '../../src/bloom/kernels/index.ts'
+import { RowMemory, rowMemory } from '../../src/bloom/kernels/index.ts'
 import { type PairExpression, pairOf } from '../../src/model/pairs.ts'
 import { Type } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -44,6 +44,34 @@ test('the cache keeps to its budget, and drops what was not used for longest fir
   assert.is(cache.usedBytes, 0)
   assert.ok(owner.slots.every((slot) => slot === 0))
   assert.is(memory.freeFrames, before)
+})
+
+test('where row memory is used up, a cache gives way to whoever needs frames, but for those in use', () => {
+  const memory = new RowMemory(4 << 20)
+  const free = memory.freeFrames
+  const caches = [new RowCache(memory, 1 << 30), new RowCache(memory, 1 << 30)]
+  const owners = caches.map(() => ownerOf(free))
+  const half = Math.floor(free / 2)
+  caches.forEach((cache, i) => {
+    for (let frame = 0; frame < half; frame++) {
+      cache.beginEvaluation()
+      memory.u8[cache.insert(owners[i]!, frame)] = frame
+    }
+    for (let frame = 0; frame < 20; frame++) assert.ok(cache.hold(owners[i]!, frame))
+  })
+  assert.is(memory.availableFrames, free)
+  const taken = [...memory.allocateAll(free - 100)]
+  assert.is(memory.freeFrames + caches[0]!.heldFrames + caches[1]!.heldFrames, 100)
+  for (const [i, cache] of caches.entries()) {
+    for (let frame = 0; frame < 20; frame++) assert.is(memory.u8[cache.lookup(owners[i]!, frame)], frame)
+  }
+  assert.throws(() => memory.allocateAll(80), /All \d+ frames/, 'what is in use stays')
+  caches.forEach((cache, i) => {
+    cache.release(owners[i]!)
+  })
+  for (const address of taken) memory.free(address)
+  assert.is(memory.freeFrames, free)
+  assert.is(memory.availableFrames, free)
 })
 
 test('a frame that an evaluation holds stays while others are brought in, and only then', () => {

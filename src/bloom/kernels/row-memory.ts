@@ -29,6 +29,13 @@ const SCRATCH_END = SCRATCH_BASE + (1 << 20)
 
 export const DEFAULT_ROW_MEMORY_BYTES = 512 << 20
 
+/** Who has frames that it can do without, when others need them. */
+export interface FrameHolder {
+  readonly heldFrames: number
+  /** Frees some of them, if it can. */
+  shed(): void
+}
+
 /**
  * @example
  * const memory = rowMemory()
@@ -56,6 +63,7 @@ export class RowMemory {
   /** Frames from here on were never handed out. */
   #untouched = 0
   #scratch = SCRATCH_BASE
+  readonly #holders = new Set<FrameHolder>()
 
   /**
    * @param bytes size of the memory, rounded up to 64 KiB, at most 4 GiB
@@ -80,12 +88,28 @@ export class RowMemory {
     return this.frames - this.#untouched + this.#freedCount
   }
 
+  /** As freeFrames, with those that holders can do without. */
+  get availableFrames(): number {
+    let frames = this.freeFrames
+    for (const { heldFrames } of this.#holders) frames += heldFrames
+    return frames
+  }
+
+  /** Is asked for frames when none is free. */
+  addHolder(holder: FrameHolder): void {
+    this.#holders.add(holder)
+  }
+
+  removeHolder(holder: FrameHolder): void {
+    this.#holders.delete(holder)
+  }
+
   /**
    * Address of a frame of FRAME_BYTES with undefined contents.
    * @throws PetalError ExceededMemoryLimit when every frame is taken
    */
   allocate(): number {
-    if (this.freeFrames === 0) throw this.#exhausted()
+    if (!this.#hasFree(1)) throw this.#exhausted()
     const frame = this.#freedCount > 0 ? (this.#freed[--this.#freedCount] as number) : this.#untouched++
     this.#taken[frame] = 1
     return SCRATCH_END + frame * FRAME_STRIDE
@@ -93,7 +117,7 @@ export class RowMemory {
 
   /** Addresses of so many frames, as allocate() gives them: all, or none where it throws. */
   allocateAll(count: number): Uint32Array {
-    if (count > this.freeFrames) throw this.#exhausted()
+    if (!this.#hasFree(count)) throw this.#exhausted()
     return Uint32Array.from({ length: count }, () => this.allocate())
   }
 
@@ -105,6 +129,17 @@ export class RowMemory {
     }
     this.#taken[frame] = 0
     this.#freed[this.#freedCount++] = frame
+  }
+
+  #hasFree(count: number): boolean {
+    for (const holder of this.#holders) {
+      let before = -1
+      while (this.freeFrames < count && this.freeFrames !== before) {
+        before = this.freeFrames
+        holder.shed()
+      }
+    }
+    return this.freeFrames >= count
   }
 
   #exhausted(): PetalError {

@@ -164,7 +164,7 @@ export class BulkLoad {
       giveUnitMemory(unit.bytes)
     }
     if (isCommitted) this.#takeBackMemory()
-    this.#collection.writer.rest()
+    void this.#collection.writer.rest()
   }
 
   /** Who watches, or declares an index, has to be told of every document. */

@@ -66,6 +66,7 @@ export class Writer {
     this.#index = index
     this.#committer = committer
     this.#ids = new KnownIds(store, readGreatestId)
+    index.onMaintenanceDue = async () => this.rest()
   }
 
   /** Inserts one document; resolves with its `_id` when it is committed. */
@@ -141,9 +142,9 @@ export class Writer {
     return this.#enqueue(() => this.#alone(load), false)
   }
 
-  /** No more is loaded for now: what the next insert would have to wait for is done while nobody waits. */
-  rest(): void {
-    if (!this.#isClosed && this.#index.isMaintenanceDue) this.#maintainLater()
+  /** Nothing is written for now: what the next insert would have to wait for is done while nobody waits. Never rejects. */
+  async rest(): Promise<void> {
+    if (!this.#isClosed && this.#index.isMaintenanceDue) await this.#maintainLater()
   }
 
   /** REQUIRES: inside an exclusive task, nothing under way. */
@@ -196,8 +197,8 @@ export class Writer {
   }
 
   /** Nobody waits for this: should it fail, it is still due, and the next write is told. */
-  #maintainLater(): void {
-    this.#queue.run(() => this.#maintainAlone()).catch(ignore)
+  #maintainLater(): Promise<void> {
+    return this.#queue.run(() => this.#maintainAlone()).catch(ignore)
   }
 
   async #insert(

@@ -62,7 +62,8 @@ export class BulkSegments {
       geometry: geometryOf(segmentDocuments),
       tuning: () => tuning,
       handles: [],
-      onDamage: () => {}
+      onDamage: () => {},
+      onMaintenanceDue: async () => {}
     }
     const parts = new IndexParts(context, await loadHasher('murmur'), { seedLo, seedHi })
     return new BulkSegments(parts, readStored, store, earlier.of(plan))

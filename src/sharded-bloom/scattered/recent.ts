@@ -68,6 +68,11 @@ export class Recent {
     return this.#index.isMaintenanceDue
   }
 
+  /** See DocumentIndex. */
+  set onMaintenanceDue(ask: () => Promise<void>) {
+    this.#index.onMaintenanceDue = ask
+  }
+
   flatten(document: Document): FlatDocument {
     return this.#index.flatten(document)
   }

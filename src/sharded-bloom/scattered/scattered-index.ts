@@ -52,6 +52,7 @@ const cacheBytesOfRecent = 32 << 20
 export class ScatteredIndex implements DocumentIndex {
   readonly #options: ScatteredIndexOptions
   readonly #built: ShardedIndex
+  onMaintenanceDue: (() => Promise<void>) | undefined
   /** The last one takes what is written; those before are being built. */
   #recent: Recent[] = []
   /** Ordinals with a mark in the store. */
@@ -229,9 +230,11 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   /** With the parameters that tune() chose, where it did. */
-  #openRecent(firstVersion: number): Promise<Recent> {
+  async #openRecent(firstVersion: number): Promise<Recent> {
     const options = { ...this.#built.tuning, cacheBytes: cacheBytesOfRecent }
-    return Recent.open(options, firstVersion, this.#options.documentsAt)
+    const recent = await Recent.open(options, firstVersion, this.#options.documentsAt)
+    recent.onMaintenanceDue = async () => this.onMaintenanceDue?.()
+    return recent
   }
 
   /** Indexes the marked documents again, as versions from `version` on. */

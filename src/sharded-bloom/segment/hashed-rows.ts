@@ -13,7 +13,7 @@ import { YoungRows } from './young-rows.ts'
 
 const blockDocuments = 64
 /** A segment is young while it has no more documents, whose signatures take a quarter of what a chunk of rows takes. */
-const maxYoungDocuments = 1024
+export const maxYoungDocuments = 1024
 
 /** Of a row of so many documents of a chunk, as a checkpoint writes it. */
 export function storedRowBytes(documents: number): number {

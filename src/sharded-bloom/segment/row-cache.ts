@@ -4,11 +4,14 @@
  * Invariants:
  * 1. A frame looked up, held or inserted since the last beginEvaluation() is never evicted: an evaluation keeps every row it
  *    has asked for, and may exceed the budget for that long.
- * 2. `owner.slots[i]` is the slot of frame i plus one, or 0 when the frame is not cached.
+ * 2. It gives frames back when row memory is used up, whoever needs them.
+ * 3. `owner.slots[i]` is the slot of frame i plus one, or 0 when the frame is not cached.
  */
-import type { RowMemory } from '../../bloom/kernels/index.ts'
+import type { FrameHolder, RowMemory } from '../../bloom/kernels/index.ts'
 
 export const frameBytes = 8192
+/** At once, when row memory is used up. */
+const framesToShed = 64
 
 /** A segment whose frames are cached; `slots` has one entry per frame it stores. */
 export interface FrameOwner {
@@ -23,7 +26,7 @@ interface Slot {
   isRecent: boolean
 }
 
-export class RowCache {
+export class RowCache implements FrameHolder {
   readonly #memory: RowMemory
   readonly #budgetFrames: number
   readonly #slots: Slot[] = []
@@ -41,6 +44,10 @@ export class RowCache {
 
   get budgetBytes(): number {
     return this.#budgetFrames * frameBytes
+  }
+
+  get heldFrames(): number {
+    return this.#used
   }
 
   get usedBytes(): number {
@@ -76,8 +83,9 @@ export class RowCache {
 
   /** Makes room for a frame that is not cached; the caller fills the bytes at the address before anything else runs. */
   insert(owner: FrameOwner, frame: number): number {
-    if (this.#used >= this.#budgetFrames) this.#evict()
+    if (this.#used >= this.#budgetFrames) this.#evictTo(this.#budgetFrames - 1)
     const address = this.#memory.allocate()
+    if (this.#used === 0) this.#memory.addHolder(this)
     const entry: Slot = { address, owner, frame, evaluation: this.#evaluation, isRecent: true }
     const vacant = this.#vacant.pop()
     const slot = vacant ?? this.#slots.length
@@ -95,9 +103,13 @@ export class RowCache {
     }
   }
 
-  #evict(): void {
+  shed(): void {
+    this.#evictTo(Math.max(0, this.#used - framesToShed))
+  }
+
+  #evictTo(frames: number): void {
     // Two rounds: the first one takes the marks away. Frames of this evaluation stay, whatever the budget says.
-    for (let step = 0; step < this.#slots.length * 2 && this.#used >= this.#budgetFrames; step++) {
+    for (let step = 0; step < this.#slots.length * 2 && this.#used > frames; step++) {
       this.#hand = (this.#hand + 1) % this.#slots.length
       const entry = this.#slots[this.#hand]!
       if (entry.address === 0 || entry.evaluation === this.#evaluation) continue
@@ -113,5 +125,6 @@ export class RowCache {
     entry.address = 0
     this.#vacant.push(slot)
     this.#used--
+    if (this.#used === 0) this.#memory.removeHolder(this)
   }
 }

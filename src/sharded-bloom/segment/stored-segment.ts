@@ -13,6 +13,7 @@ import type { DocumentSource } from '../document-index.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { ColumnSpec } from '../ranges/column-spec.ts'
 import { restoreOpenSegment } from './checkpoint.ts'
+import { EarlySeals } from './early-seals.ts'
 import type { Geometry } from './geometry.ts'
 import { OpenSegment } from './open-segment.ts'
 import type { HashedPair } from './private-table.ts'
@@ -51,6 +52,7 @@ export class StoredSegment extends RecordedSegment implements Segment {
   /** @throws PetalError DatabaseNotOpen when it was freed meanwhile */
   async restore(): Promise<RestoredSegment> {
     const { memory } = this.#context.sealed
+    await EarlySeals.of(memory).makeRoom()
     let isDamaged = false
     let segment: OpenSegment
     try {

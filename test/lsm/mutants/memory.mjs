@@ -68,10 +68,58 @@ export const memory = [
     'frames that were taken are lost where there are too few',
     edit(
       'bloom/kernels/row-memory',
-      '    if (count > this.freeFrames) throw this.#exhausted()\n    return',
+      '    if (!this.#hasFree(count)) throw this.#exhausted()\n    return',
       '    return'
     ),
     'sharded-bloom/hashed-rows',
     'bloom/row-memory'
+  ),
+  mutant(
+    'nobody is asked for frames where none is free',
+    edit(
+      'bloom/kernels/row-memory',
+      'for (const holder of this.#holders) {\n      let before',
+      'for (const holder of []) {\n      let before'
+    ),
+    'sharded-bloom/row-cache',
+    'docstore/short-row-memory'
+  ),
+  mutant(
+    'frames in use are given to others',
+    edit(
+      'sharded-bloom/segment/row-cache',
+      'entry.address === 0 || entry.evaluation === this.#evaluation',
+      'entry.address === 0'
+    ),
+    'sharded-bloom/row-cache'
+  ),
+  mutant(
+    'segments are not sealed before they are full, however short memory is',
+    edit('sharded-bloom/segment/early-seals', 'if (!this.#isShort || ', 'if (this.#isShort || '),
+    'sharded-bloom/early-seals',
+    'docstore/short-row-memory'
+  ),
+  mutant(
+    'the segment that was written to last is sealed first',
+    edit(
+      'sharded-bloom/segment/early-seals',
+      '    this.#sealers.delete(sealer)\n    this.#sealers.add(sealer)',
+      '    this.#sealers.add(sealer)'
+    ),
+    'sharded-bloom/early-seals'
+  ),
+  mutant(
+    'a seal is waited for without end',
+    edit(
+      'sharded-bloom/segment/early-seals',
+      'setTimeout(resolve, milliseconds)',
+      'setTimeout(() => {}, milliseconds)'
+    ),
+    'sharded-bloom/early-seals'
+  ),
+  mutant(
+    'opened segments are restored without asking for room',
+    edit('sharded-bloom/segment/stored-segment', '    await EarlySeals.of(memory).makeRoom()\n', ''),
+    'docstore/short-row-memory'
   )
 ]

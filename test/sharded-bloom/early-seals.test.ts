@@ -1,0 +1,102 @@
+/** Who has the least claim to row memory is sealed first, and nobody waits for ever. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { RowMemory } from '../../src/bloom/kernels/index.ts'
+import { type EarlySealer, EarlySeals } from '../../src/sharded-bloom/segment/early-seals.ts'
+
+/** Holds frames until it is sealed. */
+class Holder implements EarlySealer {
+  readonly #memory: RowMemory
+  #frames: Uint32Array
+  sealed = 0
+
+  constructor(memory: RowMemory, frames: number) {
+    this.#memory = memory
+    this.#frames = memory.allocateAll(frames)
+    EarlySeals.of(memory).note(this)
+  }
+
+  get canSealEarly(): boolean {
+    return this.#frames.length > 0
+  }
+
+  async sealEarly(): Promise<void> {
+    this.sealed++
+    const frames = this.#frames
+    this.#frames = new Uint32Array(0)
+    await null
+    for (const address of frames) this.#memory.free(address)
+  }
+}
+
+test('those that were not written to for longest are sealed, as many as it takes', async () => {
+  const memory = new RowMemory(16 << 20)
+  const seals = EarlySeals.of(memory)
+  assert.is(EarlySeals.of(memory), seals)
+  assert.is(seals.makeRoom(), undefined, 'there is room')
+  const each = Math.floor(memory.frames / 7)
+  const holders = Array.from({ length: 7 }, () => new Holder(memory, each))
+  const sealed = (): number[] => holders.flatMap((holder, i) => Array.from({ length: holder.sealed }, () => i))
+  seals.note(holders[0]!)
+  await seals.makeRoom()
+  assert.equal(sealed(), [1])
+  memory.allocateAll(each)
+  await seals.makeRoom(holders[2])
+  assert.equal(sealed(), [1, 3], 'not the one that asks')
+  seals.delete(holders[4]!)
+  memory.allocateAll(each)
+  await seals.makeRoom()
+  assert.equal(sealed(), [1, 2, 3])
+  memory.allocateAll(each)
+  await seals.makeRoom()
+  assert.equal(sealed(), [1, 2, 3, 5])
+})
+
+test('where nobody has anything to give, nobody waits', async () => {
+  const memory = new RowMemory(4 << 20)
+  memory.allocateAll(memory.freeFrames)
+  await EarlySeals.of(memory).makeRoom()
+})
+
+test('a seal that waits for the one that asks is waited for a second at most', async () => {
+  const memory = new RowMemory(16 << 20)
+  const seals = EarlySeals.of(memory)
+  const frames = memory.allocateAll(memory.freeFrames)
+  let isAsked = false
+  const stuck: EarlySealer = {
+    get canSealEarly() {
+      return !isAsked
+    },
+    sealEarly: () => {
+      isAsked = true
+      assert.is(seals.makeRoom(stuck), undefined, 'it does not wait for itself')
+      return new Promise(() => {})
+    }
+  }
+  seals.note(stuck)
+  const started = performance.now()
+  await seals.makeRoom()
+  assert.ok(performance.now() - started >= 990)
+  seals.delete(stuck)
+  for (const address of frames) memory.free(address)
+  assert.is(seals.makeRoom(), undefined)
+})
+
+test('a seal that fails is the last that is heard of it', async () => {
+  const memory = new RowMemory(16 << 20)
+  memory.allocateAll(memory.freeFrames)
+  let asked = 0
+  EarlySeals.of(memory).note({
+    get canSealEarly() {
+      return asked === 0
+    },
+    sealEarly: () => {
+      asked++
+      return Promise.reject(new Error('no room on the disk'))
+    }
+  })
+  await EarlySeals.of(memory).makeRoom()
+  assert.is(asked, 1)
+})
+
+test.run()
