@@ -68,12 +68,8 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
   }
   const prepareAnd = (terms: readonly PairExpression[]): BoundsNode => {
     const children: BoundsNode[] = []
-    const ranges = new Map<string, Range[]>()
-    for (const term of terms) {
-      if (term.kind === 'range') together(ranges, term.range)
-      else children.push(prepare(term))
-    }
-    for (const each of ranges.values()) children.push(rangeLeaf(each))
+    for (const term of terms) if (term.kind !== 'range') children.push(prepare(term))
+    for (const each of rangesOf(terms)) children.push(rangeLeaf(each))
     return children.length === 1 ? children[0]! : { kind: 'and', children }
   }
   const prepare = (node: PairExpression): BoundsNode => {
@@ -103,9 +99,15 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
 }
 
 /** Puts the range to those of its type on its path. */
-function together(ranges: Map<string, Range[]>, range: Range): void {
-  const of = `${range.type} ${range.path}`
-  const others = ranges.get(of)
-  if (others === undefined) ranges.set(of, [range])
-  else others.push(range)
+function rangesOf(terms: readonly PairExpression[]): Iterable<readonly Range[]> {
+  let ranges: Map<string, Range[]> | undefined
+  for (const term of terms) {
+    if (term.kind !== 'range') continue
+    ranges ??= new Map()
+    const of = `${term.range.type} ${term.range.path}`
+    const others = ranges.get(of)
+    if (others === undefined) ranges.set(of, [term.range])
+    else others.push(term.range)
+  }
+  return ranges?.values() ?? []
 }

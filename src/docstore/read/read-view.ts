@@ -26,7 +26,7 @@ export class ReadView {
   readonly #documentBytes: number
   readonly #onClose: (view: ReadView) => void
   /** Those in use: whoever drops a reading in the midst of a range closes nothing but the view. */
-  readonly #readers = new Set<Reader>()
+  #readers: Set<Reader> | undefined
   #isOpen = true
 
   /** @param documentBytes of all documents, about */
@@ -85,14 +85,14 @@ export class ReadView {
 
   documents(range: DocumentRange): DocumentReader {
     const reader = this.#store.documents({ ...range, to: Math.min(range.to, this.limit) }, this.#options)
-    this.#readers.add(reader)
+    this.addReader(reader)
     return reader
   }
 
   /** As documents(), where the store lets records be read where they lie; undefined elsewhere. */
   scan(range: DocumentRange): DocumentScan | undefined {
     const scan = this.#store.scan({ ...range, to: Math.min(range.to, this.limit) }, this.#options, this.#documentBytes)
-    if (scan !== undefined) this.#readers.add(scan)
+    if (scan !== undefined) this.addReader(scan)
     return scan
   }
 
@@ -103,12 +103,13 @@ export class ReadView {
 
   /** Closes the reader with the view, unless closeReader() does before. */
   addReader(reader: Reader): void {
+    this.#readers ??= new Set()
     this.#readers.add(reader)
   }
 
   /** Ends a reading of documents(), or of what was added. */
   closeReader(reader: Reader): void {
-    this.#readers.delete(reader)
+    this.#readers?.delete(reader)
     // Whoever waits for the reader has its error; closing frees memory only.
     reader.close().catch(ignore)
   }
@@ -121,7 +122,7 @@ export class ReadView {
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    for (const reader of this.#readers) this.closeReader(reader)
+    if (this.#readers !== undefined) for (const reader of this.#readers) this.closeReader(reader)
     this.index.close()
     this.#snapshot.release()
     this.#onClose(this)

@@ -30,12 +30,23 @@ export interface CursorRun {
   close(): void
 }
 
+/**
+ * What a cursor reads, as long as it does. V8 keeps what it is told to hold for a cursor among the objects that live long, and whatever
+ * is held there until the next full collection, though it was told to forget the cursor: views of every find, some ten kilobytes.
+ */
+interface Held {
+  views: { close(): void } | undefined
+}
+
 /** Views of cursors that were dropped without being closed would be kept until the database closes. */
-const abandoned = new FinalizationRegistry<{ close(): void }>((views) => views.close())
+const abandoned = new FinalizationRegistry<Held>((held) => held.views?.close())
 
 export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposable {
   readonly #transform: Transform | undefined
   #run: CursorRun | undefined
+  #held: Held | undefined
+  /** Somebody waits for all that is left: nobody can drop the cursor. */
+  #isDrained = false
   #phase: 'new' | 'running' | 'over' = 'new'
   #slice: readonly Document[] = []
   #position = 0
@@ -72,13 +83,19 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   /** All remaining documents. */
   async toArray(): Promise<T[]> {
     this.#assertRunnable()
-    const result = this.#restOfSlice()
-    for (;;) {
-      const pulled = this.#pull()
-      const slice = pulled instanceof Promise ? await pulled : pulled
-      if (slice === undefined) return result
-      if (this.#transform === undefined) for (const document of slice) result.push(document as T)
-      else for (const document of slice) result.push(this.#transform(document) as T)
+    this.#isDrained = true
+    try {
+      const result = this.#restOfSlice()
+      for (;;) {
+        const pulled = this.#pull()
+        const slice = pulled instanceof Promise ? await pulled : pulled
+        if (slice === undefined) return result
+        if (this.#transform === undefined) for (const document of slice) result.push(document as T)
+        else for (const document of slice) result.push(this.#transform(document) as T)
+      }
+    } finally {
+      // A function given to map() may have thrown.
+      this.#end()
     }
   }
 
@@ -208,7 +225,10 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     this.#run = run
     // A function in the filter may close the cursor meanwhile.
     const first = run.next()
-    if (!run.isOver) abandoned.register(this, run.views, this)
+    if (!run.isOver && !this.#isDrained) {
+      this.#held = { views: run.views }
+      abandoned.register(this, this.#held, this)
+    }
     return first
   }
 
@@ -221,6 +241,9 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     this.#phase = 'over'
     this.#run?.close()
     this.#run = undefined
+    if (this.#held === undefined) return
+    this.#held.views = undefined
+    this.#held = undefined
     abandoned.unregister(this)
   }
 }
