@@ -65,7 +65,7 @@ interface Tally {
 export async function bulkWrite<T extends object>(
   collection: Collection<T>,
   operations: readonly BulkWriteOperation<T>[],
-  { ordered = true, let: variables }: BulkWriteOptions
+  { ordered, let: variables }: BulkWriteOptions
 ): Promise<BulkWriteResult> {
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
@@ -88,7 +88,7 @@ export async function bulkWrite<T extends object>(
     } catch (error) {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
-      if (ordered) break
+      if (ordered ?? true) break
     }
   }
   const [first, ...others] = writeErrors
