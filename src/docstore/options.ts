@@ -160,8 +160,15 @@ export interface ReadOptions {
   readonly let?: Readonly<Record<string, unknown>>
 }
 
-/** `{ name: 1 }`, `[['name', 1]]`, a Map or a field name; `$natural` is insertion order. */
-export type SortSpec = unknown
+export type SortDirection = 1 | -1 | 'asc' | 'ascending' | 'desc' | 'descending'
+
+/** `{ name: 1 }`, `[['name', 1]]`, `['name', 1]`, a Map, a field name or several; `$natural` is insertion order. */
+export type SortSpec =
+  | string
+  | Readonly<Record<string, SortDirection>>
+  | ReadonlyMap<string, SortDirection>
+  | readonly [string, SortDirection]
+  | readonly (string | readonly [string, SortDirection])[]
 
 /** What is returned of the matches, and in which order. */
 export interface FindOptions extends ReadOptions {

@@ -180,7 +180,13 @@ test('malformed questions fail the first pull, with MongoDB code numbers', async
   await rejects(db.find({}, { limit: 1.5 }).toArray(), 'BadValue')
   await rejects(db.find({}, { skip: -1 }).toArray(), 'BadValue')
   await rejects(db.find({}, { hint: 'a_1' as 'scan' }).toArray(), 'BadValue')
-  await rejects(db.find().sort({ a: 2 }).toArray(), 'BadValue')
+  await rejects(
+    db
+      .find()
+      .sort({ a: 2 as 1 })
+      .toArray(),
+    'BadValue'
+  )
   await rejects(db.find().project({ a: 1, b: 0 }).toArray(), 'BadValue')
   await rejects(db.countDocuments({ a: { $in: 1 } }), 'BadValue')
 })
