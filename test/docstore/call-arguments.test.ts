@@ -213,6 +213,12 @@ for (const [name, codeName, call, values] of refused) {
   })
 }
 
+test('an operation of bulkWrite is one: which of two is to be done nobody can tell', async () => {
+  const two = { insertOne: { document: { _id: 1000 } }, deleteOne: { filter: { _id: 1 } } }
+  const { message } = await rejects(db.bulkWrite([{ deleteOne: { filter: { _id: 2 } } }, two]), 'BadValue')
+  assert.is(message, "bulkWrite takes one operation at a time, got 'insertOne' and 'deleteOne', at 1")
+})
+
 test('null stands for ordered: nothing is written after what is refused', async () => {
   const ordered = null as never
   const operations = [{ insertOne: { document: { _id: 1 } } }, { insertOne: { document: { _id: 1000 } } }]

@@ -100,7 +100,11 @@ const namesWithFilter = ['updateOne', 'updateMany', 'replaceOne', 'deleteOne', '
 
 /** Before any is run, as the driver does. @throws PetalError BadValue */
 function checkOperation(operation: unknown, index: number): void {
-  const [name = ''] = isPlainObject(operation) ? Object.keys(operation) : []
+  const [name = '', ...others] = isPlainObject(operation) ? Object.keys(operation) : []
+  if (others.length > 0) {
+    const names = [name, ...others].map((each) => `'${each}'`).join(' and ')
+    throw new PetalError('BadValue', `bulkWrite takes one operation at a time, got ${names}, at ${index}`)
+  }
   const model = isPlainObject(operation) ? operation[name] : undefined
   const needsFilter = namesWithFilter.includes(name)
   if (!needsFilter && name !== 'insertOne') {
