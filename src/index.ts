@@ -40,6 +40,7 @@ export type {
   LsmTuning,
   OpenOptions,
   ReadOptions,
+  SortDirection,
   SortSpec,
   StoreName,
   UpdateOptions

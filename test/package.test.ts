@@ -1,6 +1,7 @@
 /** The package can be installed from a clone. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
+import { posix } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 
@@ -43,6 +44,20 @@ test('the sources import nothing that the package does not depend on', () => {
         .slice(0, specifier.startsWith('@') ? 2 : 1)
         .join('/')
       assert.ok(isBuiltin(specifier) || name in dependencies, `${file} imports ${specifier}`)
+    }
+  }
+})
+
+test('what the packaged texts link to is in the package', () => {
+  const text = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+  const { files } = JSON.parse(text('package.json')) as { readonly files: readonly string[] }
+  const docs = readdirSync(new URL('../docs', import.meta.url)).filter((name) => name.endsWith('.md'))
+  for (const file of ['README.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)]) {
+    for (const [, target = ''] of text(file).matchAll(/\]\(([^)\s#]+)[^)]*\)/g)) {
+      if (/^https?:/.test(target)) continue
+      const linked = posix.join(posix.dirname(file), target)
+      const isPacked = files.some((packed) => linked === packed || linked.startsWith(`${packed}/`))
+      assert.ok(isPacked, `${file} links to ${linked}`)
     }
   }
 })

@@ -6,6 +6,7 @@
  * after every reopen, and is part of the file format.
  */
 import { PetalError } from '../model/errors.ts'
+import { shown } from '../model/invalid-option.ts'
 import { MurmurHasher } from './murmur-hasher.ts'
 
 export { rowNumbers } from './row-numbers.ts'
@@ -60,7 +61,7 @@ export function checkHashName(name: unknown): asserts name is HashName {
 }
 
 function unknownHash(name: unknown): PetalError {
-  return new PetalError('InvalidOptions', `hash: expected 'murmur' or 'farmhash', got ${JSON.stringify(name)}`, {
+  return new PetalError('InvalidOptions', `hash: expected 'murmur' or 'farmhash', got ${shown(name)}`, {
     details: { option: 'hash', value: name }
   })
 }

@@ -1,5 +1,5 @@
 /** `petaldb find`: the documents that match a filter, or how they are found. */
-import type { FindOptions } from '../index.ts'
+import type { FindOptions, SortSpec } from '../index.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { explanationText } from './explanation.ts'
@@ -30,7 +30,7 @@ export const findCommand = command({
   async run([location = '', filter = '{}'], options) {
     const query = documentOf('the filter', filter)
     const findOptions: FindOptions = {
-      ...(options.sort !== undefined && { sort: documentOf('--sort', options.sort) }),
+      ...(options.sort !== undefined && { sort: documentOf('--sort', options.sort) as SortSpec }),
       ...(options.collation !== undefined && { collation: collationOf(options.collation) }),
       ...(options.project !== undefined && { projection: documentOf('--project', options.project) }),
       ...(options.limit !== undefined && { limit: wholeNumber('--limit', options.limit) }),

@@ -45,6 +45,11 @@ export class ShellSession {
       this.#prompt()
     }
     lines.close()
+    // Who types leaves by Ctrl-D, whatever was begun.
+    if (this.#parts.prompt === '' && this.#begun !== '' && !this.#isOver) {
+      this.hasFailed = true
+      this.#parts.output.print(`The input ends within a statement:\n${this.#begun.trimEnd()}`)
+    }
   }
 
   stop(): void {

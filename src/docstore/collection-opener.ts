@@ -5,6 +5,7 @@
  * Invariant: the kind of index in the catalog is the one whose records follow the documents.
  */
 import { PetalError } from '../model/errors.ts'
+import { invalidOption } from '../model/invalid-option.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { DocumentRoom } from './documents/document-room.ts'
 import { assertSameIds, checkIds, type IdsOption, idsOf, newHeader } from './ids/ids-option.ts'
@@ -13,7 +14,7 @@ import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
-import { invalidOption, isOptions } from './option-checks.ts'
+import { assertBoolean, isOptions } from './option-checks.ts'
 import {
   autoRebuildOptions,
   type CollectionOptions,
@@ -29,9 +30,12 @@ import { ChangeFeed, type ChangeFeeds } from './watch/change-feed.ts'
 
 /**
  * Checks what collections are opened with, and returns the index they have unless they have options of their own.
- * @throws PetalError InvalidOptions
+ * @throws PetalError InvalidOptions, BadValue
  */
 export function checkOptions(options: OpenOptions): IndexOptions {
+  for (const option of ['readOnly', 'sync', 'createIfMissing', 'errorIfExists'] as const) {
+    assertBoolean(option, options[option])
+  }
   const index = indexOptions(options.index)
   autoRebuildOptions(options.autoRebuild)
   checkIds(options.ids ?? 'table')
@@ -39,6 +43,10 @@ export function checkOptions(options: OpenOptions): IndexOptions {
   ttlIntervalSeconds(options.ttlIntervalSeconds)
   const { lsm } = options
   if (lsm !== undefined && !isOptions(lsm)) throw invalidOption('lsm', 'an object', lsm)
+  const values = lsm?.values
+  if (values !== undefined && typeof values !== 'boolean' && !isOptions(values)) {
+    throw invalidOption('lsm.values', 'true, false or options', values)
+  }
   return index
 }
 

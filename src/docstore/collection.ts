@@ -10,6 +10,7 @@ import { checkThreads } from './bulk/threads-option.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
+import { checkImport } from './import/check-import.ts'
 import type { ImportOptions, ImportResult, LineSource } from './import/import-run.ts'
 
 import { createIndex, dropIndex } from './indexes/create-index.ts'
@@ -113,10 +114,12 @@ export class Collection<T extends object = Document> {
    */
   async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {
     assertOptions('importLines', options)
-    // Loaded here and not above: it needs Node's own UTF-8 check.
-    const { checkImport, importLines } = await import('./import/import-lines.ts')
     checkImport(source, options)
-    return this.#write((collection) => importLines(collection, source, options))
+    return this.#write(async (collection) => {
+      // Loaded here and not above: it needs Node's own UTF-8 check. Within the write, so that close() waits for it.
+      const { importLines } = await import('./import/import-lines.ts')
+      return importLines(collection, source, options)
+    })
   }
 
   /**

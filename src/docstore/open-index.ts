@@ -1,13 +1,15 @@
 /** Chooses the index of a collection: the one place that knows which kinds there are. */
 import { PetalError } from '../model/errors.ts'
+import { invalidOption } from '../model/invalid-option.ts'
 import { nextTurn } from '../model/time-slice.ts'
 import type { DocumentIndex, IndexStats } from '../sharded-bloom/document-index.ts'
 import { checkHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { ScatteredIndex } from '../sharded-bloom/scattered/scattered-index.ts'
+import { geometryOf } from '../sharded-bloom/segment/geometry.ts'
 import { createShardedIndex, reserveMemory } from '../sharded-bloom/sharded-index.ts'
-import { checkTailChoice } from '../sharded-bloom/tune/tuning.ts'
+import { checkTuning } from '../sharded-bloom/tune/tuning.ts'
 import type { ReversibleHeader } from './ids/reversible-ids.ts'
-import { invalidOption, isOptions } from './option-checks.ts'
+import { isOptions } from './option-checks.ts'
 import type { IndexKind, IndexOptions, OpenOptions } from './options.ts'
 import { createScanIndex, noIndexBytes } from './scan-index.ts'
 import type { CollectionStore } from './store/collection-store.ts'
@@ -15,17 +17,23 @@ import type { CollectionStore } from './store/collection-store.ts'
 const kinds: readonly (string | undefined)[] = ['sharded', 'embedded', 'none'] satisfies IndexKind[]
 const defaultKind: IndexKind = 'sharded'
 
-/** Options with the kind spelled out; undefined when the caller leaves it to the collection. */
+/**
+ * Options with the kind spelled out; undefined when the caller leaves it to the collection.
+ * @throws PetalError InvalidOptions, whether the kind has a use for what is wrong or not
+ */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {
   const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
   if (!isOptions(options)) throw invalidOption('index', 'a kind or an object', options)
   const { kind } = options
+  if (kind !== undefined && !kinds.includes(kind)) throw invalidOption('index', "'sharded', 'embedded' or 'none'", kind)
   checkHashChoice(options.hash)
-  checkTailChoice(options.tail)
-  if (kind === undefined || kinds.includes(kind)) return options
-  throw new PetalError('InvalidOptions', `index must be 'sharded', 'embedded' or 'none', got '${String(kind)}'`, {
-    details: { option: 'index' }
-  })
+  checkTuning(options)
+  const { segmentBits, cacheBytes } = options
+  if (segmentBits !== undefined && segmentBits !== null) geometryOf(segmentBits)
+  if (cacheBytes !== undefined && cacheBytes !== null && !(Number.isSafeInteger(cacheBytes) && cacheBytes >= 0)) {
+    throw invalidOption('cacheBytes', 'a whole number ≥ 0', cacheBytes)
+  }
+  return options
 }
 
 /** @throws PetalError CommandNotSupported for 'embedded' where the store has no filters */

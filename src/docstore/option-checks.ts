@@ -1,5 +1,6 @@
 /** What options of several calls are checked by: what is wrong is told by the option's name. */
 import { PetalError } from '../model/errors.ts'
+import { shown } from '../model/invalid-option.ts'
 
 interface CallOptions {
   readonly signal?: unknown
@@ -14,7 +15,7 @@ interface CallOptions {
  */
 export function assertOptions(call: string, options: object): void {
   if (!isOptions(options)) {
-    throw new PetalError('BadValue', `${call} takes options as an object, got ${describe(options)}`, {
+    throw new PetalError('BadValue', `${call} takes options as an object, got ${shown(options)}`, {
       details: { option: 'options' }
     })
   }
@@ -64,18 +65,6 @@ export function assertWholeNumber(
   throw badOption(name, `a whole number ${range}`, value)
 }
 
-export function invalidOption(option: string, wanted: string, value: unknown): PetalError {
-  return new PetalError('InvalidOptions', `${option} must be ${wanted}, got ${describe(value)}`, {
-    details: { option }
-  })
-}
-
 export function badOption(option: string, wanted: string, value: unknown): PetalError {
-  return new PetalError('BadValue', `${option} must be ${wanted}, got ${describe(value)}`, { details: { option } })
-}
-
-function describe(value: unknown): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value === 'string') return `'${value}'`
-  return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
+  return new PetalError('BadValue', `${option} must be ${wanted}, got ${shown(value)}`, { details: { option } })
 }

@@ -1,10 +1,11 @@
 /** What callers may choose when they open a database or run an operation; checked here, once. */
 import type { AbstractLevel } from 'abstract-level'
 import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
+import { invalidOption } from '../model/invalid-option.ts'
 import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
 import type { IdsOption } from './ids/ids-option.ts'
-import { badOption, invalidOption, isOptions, wholeNumber } from './option-checks.ts'
+import { badOption, isOptions, wholeNumber } from './option-checks.ts'
 
 export type { Collation }
 
@@ -159,8 +160,15 @@ export interface ReadOptions {
   readonly let?: Readonly<Record<string, unknown>>
 }
 
-/** `{ name: 1 }`, `[['name', 1]]`, a Map or a field name; `$natural` is insertion order. */
-export type SortSpec = unknown
+export type SortDirection = 1 | -1 | 'asc' | 'ascending' | 'desc' | 'descending'
+
+/** `{ name: 1 }`, `[['name', 1]]`, `['name', 1]`, a Map, a field name or several; `$natural` is insertion order. */
+export type SortSpec =
+  | string
+  | Readonly<Record<string, SortDirection>>
+  | ReadonlyMap<string, SortDirection>
+  | readonly [string, SortDirection]
+  | readonly (string | readonly [string, SortDirection])[]
 
 /** What is returned of the matches, and in which order. */
 export interface FindOptions extends ReadOptions {
@@ -213,10 +221,12 @@ export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): A
   if (typeof option === 'boolean') return option ? {} : undefined
   if (!isOptions(option)) throw invalidOption('autoRebuild', 'true, false or limits', option)
   const { deadShare, excess } = option
-  if (deadShare !== undefined && !(deadShare > 0 && deadShare <= 1)) {
+  if (deadShare !== undefined && !(typeof deadShare === 'number' && deadShare > 0 && deadShare <= 1)) {
     throw invalidOption('autoRebuild.deadShare', 'above 0 and at most 1', deadShare)
   }
-  if (excess !== undefined && !(excess >= 1)) throw invalidOption('autoRebuild.excess', 'at least 1', excess)
+  if (excess !== undefined && !(typeof excess === 'number' && excess >= 1)) {
+    throw invalidOption('autoRebuild.excess', 'at least 1', excess)
+  }
   return option
 }
 

@@ -200,7 +200,7 @@ test('an unknown hash is a typed error', () => {
   assert.throws(
     () => createHasher('md5' as 'murmur'),
     (error: unknown) =>
-      error instanceof PetalError && error.codeName === 'InvalidOptions' && /"md5"/.test(error.message)
+      error instanceof PetalError && error.codeName === 'InvalidOptions' && /'md5'/.test(error.message)
   )
 })
 

@@ -78,6 +78,18 @@ test('what goes wrong is told, and the next line answered', () =>
     assert.is((await runCli(['shell', path('none')])).code, 1)
   }))
 
+test('piped lines that end within a statement are told of', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    for (const unfinished of ['db.insertOne({ _id: "x" }', 'db.deleteMany(\n  {}', '{ a:', 'await db.get(']) {
+      const { code, stdout } = await runCli(['shell', path('db')], `1 + 1\n${unfinished}`)
+      assert.is(stdout, `2\nThe input ends within a statement:\n${unfinished}\n`)
+      assert.is(code, 1, unfinished)
+    }
+    assert.is((await runCli(['shell', path('db')], 'db.find(\n\n)')).code, 0)
+    assert.is((await runCli(['count', path('db')])).stdout, '50\n')
+  }))
+
 const enter = '\r'
 const interrupt = '\u0003'
 

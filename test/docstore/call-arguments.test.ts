@@ -189,6 +189,7 @@ const refused: readonly (readonly [string, ErrorName, (value: never) => unknown,
   ['a callback for each', 'BadValue', (callback) => db.find().forEach(callback), [null, 5, 'text', {}]],
   ['ordered', 'BadValue', (ordered) => db.insertMany([{}], { ordered }), [5, 'no', {}]],
   ['ordered', 'BadValue', (ordered) => db.bulkWrite([], { ordered }), [5, 'no', {}]],
+  ['strict', 'BadValue', (strict) => db.importLines([Buffer.from('{}\n')], { strict }), [5, 'no', {}]],
   ['upsert', 'BadValue', (upsert) => db.updateOne({ n: 8 }, set, { upsert }), [5, 'yes', {}]],
   ['upsert', 'BadValue', (upsert) => db.findOneAndReplace({ n: 8 }, { changed: true }, { upsert }), [5, 'yes', {}]],
   ['returnDocument', 'BadValue', (which) => db.findOneAndUpdate({}, set, { returnDocument: which }), [5, 'new', {}]],
@@ -211,6 +212,20 @@ for (const [name, codeName, call, values] of refused) {
       )
   })
 }
+
+test('an operation of bulkWrite is one: which of two is to be done nobody can tell', async () => {
+  const two = { insertOne: { document: { _id: 1000 } }, deleteOne: { filter: { _id: 1 } } }
+  const { message } = await rejects(db.bulkWrite([{ deleteOne: { filter: { _id: 2 } } }, two]), 'BadValue')
+  assert.is(message, "bulkWrite takes one operation at a time, got 'insertOne' and 'deleteOne', at 1")
+})
+
+test('null stands for ordered: nothing is written after what is refused', async () => {
+  const ordered = null as never
+  const operations = [{ insertOne: { document: { _id: 1 } } }, { insertOne: { document: { _id: 1000 } } }]
+  await rejects(db.bulkWrite(operations, { ordered }), 'DuplicateKey')
+  await rejects(db.insertMany([{ _id: 1 }, { _id: 1000 }], { ordered }), 'DuplicateKey')
+  assert.is(await db.countDocuments({ _id: 1000 }), 0)
+})
 
 test('open refuses its options before it makes a directory', async () => {
   for (const options of [null, { lsm: 5 }, { index: [] }, { signal: {} }]) {

@@ -83,6 +83,39 @@ test('pulls that do not wait for each other get different documents', async () =
   await cursor.close()
 })
 
+test('pulls that do not wait for each other get documents in the order of the calls', async () => {
+  const ids = Array.from({ length: 1000 }, (_, i) => i)
+  const cursor = db.find()
+  const pulled = await Promise.all(ids.map(() => cursor.next()))
+  assert.equal(
+    pulled.map((document) => document?._id),
+    ids
+  )
+  const iterator = db.find()[Symbol.asyncIterator]()
+  const results = await Promise.all([...ids, 'end', 'end'].map(() => iterator.next()))
+  assert.equal(
+    results.map(({ value }) => value?._id),
+    [...ids, undefined, undefined]
+  )
+  const aggregated = db.aggregate([{ $match: { n: 3 } }, { $limit: 3 }])
+  const three = [aggregated.next(), aggregated.next(), aggregated.next(), aggregated.next()]
+  assert.equal(
+    (await Promise.all(three)).map((document) => document?._id),
+    [3, 13, 23, undefined]
+  )
+})
+
+test('a pull that fails does not keep the ones behind it from their documents', async () => {
+  const cursor = db.find().map(({ _id }) => {
+    if (_id === 0) throw new Error('not this one')
+    return _id
+  })
+  const [first, second] = await Promise.allSettled([cursor.next(), cursor.next()])
+  assert.is(first?.status, 'rejected')
+  assert.equal(second, { status: 'fulfilled', value: 1 })
+  await cursor.close()
+})
+
 test('leaving a loop closes the cursor', async () => {
   const cursor = db.find()
   for await (const document of cursor) if (document._id === 3) break
@@ -147,7 +180,13 @@ test('malformed questions fail the first pull, with MongoDB code numbers', async
   await rejects(db.find({}, { limit: 1.5 }).toArray(), 'BadValue')
   await rejects(db.find({}, { skip: -1 }).toArray(), 'BadValue')
   await rejects(db.find({}, { hint: 'a_1' as 'scan' }).toArray(), 'BadValue')
-  await rejects(db.find().sort({ a: 2 }).toArray(), 'BadValue')
+  await rejects(
+    db
+      .find()
+      .sort({ a: 2 as 1 })
+      .toArray(),
+    'BadValue'
+  )
   await rejects(db.find().project({ a: 1, b: 0 }).toArray(), 'BadValue')
   await rejects(db.countDocuments({ a: { $in: 1 } }), 'BadValue')
 })

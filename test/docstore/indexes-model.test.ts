@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, type Document, open, PetalError } from '../../src/index.ts'
+import { type Database, type Document, open, PetalError, type SortSpec } from '../../src/index.ts'
 import { isPlainObject } from '../../src/model/types.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { compileSort } from '../../src/query/sort.ts'
@@ -26,7 +26,7 @@ const specs = [
   [{ c: 1, version: -1 }, { sparse: true }]
 ] as const
 
-const sorts = [
+const sorts: readonly SortSpec[] = [
   { a: 1 },
   { a: -1 },
   { b: 1 },
@@ -130,7 +130,7 @@ async function assertHinted(db: Database, filter: Document, hint: string, expect
   }
 }
 
-async function assertSorted(db: Database, filter: Document, spec: object, where: string): Promise<void> {
+async function assertSorted(db: Database, filter: Document, spec: SortSpec, where: string): Promise<void> {
   const sort = compileSort(spec)
   let expected: Document[]
   try {

@@ -97,6 +97,20 @@ test('close waits for writes that were called before it', async () => {
   await again.close()
 })
 
+test('close waits for an import of lines that was called before it', async () => {
+  const path = scratchPath()
+  for (const _id of [1, 2]) {
+    const db = await open(path)
+    const importing = db.collection('lines').importLines([Buffer.from(JSON.stringify({ _id }))])
+    await db.close()
+    assert.is((await importing).insertedCount, 1)
+  }
+  await using again = await open(path)
+  assert.equal(await again.collection('lines').find().toArray(), [{ _id: 1 }, { _id: 2 }])
+  for (const source of [5, null]) await rejects(again.collection('none').importLines(source as never), 'BadValue')
+  assert.is(again.listCollections().length, 1)
+})
+
 test('await using closes the database', async () => {
   const location = scratchPath()
   {

@@ -1,7 +1,15 @@
 /** What a TypeScript program writes; the type checker is the test, running it only shows that the calls are the right ones. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type BulkWriteOperation, type Collection, copyDatabase, open, type UpdateSpec } from '../../src/index.ts'
+import {
+  type BulkWriteOperation,
+  type Collection,
+  copyDatabase,
+  open,
+  type SortSpec,
+  type UpdateSpec
+} from '../../src/index.ts'
+import { rejects } from './scratch.ts'
 
 /** An interface, which unlike a type alias is not assignable to a record of unknown values. */
 interface Reading {
@@ -59,6 +67,31 @@ test('collections of an interface stand beside others, and such a database can b
   await using copy = await open<Reading>('copy', { store: 'memory' })
   await typed.insertOne({ sensor: 'b', value: 1 })
   assert.is((await copyDatabase(typed, copy)).documents, 1)
+})
+
+test('a sort is checked: paths with their directions, in every spelling there is', async () => {
+  await using db = await open<Reading>('typed', { store: 'memory' })
+  await db.insertMany([1, 2, 3].map((_id) => ({ _id, sensor: 'a', value: -_id })))
+  const specs: readonly SortSpec[] = [
+    'value',
+    { value: 1 },
+    { value: 'asc', sensor: 'descending' },
+    [['value', 1]],
+    ['value', 1],
+    ['value', 'sensor'],
+    new Map([['value', 1 as const]])
+  ]
+  for (const sort of specs) assert.is((await db.findOne({}, { sort }))?._id, 3)
+  assert.is((await db.find().sort('value', 'desc').next())?._id, 1)
+  const wrong = [
+    // @ts-expect-error: no direction
+    () => db.findOne({}, { sort: { value: 'down' } }),
+    // @ts-expect-error: no path
+    () => db.findOneAndDelete({}, { sort: 5 }),
+    // @ts-expect-error: nor here
+    () => db.find().sort({ value: true }).next()
+  ]
+  for (const call of wrong) await rejects(call(), 'BadValue')
 })
 
 test.run()

@@ -83,6 +83,19 @@ test('what is no expression is refused', () => {
   assert.equal(structure.query(['a', 1]).candidates(), ['id'])
 })
 
+test('what is no list of pairs, and no bytes, is refused', () => {
+  const structure = new ShardedBloom({ shards: 64, bits: 1024, counting: true })
+  for (const pairs of [null, undefined, 5, true, {}, () => 1, 5n]) {
+    const refused = /^Pairs are an iterable of \[key, scalar\], got /
+    refuses(() => structure.add('x', pairs as never), 'BadValue', refused)
+    refuses(() => structure.remove('x', pairs as never), 'BadValue', refused)
+  }
+  assert.is(structure.stats().ids, 0)
+  for (const bytes of [null, undefined, 5, 'text', {}, [1], new ArrayBuffer(64), new Uint16Array(64)]) {
+    refuses(() => ShardedBloom.deserialise(bytes as never), 'BadValue', /^deserialise takes a Uint8Array, got /)
+  }
+})
+
 test('as many terms as anybody likes are answered, and as many levels as there is stack for', () => {
   const structure = new ShardedBloom({ shards: 64, bits: 64 })
   structure.add('id', [['a', 1]])

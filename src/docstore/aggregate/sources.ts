@@ -9,7 +9,7 @@ import type { Expressions } from '../../aggregate/expression.ts'
 import type { LeadingRead } from '../../aggregate/stage.ts'
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import type { FindOptions } from '../options.ts'
+import type { FindOptions, SortSpec } from '../options.ts'
 import type { Control } from '../read/control.ts'
 import type { Execution } from '../read/execution.ts'
 import { countMatches } from '../read/executor.ts'
@@ -88,7 +88,7 @@ export function compileRead(read: LeadingRead, options: FindOptions): CompiledFi
     ...options,
     skip,
     // The order of documents does not change their number.
-    ...(sort !== undefined && count === undefined && { sort }),
+    ...(sort !== undefined && count === undefined && { sort: sort as SortSpec }),
     ...(Number.isFinite(limit) && { limit }),
     ...(projection !== undefined && { projection })
   }

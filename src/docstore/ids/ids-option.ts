@@ -1,5 +1,6 @@
 /** How a collection leads from an `_id` to its document: what callers ask for, and what was decided when it was made. */
 import { PetalError } from '../../model/errors.ts'
+import { shown } from '../../model/invalid-option.ts'
 import { maxDomain, type ReversibleHeader, ReversibleIds } from './reversible-ids.ts'
 
 /**
@@ -24,13 +25,17 @@ export function checkIds(option: IdsOption): Domain | 'table' {
   const {
     codec,
     from = 0,
-    to = from + maxDomain
+    to = Number.isSafeInteger(from) ? from + maxDomain : undefined
   }: Partial<ReversibleOption> = option === 'reversible' ? { codec: option } : (option ?? {})
   if (codec !== 'reversible') {
     throw invalid(`must be 'table', 'reversible' or { codec: 'reversible', from, to }`)
   }
-  const isDomain = Number.isSafeInteger(from) && Number.isSafeInteger(to - 1) && from < to && to - from <= maxDomain
-  if (!isDomain) throw invalid(`must have integers 'from' < 'to', at most 2^32 apart, got ${from} and ${to}`)
+  const areNumbers = typeof from === 'number' && typeof to === 'number'
+  const isDomain =
+    areNumbers && Number.isSafeInteger(from) && Number.isSafeInteger(to - 1) && from < to && to - from <= maxDomain
+  if (!isDomain) {
+    throw invalid(`must have integers 'from' < 'to', at most 2^32 apart, got ${shown(from)} and ${shown(to)}`)
+  }
   return { from, to }
 }
 

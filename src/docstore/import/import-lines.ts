@@ -9,9 +9,7 @@
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import { defaultThreads } from '../bulk/default-threads.ts'
-import { checkThreads } from '../bulk/threads-option.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { assertWholeNumber } from '../option-checks.ts'
 import { patiently } from '../write/patient-source.ts'
 import { type ImportOptions, type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
@@ -132,15 +130,4 @@ function bytesOf(source: LineSource): number | undefined {
 function assertBytes(chunk: unknown): void {
   if (chunk instanceof Uint8Array) return
   throw new PetalError('BadValue', `importLines takes chunks of bytes, got one of type ${typeof chunk}`)
-}
-
-/** @throws PetalError BadValue */
-export function checkImport(source: unknown, options: ImportOptions): void {
-  const { batch, sourceBytes } = options
-  const isSource =
-    typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
-  if (!isSource) throw new PetalError('BadValue', `importLines takes an iterable of bytes, got ${typeof source}`)
-  if (batch !== undefined) assertWholeNumber('batch', batch, 1)
-  if (sourceBytes !== undefined) assertWholeNumber('sourceBytes', sourceBytes)
-  checkThreads(options)
 }

@@ -1,5 +1,6 @@
 /** Copies a database into a new one, collection by collection: from one store to another, or to be rid of the past. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { shown } from '../../model/invalid-option.ts'
 import type { Document } from '../../model/types.ts'
 import type { Collection } from '../collection.ts'
 import type { Database } from '../database.ts'
@@ -56,7 +57,7 @@ export async function copyDatabase(
   }
   const { store = 'lsm', signal } = options
   if (!['lsm', 'level'].includes(store)) {
-    throw new PetalError('BadValue', `A copy is kept by the engine lsm or level, not ${String(store)}`)
+    throw new PetalError('BadValue', `A copy is kept by the engine lsm or level, not ${shown(store)}`)
   }
   throwIfAborted(signal)
   const { collections } = await source.stats()

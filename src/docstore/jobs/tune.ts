@@ -2,13 +2,13 @@
  * Tuning of a collection's index: takes the sample, compiles the queries, and keeps the choice.
  */
 import { AbortedError, PetalError } from '../../model/errors.ts'
+import { invalidOption, shown } from '../../model/invalid-option.ts'
 import type { Document } from '../../model/types.ts'
 import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
 import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
 import type { Filter } from '../collection.ts'
 import type { OpenCollection } from '../open-collection.ts'
-import { invalidOption } from '../option-checks.ts'
 import { Control } from '../read/control.ts'
 import { FindExpressions } from '../read/expressions.ts'
 
@@ -109,5 +109,5 @@ function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): Tun
 
 function checked(option: string, value: number, isValid: (value: number) => boolean): number {
   if (typeof value === 'number' && Number.isFinite(value) && isValid(value)) return value
-  throw new PetalError('InvalidOptions', `${option} is out of range: ${String(value)}`, { details: { option } })
+  throw new PetalError('InvalidOptions', `${option} is out of range: ${shown(value)}`, { details: { option } })
 }

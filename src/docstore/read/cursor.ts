@@ -7,7 +7,7 @@
  */
 import type { Document } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
-import type { FindOptions, SortSpec } from '../options.ts'
+import type { FindOptions, SortDirection, SortSpec } from '../options.ts'
 import { countFound } from './count.ts'
 import { type Explanation, explainFind } from './explain.ts'
 import { compileFind, FindRun, withoutCollection } from './find.ts'
@@ -32,8 +32,9 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
   }
 
   /** @param direction of a single field; default 1 */
-  sort(sort: SortSpec, direction?: 1 | -1): this {
-    return this.#change({ sort: direction === undefined ? sort : [[sort, direction]] })
+  sort(sort: SortSpec, direction?: SortDirection): this {
+    // A sort that is no path fails the first pull.
+    return this.#change({ sort: direction === undefined ? sort : [[sort as string, direction]] })
   }
 
   /**

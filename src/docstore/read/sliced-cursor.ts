@@ -5,6 +5,7 @@
  * 1. Nothing happens before the first pull; then the whole cursor sees the state of that instant.
  * 2. A cursor runs once, and cannot be changed after the first pull.
  * 3. One pull of a slice at a time, whoever waits for it.
+ * 4. Calls that do not wait for each other get documents in the order of the calls.
  */
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
@@ -52,6 +53,8 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   #position = 0
   #filling: Promise<boolean> | undefined
   #pulling: Promise<readonly Document[] | undefined> | undefined
+  /** Done when the last of those who wait for a document has it; undefined when none does. */
+  #lastTurn: Promise<void> | undefined
 
   protected constructor(transform: Transform | undefined) {
     this.#transform = transform
@@ -67,8 +70,9 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
 
   /** The next document; null at the end. */
   async next(): Promise<T | null> {
-    while (this.#position >= this.#slice.length) if (!(await this.#fill())) return null
-    return this.#take()
+    if (this.#isAtHand) return this.#take()
+    const { done, value } = await this.#takeInTurn()
+    return done ? null : value
   }
 
   /** As next(): a find never waits for documents to come. */
@@ -120,8 +124,8 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     this.#assertRunnable()
     return {
       next: async () => {
-        while (this.#position >= this.#slice.length) if (!(await this.#fill())) return { done: true, value: undefined }
-        return { done: false, value: this.#take() }
+        if (this.#isAtHand) return { done: false, value: this.#take() }
+        return this.#takeInTurn()
       },
       return: async () => {
         await this.close()
@@ -150,6 +154,25 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
   #assertRunnable(): void {
     if (!this.closed) return
     throw new PetalError('CursorNotFound', 'The cursor is used up or closed; clone() it to run again')
+  }
+
+  /** A document is there, and nobody waits for it. */
+  get #isAtHand(): boolean {
+    return this.#position < this.#slice.length && this.#lastTurn === undefined
+  }
+
+  #takeInTurn(): Promise<IteratorResult<T, undefined>> {
+    const take = async (): Promise<IteratorResult<T, undefined>> => {
+      while (this.#position >= this.#slice.length) if (!(await this.#fill())) return { done: true, value: undefined }
+      return { done: false, value: this.#take() }
+    }
+    const taken = this.#lastTurn === undefined ? take() : this.#lastTurn.then(take)
+    const end = (): void => {
+      if (this.#lastTurn === turn) this.#lastTurn = undefined
+    }
+    const turn = taken.then(end, end)
+    this.#lastTurn = turn
+    return taken
   }
 
   #take(): T {

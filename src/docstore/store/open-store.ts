@@ -95,7 +95,9 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   // Loaded here and not above: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
   const directory = await inspectDirectory(location)
-  const { createIfMissing = true, errorIfExists = false, readOnly = false } = options
+  const createIfMissing = options.createIfMissing ?? true
+  const errorIfExists = options.errorIfExists ?? false
+  const readOnly = options.readOnly ?? false
   switch (directory.kind) {
     case 'foreign':
       throw new PetalError('NotADatabase', `${location} is not a PetalDB database: it is ${directory.found}`, {
@@ -109,6 +111,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
           details: { location }
         })
       }
+      if (wanted === 'lsm') await checkLsm(options)
       await createMarker(location, { store: wanted })
       return openClaimed(wanted, location, options, await claimDirectory(location))
     case 'ours':
@@ -123,6 +126,12 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
       }
       return openClaimed(checkStore(directory.marker.store), location, options, await claimDirectory(location))
   }
+}
+
+/** Before a directory is made for what the store then refuses. @throws TypeError, LEVEL_NOT_SUPPORTED */
+async function checkLsm({ lsm }: OpenOptions): Promise<void> {
+  const { resolveOptions } = await import('../../lsm/engine/resolve-options.ts')
+  resolveOptions(lsmOptions(lsm))
 }
 
 async function openClaimed(

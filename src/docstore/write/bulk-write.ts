@@ -65,7 +65,7 @@ interface Tally {
 export async function bulkWrite<T extends object>(
   collection: Collection<T>,
   operations: readonly BulkWriteOperation<T>[],
-  { ordered = true, let: variables }: BulkWriteOptions
+  { ordered, let: variables }: BulkWriteOptions
 ): Promise<BulkWriteResult> {
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
@@ -88,7 +88,7 @@ export async function bulkWrite<T extends object>(
     } catch (error) {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
-      if (ordered) break
+      if (ordered ?? true) break
     }
   }
   const [first, ...others] = writeErrors
@@ -100,7 +100,11 @@ const namesWithFilter = ['updateOne', 'updateMany', 'replaceOne', 'deleteOne', '
 
 /** Before any is run, as the driver does. @throws PetalError BadValue */
 function checkOperation(operation: unknown, index: number): void {
-  const [name = ''] = isPlainObject(operation) ? Object.keys(operation) : []
+  const [name = '', ...others] = isPlainObject(operation) ? Object.keys(operation) : []
+  if (others.length > 0) {
+    const names = [name, ...others].map((each) => `'${each}'`).join(' and ')
+    throw new PetalError('BadValue', `bulkWrite takes one operation at a time, got ${names}, at ${index}`)
+  }
   const model = isPlainObject(operation) ? operation[name] : undefined
   const needsFilter = namesWithFilter.includes(name)
   if (!needsFilter && name !== 'insertOne') {

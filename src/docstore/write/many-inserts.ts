@@ -206,7 +206,7 @@ export class ManyInserts {
   async #insert(run: readonly (Document | JsonRecord)[]): Promise<void> {
     // Whatever followed what failed would leave a hole.
     if (this.#failure !== undefined) throw this.#failure.cause
-    const { ordered = true } = this.#options
+    const ordered = this.#options.ordered ?? true
     try {
       const { writer } = this.#collection
       const { failures } = writer

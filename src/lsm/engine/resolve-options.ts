@@ -17,7 +17,7 @@ const valueDefaults = {
 
 /**
  * Undefined means the default, as everywhere in Level.
- * @throws TypeError for a number out of its range, LEVEL_NOT_SUPPORTED for multithreading
+ * @throws TypeError for a number out of its range and what is none of the choices, LEVEL_NOT_SUPPORTED for multithreading
  */
 export function resolveOptions(given: StoreOptions): ResolvedOptions {
   if (given.multithreading === true) {
@@ -26,17 +26,17 @@ export function resolveOptions(given: StoreOptions): ResolvedOptions {
   return {
     createIfMissing: given.createIfMissing ?? defaults.createIfMissing,
     errorIfExists: given.errorIfExists ?? defaults.errorIfExists,
-    compression: given.compression ?? defaults.compression,
+    compression: boolean('compression', given.compression, defaults.compression),
     cacheSize: integer('cacheSize', given.cacheSize, defaults.cacheSize, 0),
     writeBufferSize: integer('writeBufferSize', given.writeBufferSize, defaults.writeBufferSize, 1),
     blockSize: integer('blockSize', given.blockSize, defaults.blockSize, 1),
-    diskReads: given.diskReads ?? defaults.diskReads,
+    diskReads: oneOf('diskReads', given.diskReads, defaults.diskReads, ['blocking', 'threaded']),
     blockRestartInterval: integer('blockRestartInterval', given.blockRestartInterval, defaults.blockRestartInterval, 1),
     maxFileSize: integer('maxFileSize', given.maxFileSize, defaults.maxFileSize, 1),
     maxOpenFiles: integer('maxOpenFiles', given.maxOpenFiles, defaults.maxOpenFiles, 1),
     keyFilterBits: number('keyFilterBits', given.keyFilterBits, defaults.keyFilterBits, 0),
     ...resolveTriggers(given),
-    autoCompaction: given.autoCompaction ?? defaults.autoCompaction,
+    autoCompaction: boolean('autoCompaction', given.autoCompaction, defaults.autoCompaction),
     level1Bytes: integer('level1Bytes', given.level1Bytes, defaults.level1Bytes, 1),
     partitionDepth: integer('partitionDepth', given.partitionDepth, defaults.partitionDepth, 0),
     values: given.values === undefined ? undefined : resolveValueOptions(given.values)
@@ -64,10 +64,10 @@ function resolveValueOptions(given: ValueOptions): Required<ValueOptions> {
     filterBits: integer('values.filterBits', given.filterBits, valueDefaults.filterBits, 1),
     filterHashes: integer('values.filterHashes', given.filterHashes, valueDefaults.filterHashes, 1),
     blockFilterBits: number('values.blockFilterBits', given.blockFilterBits, valueDefaults.blockFilterBits, 0),
-    levels: given.levels ?? valueDefaults.levels,
-    placement: given.placement ?? valueDefaults.placement,
-    loading: given.loading ?? valueDefaults.loading,
-    index: given.index ?? valueDefaults.index,
+    levels: oneOf('values.levels', given.levels, valueDefaults.levels, ['all', 'not-last']),
+    placement: oneOf('values.placement', given.placement, valueDefaults.placement, ['table', 'side-file']),
+    loading: oneOf('values.loading', given.loading, valueDefaults.loading, ['open', 'lazy']),
+    index: oneOf('values.index', given.index, valueDefaults.index, ['linear', 'tree', 'sliced']),
     treeOrder: integer('values.treeOrder', given.treeOrder, valueDefaults.treeOrder, 2),
     filterMemory: integer('values.filterMemory', given.filterMemory, valueDefaults.filterMemory, 0)
   }
@@ -83,4 +83,17 @@ function number(name: string, given: number | undefined, fallback: number, least
   const value = given ?? fallback
   if (Number.isFinite(value) && value >= least) return value
   throw new TypeError(`Option ${name} must be a number of at least ${least}, received ${String(value)}`)
+}
+
+function boolean(name: string, given: boolean | undefined, fallback: boolean): boolean {
+  const value = given ?? fallback
+  if (typeof value === 'boolean') return value
+  throw new TypeError(`Option ${name} must be true or false, received ${typeof value}`)
+}
+
+function oneOf<T extends string>(name: string, given: T | undefined, fallback: T, choices: readonly T[]): T {
+  const value = given ?? fallback
+  if (choices.includes(value)) return value
+  const received = typeof value === 'string' ? `'${String(value)}'` : typeof value
+  throw new TypeError(`Option ${name} must be one of ${choices.join(', ')}, received ${received}`)
 }

@@ -4,7 +4,7 @@
  * A segment spans M ordinals. While it is open its rows grow by *chunks* of up to 4,096 documents, which are also what
  * a checkpoint writes. Rows are packed into 8 KiB *frames*: `rowsPerFrame` rows of `rowBytes` each.
  */
-import { PetalError } from '../../model/errors.ts'
+import { invalidOption } from '../../model/invalid-option.ts'
 import { frameBytes } from './row-cache.ts'
 
 export const maxSegmentDocuments = 65_536
@@ -23,18 +23,15 @@ export interface Geometry {
 }
 
 export function isSegmentSize(documents: unknown): documents is number {
-  if (typeof documents !== 'number' || (documents & (documents - 1)) !== 0) return false
+  if (typeof documents !== 'number' || !Number.isInteger(documents) || (documents & (documents - 1)) !== 0) return false
   return documents >= minSegmentDocuments && documents <= maxSegmentDocuments
 }
 
 /** @throws PetalError InvalidOptions */
 export function geometryOf(segmentDocuments: number): Geometry {
   if (!isSegmentSize(segmentDocuments)) {
-    throw new PetalError(
-      'InvalidOptions',
-      `segmentBits must be a power of two from ${minSegmentDocuments} to ${maxSegmentDocuments}, not ${segmentDocuments}`,
-      { details: { option: 'segmentBits' } }
-    )
+    const wanted = `a power of two from ${minSegmentDocuments} to ${maxSegmentDocuments}`
+    throw invalidOption('segmentBits', wanted, segmentDocuments)
   }
   const chunkDocuments = Math.min(maxChunkDocuments, segmentDocuments)
   const chunkRowBytes = chunkDocuments / 8

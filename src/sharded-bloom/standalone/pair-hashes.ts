@@ -36,6 +36,9 @@ export class PairHashes {
 
   /** Each hash once, halves in turn. @throws PetalError BadValue unless all are [key, scalar] */
   hashAll(pairs: Iterable<Pair>): Int32Array {
+    if (typeof (pairs as Partial<typeof pairs> | null | undefined)?.[Symbol.iterator] !== 'function') {
+      throw new PetalError('BadValue', `Pairs are an iterable of [key, scalar], got ${shown(pairs)}`)
+    }
     const known = new Map<number, Set<number>>()
     const hashes: number[] = []
     for (const pair of pairs) {

@@ -188,9 +188,13 @@ export class ShardedBloom {
 
   /**
    * A structure equal to the one that wrote the bytes; it keeps none of them.
-   * @throws PetalError UnsupportedFormat for another format's number, DataCorruption for anything else that is wrong
+   * @throws PetalError BadValue for what is no Uint8Array, UnsupportedFormat for another format's number, DataCorruption for
+   *   anything else that is wrong
    */
   static deserialise(bytes: Uint8Array): ShardedBloom {
+    if (!(bytes instanceof Uint8Array)) {
+      throw new PetalError('BadValue', `deserialise takes a Uint8Array, got ${shown(bytes)}`)
+    }
     const { parameters, pairCounts, used, tail, ids } = decode(bytes)
     const structure = new ShardedBloom(parameters)
     structure.#used.load(used)

@@ -5,7 +5,7 @@
  * against some 12 for a gap) and is worth more: only exact rows prove a match. What remains is hashed into P rows.
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
-import { PetalError } from '../../model/errors.ts'
+import { invalidOption } from '../../model/invalid-option.ts'
 import { runInSlices, runSteps } from '../../model/time-slice.ts'
 import { Tag } from '../pairs/pair-tags.ts'
 import { columnSteps, type RangeCodes } from '../ranges/choose-columns.ts'
@@ -55,34 +55,34 @@ export function checkTuning(options: TuningChoices): TuningOptions {
   const { shards = 'auto', rowsPerPair = 'auto', bitsPerPosting = 24, rangeCodes = 'auto' } = options
   const { privateShare = defaultPrivateShare, upperLevel = true, tail = 'bloom' } = options
   checkTailChoice(tail)
-  if (shards !== 'auto' && (!Number.isInteger(shards) || shards % 64 !== 0 || shards < 64 || shards > 8192)) {
-    throw new PetalError('InvalidOptions', `shards must be a multiple of 64 from 64 to 8192 or 'auto', not ${shards}`)
+  if (
+    shards !== 'auto' &&
+    (!Number.isInteger(shards) || shards % 64 !== 0 || shards < minShards || shards > maxShards)
+  ) {
+    throw invalidOption('shards', `a multiple of 64 from ${minShards} to ${maxShards} or 'auto'`, shards)
   }
   if (rowsPerPair !== 'auto' && !(Number.isInteger(rowsPerPair) && rowsPerPair >= 1 && rowsPerPair <= 16)) {
-    throw new PetalError('InvalidOptions', `rowsPerPair must be an integer from 1 to 16 or 'auto', not ${rowsPerPair}`)
+    throw invalidOption('rowsPerPair', "an integer from 1 to 16 or 'auto'", rowsPerPair)
   }
-  if (!(bitsPerPosting >= 1 && bitsPerPosting <= 256)) {
-    throw new PetalError('InvalidOptions', `bitsPerPosting must be from 1 to 256, not ${bitsPerPosting}`)
-  }
+  if (!isBetween(bitsPerPosting, 1, 256)) throw invalidOption('bitsPerPosting', 'from 1 to 256', bitsPerPosting)
   if (!rangeChoices.includes(rangeCodes)) {
-    throw new PetalError('InvalidOptions', `rangeCodes must be one of ${rangeChoices.join(', ')}, not ${rangeCodes}`)
+    throw invalidOption('rangeCodes', `one of ${rangeChoices.join(', ')}`, rangeCodes)
   }
-  if (!(privateShare > 0 && privateShare <= 1)) {
-    throw new PetalError('InvalidOptions', `privateShare must be above 0 and at most 1, not ${privateShare}`)
+  if (!isBetween(privateShare, Number.MIN_VALUE, 1)) {
+    throw invalidOption('privateShare', 'above 0 and at most 1', privateShare)
   }
-  if (typeof upperLevel !== 'boolean') {
-    throw new PetalError('InvalidOptions', `upperLevel must be true or false, not ${upperLevel}`)
-  }
+  if (typeof upperLevel !== 'boolean') throw invalidOption('upperLevel', 'true or false', upperLevel)
   return { tail, shards, rowsPerPair, bitsPerPosting, rangeCodes, privateShare, upperLevel }
 }
 
 /** @throws PetalError InvalidOptions for what is no tail */
 export function checkTailChoice(tail: unknown): void {
   if (tail === undefined || tailChoices.some((choice) => choice === tail)) return
-  const got = typeof tail === 'string' ? `'${tail}'` : tail === null ? 'null' : typeof tail
-  throw new PetalError('InvalidOptions', `tail must be 'bloom' or 'fingerprint', not ${got}`, {
-    details: { option: 'tail' }
-  })
+  throw invalidOption('tail', "'bloom' or 'fingerprint'", tail)
+}
+
+function isBetween(value: unknown, least: number, greatest: number): boolean {
+  return typeof value === 'number' && value >= least && value <= greatest
 }
 
 /** For the first documents of a collection, of which nothing is known. */
