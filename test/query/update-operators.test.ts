@@ -200,6 +200,27 @@ const cases: readonly Case[] = [
     { a: [1, 7, 9] },
     { arrayFilters: [{ $or: [{ x: 5 }, { x: 9 }] }] }
   ],
+  [
+    '$[id] means the elements that its filter matched before anything changed',
+    { a: [{ state: 'open' }, { state: 'done' }] },
+    { $set: { 'a.$[x].state': 'done', 'a.$[x].year': 2024 }, $inc: { 'a.$[x].edits': 1 } },
+    { a: [{ state: 'done', edits: 1, year: 2024 }, { state: 'done' }] },
+    { arrayFilters: [{ 'x.state': 'open' }] }
+  ],
+  [
+    'two identifiers swap what they match',
+    { a: [{ b: 1 }, { b: 2 }] },
+    { $set: { 'a.$[x].b': 2, 'a.$[y].b': 1 } },
+    { a: [{ b: 2 }, { b: 1 }] },
+    { arrayFilters: [{ 'x.b': 1 }, { 'y.b': 2 }] }
+  ],
+  [
+    'two identifiers change different fields of one element',
+    { a: [{ b: { n: 1 } }] },
+    { $set: { 'a.$[x].b.n': 2, 'a.$[y].b.m': 3 } },
+    { a: [{ b: { n: 2, m: 3 } }] },
+    { arrayFilters: [{ 'x.b.n': 1 }, { 'y.b.n': { $lt: 2 } }] }
+  ],
   ['$[] with $unset leaves null', { a: [1, 2] }, { $unset: { 'a.$[]': 1 } }, { a: [null, null] }]
 ]
 

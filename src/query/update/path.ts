@@ -74,7 +74,7 @@ export function checkConflicts(places: readonly UpdatePlace[]): void {
   }
 }
 
-function conflict(place: UpdatePlace, other: string): Error {
+export function conflict(place: UpdatePlace, other: string): Error {
   return filterError('ConflictingUpdateOperators', place, `updating this path would create a conflict at '${other}'`)
 }
 
