@@ -2,8 +2,8 @@
  * Conflicts between changes of elements: `a.$[x]` and `a.$[y]` are one place where both filters match an element, which
  * only a document tells.
  */
-import { type Document, isPlainObject } from '../../model/types.ts'
-import { conflict, type PathStep, positionOf, type UpdatePath } from './path.ts'
+import type { Document } from '../../model/types.ts'
+import { childOf, conflict, type PathStep, type UpdatePath } from './path.ts'
 import type { UpdatePlace } from './types.ts'
 
 type IsFiltered = (identifier: string, element: unknown) => boolean
@@ -80,11 +80,6 @@ function mayMeet(a: UpdatePath, b: UpdatePath): boolean {
     if (step.kind === 'field') return other?.kind === 'field' && step.name === other.name
     return isOfElements(step) && isOfElements(other)
   })
-}
-
-function childOf(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return value[positionOf(name) ?? value.length]
-  return isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 function placeOf({ operator, path }: ElementPlace): UpdatePlace {

@@ -2,6 +2,7 @@
  * Paths of updates: fields and positions, and the positional steps `$`, `$[]` and `$[identifier]`.
  */
 import { maxPathComponents } from '../../model/path.ts'
+import { isPlainObject } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
 import type { UpdatePlace } from './types.ts'
 
@@ -54,6 +55,12 @@ function parseStep(component: string, place: UpdatePlace): PathStep {
 /** The array index that a component names ('0', '17', not '007'), or undefined. */
 export function positionOf(name: string): number | undefined {
   return /^(?:0|[1-9]\d{0,14})$/.test(name) ? Number(name) : undefined
+}
+
+/** A field, or the element at a position; undefined where there is none. */
+export function childOf(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value[positionOf(name) ?? value.length]
+  return isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /**
