@@ -68,17 +68,26 @@ export function childOf(value: unknown, name: string): unknown {
  * @throws PetalError ConflictingUpdateOperators
  */
 export function checkConflicts(places: readonly UpdatePlace[]): void {
-  const operators = new Map<string, string>()
+  const found = findConflict(places)
+  if (found !== undefined) throw conflict(found.place, found.other)
+}
+
+/** A place that is another one, or is below it. */
+export function findConflict<P extends { readonly path: string }>(
+  places: readonly P[]
+): { readonly place: P; readonly other: string } | undefined {
+  const paths = new Set<string>()
   for (const place of places) {
-    if (operators.has(place.path)) throw conflict(place, place.path)
-    operators.set(place.path, place.operator)
+    if (paths.has(place.path)) return { place, other: place.path }
+    paths.add(place.path)
   }
   for (const place of places) {
     for (let dot = place.path.indexOf('.'); dot >= 0; dot = place.path.indexOf('.', dot + 1)) {
       const prefix = place.path.slice(0, dot)
-      if (operators.has(prefix)) throw conflict(place, prefix)
+      if (paths.has(prefix)) return { place, other: prefix }
     }
   }
+  return undefined
 }
 
 export function conflict(place: UpdatePlace, other: string): Error {
