@@ -248,6 +248,7 @@ const cases: readonly Case[] = [
     { a: [{ b: { n: 2, m: 3 } }] },
     { arrayFilters: [{ 'x.b.n': 1 }, { 'y.b.n': { $lt: 2 } }] }
   ],
+  ['$mul of integers gives no -0', { a: -5, b: 5 }, { $mul: { a: 0, b: -0 } }, { a: 0, b: -0 }],
   ['$[] with $unset leaves null', { a: [1, 2] }, { $unset: { 'a.$[]': 1 } }, { a: [null, null] }]
 ]
 
