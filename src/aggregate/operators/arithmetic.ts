@@ -51,6 +51,9 @@ export const arithmeticOperators: Operators = {
 
 /** null when an argument is null or missing; a date and milliseconds are a date. */
 function addAll(values: readonly unknown[], name: string): unknown {
+  const [a, b] = values
+  // Of two there is no rounding error to keep.
+  if (values.length === 2 && typeof a === 'number' && typeof b === 'number') return 0 + a + b
   if (values.some(isNil)) return null
   const dates = values.filter((value) => value instanceof Date)
   if (dates.length > 1) throw new TypeError(`${name} takes one date only`)
