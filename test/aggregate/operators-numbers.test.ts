@@ -131,6 +131,11 @@ test('bits are those of integers of 32 or 64', async () => {
 test('conversions give the type that was asked for, or fail', async () => {
   await gives(
     [
+      // As filters have it.
+      [{ $type: 2 ** 31 - 1 }, 'int'],
+      [{ $type: 2 ** 31 }, 'double'],
+      [{ $type: -0 }, 'double'],
+      [{ $type: '$long' }, 'long'],
       [{ $toInt: 2.9 }, 2],
       [{ $toInt: '-12' }, -12],
       [{ $toInt: '$negative' }, -2],
