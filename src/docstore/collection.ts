@@ -225,8 +225,9 @@ export class Collection<T extends object = Document> {
    * Changes the first match; with `upsert` a document is made when there is none.
    * @param spec operators, or a pipeline
    * @throws PetalError BadValue for a filter that is left out, and what an update may not do: ImmutableField,
-   *   PathNotViable, TypeMismatch, ConflictingUpdateOperators, DuplicateKey, DocumentTooLarge; of a pipeline also FailedToParse,
-   *   InvalidPipelineOperator, and InvalidOptions for other stages than an update may have; AbortedError
+   *   PathNotViable, TypeMismatch, ConflictingUpdateOperators, NotSingleValueField and NotExactValueField of an upsert,
+   *   DuplicateKey, DocumentTooLarge; of a pipeline also FailedToParse, InvalidPipelineOperator, and InvalidOptions for other
+   *   stages than an update may have; AbortedError
    * @example
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])

@@ -2,7 +2,7 @@
  * Sums and products of numbers of all kinds.
  *
  * Kinds mix as in MongoDB: anything with a Decimal128 is a Decimal128, 64-bit integers stay so when both sides are
- * integers, everything else is a double. A 64-bit integer that overflows is an error, never rounded.
+ * integers, everything else is a double. A 64-bit integer that overflows is an error in updates and a double in expressions.
  */
 import { Decimal128 } from 'bson'
 import { addDecimals, type Decimal, multiplyDecimals, parseDecimal, toDecimal, toDecimal128 } from './decimal.ts'
@@ -18,7 +18,8 @@ interface Arithmetic {
 }
 
 const addition: Arithmetic = { doubles: (a, b) => a + b, integers: (a, b) => a + b, decimals: addDecimals }
-const multiplication: Arithmetic = { doubles: (a, b) => a * b, integers: (a, b) => a * b, decimals: multiplyDecimals }
+const subtraction: Arithmetic = { doubles: (a, b) => a - b, integers: (a, b) => a - b, decimals: subtractDecimals }
+const multiplication: Arithmetic = { doubles: multiplyDoubles, integers: (a, b) => a * b, decimals: multiplyDecimals }
 
 /** Digits of a double that count in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
@@ -33,18 +34,49 @@ export function multiply(a: PlainNumber, b: PlainNumber): PlainNumber {
   return compute(multiplication, a, b)
 }
 
+/** What does not fit 64 bits is a double. */
+export function difference(a: PlainNumber, b: PlainNumber): PlainNumber {
+  return compute(subtraction, a, b, Number)
+}
+
+/** What does not fit 64 bits is a double. */
+export function product(a: PlainNumber, b: PlainNumber): PlainNumber {
+  return compute(multiplication, a, b, Number)
+}
+
 /** @throws PetalError BadValue for the least 64-bit integer, which has no opposite */
 export function negate(value: PlainNumber): PlainNumber {
   return typeof value === 'number' ? -value : compute(multiplication, value, -1)
 }
 
-function compute(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber): PlainNumber {
+/** @param beyond what is made of an integer that does not fit 64 bits */
+function compute(
+  arithmetic: Arithmetic,
+  a: PlainNumber,
+  b: PlainNumber,
+  beyond: (result: bigint) => number = refuse
+): PlainNumber {
   if (typeof a === 'number' && typeof b === 'number') return arithmetic.doubles(a, b)
   if (a instanceof Decimal128 || b instanceof Decimal128) return computeDecimal(arithmetic, a, b)
   if (!isInteger(a) || !isInteger(b)) return arithmetic.doubles(Number(a), Number(b))
   const result = arithmetic.integers(BigInt(a), BigInt(b))
-  if (BigInt.asIntN(64, result) === result) return result
+  return BigInt.asIntN(64, result) === result ? result : beyond(result)
+}
+
+function refuse(result: bigint): never {
   throw new PetalError('BadValue', `the result ${result} does not fit 64 bits`)
+}
+
+/** Integers, which numbers without a fraction are here, have no -0. */
+function multiplyDoubles(a: number, b: number): number {
+  const result = a * b
+  if (!Object.is(result, -0)) return result
+  const isOfIntegers = [a, b].every((factor) => Number.isInteger(factor) && !Object.is(factor, -0))
+  return isOfIntegers ? 0 : result
+}
+
+function subtractDecimals(a: Decimal, { coefficient, exponent }: Decimal): Decimal {
+  return addDecimals(a, { coefficient: -coefficient, exponent })
 }
 
 /** A double beyond 2^53 is no integer here: it stands for all numbers that round to it. */

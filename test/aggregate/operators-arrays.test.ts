@@ -206,6 +206,18 @@ test('arrays in order, and so many of them', async () => {
         { $sortArray: { input: { $literal: ['\u{1f600}', '\uffee', 10n, 2] }, sortBy: 1 } },
         [2, 10n, '\uffee', '\u{1f600}']
       ],
+      [
+        { $sortArray: { input: { $literal: [{ x: [5, 1] }, { x: 3 }, { x: [] }, {}, 7] }, sortBy: { x: 1 } } },
+        [{}, 7, { x: 3 }, { x: [] }, { x: [5, 1] }]
+      ],
+      [
+        { $sortArray: { input: { $literal: [{ x: { y: 2 } }, { x: [{ y: 1 }] }] }, sortBy: { 'x.y': 1 } } },
+        [{ x: [{ y: 1 }] }, { x: { y: 2 } }]
+      ],
+      [
+        { $sortArray: { input: { $literal: [{ x: { y: 2 } }, { x: [{ y: 3 }] }] }, sortBy: { 'x.y': 1 } } },
+        [{ x: [{ y: 3 }] }, { x: { y: 2 } }]
+      ],
       [{ $sortArray: { input: '$none', sortBy: 1 } }, null],
       [{ $firstN: { input: '$withNull', n: 2 } }, [5, null]],
       [{ $lastN: { input: '$withNull', n: 2 } }, [null, 1]],

@@ -205,6 +205,9 @@ test('dates cut to bins, which are counted from 2000', async () => {
       [cut('2024-05-17T10:37:00.123Z', 'millisecond', { binSize: 100 }), date('2024-05-17T10:37:00.100Z')],
       [cut('2024-03-31T12:00:00Z', 'day', { timezone: berlin }), date('2024-03-30T23:00:00Z')],
       [cut('2024-05-17T10:40:00Z', 'hour', { timezone: '+05:45' }), date('2024-05-17T10:15:00Z')],
+      // Hours pass as they do everywhere: bins are not moved when clocks are.
+      [cut('2024-01-15T10:30:00Z', 'hour', { binSize: 2, timezone: berlin }), date('2024-01-15T09:00:00Z')],
+      [cut('2024-07-01T10:30:00Z', 'hour', { binSize: 2, timezone: berlin }), date('2024-07-01T09:00:00Z')],
       [{ $dateTrunc: { date: '$none', unit: 'day' } }, null],
       [{ $dateTrunc: { date: '$at', unit: '$none' } }, null],
       [{ $dateTrunc: { date: '$at', unit: 'day', binSize: '$none' } }, null],
@@ -238,6 +241,7 @@ test('dates as text', async () => {
       [{ $dateToString: { date: '$ancient', format: '%Y' } }, '0005'],
       [{ $dateToString: { date: '$none' } }, null],
       [{ $dateToString: { date: '$none', onNull: 'none' } }, 'none'],
+      [{ $dateToString: { date: '$none', format: null, timezone: null, onNull: 'none' } }, 'none'],
       [{ $dateToString: { date: '$at', timezone: '$none' } }, null],
       [{ $dateToString: { date: '$at', format: '$none' } }, null]
     ],

@@ -63,6 +63,17 @@ test('arithmetic keeps 64 bits and decimals', async () => {
       [{ $degreesToRadians: 180 }, Math.PI],
       [{ $tan: '$nothing' }, null],
       [{ $add: ['$at', 1.6] }, new Date('2024-01-15T10:30:00.252Z')],
+      [{ $add: [0.1, 0.2, 0.3] }, 0.6],
+      [{ $add: [1e16, 1, -1e16] }, 1],
+      [{ $add: ['$half', 1, '$long'] }, decimal('10.5')],
+      [{ $add: [2n ** 63n - 1n, 1] }, 2 ** 63],
+      [{ $add: [2n ** 63n - 1n, 1, -5] }, 2n ** 63n - 5n],
+      [{ $subtract: ['$least', 1] }, -(2 ** 63)],
+      [{ $subtract: [-1, '$least'] }, 2n ** 63n - 1n],
+      [{ $subtract: ['$half', '$long'] }, decimal('-4.5')],
+      [{ $multiply: [2n ** 62n, 4] }, 2 ** 64],
+      [{ $multiply: [-1, 0] }, 0],
+      [{ $mod: [-4, 2] }, 0],
       [{ $trunc: [-2.75, 1] }, -2.7],
       [{ $trunc: ['$negative'] }, decimal('-2')],
       [{ $round: ['$half'] }, decimal('2')],
@@ -91,6 +102,7 @@ test('arithmetic keeps 64 bits and decimals', async () => {
       { $log: [1] },
       { $round: ['$text'] },
       { $trunc: [1, 101] },
+      { $round: [2n ** 63n - 1n, -1] },
       { $add: ['$at', '$at'] }
     ],
     document
@@ -119,6 +131,11 @@ test('bits are those of integers of 32 or 64', async () => {
 test('conversions give the type that was asked for, or fail', async () => {
   await gives(
     [
+      // As filters have it.
+      [{ $type: 2 ** 31 - 1 }, 'int'],
+      [{ $type: 2 ** 31 }, 'double'],
+      [{ $type: -0 }, 'double'],
+      [{ $type: '$long' }, 'long'],
       [{ $toInt: 2.9 }, 2],
       [{ $toInt: '-12' }, -12],
       [{ $toInt: '$negative' }, -2],

@@ -20,6 +20,7 @@ test('text put together, taken apart and replaced', async () => {
       [{ $concat: ['$text', '$none'] }, null],
       [{ $concat: '$text' }, 'abcabc'],
       [{ $concat: [] }, ''],
+      [{ $concat: ['a', '$none', 1] }, null],
       [{ $split: ['a-b--c', '-'] }, ['a', 'b', '', 'c']],
       [{ $split: ['$none', '-'] }, null],
       [{ $split: ['$text', '$nothing'] }, null],
@@ -49,7 +50,7 @@ test('text put together, taken apart and replaced', async () => {
   await refuses(
     [
       { $concat: ['a', 1] },
-      { $concat: ['$none', 1] },
+      { $concat: [1, '$none'] },
       { $split: ['$text', ''] },
       { $split: ['$number', 'a'] },
       { $split: ['$text'] },

@@ -77,6 +77,22 @@ const refused: readonly Refusal[] = [
     /'x', 'y'|one identifier/,
     { arrayFilters: [{ x: 1, y: 1 }] }
   ],
+  ['ConflictingUpdateOperators', { a: [1] }, { $set: { 'a.$[]': 1, 'a.0': 2 } }, /conflict at 'a'/],
+  ['ConflictingUpdateOperators', { a: [1] }, { $set: { 'a.$[].b': 1 }, $unset: { 'a.b': 1 } }, /conflict at 'a'/],
+  [
+    'ConflictingUpdateOperators',
+    { a: [1, 5] },
+    { $set: { 'a.$[x]': 1, 'a.$[y]': 2 } },
+    /conflict at 'a\.1'/,
+    { arrayFilters: [{ x: 5 }, { y: { $gt: 1 } }] }
+  ],
+  [
+    'ConflictingUpdateOperators',
+    { a: [{ b: {} }] },
+    { $set: { 'a.$[].b': 1, 'a.$[x].b.c': 2 } },
+    /conflict at 'a\.0\.b'/,
+    { arrayFilters: [{ 'x.b': {} }] }
+  ],
   ['BadValue', { a: [1] }, { $set: { 'a.$[X]': 1 } }, /lowercase/, { arrayFilters: [{ X: 1 }] }]
 ]
 

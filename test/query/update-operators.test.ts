@@ -114,6 +114,18 @@ const cases: readonly Case[] = [
     { a: [{ y: 1 }, { x: 1 }, { x: 2 }] }
   ],
   [
+    '$push sorts arrays at the end of a path as arrays',
+    { a: [{ x: [5, 1] }, { x: 3 }, { x: [] }] },
+    { $push: { a: { $each: [{ y: 1 }], $sort: { x: 1 } } } },
+    { a: [{ y: 1 }, { x: 3 }, { x: [] }, { x: [5, 1] }] }
+  ],
+  [
+    '$push sorts by a path that leads through no array, but by position',
+    { a: [{ x: { y: 2 } }, { x: [{ y: 1 }] }, { x: [{ y: 9 }] }] },
+    { $push: { a: { $each: [], $sort: { 'x.y': -1, 'x.0.y': -1 } } } },
+    { a: [{ x: { y: 2 } }, { x: [{ y: 9 }] }, { x: [{ y: 1 }] }] }
+  ],
+  [
     '$addToSet adds what is not there',
     { a: [1, { b: 1 }] },
     { $addToSet: { a: { b: 1 }, c: 1 } },
@@ -139,6 +151,21 @@ const cases: readonly Case[] = [
   ],
   ['$pull by regular expression', { a: ['ab', 'cd', 5] }, { $pull: { a: /^a/ } }, { a: ['cd', 5] }],
   ['$pull of an array pulls equal arrays', { a: [[1], [1, 2], 1] }, { $pull: { a: [1] } }, { a: [[1, 2], 1] }],
+  [
+    '$pull by operators, of arrays: one that a filter of a field would match',
+    { a: [[6], [1], 6, [], [[6]]] },
+    { $pull: { a: { $gte: 5 } } },
+    { a: [[1], [], [[6]]] }
+  ],
+  [
+    '$pull by $ne keeps arrays that hold the value',
+    { a: [[1], 1, 2, [2]] },
+    { $pull: { a: { $ne: 1 } } },
+    { a: [[1], 1] }
+  ],
+  ['$pull by $size', { a: [[1], [1, 2], 2] }, { $pull: { a: { $size: 2 } } }, { a: [[1], 2] }],
+  ['$pull by $elemMatch', { a: [[1], [5], 5] }, { $pull: { a: { $elemMatch: { $gt: 2 } } } }, { a: [[1], 5] }],
+  ['$pull by regular expression, of arrays', { a: [['x'], 'x', ['y']] }, { $pull: { a: /x/ } }, { a: [['y']] }],
   ['$pull of nothing is nothing', { b: 1 }, { $pull: { a: 1, 'c.d': 1 } }, { b: 1 }],
   ['$pullAll pulls the values listed', { a: [1, 2, 3, [1]] }, { $pullAll: { a: [1, 3] } }, { a: [2, [1]] }],
   // positional
@@ -200,6 +227,28 @@ const cases: readonly Case[] = [
     { a: [1, 7, 9] },
     { arrayFilters: [{ $or: [{ x: 5 }, { x: 9 }] }] }
   ],
+  [
+    '$[id] means the elements that its filter matched before anything changed',
+    { a: [{ state: 'open' }, { state: 'done' }] },
+    { $set: { 'a.$[x].state': 'done', 'a.$[x].year': 2024 }, $inc: { 'a.$[x].edits': 1 } },
+    { a: [{ state: 'done', edits: 1, year: 2024 }, { state: 'done' }] },
+    { arrayFilters: [{ 'x.state': 'open' }] }
+  ],
+  [
+    'two identifiers swap what they match',
+    { a: [{ b: 1 }, { b: 2 }] },
+    { $set: { 'a.$[x].b': 2, 'a.$[y].b': 1 } },
+    { a: [{ b: 2 }, { b: 1 }] },
+    { arrayFilters: [{ 'x.b': 1 }, { 'y.b': 2 }] }
+  ],
+  [
+    'two identifiers change different fields of one element',
+    { a: [{ b: { n: 1 } }] },
+    { $set: { 'a.$[x].b.n': 2, 'a.$[y].b.m': 3 } },
+    { a: [{ b: { n: 2, m: 3 } }] },
+    { arrayFilters: [{ 'x.b.n': 1 }, { 'y.b.n': { $lt: 2 } }] }
+  ],
+  ['$mul of integers gives no -0', { a: -5, b: 5 }, { $mul: { a: 0, b: -0 } }, { a: 0, b: -0 }],
   ['$[] with $unset leaves null', { a: [1, 2] }, { $unset: { 'a.$[]': 1 } }, { a: [null, null] }]
 ]
 

@@ -100,7 +100,17 @@ test('an upsert starts from the equalities of its filter, _id first', () => {
     i: { $all: [6] }
   }
   assert.is(describe(documentFromFilter(filter)), describe({ _id: 9, a: 1, b: { c: 2 }, f: 4, h: 5, i: 6 }))
-  assert.throws(() => documentFromFilter({ a: 1, $and: [{ 'a.b': 2 }] }), /conflict/)
+  for (const [refused, code] of [
+    [{ a: 1, $and: [{ 'a.b': 2 }] }, 'NotSingleValueField'],
+    [{ a: 1, $and: [{ a: 1 }] }, 'NotSingleValueField'],
+    [{ '_id.x': 1 }, 'NotExactValueField'],
+    [{ $or: [{ '_id.x': { $eq: 1 } }] }, 'NotExactValueField']
+  ] as const) {
+    assert.throws(
+      () => documentFromFilter(refused),
+      (error: unknown) => (error as PetalError).codeName === code
+    )
+  }
   assert.throws(() => documentFromFilter({ 'a.__proto__': 1 }), /__proto__/)
   assert.throws(() => documentFromFilter({ 'a.$': 1 }), /positional/)
 })

@@ -1,8 +1,9 @@
 /** Sums, products, quotients and remainders of numbers of all kinds, and dates among them. */
 import { Decimal128 } from 'bson'
-import { add, decimalOf, multiply, negate, type PlainNumber } from '../../model/arithmetic.ts'
+import { decimalOf, difference, negate, type PlainNumber, product } from '../../model/arithmetic.ts'
 import { cutDecimal, type Decimal, divideDecimals, toDecimal128 } from '../../model/decimal.ts'
 import { toDouble } from '../../model/numbers.ts'
+import { ExactSum } from '../exact-sum.ts'
 import { isNil } from '../expression-values.ts'
 import { dateOf } from './date-values.ts'
 import { numberOf, type Operators, over, unary } from './operator.ts'
@@ -15,7 +16,7 @@ export const arithmeticOperators: Operators = {
   $subtract: over(2, 2, subtract),
   $multiply: over(0, any, (values, name) => {
     if (values.some(isNil)) return null
-    return values.map((value) => numberOf(value, name)).reduce<PlainNumber>(multiply, 1)
+    return values.map((value) => numberOf(value, name)).reduce<PlainNumber>(product, 1)
   }),
   $divide: over(2, 2, (values, name) => {
     const pair = dividing(values, name)
@@ -29,7 +30,8 @@ export const arithmeticOperators: Operators = {
     if (isInteger(dividend) && isInteger(divisor) && (typeof dividend === 'bigint' || typeof divisor === 'bigint')) {
       return BigInt(dividend) % BigInt(divisor)
     }
-    return toDouble(dividend) % toDouble(divisor)
+    const rest = toDouble(dividend) % toDouble(divisor)
+    return isInteger(dividend) && !Object.is(dividend, -0) ? rest + 0 : rest
   }),
   $abs: unary((value, name) => {
     if (isNil(value)) return null
@@ -49,13 +51,16 @@ export const arithmeticOperators: Operators = {
 
 /** null when an argument is null or missing; a date and milliseconds are a date. */
 function addAll(values: readonly unknown[], name: string): unknown {
+  const [a, b] = values
+  // Of two there is no rounding error to keep.
+  if (values.length === 2 && typeof a === 'number' && typeof b === 'number') return 0 + a + b
   if (values.some(isNil)) return null
   const dates = values.filter((value) => value instanceof Date)
   if (dates.length > 1) throw new TypeError(`${name} takes one date only`)
-  const sum = values
-    .map((value) => (value instanceof Date ? value.getTime() : numberOf(value, name)))
-    .reduce<PlainNumber>(add, 0)
-  return dates.length === 1 ? dateOf(Math.round(toDouble(sum)), name) : sum
+  const sum = new ExactSum()
+  for (const value of values) sum.add(value instanceof Date ? value.getTime() : numberOf(value, name))
+  const total = sum.total()
+  return dates.length === 1 ? dateOf(Math.round(toDouble(total)), name) : total
 }
 
 /** null when one of them is null or missing; two dates are milliseconds apart. */
@@ -65,7 +70,7 @@ export function subtract([a, b]: readonly unknown[], name: string): unknown {
     if (b instanceof Date) return a.getTime() - b.getTime()
     return dateOf(Math.round(a.getTime() - toDouble(numberOf(b, name))), name)
   }
-  return add(numberOf(a, name), negate(numberOf(b, name)))
+  return difference(numberOf(a, name), numberOf(b, name))
 }
 
 type Pair = readonly [PlainNumber, PlainNumber]

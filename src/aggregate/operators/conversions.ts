@@ -76,19 +76,13 @@ export const conversionOperators: Operators = {
   $tsIncrement: unary((value, name) => partOf(value, name, 'i'))
 }
 
-/** Numbers are `int` where 32 bits hold them; a bigint is `long`. */
+/** Numbers are `int` where 32 bits hold them, and `double` otherwise; a bigint is `long`. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeOf(value) !== Type.number) return typeNames[typeOf(value)]
-  if (typeof value === 'number') return Number.isInteger(value) ? integerName(value) : 'double'
+  if (typeof value === 'number') return Object.is(value | 0, value) ? 'int' : 'double'
   const bsonType = typeof value === 'bigint' ? 'long' : String((value as Document)._bsontype)
   return bsonType === 'Decimal128' ? 'decimal' : bsonType === 'Int32' ? 'int' : bsonType.toLowerCase()
-}
-
-/** An integer that is too large for 64 bits can only be a double. */
-function integerName(value: number): string {
-  if (Object.is(value | 0, value)) return 'int'
-  return Number.isSafeInteger(value) && !Object.is(value, -0) ? 'long' : 'double'
 }
 
 function partOf(value: unknown, name: string, part: 't' | 'i'): bigint | null {

@@ -94,11 +94,12 @@ function countOf(instant: number, unit: string, zone: string, firstDay: number):
 }
 
 function truncated(instant: number, unit: string, size: number, zone: string, firstDay: number): number {
-  const local = localOf(instant, zone)
   const length = milliseconds[unit]
   if (length !== undefined) {
-    return instant - modulo(local - localOfClock({ year: firstYear }), size * length)
+    const first = instantOfLocal(localOfClock({ year: firstYear }), zone)
+    return instant - modulo(instant - first, size * length)
   }
+  const local = localOf(instant, zone)
   const dayCount = days[unit]
   if (dayCount !== undefined) {
     const first = unit === 'week' ? firstWeek(firstDay) : daysOf(localOfClock({ year: firstYear }))

@@ -20,10 +20,9 @@ export const dateTextOperators: Operators = {
   $dateToString: named(['date'], ['format', 'timezone', 'onNull'], (values, name) => {
     const { date, format, onNull = Object.hasOwn(values, 'onNull') ? undefined : null } = values
     const zone = zoneOf(values, name)
-    if (Object.hasOwn(values, 'format') && isNil(format)) return null
-    const spelling = format === undefined ? undefined : stringOf(format, `${name}: format`)
+    const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
     if (isNil(date)) return onNull
-    if (zone === null) return null
+    if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
     const isUtc = ['UTC', 'GMT', 'Z'].includes(zone)
     return formatted(instantOf(date, name), zone, spelling ?? (isUtc ? `${localFormat}Z` : localFormat), name)
   }),

@@ -1,8 +1,8 @@
 /** `$sortArray`, and so many of an array's elements: the first, the last, the least, the greatest. */
 import { compareValues } from '../../model/compare.ts'
-import { type Document, isPlainObject } from '../../model/types.ts'
+import { isPlainObject } from '../../model/types.ts'
+import { compileElementSort } from '../../query/element-sort.ts'
 import { describeType } from '../../query/errors.ts'
-import { compileSort } from '../../query/sort.ts'
 import { isNil } from '../expression-values.ts'
 import { arrayOf, fieldsOf, integerOf, type Operator, type Operators } from './operator.ts'
 
@@ -44,14 +44,9 @@ function compileOrder(sortBy: unknown, name: string): (values: readonly unknown[
   if (!isPlainObject(sortBy) || Object.keys(sortBy).length === 0) {
     throw new TypeError(`${name}: sortBy takes 1, -1 or { path: 1 | -1 }, not ${describeType(sortBy)}`)
   }
-  const { keyOf, compareKeys, natural } = compileSort(sortBy)
-  if (natural !== undefined) throw new TypeError(`${name}: sortBy cannot be $natural`)
-  const asDocument = (value: unknown): Document => (isPlainObject(value) ? value : {})
-  return (values) =>
-    values
-      .map((value) => ({ value, key: keyOf(asDocument(value)) }))
-      .sort((a, b) => compareKeys(a.key, b.key))
-      .map(({ value }) => value)
+  const sort = compileElementSort(sortBy)
+  if (sort === undefined) throw new TypeError(`${name}: sortBy cannot be $natural`)
+  return sort
 }
 
 function picking({ compare, take }: Pick): Operator {

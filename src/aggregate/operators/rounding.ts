@@ -36,5 +36,8 @@ function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber 
   const decimal = toDecimal(value)
   if (decimal === undefined) return value
   const cut = cutDecimal(decimal, exponent, mode)
-  return value instanceof Decimal128 ? toDecimal128(cut) : cut.coefficient * 10n ** BigInt(cut.exponent)
+  if (value instanceof Decimal128) return toDecimal128(cut)
+  const whole = cut.coefficient * 10n ** BigInt(cut.exponent)
+  if (BigInt.asIntN(64, whole) === whole) return whole
+  throw new TypeError(`${whole} does not fit 64 bits`)
 }

@@ -22,8 +22,13 @@ const substrBytes = over(3, 3, ([text, from, length], name) => {
 
 export const textOperators: Operators = {
   $concat: over(0, any, (values, name) => {
-    const texts = values.map((value) => (isNil(value) ? null : stringOf(value, name)))
-    return texts.includes(null) ? null : texts.join('')
+    let text = ''
+    for (const value of values) {
+      // What comes behind it is not looked at.
+      if (isNil(value)) return null
+      text += stringOf(value, name)
+    }
+    return text
   }),
   $toLower: unary((value, name) => textOf(value, name).toLowerCase()),
   $toUpper: unary((value, name) => textOf(value, name).toUpperCase()),

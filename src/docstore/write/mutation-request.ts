@@ -11,7 +11,7 @@ import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { parseCollation } from '../../query/collation.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
-import { documentFromFilter } from '../../query/update/upsert.ts'
+import { documentFromFilter, identityFromFilter } from '../../query/update/upsert.ts'
 import { assertBoolean, assertOptions, assertReturnDocument } from '../option-checks.ts'
 import type {
   FindOneAndDeleteOptions,
@@ -84,7 +84,8 @@ export function updateRequest(
   assertOptions(call, options)
   assertBoolean('upsert', options.upsert)
   const find = compileFind(required(filter), { ...options, limit })
-  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options }
+  const compiled = compile()
+  return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options }
 }
 
 /** As updateRequest(), of the first match, of an order if one is given. */
@@ -101,7 +102,8 @@ export function findOneAndUpdateRequest(
   const isAfter = options.returnDocument === 'after'
   if (isAfter) refusePositional(options.projection)
   const returns: Returns = (before, after) => projected(find, isAfter ? after : before)
-  return { find, ...compile(), upsertSeed: upsertSeed(filter, options), options, returns }
+  const compiled = compile()
+  return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options, returns }
 }
 
 /** @param limit of matches, 0 for none */
@@ -154,7 +156,11 @@ function positionalIn(projection: Readonly<Document>): string | undefined {
 }
 
 /** Made now, while the filter is as it was given; what is wrong with it matters only when nothing matches. */
-function upsertSeed(filter: unknown, { upsert }: UpdateOptions): (() => Document) | undefined {
+function upsertSeed(
+  filter: unknown,
+  kind: CompiledChange['kind'],
+  { upsert }: UpdateOptions
+): (() => Document) | undefined {
   if (upsert !== true) return undefined
   if (hasExpression(filter)) {
     throw new PetalError(
@@ -166,7 +172,7 @@ function upsertSeed(filter: unknown, { upsert }: UpdateOptions): (() => Document
     )
   }
   try {
-    const seed = documentFromFilter(filter)
+    const seed = kind === 'replace' ? identityFromFilter(filter) : documentFromFilter(filter)
     return () => seed
   } catch (error) {
     return () => {

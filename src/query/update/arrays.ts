@@ -5,8 +5,8 @@
 import { compareValues, equalValues, type StringOrder } from '../../model/compare.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
+import { compileElementSort } from '../element-sort.ts'
 import { describeType, filterError } from '../errors.ts'
-import { compileSort } from '../sort.ts'
 import { absent, type Edit, type UpdatePlace } from './types.ts'
 
 type Rearrange = (array: readonly unknown[]) => readonly unknown[]
@@ -34,13 +34,9 @@ function compilePushSort(spec: unknown, place: UpdatePlace, order: StringOrder |
   if (!isPlainObject(spec) || Object.keys(spec).length === 0) {
     throw filterError('BadValue', place, `$sort takes 1, -1 or { path: 1 | -1 }, not ${describeType(spec)}`)
   }
-  const { keyOf, compareKeys, natural } = compileSort(spec, order)
-  if (natural !== undefined) throw filterError('BadValue', place, '$sort cannot use $natural')
-  const asDocument = (element: unknown): Document => (isPlainObject(element) ? element : {})
-  return (array) => {
-    const keyed = array.map((element) => ({ element, key: keyOf(asDocument(element)) }))
-    return keyed.sort((a, b) => compareKeys(a.key, b.key)).map(({ element }) => element)
-  }
+  const sort = compileElementSort(spec, order)
+  if (sort === undefined) throw filterError('BadValue', place, '$sort cannot use $natural')
+  return sort
 }
 
 function compilePushSlice(argument: unknown, place: UpdatePlace): Rearrange {

@@ -20,6 +20,8 @@ export interface EditOptions {
   readonly ignoresBlockedPath: boolean
   /** Decides `$[identifier]`. */
   readonly isFiltered: (identifier: string, element: unknown) => boolean
+  /** The document before other changes of the same update: `$[identifier]` is decided by its elements. */
+  readonly original?: Document
 }
 
 /** Applies `edit` to the value at the path. @throws PetalError PathNotViable, BadValue */
@@ -29,7 +31,7 @@ export function editAt(
   edit: (current: unknown) => unknown,
   options: EditOptions
 ): Document {
-  const result = new PathEdit(path, edit, options).value(document, 0)
+  const result = new PathEdit(path, edit, options).value(document, options.original ?? document, 0)
   // A path has at least one step, so the document itself is never removed or replaced by another kind of value.
   return result as Document
 }
@@ -45,26 +47,26 @@ class PathEdit {
     this.#options = options
   }
 
-  /** The new form of a value that lies before step `at`; `absent` for none. */
-  value(value: unknown, at: number): unknown {
+  /** The new form of a value that lies before step `at`; `absent` for none. `original` is what lay there at first. */
+  value(value: unknown, original: unknown, at: number): unknown {
     const step = this.#path.steps[at]
     if (step === undefined) {
       const edited = this.#edit(value)
       return isIdentical(edited, value) ? value : edited
     }
-    if (step.kind !== 'field') return this.#elements(value, at, step)
+    if (step.kind !== 'field') return this.#elements(value, original, at, step)
     if (value === absent) {
-      const below = this.value(absent, at + 1)
+      const below = this.value(absent, absent, at + 1)
       return below === absent ? absent : { [step.name]: below }
     }
-    if (Array.isArray(value)) return this.#element(value, at, step.name)
-    if (isPlainObject(value)) return this.#field(value, at, step.name)
+    if (Array.isArray(value)) return this.#element(value, original, at, step.name)
+    if (isPlainObject(value)) return this.#field(value, original, at, step.name)
     return this.#blocked(value, at)
   }
 
-  #field(object: Document, at: number, name: string): unknown {
+  #field(object: Document, original: unknown, at: number, name: string): unknown {
     const current = Object.hasOwn(object, name) ? (object[name] ?? null) : absent
-    const edited = this.value(current, at + 1)
+    const edited = this.value(current, isPlainObject(original) ? original[name] : absent, at + 1)
     // Object.is, here and below: NaN is not changed by becoming NaN.
     if (Object.is(edited, current)) return object
     if (edited !== absent) return { ...object, [name]: edited }
@@ -72,11 +74,11 @@ class PathEdit {
     return rest
   }
 
-  #element(array: readonly unknown[], at: number, name: string): unknown {
+  #element(array: readonly unknown[], original: unknown, at: number, name: string): unknown {
     const position = positionOf(name)
     if (position === undefined) return this.#blocked(array, at)
     const current = position < array.length ? (array[position] ?? null) : absent
-    const given = this.value(current, at + 1)
+    const given = this.value(current, Array.isArray(original) ? original[position] : absent, at + 1)
     if (Object.is(given, current)) return array
     const edited = asElement(given)
     if (Object.is(edited, current)) return array
@@ -90,7 +92,7 @@ class PathEdit {
     return copy
   }
 
-  #elements(value: unknown, at: number, step: Exclude<PathStep, { kind: 'field' }>): unknown {
+  #elements(value: unknown, original: unknown, at: number, step: Exclude<PathStep, { kind: 'field' }>): unknown {
     if (value === absent) {
       const problem = `the path '${this.#prefix(at)}' must exist in the document in order to apply array updates`
       throw filterError('BadValue', this.#place(), problem)
@@ -99,11 +101,14 @@ class PathEdit {
       const problem = `cannot apply array updates to '${this.#prefix(at)}' of type ${typeNames[typeOf(value)]}`
       throw filterError('BadValue', this.#place(), problem)
     }
+    // No other change adds or removes elements here: that would be a conflict.
+    const originals: readonly unknown[] = Array.isArray(original) ? original : value
     let copy: unknown[] | undefined
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i] ?? null
-      if (step.kind === 'filtered' && !this.#options.isFiltered(step.identifier, element)) continue
-      const edited = asElement(this.value(element, at + 1))
+      const before = originals[i] ?? null
+      if (step.kind === 'filtered' && !this.#options.isFiltered(step.identifier, before)) continue
+      const edited = asElement(this.value(element, before, at + 1))
       if (Object.is(edited, element)) continue
       copy ??= [...value]
       copy[i] = edited

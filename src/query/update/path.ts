@@ -2,6 +2,7 @@
  * Paths of updates: fields and positions, and the positional steps `$`, `$[]` and `$[identifier]`.
  */
 import { maxPathComponents } from '../../model/path.ts'
+import { isPlainObject } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
 import type { UpdatePlace } from './types.ts'
 
@@ -56,25 +57,40 @@ export function positionOf(name: string): number | undefined {
   return /^(?:0|[1-9]\d{0,14})$/.test(name) ? Number(name) : undefined
 }
 
+/** A field, or the element at a position; undefined where there is none. */
+export function childOf(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value[positionOf(name) ?? value.length]
+  return isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
 /**
  * Refuses two changes at one place, or one above the other.
  * @throws PetalError ConflictingUpdateOperators
  */
 export function checkConflicts(places: readonly UpdatePlace[]): void {
-  const operators = new Map<string, string>()
+  const found = findConflict(places)
+  if (found !== undefined) throw conflict(found.place, found.other)
+}
+
+/** A place that is another one, or is below it. */
+export function findConflict<P extends { readonly path: string }>(
+  places: readonly P[]
+): { readonly place: P; readonly other: string } | undefined {
+  const paths = new Set<string>()
   for (const place of places) {
-    if (operators.has(place.path)) throw conflict(place, place.path)
-    operators.set(place.path, place.operator)
+    if (paths.has(place.path)) return { place, other: place.path }
+    paths.add(place.path)
   }
   for (const place of places) {
     for (let dot = place.path.indexOf('.'); dot >= 0; dot = place.path.indexOf('.', dot + 1)) {
       const prefix = place.path.slice(0, dot)
-      if (operators.has(prefix)) throw conflict(place, prefix)
+      if (paths.has(prefix)) return { place, other: prefix }
     }
   }
+  return undefined
 }
 
-function conflict(place: UpdatePlace, other: string): Error {
+export function conflict(place: UpdatePlace, other: string): Error {
   return filterError('ConflictingUpdateOperators', place, `updating this path would create a conflict at '${other}'`)
 }
 

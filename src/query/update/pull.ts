@@ -24,9 +24,9 @@ export function compilePullAll(operand: unknown, place: UpdatePlace, order?: Str
 
 function compileElementTest(operand: unknown, order: StringOrder | undefined): ElementTest {
   if (isPlainObject(operand)) {
-    return isElementCondition(operand) ? elementTest({ $elemMatch: operand }, order) : documentTest(operand, order)
+    return isElementCondition(operand) ? elementTest(operand, order) : documentTest(operand, order)
   }
-  if (typeOf(operand) === Type.regex) return elementTest({ $in: [operand] }, order)
+  if (typeOf(operand) === Type.regex) return elementTest(operand, order)
   return (element) => equalValues(element, operand, order)
 }
 
@@ -36,9 +36,10 @@ function isElementCondition(operand: object): boolean {
   return first?.startsWith('$') === true && !['$and', '$or', '$nor', '$comment', '$expr', '$where'].includes(first)
 }
 
+/** As if the element was a field: one that is an array passes by its own elements, too. */
 function elementTest(condition: unknown, order: StringOrder | undefined): ElementTest {
   const { matches } = compileFilter({ element: condition }, { order })
-  return (element) => matches({ element: [element] })
+  return (element) => matches({ element })
 }
 
 function documentTest(filter: object, order: StringOrder | undefined): ElementTest {

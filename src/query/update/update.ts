@@ -5,7 +5,8 @@
  * 1. A document that is given is never changed; what did not change is shared with the result.
  * 2. An update that throws has no effect, and one that changes nothing returns the very same document.
  * 3. `_id` never changes.
- * 4. No two operators touch one place, so their order does not matter; new fields are appended in the order of paths.
+ * 4. No two operators touch one place, and which elements are meant is decided by the document as it was, so the order of
+ *    operators does not matter; new fields are appended in the order of paths.
  */
 import { cloneDocument, cloneValue, isIdentical } from '../../model/clone.ts'
 import { equalValues, type StringOrder } from '../../model/compare.ts'
@@ -14,6 +15,7 @@ import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts
 import { describeType, filterError } from '../errors.ts'
 import { sanitizeFilter } from '../sanitize.ts'
 import { editAt } from './edit.ts'
+import { ElementConflicts, type ElementPlace } from './element-conflicts.ts'
 import { insertOnlyOperators, operators, tolerantOperators } from './operators.ts'
 import { checkConflicts, comparePaths, parseUpdatePath } from './path.ts'
 import { ArrayFilters, MatchedPositions } from './positional.ts'
@@ -45,19 +47,21 @@ export function compileUpdate(update: unknown, options: UpdateOptions = {}): Upd
   const arrayFilters = new ArrayFilters(options.arrayFilters, options.order)
   for (const { path, operator } of changes) arrayFilters.use(path, operator)
   arrayFilters.checkAllUsed()
+  const elementConflicts = new ElementConflicts(changes.flatMap(pathsOf), arrayFilters.matches)
   const positions = new MatchedPositions(options.filter, options.order)
   const hasMatchedStep = changes.some(({ path }) => path.steps.some(({ kind }) => kind === 'matched'))
 
   return (document, context) => {
     const applicable = context.isInsert ? changes : changes.filter((change) => !isInsertOnly(change))
     const resolved = hasMatchedStep ? resolveMatched(document, applicable, positions) : applicable
+    elementConflicts.check(document)
     let result = document
     for (const change of resolved) {
       if (change.kind === 'rename') {
         result = applyRename(result, change)
       } else {
         const { operator, path, ignoresBlockedPath, edit } = change
-        const editOptions = { operator, ignoresBlockedPath, isFiltered: arrayFilters.matches }
+        const editOptions = { operator, ignoresBlockedPath, isFiltered: arrayFilters.matches, original: document }
         result = editAt(result, path, (current) => edit(current, context), editOptions)
       }
     }
@@ -110,10 +114,12 @@ function resolveMatched(document: Document, changes: readonly Change[], position
 }
 
 function placesOf(changes: readonly Change[]): UpdatePlace[] {
-  return changes.flatMap((change): UpdatePlace[] => {
-    const place = { operator: change.operator, path: change.path.text }
-    return change.kind === 'rename' ? [place, { operator: change.operator, path: change.from.text }] : [place]
-  })
+  return changes.flatMap(pathsOf).map(({ operator, path }) => ({ operator, path: path.text }))
+}
+
+function pathsOf(change: Change): ElementPlace[] {
+  const { operator, path } = change
+  return change.kind === 'rename' ? [change, { operator, path: change.from }] : [{ operator, path }]
 }
 
 function parseChanges(update: unknown, order: StringOrder | undefined): Change[] {

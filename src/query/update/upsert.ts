@@ -5,8 +5,7 @@ import { cloneValue } from '../../model/clone.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
 import { editAt } from './edit.ts'
-import { checkConflicts, parseUpdatePath } from './path.ts'
-import type { UpdatePlace } from './types.ts'
+import { findConflict, parseUpdatePath } from './path.ts'
 
 interface Equality {
   readonly path: string
@@ -19,13 +18,33 @@ const options = { operator, ignoresBlockedPath: false, isFiltered: () => false }
 /**
  * Equalities at the top, in `$and`, and in an `$or`, `$in` or `$all` of one become fields, `_id` first; other conditions say
  * no single value and are left out.
- * @throws PetalError ConflictingUpdateOperators when two equalities concern one path, or one above the other
+ * @throws PetalError NotSingleValueField when two equalities concern one path, or one above the other; NotExactValueField for
+ *   one below `_id`, whose fields would be in no known order
  * @example
  * documentFromFilter({ kind: 'a', 'user.id': { $eq: 7 }, age: { $gt: 5 } }) // { kind: 'a', user: { id: 7 } }
  */
 export function documentFromFilter(filter: unknown): Document {
-  const equalities = equalitiesOf(filter)
-  checkConflicts(equalities.map(({ path }): UpdatePlace => ({ operator, path })))
+  return documentOf(equalitiesOf(filter))
+}
+
+/**
+ * What a replacement starts from: of the filter its `_id` alone.
+ * @throws PetalError as documentFromFilter(), of the `_id`
+ */
+export function identityFromFilter(filter: unknown): Document {
+  return documentOf(equalitiesOf(filter).filter(({ path }) => path === '_id' || path.startsWith('_id.')))
+}
+
+function documentOf(equalities: readonly Equality[]): Document {
+  const conflict = findConflict(equalities)
+  if (conflict !== undefined) {
+    const place = { operator, path: conflict.place.path }
+    throw filterError('NotSingleValueField', place, `the filter says a value of '${conflict.other}', too`)
+  }
+  const belowId = equalities.find(({ path }) => path.startsWith('_id.'))
+  if (belowId !== undefined) {
+    throw filterError('NotExactValueField', { operator, path: belowId.path }, "'_id' must be said as a whole")
+  }
   const id = equalities.find(({ path }) => path === '_id')
   let document: Document = id === undefined ? {} : { _id: cloneValue(id.value) }
   for (const { path, value } of equalities) {

@@ -1,0 +1,44 @@
+/**
+ * The order of an array's elements by their fields: `$push` with `$sort`, and `$sortArray`. It is not that of documents in a find's
+ * sort: an array at the end of a path is compared as a whole, and one on the way has positions only.
+ */
+import { compareValues, type StringOrder } from '../model/compare.ts'
+import { type Document, isPlainObject } from '../model/types.ts'
+import { compileSort, type SortField } from './sort.ts'
+import { childOf } from './update/path.ts'
+
+export type ElementSort = (elements: readonly unknown[]) => unknown[]
+
+/**
+ * @returns undefined for `$natural`
+ * @throws PetalError as compileSort()
+ */
+export function compileElementSort(spec: Document, strings?: StringOrder): ElementSort | undefined {
+  const { keys, natural } = compileSort(spec, strings)
+  if (natural !== undefined) return undefined
+  const compare = (a: readonly unknown[], b: readonly unknown[]): number => {
+    for (const [i, { direction }] of keys.entries()) {
+      const difference = compareValues(a[i], b[i], strings)
+      if (difference !== 0) return direction * difference
+    }
+    return 0
+  }
+  return (elements) =>
+    elements
+      .map((element) => ({ element, key: keys.map((field) => keyOf(element, field)) }))
+      .sort((a, b) => compare(a.key, b.key))
+      .map(({ element }) => element)
+}
+
+/** null where an element is no document, or has nothing there. */
+function keyOf(element: unknown, { path }: SortField): unknown {
+  return isPlainObject(element) ? (valueAt(element, path) ?? null) : null
+}
+
+/** A key that has the dots itself comes before what they lead to. */
+function valueAt(value: unknown, path: string): unknown {
+  const found = childOf(value, path)
+  const dot = path.indexOf('.')
+  if (found !== undefined || dot < 0) return found
+  return valueAt(childOf(value, path.slice(0, dot)), path.slice(dot + 1))
+}
