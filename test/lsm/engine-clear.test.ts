@@ -136,4 +136,19 @@ test('writers that wait for merges do not keep a range from being cleared', asyn
 })
 
 test.after(closeAll)
+test('sublevels that come and go, written and cleared in one memtable or in several, leave no table', async () => {
+  const { db } = await openSmall({ partitionDepth: 1 })
+  for (let i = 0; i < 20; i++) {
+    const passing = db.sublevel(`passing${i}`)
+    await passing.batch([1, 2, 3].map((n) => ({ type: 'put', key: keyOf(n), value: 'value' })))
+    if (i % 2 === 0) await db.flush()
+    await passing.clear()
+    await db.flush()
+  }
+  const tables = (): number => db.stats().levels.reduce((sum, level) => sum + level.tables, 0)
+  for (let turns = 0; tables() > 0 && turns < 10_000; turns++) await new Promise((resolve) => setImmediate(resolve))
+  assert.is(tables(), 0)
+  assert.equal(await db.keys().all(), [])
+})
+
 test.run()
