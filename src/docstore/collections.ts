@@ -9,7 +9,7 @@
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
 import { CollectionOpener, checkOptions } from './collection-opener.ts'
-import { commitFailed, notOpen } from './errors.ts'
+import { commitFailed, fromStore, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
 import { Leftovers } from './leftovers.ts'
 import { OpenCollection } from './open-collection.ts'
@@ -19,6 +19,7 @@ import type { Catalog, CatalogEntry } from './store/catalog.ts'
 import { withFilters } from './store/lsm-store.ts'
 import { openCatalog } from './store/open-catalog.ts'
 import type { OpenedStore } from './store/open-store.ts'
+import { rethrow } from './store/store-errors.ts'
 import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
 
 export class Collections {
@@ -64,7 +65,7 @@ export class Collections {
       return collections
     } catch (error) {
       await opened.close()
-      throw error
+      throw fromStore(error)
     }
   }
 
@@ -216,9 +217,9 @@ export class Collections {
     } catch (error) {
       // Where installing it has failed the store may hold it all the same: the next open knows which of the two is to be deleted.
       if (!isInstalling) await this.#leftovers.deleteOf(entry.number).catch(ignore)
-      throw error
+      throw fromStore(error)
     }
-    if (before !== undefined) await this.#leftovers.deleteOf(before.number)
+    if (before !== undefined) await this.#leftovers.deleteOf(before.number).catch(rethrow)
   }
 
   /** Runs what changes a collection while it is closed; whoever asks for it meanwhile gets what the task gives. */
@@ -255,7 +256,7 @@ export class Collections {
       },
       (error: unknown) => {
         this.#open.delete(name)
-        throw error
+        throw fromStore(error)
       }
     )
     this.#open.set(name, opening)

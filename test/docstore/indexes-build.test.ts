@@ -68,6 +68,26 @@ test('progress is told; an abort, and a key that is not unique, leave nothing of
   await db.close()
 })
 
+test('a key that was freed while a unique index was built, and is taken by what is gone through later, stays taken', async () => {
+  const db = await open(scratchPath())
+  const [first, second] = [10, 1500]
+  await db.insertMany(Array.from({ length: 2000 }, (_, i) => ({ _id: i, u: i === second ? first : i })))
+  let freed: Promise<unknown> | undefined
+  await db.createIndex(
+    { u: 1 },
+    {
+      unique: true,
+      onProgress: ({ done }) => {
+        if (done > first) freed ??= db.deleteOne({ _id: first })
+      }
+    }
+  )
+  await freed
+  await rejects(db.insertOne({ _id: 5000, u: first }), 'DuplicateKey')
+  assert.equal(await db.find({ u: first }, { hint: 'u_1' }).toArray(), [{ _id: second, u: first }])
+  await db.close()
+})
+
 test('whatever batch of a building fails for good, there is no half index, and the next open clears what is left', async () => {
   for (let successes = 0; successes < 6; successes++) {
     const store = new FailingLevel()

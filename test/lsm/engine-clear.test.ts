@@ -135,5 +135,35 @@ test('writers that wait for merges do not keep a range from being cleared', asyn
   assert.equal(values, ['new 0', 'new 7', undefined])
 })
 
+test('what is put while keys are deleted one by one stays, be it on a key that was there', async () => {
+  for (const limit of [-1, count]) {
+    const { db } = await openSmall({ writeBufferSize: 1 << 24 })
+    await fill(db, 'old')
+    const clearing = db.clear({ limit })
+    await Promise.all([db.put(keyOf(0), 'new'), db.put(keyOf(count), 'new')])
+    // Some hundreds of keys are deleted between two turns.
+    await new Promise((resolve) => setImmediate(resolve))
+    await db.put(keyOf(count - 1), 'new')
+    await clearing
+    const left = [0, count - 1, count].map((n) => [keyOf(n), 'new'])
+    assert.equal(await db.iterator().all(), left, `limit ${limit}`)
+  }
+})
+
 test.after(closeAll)
+test('sublevels that come and go, written and cleared in one memtable or in several, leave no table', async () => {
+  const { db } = await openSmall({ partitionDepth: 1 })
+  for (let i = 0; i < 20; i++) {
+    const passing = db.sublevel(`passing${i}`)
+    await passing.batch([1, 2, 3].map((n) => ({ type: 'put', key: keyOf(n), value: 'value' })))
+    if (i % 2 === 0) await db.flush()
+    await passing.clear()
+    await db.flush()
+  }
+  const tables = (): number => db.stats().levels.reduce((sum, level) => sum + level.tables, 0)
+  for (let turns = 0; tables() > 0 && turns < 10_000; turns++) await new Promise((resolve) => setImmediate(resolve))
+  assert.is(tables(), 0)
+  assert.equal(await db.keys().all(), [])
+})
+
 test.run()

@@ -187,7 +187,7 @@ test('is refused where a table or a memtable has a tombstone within, and leaves 
 })
 
 test('a tombstone in a memtable that is being written out refuses, too', async () => {
-  const { db, fileSystem } = await openStore()
+  const { db, fileSystem } = await openStore({ autoCompaction: false })
   await db.put('k0001', 'old')
   await db.flush()
   await db.del('k0001')

@@ -75,6 +75,14 @@ function describe(picked: Pick): string {
 const cases: readonly Case[] = [
   ['nothing to do in an empty store', '', undefined],
   ['nothing to do below the trigger', '0: a-z a-z a-z', undefined],
+  [
+    'a table of nothing but tombstones goes down below the trigger, with what it may hide',
+    '0: a-c:10:100% a-d:40 | 6: b:20 x:20',
+    '0: a-c a-d + 6: b ⇒ 6'
+  ],
+  ['it waits where that is more than a table to write', '0: a-c:10:100% | 6: b:95', undefined],
+  ['it waits for the trigger where others are many', '0: a-c:10:100% x-y:95', undefined],
+  ['a table with something else in it waits for the trigger', '0: a-c:10:90%', undefined],
   ['tables that overlap nothing move to the last level, several at once', '0: g-h e-f c-d a-b', '0→6: a-b c-d e-f g-h'],
   ['appended tables move behind what is there', '0: q r s t | 6: a-c d-p', '0→6: q r s t'],
   ['a table that others of level 0 overlap does not move', '0: a-c b-d m n | 6: x', '0→6: m n'],

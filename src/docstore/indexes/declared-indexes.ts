@@ -97,8 +97,8 @@ export class DeclaredIndexes {
     this.#ownersUnderWay = writes?.owners
   }
 
-  /** The commit under way failed. */
-  failed(): void {
+  /** None is under way any more, whether it was applied or failed: the store tells who owns a key, and others may write there. */
+  ended(): void {
     this.#ownersUnderWay = undefined
   }
 

@@ -31,7 +31,7 @@ export class IndexStore {
 
   /** @param id of the index */
   area(id: number): Area {
-    return new Area(this.#store, `${this.collection}.x${id}`)
+    return new Area(`${this.collection}.x${id}`)
   }
 
   /** The value under a whole key, of a snapshot or as committed now. REQUIRES: canReadSync. */

@@ -79,7 +79,6 @@ function canCompact(store: Store): store is Store & CompactingStore {
 
 /** Keys that begin the pieces, ascending, and the end of the last one: nothing of a database lies outside. */
 async function cutsOf(collections: Collections): Promise<readonly Uint8Array[]> {
-  const { store } = collections
   // Every area's prefix begins with an exclamation mark.
   const cuts: Uint8Array[] = [Uint8Array.of(0x21), Uint8Array.of(0x22)]
   for (const name of collections.names) {
@@ -87,10 +86,10 @@ async function cutsOf(collections: Collections): Promise<readonly Uint8Array[]> 
     const collection = await collections.reading(name)
     if (number === undefined || collection === undefined) continue
     const { nextOrdinal, documentBytes } = collection.state
-    const docs = new Area(store, `${number}.docs`)
+    const docs = new Area(`${number}.docs`)
     const pieces = Math.max(1, Math.ceil(documentBytes / pieceBytes))
     for (let i = 1; i < pieces; i++) cuts.push(docs.ordinalKey(Math.floor((nextOrdinal * i) / pieces)))
-    const rest = [new Area(store, `${number}.ids`), new Area(store, `${number}.index`)]
+    const rest = [new Area(`${number}.ids`), new Area(`${number}.index`)]
     for (const { first, end } of [docs, ...rest]) cuts.push(first, end)
   }
   cuts.sort(compareBytes)

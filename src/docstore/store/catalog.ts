@@ -83,7 +83,7 @@ export class Catalog {
 
   private constructor(store: Store) {
     this.#store = store
-    this.#meta = new Area(store, 'meta')
+    this.#meta = new Area('meta')
   }
 
   /** @throws PetalError UnsupportedFormat, DataCorruption */

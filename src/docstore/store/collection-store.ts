@@ -68,8 +68,8 @@ export class CollectionStore {
   constructor(store: Store, number: number, stateKey: Uint8Array, options: StoreUse) {
     this.#store = store
     this.#access = accessTo(store)
-    this.#docs = new Area(store, `${number}.docs`)
-    this.#index = new Area(store, `${number}.index`)
+    this.#docs = new Area(`${number}.docs`)
+    this.#index = new Area(`${number}.index`)
     this.#stateKey = stateKey
     this.#sync = options.sync
     this.#readOnly = options.readOnly
@@ -79,7 +79,7 @@ export class CollectionStore {
     // Its manifest says so; abstract-level's type of it does not.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
     const readText = this.canReadSync ? this.#readText.bind(this) : undefined
-    this.#ids = new IdTable(store, new Area(store, `${number}.ids`), readText)
+    this.#ids = new IdTable(store, new Area(`${number}.ids`), readText)
     this.indexStore = new IndexRecords(store, this.#index, this.canReadSync, {
       write: (operations) => this.#writeIndex(operations),
       assertWritable: () => this.#assertWritable()

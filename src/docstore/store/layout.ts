@@ -12,10 +12,9 @@
  * Keys are built here and given to the store ready-made: a sublevel's own operations cost more than the writing.
  */
 import { PetalError } from '../../model/errors.ts'
-import type { Store } from '../options.ts'
 
 export const ordinalBytes = 8
-const nothing = new Uint8Array(0)
+const encoder = new TextEncoder()
 
 /** One area of the store: all keys that begin with its prefix. */
 export class Area {
@@ -25,8 +24,9 @@ export class Area {
   readonly end: Uint8Array
   readonly #scratch: Uint8Array
 
-  constructor(store: Store, name: string) {
-    this.first = store.sublevel(name).prefixKey(nothing, 'view', true)
+  /** @param name of ASCII. No sublevel is made: the store would keep it until it is closed. */
+  constructor(name: string) {
+    this.first = encoder.encode(`!${name}!`)
     this.end = this.first.slice()
     // The separator that closes the prefix, plus one: nothing of another sublevel lies between.
     this.end[this.end.length - 1] = (this.end.at(-1) ?? 0) + 1
@@ -42,7 +42,7 @@ export class Area {
   }
 
   textKey(suffix: string): Uint8Array {
-    return this.key(new TextEncoder().encode(suffix))
+    return this.key(encoder.encode(suffix))
   }
 
   ordinalKey(ordinal: number): Uint8Array {

@@ -1,4 +1,5 @@
 /** Opens a store and its catalog, which tells how the store has to be opened. */
+import { fromStore } from '../errors.ts'
 import type { OpenOptions, Store } from '../options.ts'
 import { Catalog } from './catalog.ts'
 import { withFilters } from './lsm-store.ts'
@@ -16,7 +17,7 @@ export async function openCatalog(
     if (!isMissing || !catalog.hasIndex('embedded')) return { opened, catalog }
   } catch (error) {
     await opened.close()
-    throw error
+    throw fromStore(error)
   }
   await opened.close()
   return openCatalog(location, withFilters(options))

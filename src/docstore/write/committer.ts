@@ -296,10 +296,10 @@ export class Committer {
       if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)
     } catch (error) {
       this.#failures++
-      this.#declared.failed()
       this.abandon(commit)
       throw commitFailed(error)
     } finally {
+      this.#declared.ended()
       this.#snapshots.unpin()
     }
     if (watching.length === 0) return

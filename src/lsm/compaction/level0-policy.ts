@@ -24,12 +24,29 @@ const tierWidth = 2
 export const crowded = 3
 
 export function level0Pick(view: PartitionView): Pick | undefined {
+  return triggeredPick(view) ?? (view.state.movesOnly ? undefined : mergeCleared(view))
+}
+
+function triggeredPick(view: PartitionView): Pick | undefined {
   const { runs, limits } = view
   const tables = runs.reduce((sum, run) => sum + run.length, 0)
   if (tables < limits.level0Trigger) return undefined
   const move = moveDown(view)
   if (move !== undefined || runs.length < limits.level0Trigger || view.state.movesOnly) return move
   return mergeIntoBase(view, baseShare) ?? mergeTier(view) ?? (isCrowded(view) ? mergeIntoBase(view, 0) : undefined)
+}
+
+/**
+ * A table of nothing but tombstones goes down, whatever the trigger says, while that is little work: where a range was
+ * cleared nothing more may ever be written, and what is dead, and what tells of it, would stay for good.
+ */
+function mergeCleared(view: PartitionView): Merge | undefined {
+  const { runs, limits } = view
+  const isCleared = runs.some((run) => run.some(({ entries, tombstones }) => tombstones === entries))
+  if (!isCleared || bytesOf(runs.flat()) > limits.maxFileBytes) return undefined
+  const merge = mergeIntoBase(view, 0)
+  const bytes = merge?.inputs.reduce((sum, { tables }) => sum + bytesOf(tables), 0) ?? 0
+  return bytes > limits.maxFileBytes ? undefined : merge
 }
 
 /** Tables that overlap nothing in level 0 go where they can stay, several at once: what appending produces. */

@@ -9,14 +9,13 @@
  *    count: a merge may move the tombstone into a table that is dropped.
  * 3. So a crash leaves each key as it was, or without a value.
  */
-import { Found } from '../format/found.ts'
 import { isInRange, type Range, type RangeOptions, rangeOf } from '../read/range.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import { Version } from '../version/version.ts'
 import { deleteKeys } from './delete-keys.ts'
 import type { Engine } from './engine.ts'
 import { EngineReadView } from './engine-read-view.ts'
-import { findVersion } from './point-reads.ts'
+import { isUnchangedSince } from './point-reads.ts'
 import { StoredKeys } from './stored-keys.ts'
 import { entryBytes } from './write-buffer.ts'
 
@@ -25,8 +24,6 @@ const minMemtableShare = 1 / 16
 
 /** Merges may make new tables across the borders while old ones get their tombstones: then these are next. */
 const maxAttempts = 4
-
-const scratch = new Found()
 
 /**
  * @returns false when the range is not cleared, because it is too small, or because merges were always faster
@@ -44,12 +41,11 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const rest = await dropUnlessRest(engine, range, began.sequence, cleared)
       if (rest === undefined) return true
-      const isOld = (key: Uint8Array): boolean =>
-        findVersion(engine, key, engine.sequence, scratch) && scratch.sequence <= began.sequence
+      const isWanted = isUnchangedSince(engine, began.sequence)
       const { view, tables } = rest
       try {
         const versions = view.cursor({ fillCache: false, readahead: true, reusesMemory: false })
-        await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { isWanted: isOld })
+        await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { isWanted })
       } finally {
         view.release()
       }

@@ -47,6 +47,12 @@ export function findVersion(
   return false
 }
 
+/** Says of a key, until another turn, whether its newest version was there at a sequence number. @throws as findVersion() */
+export function isUnchangedSince(present: Places & { readonly sequence: number }, sequence: number) {
+  return (key: Uint8Array): boolean =>
+    findVersion(present, key, present.sequence, scratch, false) && scratch.sequence <= sequence
+}
+
 /** The value in bytes of its own; undefined when there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
 export function readValue(places: Places, key: Uint8Array, sequence: number, fillCache = true): Buffer | undefined {
   if (!findVersion(places, key, sequence, scratch, fillCache) || scratch.kind !== EntryKind.put) return undefined
