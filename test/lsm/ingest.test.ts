@@ -203,6 +203,22 @@ test('a tombstone in a memtable that is being written out refuses, too', async (
   assert.is(await db.get('k0001'), undefined)
 })
 
+test('a range that is being cleared keeps what is ingested meanwhile', async () => {
+  const { db, fileSystem } = await openStore({ writeBufferSize: 10_000 })
+  const keys = Array.from({ length: 2000 }, (_, i) => `k${String(i).padStart(4, '0')}`)
+  await db.batch(keys.map((key) => ({ type: 'put', key, value: 'old' })))
+  await db.flush()
+  const ingest = await db.beginIngest()
+  const tables = ingestTables(ingest, fileSystem)
+  for (const key of ['k0500a', 'k0500b']) put(tables, [key, 'ingested'])
+  const metas = await tables.finish()
+  const clearing = db.clear()
+  assert.ok(await ingest.install(metas))
+  await clearing
+  assert.equal(await db.keys().all(), ['k0500a', 'k0500b'])
+  assert.equal((await db.verify()).problems, [])
+})
+
 test('tables go to the deepest level where they overlap none, beside others that do', async () => {
   const { db, fileSystem } = await openStore({ autoCompaction: false })
   assert.ok(await ingestAll(db, fileSystem, [range(0, 100, 'a', 10), range(200, 300, 'b', 10)]))

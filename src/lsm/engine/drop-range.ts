@@ -3,7 +3,8 @@
  * of keys. Keys of the range in tables across its borders get tombstones.
  *
  * Invariants, where S is the sequence number at which it began:
- * 1. Only tables without anything newer than S are dropped: what is put meanwhile stays.
+ * 1. Only tables without anything newer than S are dropped: what is put meanwhile stays. Of ingested tables sequence numbers
+ *    do not tell when they came: when some have come since, nothing is dropped.
  * 2. Nothing comes back that a dropped table has hidden. When the edit is written, whatever other tables hold of the
  *    range up to S is hidden by something newer than S that is durable. That a tombstone in one of them hides it does not
  *    count: a merge may move the tombstone into a table that is dropped.
@@ -26,21 +27,24 @@ const minMemtableShare = 1 / 16
 const maxAttempts = 4
 
 /**
- * @returns false when the range is not cleared, because it is too small, or because merges were always faster
+ * @returns false when the range is not cleared, because it is too small, because merges were always faster, or because tables
+ * were ingested meanwhile
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function dropRange(engine: Engine, options: RangeOptions): Promise<boolean> {
   const range = rangeOf(options)
   // Keeps the store open, too.
   const began = engine.view()
+  const { ingestedTables } = engine.counters
+  const isOvertaken = (): boolean => engine.counters.ingestedTables > ingestedTables
   try {
     if (!isWorth(engine, range)) return false
     // Then memtables hold nothing of the range up to S, and all of that is durable.
     await engine.flush()
     const cleared = new Set<number>()
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const rest = await dropUnlessRest(engine, range, began.sequence, cleared)
-      if (rest === undefined) return true
+      const rest = await dropUnlessRest(engine, range, began.sequence, cleared, isOvertaken)
+      if (rest === undefined) return !isOvertaken()
       const isWanted = isUnchangedSince(engine, began.sequence)
       const { view, tables } = rest
       try {
@@ -67,16 +71,19 @@ interface Rest {
 /**
  * Drops the tables in the range, unless other tables hold something of it.
  * @param cleared numbers of tables whose keys in the range have their tombstones
+ * @param isOvertaken whether nothing is to be dropped any more
  * @returns those others
  */
 async function dropUnlessRest(
   engine: Engine,
   range: Range,
   sequence: number,
-  cleared: ReadonlySet<number>
+  cleared: ReadonlySet<number>,
+  isOvertaken: () => boolean
 ): Promise<Rest | undefined> {
   const found: { rest?: Rest } = {}
   await engine.dropTables(() => {
+    if (isOvertaken()) return []
     const dropped: { level: number; number: number }[] = []
     const rest = engine.version.levels.map((_, level) =>
       engine.version.overlapping(level, range.start, range.end).filter((table) => {
