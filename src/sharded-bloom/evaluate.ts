@@ -22,6 +22,8 @@ import type { Segment } from './segment/segment.ts'
 
 /** Rows of an AND that are taken together. */
 const maxAndRows = 32
+/** So many documents are looked up in the live bitmap one by one: to copy it to where kernels work takes as long. */
+const fewDocuments = 64
 
 /**
  * @param live bit set = live; undefined when all are
@@ -206,7 +208,9 @@ class SegmentEvaluation {
     const from = this.#from
     const out = this.#copy(bits)
     for (const position of this.#segment.alwaysCandidates) u8[out + (position >>> 3)]! |= 1 << (position & 7)
-    if (live !== undefined) kernels.and(out + from, this.#liveRow(live) + from, out + from, this.#length)
+    if (live !== undefined && !this.#clearFewDead(out, live)) {
+      kernels.and(out + from, this.#liveRow(live) + from, out + from, this.#length)
+    }
     const visible = Math.min(documents, this.#segment.documents) - from * 8
     kernels.clearFrom(out + from, Math.max(0, visible), this.#length)
     return out
@@ -230,6 +234,20 @@ class SegmentEvaluation {
     else if (bits === EVERYTHING) kernels.fill(out + from, 0xff, this.#length)
     else kernels.copy(bits + from, out + from, this.#length)
     return out
+  }
+
+  /** Clears the dead of a few documents, positions beyond the words being live; returns false where there are more. */
+  #clearFewDead(out: number, live: Uint32Array): boolean {
+    const { kernels, u8, u32 } = this.#memory
+    const list = this.#memory.push(4 * (fewDocuments + 1))
+    const count = kernels.enumerate(out + this.#from, this.#length, list, fewDocuments + 1)
+    for (let i = 0; i < count && count <= fewDocuments; i++) {
+      const position = u32[(list >>> 2) + i]! + this.#from * 8
+      const isDead = position < live.length * 32 && (live[position >>> 5]! & (1 << (position & 31))) === 0
+      if (isDead) u8[out + (position >>> 3)]! &= ~(1 << (position & 7))
+    }
+    this.#memory.pop(list)
+    return count <= fewDocuments
   }
 
   /** Positions beyond the words are live. */

@@ -87,7 +87,7 @@ export class HashedRows {
    */
   and(rows: Int32Array, out: number, groups: number): boolean {
     const { kernels, u32 } = this.#memory
-    const { chunkRowBytes, chunkDocuments, segmentDocuments } = this.#geometry
+    const { chunkRowBytes, chunkDocuments, rowsPerFrame, segmentDocuments } = this.#geometry
     const groupsPerChunk = (groupsPerSegment * chunkDocuments) / segmentDocuments
     const groupsOfChunk = groupsPerChunk === groupsPerSegment ? allGroups : (1 << groupsPerChunk) - 1
     if (this.#young !== undefined) {
@@ -96,16 +96,24 @@ export class HashedRows {
       return (groups & groupsOfChunk) !== 0 && this.#young.and(rows, this.#documents, bits)
     }
     this.#flush()
-    const pointers = this.#memory.push(rows.length * 4)
+    const chunks = this.#chunks.length
+    const pointers = this.#memory.push(chunks * rows.length * 4)
+    // Dividing for each chunk would take longer than the AND.
+    for (let i = 0; i < rows.length; i++) {
+      const frame = Math.floor(rows[i]! / rowsPerFrame)
+      const offset = (rows[i]! % rowsPerFrame) * chunkRowBytes
+      for (let chunk = 0, at = (pointers >>> 2) + i; chunk < chunks; chunk++, at += rows.length) {
+        u32[at] = this.#chunks[chunk]![frame]! + offset
+      }
+    }
     let isAnySet = 0
-    for (let chunk = 0; chunk < this.#chunks.length; chunk++) {
+    for (let chunk = 0; chunk < chunks; chunk++) {
       const to = out + chunk * chunkRowBytes
       if ((groups & (groupsOfChunk << (chunk * groupsPerChunk))) === 0) {
         kernels.fill(to, 0, chunkRowBytes)
         continue
       }
-      for (let i = 0; i < rows.length; i++) u32[(pointers >>> 2) + i] = this.#rowAddress(chunk, rows[i]!)
-      isAnySet |= kernels.andRows(pointers, rows.length, to, chunkRowBytes)
+      isAnySet |= kernels.andRows(pointers + chunk * rows.length * 4, rows.length, to, chunkRowBytes)
     }
     this.#memory.pop(pointers)
     return isAnySet !== 0

@@ -12,9 +12,21 @@ export const bounds = [
     'the live bitmap is ignored',
     edit(
       'sharded-bloom/evaluate',
-      'if (live !== undefined) kernels',
-      'if (live !== undefined && documents < 0) kernels'
+      'if (live !== undefined && !this.#clearFewDead(out, live)) {',
+      'if (live !== undefined && documents < 0) {'
     ),
+    'sharded-bloom/random-life',
+    'docstore/random-writes'
+  ),
+  mutant(
+    'the live bitmap is ignored where few documents are left',
+    edit('sharded-bloom/evaluate', 'if (isDead) u8[out', 'if (isDead && count === 0) u8[out'),
+    'sharded-bloom/random-life',
+    'docstore/random-writes'
+  ),
+  mutant(
+    'of a few documents the last one is not looked up in the live bitmap',
+    edit('sharded-bloom/evaluate', 'i < count && count <= fewDocuments', 'i < count - 1 && count <= fewDocuments'),
     'sharded-bloom/random-life',
     'docstore/random-writes'
   ),
