@@ -5,14 +5,11 @@ import { RowMemory } from '../../src/bloom/kernels/index.ts'
 import { BitWriter, encodeBucket } from '../../src/sharded-bloom/segment/tail/codec.ts'
 import { sortEntries } from '../../src/sharded-bloom/segment/tail/entry-run.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { numbersBelow } from '../support/random.ts'
 
 const seed = testSeed()
 console.log(`seed ${seed}`)
-let state = Math.imul(seed, 0x9e3779b1) | 1
-function below(limit: number): number {
-  state = (Math.imul(state, 1664525) + 1013904223) | 0
-  return Math.floor(((state >>> 0) / 2 ** 32) * limit)
-}
+const below = numbersBelow(seed)
 
 const memory = new RowMemory(8 << 20)
 const { kernels, u8, u32 } = memory

@@ -7,18 +7,10 @@ import { type Geometry, geometryOf } from '../../src/sharded-bloom/segment/geome
 import { HashedRows, storedRowBytes } from '../../src/sharded-bloom/segment/hashed-rows.ts'
 import { allGroups } from '../../src/sharded-bloom/segment/upper-level.ts'
 import { testSeed } from '../support/arbitraries.ts'
+import { numbersBelow } from '../support/random.ts'
 
 const memory = rowMemory()
 const seed = testSeed()
-
-/** A number in [0, below) from a sequence that the seed begins. */
-function random(start: number): (below: number) => number {
-  let state = Math.imul(start, 0x9e3779b1) | 1
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) | 0
-    return Math.floor(((state >>> 0) / 2 ** 32) * below)
-  }
-}
 
 class Model {
   readonly geometry: Geometry
@@ -32,7 +24,7 @@ class Model {
     this.geometry = geometryOf(segmentDocuments)
     this.shards = shards
     this.rows = new HashedRows(memory, this.geometry, shards)
-    this.#below = random(seed + segmentDocuments + shards)
+    this.#below = numbersBelow(seed + segmentDocuments + shards)
   }
 
   add(): void {
@@ -122,7 +114,7 @@ for (const [segmentDocuments, shards, documents] of [
 ] as const) {
   test(`${documents} documents of ${segmentDocuments}, ${shards} rows`, () => {
     const free = memory.freeFrames
-    const below = random(seed + 1)
+    const below = numbersBelow(seed + 1)
     const model = new Model(segmentDocuments, shards)
     model.check()
     while (model.documents.length < documents) {

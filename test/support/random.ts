@@ -8,3 +8,12 @@ export function randomFrom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** A number in [0, below) from a sequence that the seed begins. */
+export function numbersBelow(seed: number): (below: number) => number {
+  let state = Math.imul(seed, 0x9e3779b1) | 1
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    return Math.floor(((state >>> 0) / 2 ** 32) * below)
+  }
+}

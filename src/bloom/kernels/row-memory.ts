@@ -132,6 +132,11 @@ export class RowMemory {
   }
 
   #hasFree(count: number): boolean {
+    return this.freeFrames >= count || this.#reclaim(count)
+  }
+
+  /** Has holders free frames until so many are free. */
+  #reclaim(count: number): boolean {
     for (const holder of this.#holders) {
       let before = -1
       while (this.freeFrames < count && this.freeFrames !== before) {

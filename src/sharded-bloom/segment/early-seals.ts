@@ -54,7 +54,9 @@ export class EarlySeals {
   }
 
   get #isShort(): boolean {
-    return this.#memory.availableFrames < this.#memory.frames * lowShare
+    const low = this.#memory.frames * lowShare
+    // What caches hold is summed up where it matters alone: there may be thousands.
+    return this.#memory.freeFrames < low && this.#memory.availableFrames < low
   }
 
   async #sealOthers(asking: EarlySealer | undefined): Promise<void> {
