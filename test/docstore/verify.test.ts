@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Level } from 'level'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -86,6 +87,103 @@ test('a document in the place of another is denied by the index, asked for its o
     docs.put(await nthKey(docs, 11), '{"_id":11,"n":4,"text":"swapped"}')
   )
   assert.ok(problems.includes('default index denies document 11, asked for its own text'), problems.join('\n'))
+})
+
+/** As problemsAfter(), of a database with three declared indexes, whose entries are damaged by hand. */
+async function problemsOfEntries(damage: (entries: Record<string, Entries>) => Promise<unknown>): Promise<string[]> {
+  const store = new MemoryLevel<Uint8Array, string>({ keyEncoding: 'view' })
+  const db = await open(store)
+  const names = [
+    await db.createIndex({ n: 1 }),
+    await db.createIndex({ text: -1 }, { unique: true }),
+    await db.createIndex({ tags: 1, n: 1 }, { sparse: true })
+  ]
+  await db.insertMany(
+    documents(300).map((document, i) => (i % 3 === 0 ? { ...document, tags: ['a', i, i] } : document))
+  )
+  await db.deleteMany({ n: 6 })
+  await db.updateMany({ n: 5 }, { $set: { n: 8 } })
+  assert.equal((await db.verify()).problems, [])
+  const entries = names.map((name, i) => [
+    name,
+    store.sublevel<Uint8Array, Uint8Array>(`1.x${i + 1}`, { keyEncoding: 'view', valueEncoding: 'view' })
+  ])
+  await damage(Object.fromEntries(entries))
+  const { problems, problemCount } = await db.verify()
+  assert.is(problemCount, problems.length)
+  await db.close()
+  for (const { collection, kind } of problems) assert.equal([collection, kind], ['default', 'index'])
+  return problems.map(({ what }) => what)
+}
+
+interface Entries {
+  keys(): { all(): Promise<Uint8Array[]> }
+  put(key: Uint8Array, value: Uint8Array): Promise<void>
+  del(key: Uint8Array): Promise<void>
+}
+
+test('an entry of a declared index that is gone is missed, and one that no document has is counted', async () => {
+  const gone = await problemsOfEntries(async ({ n_1 }) => n_1?.del((await n_1.keys().all())[0] as Uint8Array))
+  assert.equal(gone, [
+    "the declared index 'n_1' has no entry of document 0",
+    "the declared index 'n_1' has 257 entries, where the documents have 258"
+  ])
+  const more = await problemsOfEntries(async (entries) => {
+    const { tags_1_n_1: both } = entries
+    const [, first = new Uint8Array()] = (await both?.keys().all()) ?? []
+    await both?.put(new Uint8Array([...first.subarray(0, -1), 255]), new Uint8Array())
+  })
+  assert.is(more.length, 1)
+  assert.is(more[0], "the declared index 'tags_1_n_1' has 345 entries, where the documents have 344")
+})
+
+test('an entry of a unique index that leads elsewhere is named', async () => {
+  const problems = await problemsOfEntries(async (entries) => {
+    const { 'text_-1': texts } = entries
+    const [first = new Uint8Array()] = (await texts?.keys().all()) ?? []
+    await texts?.put(first, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 7]))
+  })
+  assert.equal(problems, ["the declared index 'text_-1' leads to document 7 instead of 99"])
+})
+
+test('a declared index that does not know of arrays is named', async () => {
+  const location = scratchPath()
+  let db = await open(location, { store: 'level' })
+  await db.createIndex({ tags: 1 })
+  await db.insertMany([
+    { _id: 1, tags: [1, 2] },
+    { _id: 2, tags: 3 }
+  ])
+  await db.close()
+  const store = new Level<Uint8Array, Uint8Array>(location, { keyEncoding: 'view', valueEncoding: 'view' })
+  await store
+    .sublevel<Uint8Array, Uint8Array>('1.x1', { keyEncoding: 'view', valueEncoding: 'view' })
+    .put(new Uint8Array([0]), new Uint8Array(4))
+  await store.close()
+  db = await open(location)
+  const { problems } = await db.verify()
+  assert.equal(
+    problems.map(({ what }) => what),
+    ["the declared index 'tags_1' does not know of the arrays of document 0"]
+  )
+  await db.close()
+})
+
+test('declared indexes that come and go while a database is verified are no problem', async () => {
+  const db = await open(scratchPath())
+  await db.insertMany(documents(3000))
+  await db.createIndex({ n: 1 })
+  const report = db.verify()
+  const changes = (async () => {
+    await db.dropIndex('n_1')
+    await db.createIndex({ at: 1, n: -1 })
+    await db.updateMany({ n: 2 }, { $set: { n: 3 } })
+    await db.deleteMany({ n: 1 })
+  })()
+  assert.equal((await report).problems, [])
+  await changes
+  assert.equal((await db.verify()).problems, [])
+  await db.close()
 })
 
 test('a damaged table is reported with its file, and what can be read is checked', async () => {

@@ -40,8 +40,10 @@ export class IndexStore {
     return orFail(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, options))
   }
 
-  values(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
-    return this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], bytesOptions).catch(rethrow)
+  /** As value(), of many keys. */
+  values(keys: readonly Uint8Array[], snapshot?: TextReadOptions['snapshot']): Promise<(Uint8Array | undefined)[]> {
+    const options = snapshot === undefined ? bytesOptions : { ...bytesOptions, snapshot }
+    return this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], options).catch(rethrow)
   }
 
   /** Entries of an area. The caller closes the iterator. */

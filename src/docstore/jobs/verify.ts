@@ -1,7 +1,7 @@
 /**
  * Checks a database from the bottom up: the store, where it can check itself; then for each collection that every
- * document can be read and has its `_id`, that every `_id` has its document, and that the index knows exactly these
- * documents and denies none of a sample.
+ * document can be read and has its `_id`, that every `_id` has its document, that the index knows exactly these
+ * documents and denies none of a sample, and that every declared index has their entries and no others.
  *
  * Reading and writing go on meanwhile: a collection is checked as it is when its turn comes.
  */
@@ -17,6 +17,7 @@ import type { OpenCollection } from '../open-collection.ts'
 import type { Store } from '../options.ts'
 import { Control } from '../read/control.ts'
 import type { ReadView } from '../read/read-view.ts'
+import { DeclaredCheck } from './verify-declared.ts'
 
 export interface VerifyOptions {
   readonly signal?: AbortSignal
@@ -164,6 +165,8 @@ class CollectionCheck {
   /** Returns the number of documents. */
   async run(): Promise<number> {
     const view = this.#collection.capture()
+    const { ready, store } = this.#collection.declared
+    const declared = ready.map((index) => new DeclaredCheck(store, index, view, (what) => this.#add('index', what)))
     try {
       const known = liveOrdinals(view)
       let live = await known.next()
@@ -181,16 +184,20 @@ class CollectionCheck {
             if (document === undefined) continue
             keys.push(encodeKey(document._id))
             ordinals.push(ordinal)
+            for (const check of declared) check.add(ordinal, document)
             if (this.#documents % this.#stride === 0) await this.#lookFor(view, ordinal, document)
+            if (this.#documents % progressDocuments === 0) this.#tellProgress()
             await this.#breathe()
           }
           await this.#checkIds(view, keys, ordinals)
+          for (const check of declared) await check.look()
         }
       } finally {
         view.closeReader(reader)
       }
       for (; live.done !== true; live = await known.next()) this.#lacks(live.value)
       await this.#countIds(view)
+      for (const check of declared) await check.end(() => this.#breathe())
     } finally {
       view.close()
     }
@@ -254,10 +261,11 @@ class CollectionCheck {
     }
   }
 
+  #tellProgress(): void {
+    this.#options.onProgress?.({ collection: this.#collection.name, checked: this.#documents, total: this.#total })
+  }
+
   async #breathe(): Promise<void> {
-    if (this.#documents % progressDocuments === 0) {
-      this.#options.onProgress?.({ collection: this.#collection.name, checked: this.#documents, total: this.#total })
-    }
     if (!this.#control.isPauseDue) return
     await this.#control.pause()
     this.#control.check()

@@ -1,0 +1,102 @@
+/**
+ * Checks a declared index against the documents of a view: every entry that a document should have is there and leads to
+ * it, and there are no more.
+ *
+ * Invariant: documents are given with every ordinal once. Entries of two documents differ, so that equal numbers and no
+ * missing entry mean that the index is exactly theirs.
+ */
+import { PetalError } from '../../model/errors.ts'
+import type { Document } from '../../model/types.ts'
+import type { DeclaredIndex, DocumentEntries } from '../indexes/declared-index.ts'
+import { firstEntry, withOrdinal } from '../indexes/entry-key.ts'
+import type { IndexStore } from '../indexes/index-store.ts'
+import type { ReadView } from '../read/read-view.ts'
+
+const runEntries = 1000
+const nothing = new Uint8Array(0)
+
+export class DeclaredCheck {
+  readonly #store: IndexStore
+  readonly #index: DeclaredIndex
+  readonly #view: ReadView
+  readonly #tell: (what: string) => void
+  /** Keys that are yet to be looked for, and the ordinals they should lead to. */
+  #keys: Uint8Array[] = []
+  #ordinals: number[] = []
+  #expected = 0
+
+  /** @param tell of a problem */
+  constructor(store: IndexStore, index: DeclaredIndex, view: ReadView, tell: (what: string) => void) {
+    this.#store = store
+    this.#index = index
+    this.#view = view
+    this.#tell = tell
+  }
+
+  add(ordinal: number, document: Document): void {
+    const { definition, area } = this.#index
+    const had = this.#entriesOf(ordinal, document)
+    if (had === undefined) return
+    if ((had.arrays & ~this.#index.arrays) !== 0) this.#add(`does not know of the arrays of document ${ordinal}`)
+    for (const { key } of had.entries) {
+      this.#keys.push(area.key(definition.unique ? key : withOrdinal(key, ordinal)))
+      this.#ordinals.push(ordinal)
+    }
+    this.#expected += had.entries.length
+  }
+
+  /** Looks for the entries of the documents that were added since. */
+  async look(): Promise<void> {
+    const keys = this.#keys
+    const ordinals = this.#ordinals
+    this.#keys = []
+    this.#ordinals = []
+    const { unique } = this.#index.definition
+    for (let from = 0; from < keys.length; from += runEntries) {
+      const run = keys.slice(from, from + runEntries)
+      const values = await this.#store.values(run, this.#view.snapshot)
+      for (let i = 0; i < run.length; i++) {
+        const value = values[i]
+        const ordinal = ordinals[from + i]!
+        if (value === undefined) this.#add(`has no entry of document ${ordinal}`)
+        else if (unique && this.#index.ordinalOf(nothing, value) !== ordinal) {
+          this.#add(`leads to document ${this.#index.ordinalOf(nothing, value)} instead of ${ordinal}`)
+        }
+      }
+    }
+  }
+
+  /** Counts the entries, once all documents were added and looked for. @param breathe called between runs of them */
+  async end(breathe: () => Promise<void>): Promise<void> {
+    await this.look()
+    const how = { reverse: false, values: this.#index.definition.unique, snapshot: this.#view.snapshot }
+    const iterator = this.#store.entries(this.#index.area, { from: firstEntry, to: undefined }, how)
+    this.#view.addReader(iterator)
+    let count = 0
+    try {
+      for (;;) {
+        const entries = await iterator.nextv(runEntries)
+        if (entries.length === 0) break
+        for (const [key, value] of entries) if (this.#index.ordinalOf(key, value) < this.#view.limit) count++
+        await breathe()
+      }
+    } finally {
+      this.#view.closeReader(iterator)
+    }
+    if (count !== this.#expected) this.#add(`has ${count} entries, where the documents have ${this.#expected}`)
+  }
+
+  #entriesOf(ordinal: number, document: Document): DocumentEntries | undefined {
+    try {
+      return this.#index.entriesOf(document)
+    } catch (error) {
+      if (!(error instanceof PetalError)) throw error
+      this.#add(`cannot hold document ${ordinal}: ${error.message}`)
+      return undefined
+    }
+  }
+
+  #add(what: string): void {
+    this.#tell(`the declared index '${this.#index.definition.name}' ${what}`)
+  }
+}
