@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Call, FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { LsmLevel, MemoryFileSystem, type StoreOptions } from '../../src/lsm/index.ts'
-import { closeAll, closeLater } from '../support/temporary-directory.ts'
+import { closeAll, closeLater, temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** Thousands of keys are more than a memtable, and many tables. */
 const small: StoreOptions = { writeBufferSize: 30_000, maxFileSize: 10_000, level1Bytes: 40_000, blockSize: 1000 }
@@ -123,6 +123,21 @@ test('what is put while a range is cleared stays', async () => {
     await db.values().all(),
     puts.map(() => 'new')
   )
+})
+
+test('what is put durably while a range is cleared stays, though it waits for the device when its key is deleted', async () => {
+  const db = closeLater(new LsmLevel<string, string>(temporaryDirectory()))
+  await db.open()
+  const written = Array.from({ length: count / 10 }, (_, i) => keyOf(i * 10))
+  for (let round = 0; round < 5; round++) {
+    await fill(db, 'old')
+    const cleared = db.clear()
+    // Some keys are deleted already, and others are next, sooner than the disk is.
+    for (let turn = 0; turn < round; turn++) await new Promise(setImmediate)
+    const puts = written.map((key) => db.put(key, 'new', { sync: true }))
+    await Promise.all([cleared, ...puts])
+    assert.equal(await db.keys().all(), written)
+  }
 })
 
 test('writers that wait for merges do not keep a range from being cleared', async () => {

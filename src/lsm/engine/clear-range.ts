@@ -3,8 +3,8 @@ import { RangeScan, type ScanOptions } from '../read/range-scan.ts'
 import { deleteKeys } from './delete-keys.ts'
 import { dropRange } from './drop-range.ts'
 import type { Engine } from './engine.ts'
-import { isUnchangedSince } from './point-reads.ts'
 import type { Moment } from './snapshots.ts'
+import { unchangedSince } from './unchanged-since.ts'
 
 /**
  * Not atomic: when it fails half way, a part of the keys is deleted. What becomes visible meanwhile stays, on the keys that are
@@ -19,7 +19,7 @@ export async function clearRange(engine: Engine, options: ScanOptions, at: Momen
   const scan = new RangeScan(view, options)
   try {
     if (limit < 0 && (await dropRange(engine, options))) return
-    await deleteKeys(engine, scan, { limit, isWanted: isUnchangedSince(engine, view.sequence) })
+    await deleteKeys(engine, scan, { limit, wanted: unchangedSince(engine, view.sequence) })
   } finally {
     scan.close()
   }

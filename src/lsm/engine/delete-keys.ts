@@ -1,6 +1,7 @@
 /** Deletes the keys of a scan one by one, in batches between which the event loop turns. */
 import type { Engine } from './engine.ts'
 import { nextTurn } from './event-loop-turn.ts'
+import type { KeyTest } from './unchanged-since.ts'
 import type { WriteOperation } from './write-group.ts'
 
 /** What is looked at for one batch is as much as these allow. */
@@ -19,8 +20,8 @@ export interface KeyScan {
 interface DeleteOptions {
   /** Most keys to delete; −1: no limit. */
   readonly limit?: number
-  /** Keys of which it says no stay. */
-  readonly isWanted?: (key: Uint8Array) => boolean
+  /** Asked before each batch; keys of which the answer says no stay. */
+  readonly wanted?: () => KeyTest
 }
 
 /**
@@ -30,13 +31,13 @@ interface DeleteOptions {
 export async function deleteKeys(
   engine: Engine,
   scan: KeyScan,
-  { limit = -1, isWanted }: DeleteOptions = {}
+  { limit = -1, wanted }: DeleteOptions = {}
 ): Promise<void> {
   let left = limit < 0 ? Number.POSITIVE_INFINITY : limit
   try {
     while (scan.prepareSome()) await nextTurn()
     while (left > 0) {
-      const deletes = nextDeletes(scan, left, isWanted)
+      const deletes = nextDeletes(scan, left, wanted?.())
       left -= deletes.length
       if (deletes.length > 0) await engine.batch(deletes, false)
       if (scan.hasEnded) return
@@ -47,7 +48,7 @@ export async function deleteKeys(
   }
 }
 
-function nextDeletes(scan: KeyScan, limit: number, isWanted: DeleteOptions['isWanted']): WriteOperation[] {
+function nextDeletes(scan: KeyScan, limit: number, isWanted: KeyTest | undefined): WriteOperation[] {
   const deletes: WriteOperation[] = []
   let bytes = 0
   for (let seen = 0; seen < Math.min(limit, maxKeys) && bytes < maxKeyBytes && scan.advance(); seen++) {

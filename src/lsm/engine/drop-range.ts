@@ -16,8 +16,8 @@ import { Version } from '../version/version.ts'
 import { deleteKeys } from './delete-keys.ts'
 import type { Engine } from './engine.ts'
 import { EngineReadView } from './engine-read-view.ts'
-import { isUnchangedSince } from './point-reads.ts'
 import { StoredKeys } from './stored-keys.ts'
+import { unchangedSince } from './unchanged-since.ts'
 import { entryBytes } from './write-buffer.ts'
 
 /** When tombstones would fill more than this part of a memtable, dropping is less work: it begins with a flush. */
@@ -45,11 +45,11 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const rest = await dropUnlessRest(engine, range, began.sequence, cleared, isOvertaken)
       if (rest === undefined) return !isOvertaken()
-      const isWanted = isUnchangedSince(engine, began.sequence)
+      const wanted = unchangedSince(engine, began.sequence)
       const { view, tables } = rest
       try {
         const versions = view.cursor({ fillCache: false, readahead: true, reusesMemory: false })
-        await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { isWanted })
+        await deleteKeys(engine, new StoredKeys(versions, range, began.sequence), { wanted })
       } finally {
         view.release()
       }

@@ -155,6 +155,11 @@ export class Engine implements Moment {
     return this.#queue.encoded(operations, count, sync, hashes)
   }
 
+  /** Shows the keys of what was handed in and is not visible yet: views of bytes that do not change. */
+  visitWaiting(visit: (key: Uint8Array) => void): void {
+    this.#queue.visitWaiting(visit)
+  }
+
   /** What is visible at a moment, by default now; the caller releases it. */
   view(at: Moment = this): EngineReadView {
     this.#views++

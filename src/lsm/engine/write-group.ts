@@ -10,6 +10,7 @@ import { notSupported } from '../errors.ts'
 import { maxPayloadBytes, recordHeaderBytes } from '../format/log-record.ts'
 import {
   batchHeaderBytes,
+  decodeBatches,
   encodeDelete,
   encodedDeleteBytes,
   encodedPutBytes,
@@ -163,6 +164,17 @@ export class WriteGroup {
     copyShared(operations, this.#bytes, at)
     this.#end = at + operations.length
     this.lastSequence = sequence + count - 1
+  }
+
+  /** Shows the keys of all operations. */
+  visitKeys(visit: (key: Uint8Array) => void): void {
+    decodeBatches(
+      this.#bytes,
+      this.payloadStart,
+      this.payloadEnd,
+      { path: 'a waiting write' },
+      ({ keyBytes, keyStart, keyEnd }) => visit(keyBytes.subarray(keyStart, keyEnd))
+    )
   }
 
   /** Nothing more goes in: the next group of this memtable may begin. */

@@ -141,6 +141,11 @@ export class WriteQueue {
     return this.#added(group, sync)
   }
 
+  /** Shows the keys of what is not applied yet. */
+  visitWaiting(visit: (key: Uint8Array) => void): void {
+    for (const group of this.#groups) group.visitKeys(visit)
+  }
+
   /** Resolves when the memtable that holds what was handed in so far has been set aside. */
   async rotate(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
