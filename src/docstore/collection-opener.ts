@@ -152,7 +152,7 @@ export class CollectionOpener {
     assertIndexFor(entry.ids, kind)
     if (kind !== entry.index) {
       // The records of the other kind have not followed the deletions since.
-      await store.indexStore.clearAll()
+      await store.clearIndex()
       await this.#catalog.changeIndex(name, entry, kind)
     }
     const index = createIndex(kind, options, store, this.#isReadOnly)

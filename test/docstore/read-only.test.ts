@@ -118,6 +118,37 @@ test('of a LevelDB database no record changes, though LevelDB rewrites its files
   assert.equal(await recordsOf(location), before)
 })
 
+for (const [name, settings] of [
+  ['a table of ids', {}],
+  ['computed ids', { ids: { codec: 'reversible', from: 0, to: 50_000 } }]
+] as const) {
+  test(`a LevelDB database with ${name} whose writer died is read with all it has, and no record changes`, async () => {
+    const location = scratchPath()
+    const died = scratchPath()
+    const db = await open(location, { store: 'level', ...settings })
+    await db.insertMany(Array.from({ length: 3000 }, (_, i) => ({ _id: i, n: i % 7, t: `t${i}` })))
+    const expected = await db.find().sort({ _id: 1 }).toArray()
+    cpSync(location, died, { recursive: true })
+    await db.close()
+    const before = await recordsOf(died)
+    for (let round = 0; round < 2; round++) {
+      await using read = await open(died, { readOnly: true })
+      assert.ok((await read.index.stats()).recovered >= 1024)
+      assert.equal(await read.find().sort({ _id: 1 }).toArray(), expected)
+      for (const n of [1, 5, 6]) {
+        const count = expected.filter((document) => document.n === n).length
+        assert.is(await read.countDocuments({ n }, { hint: 'index' }), count)
+      }
+      for (const id of [0, 1000, 2999]) {
+        assert.is((await read.find({ t: `t${id}` }, { hint: 'index' }).toArray()).length, 1)
+      }
+      assert.equal((await read.verify()).problems, [])
+      await rejects(read.index.rebuild(), 'IllegalOperation')
+    }
+    assert.equal(await recordsOf(died), before)
+  })
+}
+
 /** Of the store below, in hexadecimal. */
 async function recordsOf(location: string): Promise<readonly (readonly [string, string])[]> {
   const level = new Level<string, string>(location, { keyEncoding: 'hex', valueEncoding: 'hex' })

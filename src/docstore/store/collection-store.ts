@@ -8,7 +8,7 @@ import type { Ingest } from '../../lsm/engine/ingest.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import type { Document } from '../../model/types.ts'
-import type { DocumentSource, IndexView, IndexWrite } from '../../sharded-bloom/document-index.ts'
+import type { DocumentSource, IndexStore, IndexView, IndexWrite } from '../../sharded-bloom/document-index.ts'
 import type { StoredRun } from '../../sharded-bloom/stored-source.ts'
 import { DocumentCache } from '../documents/document-cache.ts'
 import type { DocumentRoom } from '../documents/document-room.ts'
@@ -23,6 +23,7 @@ import { type PairFilters, TablePruning } from '../read/table-pruning.ts'
 import { type CollectionState, WriteBatch } from '../write/write-batch.ts'
 import { IdTable, maxKeysReadSync } from './id-table.ts'
 import { IndexRecords } from './index-records.ts'
+import { KeptIndexRecords } from './kept-index-records.ts'
 import { Area } from './layout.ts'
 import { decodeLoad, loadKeys, withLoad } from './load-records.ts'
 import { accessTo, type StoreAccess, type TextReadOptions } from './store-access.ts'
@@ -63,7 +64,8 @@ export class CollectionStore {
   /** Of documents that are read one by one. */
   readonly cache: DocumentCache
   /** What the index keeps in the store. */
-  readonly indexStore: IndexRecords
+  readonly indexStore: IndexStore
+  readonly #records: IndexRecords
 
   constructor(store: Store, number: number, stateKey: Uint8Array, options: StoreUse) {
     this.#store = store
@@ -80,10 +82,11 @@ export class CollectionStore {
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
     const readText = this.canReadSync ? this.#readText.bind(this) : undefined
     this.#ids = new IdTable(store, new Area(`${number}.ids`), readText)
-    this.indexStore = new IndexRecords(store, this.#index, this.canReadSync, {
+    this.#records = new IndexRecords(store, this.#index, this.canReadSync, {
       write: (operations) => this.#writeIndex(operations),
       assertWritable: () => this.#assertWritable()
     })
+    this.indexStore = options.readOnly ? new KeptIndexRecords(this.#records) : this.#records
   }
 
   /** Whether the store knows which of its tables may have a pair. */
@@ -225,6 +228,11 @@ export class CollectionStore {
     batch.putState(counted)
     await this.commit(batch)
     return counted
+  }
+
+  /** Deletes all records of the index. */
+  clearIndex(): Promise<void> {
+    return this.#records.clearAll()
   }
 
   newBatch(): WriteBatch {

@@ -1,0 +1,63 @@
+/** What an index that may not write reads is what it would read if it might. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { KeptIndexRecords } from '../../src/docstore/store/kept-index-records.ts'
+import type { IndexStore } from '../../src/sharded-bloom/document-index.ts'
+import { MemoryStore } from '../../src/sharded-bloom/tune/memory-store.ts'
+import { randomFrom } from '../support/random.ts'
+import { seedOfRun } from '../support/values.ts'
+
+const seed = seedOfRun()
+
+const key = (n: number): Uint8Array => new Uint8Array([n >> 4, (n & 15) * 17])
+
+async function recordsOf(store: IndexStore, from: number, to: number): Promise<string[]> {
+  const records: string[] = []
+  for await (const [name, value] of store.scan(key(from), key(to))) {
+    assert.is(name.slice().buffer.byteLength, 2, 'a plain array, whose slice() is a copy')
+    records.push(`${name}=${value}`)
+  }
+  return records
+}
+
+test('records are read as if they had been written, and the store keeps its own', async () => {
+  for (let round = 0; round < 60; round++) {
+    const random = randomFrom(seed + round)
+    const any = (below: number): number => Math.floor(random() * below)
+    const stored = new MemoryStore()
+    const model = new MemoryStore()
+    const first = Array.from({ length: any(120) }, () => ({ key: key(any(200)), value: new Uint8Array([any(256)]) }))
+    await stored.write(first)
+    await model.write(first)
+    const before = await recordsOf(stored, 0, 255)
+    const kept = new KeptIndexRecords(stored)
+    for (let step = 0; step < 40; step++) {
+      if (random() < 0.15) {
+        const [from, to] = [any(200), any(220)]
+        for (const each of [kept, model]) await each.clear(key(from), key(to))
+      } else {
+        const writes = Array.from({ length: 1 + any(6) }, () => ({
+          key: key(any(200)),
+          value: random() < 0.3 ? undefined : new Uint8Array([any(256)])
+        }))
+        for (const each of [kept, model]) await each.write(writes)
+      }
+      const n = any(200)
+      assert.equal(await kept.get(key(n)), model.get(key(n)))
+      const [from, to] = [any(200), any(220)]
+      assert.equal(await recordsOf(kept, from, to), await recordsOf(model, from, to), `round ${round}, step ${step}`)
+    }
+    assert.equal(await recordsOf(kept, 0, 255), await recordsOf(model, 0, 255))
+    assert.equal(await recordsOf(stored, 0, 255), before)
+  }
+})
+
+test('what is written is copied', async () => {
+  const kept = new KeptIndexRecords(new MemoryStore())
+  const value = new Uint8Array([1, 2])
+  await kept.write([{ key: key(1), value }])
+  value[0] = 9
+  assert.equal(await kept.get(key(1)), new Uint8Array([1, 2]))
+})
+
+test.run()
