@@ -1,14 +1,16 @@
 /**
  * Decides what to compact next. Pure: a version in, a decision out.
  *
- * Partitions are looked at one by one, most urgent first; within one, level 0 before the levels below it. See
- * level0-policy.ts and level-policy.ts for the two policies, bench/compaction-policy.ts for what they cost.
+ * Partitions are looked at one by one, most urgent first; within one, level 0 before the levels below it, and small
+ * tables last. See level0-policy.ts, level-policy.ts and join-small.ts for the policies, bench/compaction-policy.ts for
+ * what they cost.
  *
  * Invariants of every pick:
  * 1. Whatever overlaps the inputs in the output level is an input.
  * 2. Nothing that stays behind above the output level, or in it, holds older versions of the inputs' keys.
  * 3. No table is in two running merges, and no two of them write overlapping ranges of one level.
  */
+import { joinPick } from './join-small.ts'
 import { bytesOf } from './key-span.ts'
 import { levelPick } from './level-policy.ts'
 import { levelTargets } from './level-targets.ts'
@@ -19,7 +21,7 @@ import type { CompactionLimits, CompactionState, Levels, PartitionView, Pick } f
 /** @returns undefined when nothing is worth doing, or all of it is being done */
 export function pickCompaction(version: Levels, limits: CompactionLimits, state: CompactionState): Pick | undefined {
   for (const view of partitionsByUrgency(version, limits, state)) {
-    const pick = level0Pick(view) ?? levelPick(view)
+    const pick = level0Pick(view) ?? levelPick(view) ?? joinPick(view)
     if (pick !== undefined) return pick
   }
   return undefined

@@ -92,5 +92,25 @@ export const compaction = [
     'two runs of one merge are read into the same memory',
     edit('lsm/compaction/run-reader', 'idleSpaces.pop() ?? new ReadSpace()', 'idleSpaces.at(-1) ?? new ReadSpace()'),
     'lsm/model-levels'
+  ),
+  mutant(
+    'small tables on both sides of a partition are joined across it',
+    edit('lsm/compaction/join-small', ' || !areNeighbours(view, level, joined)', ''),
+    'lsm/picker-cases',
+    'lsm/picker-model'
+  ),
+  mutant(
+    'a large table is written again for a few small ones',
+    edit('lsm/compaction/join-small', 'if (largest * 2 <= bytes) end', 'if (largest <= bytes) end'),
+    'lsm/picker-cases'
+  ),
+  mutant(
+    'clear() hides what waits for the disk',
+    edit(
+      'lsm/engine/unchanged-since',
+      'if (waiting.size === 0) return isUnchanged',
+      'if (waiting.size < 1e9) return isUnchanged'
+    ),
+    'lsm/engine-clear'
   )
 ]

@@ -184,5 +184,33 @@ export const reading = [
     'young tables are not in the order of their age',
     edit('lsm/version/level0-search', 'found.sort((a, b) => this.#places[a]! - this.#places[b]!)', ''),
     'lsm/version-levels'
+  ),
+  mutant(
+    'a cleared range of a read-only index hides what was kept since',
+    edit(
+      'docstore/store/kept-index-records',
+      'if (this.#kept.has(name)) return this.#kept.get(name)\n    return this.#isCleared(name)',
+      'if (this.#kept.has(name) && !this.#isCleared(name)) return this.#kept.get(name)\n    return this.#isCleared(name)'
+    ),
+    'docstore/kept-index-records'
+  ),
+  mutant(
+    'what a read-only index has deleted is there again',
+    edit(
+      'docstore/store/kept-index-records',
+      'if (!this.#kept.has(name) && !',
+      'if (this.#kept.get(name) === undefined && !'
+    ),
+    'docstore/kept-index-records'
+  ),
+  mutant(
+    'verify() does not count the entries of declared indexes',
+    edit('docstore/jobs/verify-declared', 'if (count !== this.#expected)', 'if (count < 0)'),
+    'docstore/verify'
+  ),
+  mutant(
+    'verify() takes an entry of a unique index for any document',
+    edit('docstore/jobs/verify-declared', 'else if (unique && ', 'else if (!unique && '),
+    'docstore/verify'
   )
 ]
