@@ -3,7 +3,7 @@
 export type { AggregationCursor } from './docstore/aggregate/cursor.ts'
 export type { AggregationExplanation, StageExplanation } from './docstore/aggregate/explain.ts'
 export type { AggregateOptions, AggregationPipeline } from './docstore/aggregate/options.ts'
-export type { Collection, Filter, UpdateSpec } from './docstore/collection.ts'
+export type { Collection } from './docstore/collection.ts'
 export type { CollectionIndex } from './docstore/collection-index.ts'
 export type { CollectionInfo, CollectionStats, Database, DatabaseStats } from './docstore/database.ts'
 export { type BulkWriteCounts, BulkWriteError, type WriteError } from './docstore/errors.ts'
@@ -48,6 +48,7 @@ export type {
 export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type { PathSummary } from './docstore/read/path-counts.ts'
+export type { Filter, UpdateSpec } from './docstore/request-types.ts'
 export type {
   BulkWriteResult,
   DeleteResult,

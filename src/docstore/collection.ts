@@ -12,7 +12,6 @@ import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
 import { checkImport } from './import/check-import.ts'
 import type { ImportOptions, ImportResult, LineSource } from './import/import-run.ts'
-
 import { createIndex, dropIndex } from './indexes/create-index.ts'
 import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
@@ -33,6 +32,7 @@ import { compileFind, FindRun, withoutCollection } from './read/find.ts'
 import type { PathSummary } from './read/path-counts.ts'
 import { pathsFound } from './read/paths.ts'
 import type { Readable } from './read/sliced-cursor.ts'
+import type { Filter, UpdateSpec } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
@@ -49,11 +49,6 @@ import {
   findOneAndUpdateRequest,
   updateRequest
 } from './write/mutation-request.ts'
-
-/** A filter in MongoDB's query language. */
-export type Filter = Readonly<Record<string, unknown>>
-/** Update operators, see compileUpdate for those understood, or a pipeline: docs/aggregation.md tells of which stages. */
-export type UpdateSpec = Readonly<Record<string, unknown>> | AggregationPipeline
 
 /**
  * @example
@@ -128,7 +123,7 @@ export class Collection<T extends object = Document> {
    * @example
    * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
    */
-  find(filter: Filter = {}, options: FindOptions = {}): FindCursor<T> {
+  find(filter: Filter<T> = {}, options: FindOptions = {}): FindCursor<T> {
     const readable: Readable = () => {
       assertOptions('find', options)
       return this.#readable()
@@ -137,7 +132,7 @@ export class Collection<T extends object = Document> {
   }
 
   /** The first match; null when there is none. */
-  async findOne(filter: Filter = {}, options: FindOptions = {}): Promise<T | null> {
+  async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<T | null> {
     assertOptions('findOne', options)
     const oneOf = { ...options, limit: 1 }
     const find = compileFind(filter, oneOf)
@@ -170,7 +165,7 @@ export class Collection<T extends object = Document> {
    * The number of matches. What the index is certain of is counted without being read.
    * @throws as find()
    */
-  async countDocuments(filter: Filter = {}, options: CountOptions = {}): Promise<number> {
+  async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
     assertOptions('countDocuments', options)
     return countFound(this.#readable, filter, options)
   }
@@ -187,7 +182,7 @@ export class Collection<T extends object = Document> {
    * @example
    * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
    */
-  async distinct(path: string, filter: Filter = {}, options: ReadOptions = {}): Promise<unknown[]> {
+  async distinct(path: string, filter: Filter<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
     assertOptions('distinct', options)
     return distinctFound(this.#readable, path, filter, options)
   }
@@ -200,7 +195,7 @@ export class Collection<T extends object = Document> {
    * @example
    * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
    */
-  async paths(filter: Filter = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
+  async paths(filter: Filter<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
     assertOptions('paths', options)
     return pathsFound(this.#readable, filter, options)
   }
@@ -232,18 +227,18 @@ export class Collection<T extends object = Document> {
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])
    */
-  updateOne(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
+  updateOne(filter: Filter<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult> {
     return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
   }
 
   /** Changes every document that matches when the update starts, each once. @throws as updateOne() */
-  updateMany(filter: Filter, spec: UpdateSpec, options: UpdateOptions = {}): Promise<UpdateResult> {
+  updateMany(filter: Filter<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult> {
     return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
   }
 
   /** Puts another document in the place of the first match; its `_id` stays. @throws as updateOne() */
   replaceOne(
-    filter: Filter,
+    filter: Filter<T>,
     replacement: T | Omit<T, '_id'>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
@@ -251,12 +246,12 @@ export class Collection<T extends object = Document> {
   }
 
   /** Deletes the first match. @throws PetalError BadValue for a filter that is left out; AbortedError */
-  deleteOne(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
+  deleteOne(filter: Filter<T>, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo('deleteOne', 1, filter, options)
   }
 
   /** Deletes every match; `{}` stands for all. @throws as deleteOne() */
-  deleteMany(filter: Filter, options: ReadOptions = {}): Promise<DeleteResult> {
+  deleteMany(filter: Filter<T>, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo('deleteMany', 0, filter, options)
   }
 
@@ -280,14 +275,14 @@ export class Collection<T extends object = Document> {
    * @returns it as it was before, or with `returnDocument: 'after'` as it is now; null when none matched
    * @throws as updateOne()
    */
-  findOneAndUpdate(filter: Filter, spec: UpdateSpec, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
+  findOneAndUpdate(filter: Filter<T>, spec: UpdateSpec<T>, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
     const compile: Compile = () => compileSpec(spec, filter, options)
     return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
 
   /** As findOneAndUpdate(), with a whole document. @throws as updateOne() */
   findOneAndReplace(
-    filter: Filter,
+    filter: Filter<T>,
     replacement: T | Omit<T, '_id'>,
     options: FindOneAndUpdateOptions = {}
   ): Promise<T | null> {
@@ -295,7 +290,7 @@ export class Collection<T extends object = Document> {
   }
 
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
-  async findOneAndDelete(filter: Filter, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
+  async findOneAndDelete(filter: Filter<T>, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
     const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
     const { returned } = await this.#write((collection) => remove(collection, request))
     return (returned as T | undefined) ?? null
@@ -362,7 +357,7 @@ export class Collection<T extends object = Document> {
   async #updateUpTo(
     call: string,
     limit: number,
-    filter: Filter,
+    filter: Filter<T>,
     compile: Compile,
     options: UpdateOptions
   ): Promise<UpdateResult> {
@@ -377,7 +372,7 @@ export class Collection<T extends object = Document> {
     }
   }
 
-  async #deleteUpTo(call: string, limit: number, filter: Filter, options: ReadOptions): Promise<DeleteResult> {
+  async #deleteUpTo(call: string, limit: number, filter: Filter<T>, options: ReadOptions): Promise<DeleteResult> {
     const request = deleteRequest(call, limit, filter, options)
     const { deleted } = await this.#write((collection) => remove(collection, request))
     return { acknowledged: true, deletedCount: deleted }
@@ -385,7 +380,7 @@ export class Collection<T extends object = Document> {
 
   async #findOneAndChange(
     call: string,
-    filter: Filter,
+    filter: Filter<T>,
     compile: Compile,
     options: FindOneAndUpdateOptions
   ): Promise<T | null> {

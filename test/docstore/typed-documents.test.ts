@@ -5,6 +5,7 @@ import {
   type BulkWriteOperation,
   type Collection,
   copyDatabase,
+  type Filter,
   open,
   type SortSpec,
   type UpdateSpec
@@ -92,6 +93,28 @@ test('a sort is checked: paths with their directions, in every spelling there is
     () => db.find().sort({ value: true }).next()
   ]
   for (const call of wrong) await rejects(call(), 'BadValue')
+})
+
+test('filters and updates know the fields of a collection, and take every other path as well', async () => {
+  await using db = await open<Reading>('typed', { store: 'memory' })
+  await db.insertMany([
+    { _id: 1, sensor: 'a', value: 3 },
+    { _id: 2, sensor: 'b', value: 4 }
+  ])
+  const known: Filter<Reading> = { $or: [{ sensor: 'a' }, { value: { $gt: 3 } }], $nor: [{ 'not.known': 1 }] }
+  assert.is(await db.countDocuments(known), 2)
+  // One that was made for any documents will do.
+  const any: Filter = { sensor: 'a' }
+  const written: Record<string, unknown> = { sensor: { $in: ['a'] } }
+  for (const filter of [any, written]) assert.is(await db.countDocuments(filter), 1)
+  await db.updateOne({ sensor: 'a' }, { $inc: { value: 1 }, $set: { 'not.known': 2 }, $unset: { other: '' } })
+  const update: UpdateSpec = { $set: { sensor: 'c' } }
+  await db.updateOne(any, update)
+  assert.equal(await db.get(1), { _id: 1, sensor: 'c', value: 4, not: { known: 2 } })
+  // @ts-expect-error -- operators that combine filters take lists of them
+  await rejects(db.countDocuments({ $and: 5 }), 'BadValue')
+  // @ts-expect-error -- an update operator takes paths
+  await rejects(db.updateOne({}, { $set: 5 }), 'FailedToParse')
 })
 
 test.run()

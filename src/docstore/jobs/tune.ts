@@ -7,10 +7,10 @@ import type { Document } from '../../model/types.ts'
 import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
 import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
-import type { Filter } from '../collection.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { Control } from '../read/control.ts'
 import { FindExpressions } from '../read/expressions.ts'
+import type { Filter } from '../request-types.ts'
 
 /** What parameters are chosen for: a rate of false positives, or the bytes there are, and the questions that are asked. */
 export interface TuneOptions {

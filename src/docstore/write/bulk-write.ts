@@ -2,39 +2,40 @@
 import { PetalError } from '../../model/errors.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
-import type { Collection, UpdateSpec } from '../collection.ts'
+import type { Collection } from '../collection.ts'
 import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
 import type { ReadOptions } from '../options.ts'
+import type { Filter, UpdateSpec } from '../request-types.ts'
 import type { BulkWriteResult } from '../results.ts'
 
-interface UpdateModel {
-  readonly filter: Document
-  readonly update: UpdateSpec
+interface UpdateModel<T extends object> {
+  readonly filter: Filter<T>
+  readonly update: UpdateSpec<T>
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
   readonly collation?: Collation
 }
 
 interface ReplaceModel<T extends object> {
-  readonly filter: Document
+  readonly filter: Filter<T>
   readonly replacement: T | Omit<T, '_id'>
   readonly upsert?: boolean
   readonly collation?: Collation
 }
 
-interface DeleteModel {
-  readonly filter: Document
+interface DeleteModel<T extends object> {
+  readonly filter: Filter<T>
   readonly collation?: Collation
 }
 
 /** One write of a bulkWrite, in the driver's spelling. */
 export type BulkWriteOperation<T extends object = Document> =
   | { readonly insertOne: { readonly document: T } }
-  | { readonly updateOne: UpdateModel }
-  | { readonly updateMany: UpdateModel }
+  | { readonly updateOne: UpdateModel<T> }
+  | { readonly updateMany: UpdateModel<T> }
   | { readonly replaceOne: ReplaceModel<T> }
-  | { readonly deleteOne: DeleteModel }
-  | { readonly deleteMany: DeleteModel }
+  | { readonly deleteOne: DeleteModel<T> }
+  | { readonly deleteMany: DeleteModel<T> }
 
 export interface BulkWriteOptions {
   /** Stop at the first that is refused. Default true. */
