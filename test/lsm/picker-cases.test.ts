@@ -171,36 +171,28 @@ const cases: readonly Case[] = [
   ['tombstones with nothing below go at once', '5: a-c:10:90% | 6: x:1500', '5: a-c ⇒ 6'],
   [
     'eight small neighbours of the last level become one',
-    '6: a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10',
+    '6: a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5',
     '6: a b c d e f g h ⇒ 6'
   ],
-  ['seven of them stay', '6: a:10 b:10 c:10 d:10 e:10 f:10 g:10', undefined],
-  [
-    'as many as fit in one table',
-    '6: a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 i:10 j:5 k:10',
-    '6: a b c d e f g h i j ⇒ 6'
-  ],
-  ['large ones keep them apart', '6: a:10 b:10 c:10 d:10 e:100 f:10 g:10 h:10 i:10', undefined],
+  ['seven of them stay', '6: a:5 b:5 c:5 d:5 e:5 f:5 g:5', undefined],
+  ['as many as fill half a table', '6: a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:5 j:2 k:5', '6: a b c d e f g h i j ⇒ 6'],
+  ['large ones keep them apart', '6: a:5 b:5 c:5 d:5 e:100 f:5 g:5 h:5 i:5', undefined],
   [
     'one that is larger than the others together is not written again for them',
-    '6: a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:5',
+    '6: a:25 b:3 c:3 d:3 e:3 f:3 g:3 h:3 i:3',
     '6: b c d e f g h i ⇒ 6'
   ],
-  ['… and is when it is not', '6: a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:15', '6: a b c d e f g h i ⇒ 6'],
-  [
-    'those of an upper level wait until they go down',
-    '5: a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 | 6: x:2000',
-    undefined
-  ],
+  ['… and is when it is not', '6: a:25 b:3 c:3 d:3 e:3 f:3 g:3 h:3 i:4', '6: a b c d e f g h i ⇒ 6'],
+  ['those of an upper level wait until they go down', '5: a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5 | 6: x:2000', undefined],
   [
     'neighbours are of one partition, with no other between them',
-    '6: !a!1:10 !a!2:10 !a!3:10 !a!4:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10',
+    '6: !a!1:5 !a!2:5 !a!3:5 !a!4:5 !b!1:5 !b!2:5 !b!3:5 !b!4:5',
     undefined,
     { limits: { partitionDepth: 1 } }
   ],
   [
     'keys before and behind a partition are no neighbours',
-    '6: \u00011:10 \u00012:10 \u00013:10 \u00014:10 !b!1:10 c1:10 c2:10 c3:10 c4:10',
+    '6: \u00011:5 \u00012:5 \u00013:5 \u00014:5 !b!1:5 c1:5 c2:5 c3:5 c4:5',
     undefined,
     { limits: { partitionDepth: 1 } }
   ]

@@ -10,8 +10,8 @@ import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../lsm/start-thread.ts'
 import type { LoadReply, LoadRequest } from './load-unit.ts'
 
-/** The next import finds everything compiled. */
-const idleMilliseconds = 10_000
+/** The next import finds everything compiled, which a thread otherwise spends a second of its processor on. */
+const idleMilliseconds = 60_000
 
 /** Of this process; the one used last is the next to be used. */
 const idle: LoadThread[] = []

@@ -9,14 +9,16 @@ import type { Merge, PartitionView } from './pick.ts'
 
 /** As many small neighbours are worth a merge. */
 const minTables = 8
+/** What they become is at most so large, as a share of a table's target: what is of a good size is not written again. */
+const maxShare = 1 / 2
 
-/** As many neighbours as fit in one table, none of them larger than the others together: bytes are rewritten a few times at most. */
+/** As many neighbours as fit in a table that is small yet, none of them larger than the others together: bytes are rewritten a few times at most. */
 export function joinPick(view: PartitionView): Merge | undefined {
   if (view.state.movesOnly) return undefined
   const level = view.levels.length - 1
   const tables = view.levels[level] ?? []
   for (let start = 0; start + minTables <= tables.length; start++) {
-    const joined = joinableFrom(tables, start, view.limits.maxFileBytes)
+    const joined = joinableFrom(tables, start, view.limits.maxFileBytes * maxShare)
     if (joined.length < minTables || !areNeighbours(view, level, joined)) continue
     const merge: Merge = {
       kind: 'merge',
