@@ -168,37 +168,65 @@ const cases: readonly Case[] = [
     '5: a-c:150:90% | 6: a-c:500 x:1500',
     '5: a-c + 6: a-c ⇒ 6'
   ],
-  ['tombstones with nothing below go at once', '5: a-c:10:90% | 6: x:1500', '5: a-c ⇒ 6'],
-  [
-    'eight small neighbours of the last level become one',
-    '6: a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5',
-    '6: a b c d e f g h ⇒ 6'
-  ],
-  ['seven of them stay', '6: a:5 b:5 c:5 d:5 e:5 f:5 g:5', undefined],
-  ['as many as fill half a table', '6: a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:5 j:2 k:5', '6: a b c d e f g h i j ⇒ 6'],
-  ['large ones keep them apart', '6: a:5 b:5 c:5 d:5 e:100 f:5 g:5 h:5 i:5', undefined],
-  [
-    'one that is larger than the others together is not written again for them',
-    '6: a:25 b:3 c:3 d:3 e:3 f:3 g:3 h:3 i:3',
-    '6: b c d e f g h i ⇒ 6'
-  ],
-  ['… and is when it is not', '6: a:25 b:3 c:3 d:3 e:3 f:3 g:3 h:3 i:4', '6: a b c d e f g h i ⇒ 6'],
-  ['those of an upper level wait until they go down', '5: a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5 | 6: x:2000', undefined],
-  [
-    'neighbours are of one partition, with no other between them',
-    '6: !a!1:5 !a!2:5 !a!3:5 !a!4:5 !b!1:5 !b!2:5 !b!3:5 !b!4:5',
-    undefined,
-    { limits: { partitionDepth: 1 } }
-  ],
-  [
-    'keys before and behind a partition are no neighbours',
-    '6: \u00011:5 \u00012:5 \u00013:5 \u00014:5 !b!1:5 c1:5 c2:5 c3:5 c4:5',
-    undefined,
-    { limits: { partitionDepth: 1 } }
-  ]
+  ['tombstones with nothing below go at once', '5: a-c:10:90% | 6: x:1500', '5: a-c ⇒ 6']
 ]
 
 for (const [claim, levels, expected, settings] of cases) test(claim, () => assert.is(pick(levels, settings), expected))
+
+/** Tables of the last level, oldest first unless `ages` says how old each is; the limit of a table is 100 bytes. */
+type JoinCase = readonly [claim: string, tables: string, pick: string | undefined, ages?: readonly number[]]
+
+const joinCases: readonly JoinCase[] = [
+  ['eight small neighbours become one', 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10', '6: a b c d e f g h ⇒ 6'],
+  ['seven of them stay', 'a:10 b:10 c:10 d:10 e:10 f:10 g:10', undefined],
+  [
+    'as many as fit in one table',
+    'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 i:10 j:5 k:10',
+    '6: a b c d e f g h i j ⇒ 6'
+  ],
+  ['large ones keep them apart', 'a:10 b:10 c:10 d:10 e:100 f:10 g:10 h:10 i:10', undefined],
+  [
+    'one that is larger than the others together is not written again for them',
+    'a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:5',
+    '6: b c d e f g h i ⇒ 6'
+  ],
+  ['… and is when it is not', 'a:50 b:5 c:5 d:5 e:5 f:5 g:5 h:5 i:15', '6: a b c d e f g h i ⇒ 6'],
+  [
+    'those that did not come in the order of their keys stay: more will come between them',
+    'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10',
+    undefined,
+    [1, 2, 3, 4, 2, 3, 4, 5]
+  ],
+  ['so do those of one age, as threads make them', 'a:5 b:5 c:5 d:5 e:5 f:5 g:5 h:5', undefined, Array(8).fill(0)],
+  [
+    'neighbours are of one partition, with no other between them',
+    '!a!1:10 !a!2:10 !a!3:10 !a!4:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10',
+    undefined
+  ],
+  [
+    'those on both sides of a partition are no neighbours',
+    '!1:10 !2:10 !3:10 !4:10 !5!1:10 !6:10 !7:10 !8:10 !9:10',
+    undefined
+  ]
+]
+
+for (const [claim, tables, expected, ages] of joinCases) {
+  test(`of small tables of the last level ${claim}`, () => assert.is(pickOfAges(6, tables, ages), expected))
+}
+
+test('small tables of an upper level wait until they go down', () => {
+  assert.is(pickOfAges(5, 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 | 6: x:2000'), undefined)
+})
+
+function pickOfAges(level: number, tables: string, ages?: readonly number[]): string | undefined {
+  const { levels } = versionOf(`${level}: ${tables}`)
+  levels[level] = (levels[level] ?? []).map((each, i) => {
+    const age = ages?.[i] ?? i
+    return { ...each, smallestSequence: 10 * age, largestSequence: 10 * age + 9 }
+  })
+  const picked = pickCompaction({ levels }, { ...limits, partitionDepth: 1 }, stateOf({}))
+  return picked && describe(picked)
+}
 
 test('while no merge can be started, moves are picked and nothing else', () => {
   for (const [claim, levels, expected, settings = {}] of cases) {

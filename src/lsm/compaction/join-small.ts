@@ -1,6 +1,10 @@
 /**
- * Joins small tables of the last level that are neighbours. Short sessions that append leave a small one each, which goes
- * down as it is and would stay: many of them make opening, and every merge's choice, slower.
+ * Joins small tables of the last level that are neighbours, each newer than the one before: what many short sessions have
+ * appended. Each leaves a small one, which goes down as it is and would stay; many of them make opening, and the choice of every
+ * merge, slower.
+ *
+ * Of neighbours that did not come in the order of their keys more is to be expected between them: one table of all would
+ * overlap it.
  */
 import type { TableMeta } from '../version/table-meta.ts'
 import { overlapping, spanOf } from './key-span.ts'
@@ -9,16 +13,14 @@ import type { Merge, PartitionView } from './pick.ts'
 
 /** As many small neighbours are worth a merge. */
 const minTables = 8
-/** What they become is at most so large, as a share of a table's target: what is of a good size is not written again. */
-const maxShare = 1 / 2
 
-/** As many neighbours as fit in a table that is small yet, none of them larger than the others together: bytes are rewritten a few times at most. */
+/** As many neighbours as fit in one table, none of them larger than the others together: bytes are rewritten a few times at most. */
 export function joinPick(view: PartitionView): Merge | undefined {
   if (view.state.movesOnly) return undefined
   const level = view.levels.length - 1
   const tables = view.levels[level] ?? []
   for (let start = 0; start + minTables <= tables.length; start++) {
-    const joined = joinableFrom(tables, start, view.limits.maxFileBytes * maxShare)
+    const joined = joinableFrom(tables, start, view.limits.maxFileBytes)
     if (joined.length < minTables || !areNeighbours(view, level, joined)) continue
     const merge: Merge = {
       kind: 'merge',
@@ -31,7 +33,7 @@ export function joinPick(view: PartitionView): Merge | undefined {
   return undefined
 }
 
-/** Keys without a partition of their own are on both sides of those that have one. */
+/** Keys with a bang that opens no group lie between partitions, and their tables on both sides of others. See partition.ts. */
 function areNeighbours({ version }: PartitionView, level: number, tables: readonly TableMeta[]): boolean {
   const span = spanOf(tables)
   return span !== undefined && overlapping(version.levels[level] ?? [], span).length === tables.length
@@ -44,7 +46,8 @@ function joinableFrom(tables: readonly TableMeta[], start: number, maxBytes: num
   for (let at = start; at < tables.length; at++) {
     const size = tables[at]!.bytes
     bytes += size
-    if (bytes > maxBytes) break
+    const isNewer = at === start || tables[at]!.smallestSequence > tables[at - 1]!.largestSequence
+    if (bytes > maxBytes || !isNewer) break
     largest = Math.max(largest, size)
     if (largest * 2 <= bytes) end = at + 1
   }

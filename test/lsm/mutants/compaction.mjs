@@ -112,5 +112,11 @@ export const compaction = [
       'if (waiting.size < 1e9) return isUnchanged'
     ),
     'lsm/engine-clear'
+  ),
+  mutant(
+    'small tables are joined though more will come between them',
+    edit('lsm/compaction/join-small', 'if (bytes > maxBytes || !isNewer) break', 'if (bytes > maxBytes) break'),
+    'lsm/picker-cases',
+    'docstore/bulk-load-stores'
   )
 ]
