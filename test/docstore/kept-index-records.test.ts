@@ -52,12 +52,20 @@ test('records are read as if they had been written, and the store keeps its own'
   }
 })
 
-test('what is written is copied', async () => {
+test('what is written is copied, and so is what is read', async () => {
   const kept = new KeptIndexRecords(new MemoryStore())
   const value = new Uint8Array([1, 2])
   await kept.write([{ key: key(1), value }])
   value[0] = 9
-  assert.equal(await kept.get(key(1)), new Uint8Array([1, 2]))
+  for (let time = 0; time < 2; time++) {
+    const read = await kept.get(key(1))
+    assert.equal(read, new Uint8Array([1, 2]))
+    read?.fill(7)
+    for await (const [name, found] of kept.scan(key(0), key(9))) {
+      assert.equal([name, found], [key(1), new Uint8Array([1, 2])])
+      found.fill(8)
+    }
+  }
 })
 
 test.run()

@@ -3,7 +3,7 @@
  * last records, stays in memory, in front of the records of the store.
  *
  * Invariant: what is kept, deletions included, hides the store's record of the same key; a range that was cleared hides
- * all of the store's in it, and nothing that was kept since.
+ * all of the store's in it, and nothing that was kept since. What is read is the reader's own.
  */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../../sharded-bloom/document-index.ts'
@@ -26,7 +26,7 @@ export class KeptIndexRecords implements IndexStore {
 
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const name = nameOf(key)
-    if (this.#kept.has(name)) return this.#kept.get(name)
+    if (this.#kept.has(name)) return this.#kept.get(name)?.slice()
     return this.#isCleared(name) ? undefined : this.#stored.get(key)
   }
 
@@ -56,7 +56,7 @@ export class KeptIndexRecords implements IndexStore {
 
   *#keptAt(name: string): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
     const value = this.#kept.get(name)
-    if (value !== undefined) yield [new Uint8Array(Buffer.from(name, 'latin1')), value]
+    if (value !== undefined) yield [new Uint8Array(Buffer.from(name, 'latin1')), value.slice()]
   }
 
   #isCleared(name: string): boolean {

@@ -189,8 +189,8 @@ export const reading = [
     'a cleared range of a read-only index hides what was kept since',
     edit(
       'docstore/store/kept-index-records',
-      'if (this.#kept.has(name)) return this.#kept.get(name)\n    return this.#isCleared(name)',
-      'if (this.#kept.has(name) && !this.#isCleared(name)) return this.#kept.get(name)\n    return this.#isCleared(name)'
+      'if (this.#kept.has(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)',
+      'if (this.#kept.has(name) && !this.#isCleared(name)) return this.#kept.get(name)?.slice()\n    return this.#isCleared(name)'
     ),
     'docstore/kept-index-records'
   ),
