@@ -38,7 +38,9 @@ export class ImportInput {
       splitter = this.#splitterFor(layoutOf(head, true) ?? 'lines', head)
       yield this.#begin(head, splitter)
     }
-    if (!this.#signal.aborted) splitter?.end()
+    if (this.#signal.aborted || splitter === undefined) return
+    yield splitter.rest()
+    splitter.end()
   }
 
   /** undefined for lines. */

@@ -23,6 +23,7 @@ const closeBrace = 0x7d
  * @example
  * const splitter = new ValueSplitter('array', 'two.json')
  * splitter.push(Buffer.from('[{"a": 1},\n {"b": 2}]')).toString() // '{"a":1}\n{"b":2}\n'
+ * splitter.rest() // nothing
  * splitter.end()
  */
 export class ValueSplitter {
@@ -104,6 +105,14 @@ export class ValueSplitter {
     this.#isEscaped = isEscaped
     this.#offset += chunk.length
     return out.subarray(0, length)
+  }
+
+  /** The end of the last line, where the input ends behind an element that is whole. Before end(). */
+  rest(): Uint8Array {
+    const isWhole = this.#isInValue && this.#depth === 0 && !this.#isInText && !this.#isInWord
+    if (!isWhole || this.#failure !== undefined) return new Uint8Array(0)
+    this.#finishValue()
+    return Uint8Array.of(lineFeed)
   }
 
   /** @throws PetalError FailedToParse where the input ends within an array or a document */

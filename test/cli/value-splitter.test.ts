@@ -17,6 +17,7 @@ function split(layout: ValueLayout, text: string | Uint8Array, pieceBytes = 7): 
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       lines += splitter.push(bytes.subarray(at, at + pieceBytes)).toString('latin1')
     }
+    lines += Buffer.from(splitter.rest()).toString('latin1')
     splitter.end()
   } catch (failure) {
     return { lines: whole(lines), failure }
@@ -128,7 +129,10 @@ test('a failure tells where it is, and costs nothing in front of it', () => {
   const cases: [ValueLayout, string, string, number, string[]][] = [
     ['array', '', 'the array is not closed', 0, []],
     ['array', '[{"a":1},', 'the array is not closed', 9, ['{"a":1}']],
+    ['array', '[{"a":1}', 'the array is not closed', 8, ['{"a":1}']],
+    ['array', '[{"a":1},{"b":2} \n', 'the array is not closed', 18, ['{"a":1}', '{"b":2}']],
     ['array', '[{"a":1},{"b":', 'nothing closes element 2', 9, ['{"a":1}']],
+    ['array', '[1, 2', 'nothing closes element 2', 4, ['1']],
     ['array', '[{"a":1}, ]', 'an element is missing', 10, ['{"a":1}']],
     ['array', '[{"a":1},,{"b":2}]', 'an element is missing', 9, ['{"a":1}']],
     ['array', '[,]', 'an element is missing', 1, []],
@@ -142,6 +146,32 @@ test('a failure tells where it is, and costs nothing in front of it', () => {
   }
   assert.equal(split('array', ' [ ] '), { lines: [] })
   assert.equal(split('documents', ' \n'), { lines: [] })
+})
+
+test('an array that is cut off anywhere costs no document that is whole', () => {
+  fc.assert(
+    fc.property(
+      fc.array(document, { minLength: 1, maxLength: 4 }),
+      indent,
+      fc.nat(400),
+      piece,
+      (documents, space, at, bytes) => {
+        const spelt = JSON.stringify(documents, null, space)
+        const cut = at % spelt.length
+        const { lines, failure } = split('array', spelt.slice(0, cut), bytes)
+        assert.instance(failure, PetalError)
+        const before = documents.filter((_, i) => {
+          const upToIt = JSON.stringify(documents.slice(0, i + 1), null, space)
+          return upToIt.slice(0, upToIt.lastIndexOf('}') + 1).length <= cut
+        })
+        assert.equal(
+          lines,
+          before.map((each) => JSON.stringify(each))
+        )
+      }
+    ),
+    runs
+  )
 })
 
 test('numbers and words that white space divides stay divided', () => {
