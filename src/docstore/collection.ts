@@ -242,7 +242,7 @@ export class Collection<T extends object = Document> {
     replacement: T | Omit<T, '_id'>,
     options: Omit<UpdateOptions, 'arrayFilters'> = {}
   ): Promise<UpdateResult> {
-    return this.#updateUpTo('replaceOne', 1, filter, () => compileWhole(replacement), options)
+    return this.#updateUpTo('replaceOne', 1, filter, () => compileWhole(replacement, options), options)
   }
 
   /** Deletes the first match. @throws PetalError BadValue for a filter that is left out; AbortedError */
@@ -284,9 +284,9 @@ export class Collection<T extends object = Document> {
   findOneAndReplace(
     filter: Filter<T>,
     replacement: T | Omit<T, '_id'>,
-    options: FindOneAndUpdateOptions = {}
+    options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
   ): Promise<T | null> {
-    return this.#findOneAndChange('findOneAndReplace', filter, () => compileWhole(replacement), options)
+    return this.#findOneAndChange('findOneAndReplace', filter, () => compileWhole(replacement, options), options)
   }
 
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */

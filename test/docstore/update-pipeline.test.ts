@@ -118,6 +118,12 @@ for (const [name, openEmpty] of Object.entries(stores)) {
     const arrayFilters = [{ x: 1 }]
     await rejects(db.updateOne({}, [{ $set: { b: 1 } }], { arrayFilters }), 'FailedToParse')
     await rejects(db.findOneAndUpdate({}, [{ $set: { b: 1 } }], { arrayFilters }), 'FailedToParse')
+    const filtered = { arrayFilters } as object
+    await rejects(db.replaceOne({}, { b: 1 }, filtered), 'FailedToParse')
+    await rejects(db.findOneAndReplace({}, { b: 1 }, filtered), 'FailedToParse')
+    const replaceOne = { filter: {}, replacement: { b: 1 }, arrayFilters }
+    const refused = await rejects(db.bulkWrite([{ replaceOne }]), 'FailedToParse')
+    assert.match(refused.message, /arrayFilters are for operators: a replacement takes none/)
     await rejects(db.updateOne({}, [{ $set: { b: 1 } }], { let: 5 as never }), 'BadValue')
     await rejects(db.replaceOne({}, [{ $set: { b: 1 } }] as never), 'TypeMismatch')
     assert.equal(await byId(db), [{ _id: 1, a: 1 }, { _id: 2 }])

@@ -56,18 +56,22 @@ export function compileSpec(spec: unknown, filter: unknown, options: UpdateOptio
   return { kind: 'update', change }
 }
 
-function compileStages(pipeline: unknown, { arrayFilters = [], ...options }: UpdateOptions) {
-  if (!Array.isArray(arrayFilters) || arrayFilters.length > 0) {
-    throw new PetalError('FailedToParse', 'arrayFilters are for operators: a pipeline takes none', {
-      details: { option: 'arrayFilters' }
-    })
-  }
+function compileStages(pipeline: unknown, options: UpdateOptions) {
+  assertNoArrayFilters('a pipeline', options)
   return compileUpdatePipeline(pipeline, expressionsOf(options, parseCollation(options.collation)))
 }
 
-/** @throws PetalError as compileReplacement() does */
-export function compileWhole(replacement: unknown): CompiledChange {
+/** @throws PetalError as compileReplacement() does, and FailedToParse for arrayFilters */
+export function compileWhole(replacement: unknown, options: UpdateOptions): CompiledChange {
+  assertNoArrayFilters('a replacement', options)
   return { kind: 'replace', change: compileReplacement(replacement) }
+}
+
+function assertNoArrayFilters(what: string, { arrayFilters = [] }: UpdateOptions): void {
+  if (Array.isArray(arrayFilters) && arrayFilters.length === 0) return
+  throw new PetalError('FailedToParse', `arrayFilters are for operators: ${what} takes none`, {
+    details: { option: 'arrayFilters' }
+  })
 }
 
 /**
