@@ -4,17 +4,18 @@ import * as assert from 'uvu/assert'
 import { rowMemory } from '../../src/bloom/kernels/index.ts'
 import { compileFilter } from '../../src/query/filter.ts'
 import { IndexArea } from '../../src/sharded-bloom/records/index-keys.ts'
+import { maxYoungDocuments } from '../../src/sharded-bloom/segment/hashed-rows.ts'
 import { generateTweets } from '../../src/workload/index.ts'
 import { IndexHarness } from '../support/index-harness.ts'
 
-const tweets = [...generateTweets({ count: 700 })]
+const tweets = [...generateTweets({ count: 1500 })]
 const filters = [{}, { lang: 'en' }, { lang: { $ne: 'en' } }, { id_str: tweets[600]!.id_str }].map((filter) =>
   compileFilter(filter)
 )
 
-async function closedHarness(): Promise<IndexHarness> {
+async function closedHarness(documents = 650): Promise<IndexHarness> {
   const harness = await IndexHarness.open({ segmentDocuments: 2048 })
-  await harness.insert(tweets.slice(0, 650))
+  await harness.insert(tweets.slice(0, documents))
   await harness.close()
   return harness
 }
@@ -51,17 +52,22 @@ test('questions asked at once read the segment once', async () => {
   await harness.close()
 })
 
-test('documents are added after what was there', async () => {
-  const harness = await closedHarness()
-  await harness.open()
-  assert.ok(harness.index.isMaintenanceDue)
-  assert.throws(() => harness.add(tweets.slice(650, 651)), /before maintain/)
-  await harness.insert(tweets.slice(650))
-  await harness.check(filters)
-  await harness.reopen()
-  await harness.check(filters)
-  await harness.close()
-})
+for (const documents of [650, 1300]) {
+  const what = documents > maxYoungDocuments ? 'rows' : 'signatures'
+  test(`documents are added after ${documents} that were there, of which ${what} are kept`, async () => {
+    const harness = await closedHarness(documents)
+    await harness.open()
+    await harness.check(filters)
+    await harness.reopen()
+    assert.ok(harness.index.isMaintenanceDue)
+    assert.throws(() => harness.add(tweets.slice(documents, documents + 1)), /before maintain/)
+    await harness.insert(tweets.slice(documents, documents + 50))
+    await harness.check(filters)
+    await harness.reopen()
+    await harness.check(filters)
+    await harness.close()
+  })
+}
 
 test('an index that is closed while a question reads the segment gives its memory back', async () => {
   const before = rowMemory().freeFrames
