@@ -38,6 +38,21 @@ for (const kind of ['iterable', 'async iterable'] as const) {
   })
 }
 
+test('the ids that are told are those of the documents, not copies, where a unit is turned back as well', async () => {
+  const opened = await openCounted()
+  const list = tweets(units(6)).map((document) => ({ ...document, _id: new ObjectId() }))
+  const again = units(2) + 5
+  list[again]!._id = new ObjectId(list[again - 3]!._id.toHexString())
+  const failed = await opened.db.insertMany(list, { threads: 2, ordered: false }).catch((error: unknown) => error)
+  assert.instance(failed, BulkWriteError)
+  const { insertedCount, insertedIds } = failed as BulkWriteError
+  assert.is(insertedCount, list.length - 1)
+  assert.is(Object.keys(insertedIds).length, list.length - 1)
+  for (const [i, id] of Object.entries(insertedIds)) assert.is(id, list[Number(i)]!._id)
+  assert.ok(opened.ingestedTables > 0)
+  await opened[Symbol.asyncDispose]()
+})
+
 test('what is no document ends it where it stands, in the middle of a unit', async () => {
   const opened = await openCounted()
   const at = units(3) + 77

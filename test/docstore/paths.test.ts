@@ -171,8 +171,11 @@ test('paths of an index that is opened again, of more keys than there are rows, 
     ...(i % 100 === 0 && { 7: [null] })
   })
   const db = await open(path, options)
-  // A sealed segment and an open one, both with fewer types on paths than documents, and more than rows.
-  await db.insertMany(Array.from({ length: 7500 }, (_, i) => documentAt(i)))
+  // A sealed segment and an open one, both with fewer types on paths than documents, and more than rows. Threads would seal both.
+  await db.insertMany(
+    Array.from({ length: 7500 }, (_, i) => documentAt(i)),
+    { threads: 0 }
+  )
   await check(db, {})
   await db.close()
   await using again = await open(path, options)

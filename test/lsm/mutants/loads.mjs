@@ -110,7 +110,7 @@ export const loads = [
   mutant(
     'what was collected is told by ids that are copies',
     edit(many, 'this.#insertedIds[this.#tried + i] ??= id', 'this.#insertedIds[this.#tried + i] = id'),
-    'docstore/many-inserts'
+    'docstore/many-inserts-ends'
   ),
   mutant(
     'a run is inserted though the one before it failed',
