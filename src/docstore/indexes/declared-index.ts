@@ -4,12 +4,12 @@
  * Invariant: `arrays` covers every committed document. It only grows, and it grows before a document is committed.
  */
 import type { PetalError } from '../../model/errors.ts'
+import { toText } from '../../model/key-text.ts'
 import type { Document } from '../../model/types.ts'
 import { someValue } from '../../query/path-values.ts'
 import { isPresent } from '../../query/predicates.ts'
 import { compileDocumentKeys, type SortKey } from '../../query/sort-key.ts'
 import type { Area } from '../store/layout.ts'
-import { toText } from '../write/pending-ids.ts'
 import type { IndexDefinition } from './definition.ts'
 import { ordinalAtEnd, valuesKey } from './entry-key.ts'
 import { parallelArrays } from './errors.ts'

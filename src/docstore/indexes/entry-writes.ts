@@ -9,10 +9,10 @@
  * 3. admit() changes nothing that a refused document would leave behind.
  */
 import { PetalError } from '../../model/errors.ts'
+import { toText } from '../../model/key-text.ts'
 import type { Document } from '../../model/types.ts'
 import { jsonFormOf } from '../../sharded-bloom/byte-scan/plain.ts'
 import { decodeRecord, encodeRecord } from '../documents/record.ts'
-import { toText } from '../write/pending-ids.ts'
 import type { WriteBatch } from '../write/write-batch.ts'
 import type { DeclaredIndex, DocumentEntries, Entry } from './declared-index.ts'
 import { arraysKey, ordinalAtEnd, ordinalValue, withOrdinal } from './entry-key.ts'

@@ -36,14 +36,12 @@ export class IndexStore {
 
   /** The value under a whole key, of a snapshot or as committed now. REQUIRES: canReadSync. */
   value(key: Uint8Array, snapshot?: TextReadOptions['snapshot']): Uint8Array | undefined {
-    const options = snapshot === undefined ? bytesOptions : { ...bytesOptions, snapshot }
-    return orFail(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, options))
+    return orFail(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, optionsAt(snapshot)))
   }
 
   /** As value(), of many keys. */
   values(keys: readonly Uint8Array[], snapshot?: TextReadOptions['snapshot']): Promise<(Uint8Array | undefined)[]> {
-    const options = snapshot === undefined ? bytesOptions : { ...bytesOptions, snapshot }
-    return this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], options).catch(rethrow)
+    return this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], optionsAt(snapshot)).catch(rethrow)
   }
 
   /** Entries of an area. The caller closes the iterator. */
@@ -81,6 +79,10 @@ export class IndexStore {
     if (additionalMethods?.approximateSize !== true) return undefined
     return (this.#store as unknown as SizedStore).approximateSize(area.first, area.end, { keyEncoding: 'view' })
   }
+}
+
+function optionsAt(snapshot: TextReadOptions['snapshot']) {
+  return snapshot === undefined ? bytesOptions : { ...bytesOptions, snapshot }
 }
 
 export function arraysValue(arrays: number): Uint8Array {

@@ -2,10 +2,10 @@
 import { compareValues, equalValues, type StringOrder } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
+import { toText } from '../../model/key-text.ts'
 import { splitPath } from '../../model/path.ts'
 import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
-import { toText } from '../write/pending-ids.ts'
 
 /** @throws PetalError BadValue for a path that is not one */
 export function distinctPath(path: unknown): readonly string[] {

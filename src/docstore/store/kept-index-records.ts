@@ -5,6 +5,7 @@
  * Invariant: what is kept, deletions included, hides the store's record of the same key; a range that was cleared hides
  * all of the store's in it, and nothing that was kept since. What is read is the reader's own.
  */
+import { fromText, toText } from '../../model/key-text.ts'
 import { nextTurn } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../../sharded-bloom/document-index.ts'
 
@@ -25,29 +26,29 @@ export class KeptIndexRecords implements IndexStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    const name = nameOf(key)
+    const name = toText(key)
     if (this.#kept.has(name)) return this.#kept.get(name)?.slice()
     return this.#isCleared(name) ? undefined : this.#stored.get(key)
   }
 
   async write(operations: readonly IndexWrite[]): Promise<void> {
-    for (const { key, value } of operations) this.#kept.set(nameOf(key), value?.slice())
+    for (const { key, value } of operations) this.#kept.set(toText(key), value?.slice())
     // Whoever writes to a disk waits here, and lets others run: sealing counts on it.
     await nextTurn()
   }
 
   async clear(from: Uint8Array, to: Uint8Array): Promise<void> {
-    const range = { from: nameOf(from), to: nameOf(to) }
+    const range = { from: toText(from), to: toText(to) }
     for (const name of this.#kept.keys()) if (isIn(range, name)) this.#kept.delete(name)
     this.#cleared.push(range)
   }
 
   async *scan(from: Uint8Array, to: Uint8Array): AsyncGenerator<readonly [key: Uint8Array, value: Uint8Array]> {
-    const range = { from: nameOf(from), to: nameOf(to) }
+    const range = { from: toText(from), to: toText(to) }
     const names = [...this.#kept.keys()].filter((name) => isIn(range, name)).sort()
     let next = 0
     for await (const [key, value] of this.#stored.scan(from, to)) {
-      const name = nameOf(key)
+      const name = toText(key)
       for (; next < names.length && names[next]! < name; next++) yield* this.#keptAt(names[next]!)
       if (!this.#kept.has(name) && !this.#isCleared(name)) yield [key, value]
     }
@@ -56,17 +57,12 @@ export class KeptIndexRecords implements IndexStore {
 
   *#keptAt(name: string): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
     const value = this.#kept.get(name)
-    if (value !== undefined) yield [new Uint8Array(Buffer.from(name, 'latin1')), value.slice()]
+    if (value !== undefined) yield [fromText(name), value.slice()]
   }
 
   #isCleared(name: string): boolean {
     return this.#cleared.some((range) => isIn(range, name))
   }
-}
-
-/** One character per byte: ordered as the bytes are. */
-function nameOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
 function isIn({ from, to }: NameRange, name: string): boolean {

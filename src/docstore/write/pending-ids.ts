@@ -3,6 +3,8 @@
  *
  * Most imports bring ids in ascending order and never ask; so the set is built when first asked.
  */
+import { toText } from '../../model/key-text.ts'
+
 export class PendingIds {
   readonly #keys: Uint8Array[] = []
   #texts: Set<string> | undefined
@@ -16,11 +18,4 @@ export class PendingIds {
     this.#texts ??= new Set(this.#keys.map(toText))
     return this.#texts.has(toText(key))
   }
-}
-
-/** The bytes of a key as something a Set or Map can hold: one character per byte. */
-export function toText(key: Uint8Array): string {
-  let text = ''
-  for (let i = 0; i < key.length; i++) text += String.fromCharCode(key[i]!)
-  return text
 }

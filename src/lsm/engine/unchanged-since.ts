@@ -1,4 +1,5 @@
 /** Which keys a range that is being cleared may lose: those that nobody has written to since it began. */
+import { toText } from '../../model/key-text.ts'
 import type { Engine } from './engine.ts'
 import { isUnchangedSince } from './point-reads.ts'
 
@@ -14,12 +15,8 @@ export function unchangedSince(engine: Engine, sequence: number): () => KeyTest 
   return () => {
     const isUnchanged = isUnchangedSince(engine, sequence)
     const waiting = new Set<string>()
-    engine.visitWaiting((key) => waiting.add(nameOf(key)))
+    engine.visitWaiting((key) => waiting.add(toText(key)))
     if (waiting.size === 0) return isUnchanged
-    return (key) => !waiting.has(nameOf(key)) && isUnchanged(key)
+    return (key) => !waiting.has(toText(key)) && isUnchanged(key)
   }
-}
-
-function nameOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

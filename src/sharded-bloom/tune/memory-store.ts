@@ -1,4 +1,5 @@
 /** The records of an index that is built to be measured and forgotten. */
+import { fromText, toText } from '../../model/key-text.ts'
 import { nextTurn } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 
@@ -6,37 +7,28 @@ export class MemoryStore implements IndexStore {
   readonly #records = new Map<string, Uint8Array>()
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return this.#records.get(nameOf(key))
+    return this.#records.get(toText(key))
   }
 
   async write(operations: readonly IndexWrite[]): Promise<void> {
     for (const { key, value } of operations) {
-      if (value === undefined) this.#records.delete(nameOf(key))
-      else this.#records.set(nameOf(key), value.slice())
+      if (value === undefined) this.#records.delete(toText(key))
+      else this.#records.set(toText(key), value.slice())
     }
     // Whoever writes to a disk waits here, and lets others run: sealing counts on it.
     await nextTurn()
   }
 
   async clear(from: Uint8Array, to: Uint8Array): Promise<void> {
-    const [first, end] = [nameOf(from), nameOf(to)]
+    const [first, end] = [toText(from), toText(to)]
     for (const name of [...this.#records.keys()]) if (name >= first && name < end) this.#records.delete(name)
   }
 
   async *scan(from: Uint8Array, to: Uint8Array): AsyncGenerator<readonly [key: Uint8Array, value: Uint8Array]> {
-    const [first, end] = [nameOf(from), nameOf(to)]
+    const [first, end] = [toText(from), toText(to)]
     for (const name of [...this.#records.keys()].sort()) {
       const value = this.#records.get(name)
-      if (value !== undefined && name >= first && name < end) yield [bytesOf(name), value]
+      if (value !== undefined && name >= first && name < end) yield [fromText(name), value]
     }
   }
-}
-
-/** One character per byte: ordered as the bytes are. */
-function nameOf(key: Uint8Array): string {
-  return String.fromCharCode(...key)
-}
-
-function bytesOf(name: string): Uint8Array {
-  return Uint8Array.from(name, (character) => character.charCodeAt(0))
 }
