@@ -59,8 +59,9 @@ export class DeclaredCheck {
         const value = values[i]
         const ordinal = ordinals[from + i]!
         if (value === undefined) this.#add(`has no entry of document ${ordinal}`)
-        else if (unique && this.#index.ordinalOf(nothing, value) !== ordinal) {
-          this.#add(`leads to document ${this.#index.ordinalOf(nothing, value)} instead of ${ordinal}`)
+        else if (unique) {
+          const led = this.#index.ordinalOf(nothing, value)
+          if (led !== ordinal) this.#add(`leads to document ${led} instead of ${ordinal}`)
         }
       }
     }
@@ -68,7 +69,6 @@ export class DeclaredCheck {
 
   /** Counts the entries, once all documents were added and looked for. @param breathe called between runs of them */
   async end(breathe: () => Promise<void>): Promise<void> {
-    await this.look()
     const how = { reverse: false, values: this.#index.definition.unique, snapshot: this.#view.snapshot }
     const iterator = this.#store.entries(this.#index.area, { from: firstEntry, to: undefined }, how)
     this.#view.addReader(iterator)

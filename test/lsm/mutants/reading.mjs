@@ -210,7 +210,7 @@ export const reading = [
   ),
   mutant(
     'verify() takes an entry of a unique index for any document',
-    edit('docstore/jobs/verify-declared', 'else if (unique && ', 'else if (!unique && '),
+    edit('docstore/jobs/verify-declared', 'else if (unique) {', 'else if (!unique) {'),
     'docstore/verify'
   )
 ]
