@@ -41,6 +41,16 @@ test('a document is kept when it is asked for again, and handed out as a copy ea
   assert.is(cache.documents, 1)
 })
 
+test('documents of one structure are copied by one constructor, whichever database keeps them', () => {
+  const plans = [1, 2].map(() => {
+    const cache = new DocumentCache(new DocumentRoom(1 << 20))
+    for (let asked = 0; asked < 40; asked++) read(cache, 7)
+    return cache.look(7)!.plan
+  })
+  assert.is(plans[0], plans[1])
+  assert.ok(String(plans[0]!.copy).includes('new Document'))
+})
+
 test('what is asked for again is decoded when it is to be kept, and only then', () => {
   const cache = new DocumentCache(new DocumentRoom(1 << 20))
   let decoded = 0

@@ -11,7 +11,7 @@
  */
 import type { Document } from '../../model/types.ts'
 import { heapBytesOf } from './copy-document.ts'
-import { type CopyPlan, CopyPlans, copyByPlan } from './copy-plan.ts'
+import { type CopyPlan, copyByPlan, copyPlans } from './copy-plan.ts'
 import type { DocumentRoom, Kept } from './document-room.ts'
 
 /** What an entry costs beside its document, about. */
@@ -35,7 +35,6 @@ export class DocumentCache {
   readonly #entries = new Map<number, Entry>()
   /** Makes ordinals of different collections different marks. */
   readonly #salt = Math.imul(++caches, 0x9e3779b1)
-  readonly #plans = new CopyPlans()
   #arePlansChecked = false
   #isClosed = false
 
@@ -89,7 +88,7 @@ export class DocumentCache {
     if (heapBytes === undefined) return
     const bytes = heapBytes + overheadBytes
     if (bytes > room.largestBytes || !room.makeRoom(bytes, before)) return
-    const plan = this.#plans.planOf(decoded)
+    const plan = copyPlans.planOf(decoded)
     if (isDecoded) this.#checkPlans()
     const own = isDecoded ? copyByPlan(decoded, plan) : decoded
     const entry = { ordinal, document: own, plan, characters, bytes, askedAt: room.now, owner: this.#entries }
@@ -103,7 +102,7 @@ export class DocumentCache {
   }
 
   #checkPlans(): void {
-    this.#plans.check()
+    copyPlans.check()
     this.#arePlansChecked = true
   }
 }
