@@ -3,7 +3,7 @@
  * lookups by value, and tools. What few users ask for is loaded when they do: modules are a good part of the time to open.
  */
 import type { AbstractReadOptions, AbstractSnapshot, Transcoder } from 'abstract-level'
-import type { EncodedBatch } from './encoded-batch.ts'
+import { EncodedBatch } from './encoded-batch.ts'
 import { approximateSize } from './engine/approximate-size.ts'
 import { captureState } from './engine/capture.ts'
 import type { Ingest } from './engine/ingest.ts'
@@ -94,6 +94,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined {
+    if (!(key instanceof Uint8Array)) throw new TypeError("The first argument 'key' must be a Uint8Array")
     const at = snapshot instanceof LsmSnapshot ? snapshot.moment : this._engine
     return readText(at, key, at.sequence)
   }
@@ -115,6 +116,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    */
   async write(batch: EncodedBatch, options: WriteOptions = {}): Promise<void> {
     assertOptions('write', options)
+    if (!(batch instanceof EncodedBatch)) throw new TypeError("The first argument 'batch' must be an EncodedBatch")
     const engine = this._engine
     if (batch.count === 0) return
     const hashes = this._takesHashes ? batch.hashes : []

@@ -4,6 +4,7 @@ import { EncodedBatch, LsmLevel } from '../../src/lsm/index.ts'
 import { testSeed } from '../support/arbitraries.ts'
 import { randomFrom } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { rejection } from './tools-stores.ts'
 
 type Store = LsmLevel<Uint8Array, Uint8Array>
 
@@ -113,6 +114,23 @@ test('text is read as getSync() reads it, through snapshots too', async () => {
     assert.is(db.readText(text('a'), snapshot), 'größer, 日本, \ud83d\ude00')
     assert.is(db.readText(text('a')), db.getSync(text('a'), { valueEncoding: 'utf8' }))
     await snapshot.close()
+  })
+})
+
+test('a batch or a key that is none is named, and writing goes on', async () => {
+  await withStore(async (db) => {
+    for (const batch of [null, undefined, 5, [], { count: 1 }]) {
+      const error = await rejection(db.write(batch as never))
+      assert.instance(error, TypeError)
+      assert.match(error.message, /'batch' must be an EncodedBatch/)
+    }
+    for (const key of [null, undefined, 5, 'a']) {
+      assert.throws(() => db.readText(key as never), /'key' must be a Uint8Array/)
+    }
+    const batch = new EncodedBatch()
+    batch.put(text('a'), text('x'))
+    await db.write(batch)
+    assert.is(db.readText(text('a')), 'x')
   })
 })
 
