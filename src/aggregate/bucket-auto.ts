@@ -3,11 +3,13 @@
  *
  * Invariants:
  * 1. Equal values are in one bucket; a bucket that has more of them leaves fewer to those behind it.
- * 2. A bucket's `max` is the next one's `min`; that of the last one is its greatest value.
+ * 2. A bucket's `max` is the next one's `min`; that of the last one is its greatest value, or a number of the series above it.
  */
-import { compareValues, equalValues } from '../model/compare.ts'
+import { compareValues } from '../model/compare.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
+import { describeType } from '../query/errors.ts'
 import { checkKeys, objectOf, wholeNumber } from './arguments.ts'
+import { type BucketBounds, boundsByValue, boundsOfSeries, granularities } from './bucket-bounds.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
@@ -19,6 +21,7 @@ interface Bucketing {
   readonly place: StagePlace
   readonly groupBy: Expression
   readonly buckets: number
+  readonly bounds: BucketBounds
   readonly fields: readonly GroupField[]
 }
 
@@ -32,19 +35,25 @@ export class AutoBuckets implements Collector {
   }
 
   add(document: Document): void {
-    this.#held.add(document, this.#bucketing.groupBy(document) ?? null)
+    const value = this.#bucketing.groupBy(document) ?? null
+    this.#bucketing.bounds.check(value)
+    this.#held.add(document, value)
   }
 
   *results(): Iterable<Document | undefined> {
-    const { place, buckets, fields } = this.#bucketing
+    const { place, buckets, bounds, fields } = this.#bucketing
     const output: GroupOutput = { place, fields, budget: this.#held.budget, areHeld: true }
     const held = yield* this.#held.inOrder()
     const size = Math.max(1, Math.round(held.length / buckets))
+    let min: unknown
     let from = 0
     for (let number = 1; from < held.length; number++) {
       let to = number === buckets ? held.length : Math.min(from + size, held.length)
-      for (; to < held.length && equalValues(keyAt(held, to - 1), keyAt(held, to)); to++) yield undefined
-      const group = new Group({ min: keyAt(held, from), max: keyAt(held, Math.min(to, held.length - 1)) }, output)
+      const end = bounds.end(keyAt(held, to - 1))
+      for (; to < held.length && end.has(keyAt(held, to)); to++) yield undefined
+      const max = end.max(keyAt(held, to))
+      const group = new Group({ min: from === 0 ? bounds.first(keyAt(held, 0)) : min, max }, output)
+      min = max
       for (; from < to; from++) {
         group.add((held[from] as Held<unknown>).document)
         yield undefined
@@ -54,6 +63,7 @@ export class AutoBuckets implements Collector {
   }
 }
 
+/** undefined behind the last one. */
 function keyAt(held: readonly Held<unknown>[], at: number): unknown {
   return held[at]?.key
 }
@@ -61,15 +71,17 @@ function keyAt(held: readonly Held<unknown>[], at: number): unknown {
 export function compileBucketAuto(spec: unknown, place: StagePlace, expressions: Expressions): Bucketing {
   const bucket = objectOf(spec, place)
   checkKeys(bucket, ['groupBy', 'buckets', 'output', 'granularity'], place)
-  const { groupBy, output = countOnly } = bucket
+  const { groupBy, output = countOnly, granularity } = bucket
   const isPath = typeof groupBy === 'string' && groupBy.startsWith('$')
   if (!isPath && !isPlainObject(groupBy)) {
     throw stageError('BadValue', place, 'groupBy takes a path that begins with $, or an object')
   }
-  if (bucket.granularity !== undefined) {
-    throw stageError('CommandNotSupported', place, 'granularity is not supported: bounds are values of documents')
+  if (granularity !== undefined && !granularities.includes(granularity as string)) {
+    const shown = typeof granularity === 'string' ? `'${granularity}'` : describeType(granularity)
+    throw stageError('BadValue', place, `granularity is one of ${granularities.join(' ')}, not ${shown}`)
   }
   const buckets = wholeNumber(bucket.buckets, place, 1, 'buckets')
   const fields = compileFields(objectOf(output, place), place, expressions)
-  return { place, groupBy: expressions.compile(groupBy, place), buckets, fields }
+  const bounds = granularity === undefined ? boundsByValue : boundsOfSeries(granularity as string, place)
+  return { place, groupBy: expressions.compile(groupBy, place), buckets, bounds, fields }
 }

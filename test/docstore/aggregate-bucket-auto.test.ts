@@ -6,6 +6,7 @@ import { type Document, open } from '../../src/index.ts'
 import { over, refusesStages, same } from './aggregate-over.ts'
 import { rejects } from './scratch.ts'
 
+const below = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 /** Values, how many buckets are wanted, and for each that is given its least value, its bound and its count. */
@@ -160,7 +161,17 @@ test('what is malformed is told before anything is read', () =>
       [{ $bucketAuto: { groupBy: '$v', buckets: 1.5 } }, 'BadValue', /not 1.5/],
       [{ $bucketAuto: { groupBy: '$v', buckets: '2' } }, 'BadValue', /not string/],
       [{ $bucketAuto: { groupBy: '$v', buckets: 2, size: 1 } }, 'FailedToParse', /no option 'size'/],
-      [{ $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'R5' } }, 'CommandNotSupported', /granularity/],
+      [
+        { $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'R7' } },
+        'BadValue',
+        /one of R5 .* POWERSOF2, not 'R7'/
+      ],
+      [
+        { $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 5 } },
+        'BadValue',
+        /granularity is one of .*, not number/
+      ],
+      [{ $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'toString' } }, 'BadValue', /not 'toString'/],
       [{ $bucketAuto: { groupBy: '$v', buckets: 2, output: 1 } }, 'BadValue', /an object, not number/],
       [{ $bucketAuto: { groupBy: '$v', buckets: 2, output: { n: 1 } } }, 'FailedToParse', /'n' must be an accumulator/],
       [
@@ -170,6 +181,127 @@ test('what is malformed is told before anything is read', () =>
       ]
     ]
   ))
+
+// The first five are those of MongoDB's documentation.
+const granular: readonly (readonly [
+  granularity: string,
+  values: readonly unknown[],
+  buckets: number,
+  gives: readonly (readonly [min: number, max: number, count: number])[]
+])[] = [
+  [
+    'R20',
+    below(100),
+    5,
+    [
+      [0, 20, 20],
+      [20, 40, 20],
+      [40, 63, 23],
+      [63, 90, 27],
+      [90, 100, 10]
+    ]
+  ],
+  [
+    'E24',
+    below(100),
+    5,
+    [
+      [0, 20, 20],
+      [20, 43, 23],
+      [43, 68, 25],
+      [68, 91, 23],
+      [91, 100, 9]
+    ]
+  ],
+  [
+    '1-2-5',
+    below(100),
+    5,
+    [
+      [0, 20, 20],
+      [20, 50, 30],
+      [50, 100, 50]
+    ]
+  ],
+  [
+    'POWERSOF2',
+    below(100),
+    5,
+    [
+      [0, 32, 32],
+      [32, 64, 32],
+      [64, 128, 36]
+    ]
+  ],
+  ['R5', [], 5, []],
+  // A bound belongs to the bucket above it.
+  [
+    'POWERSOF2',
+    [8, 8, 16],
+    2,
+    [
+      [4, 16, 2],
+      [16, 32, 1]
+    ]
+  ],
+  [
+    'E6',
+    [0.0015, 0.0016, 3300],
+    2,
+    [
+      [0.001, 0.0022, 2],
+      [0.0022, 4700, 1]
+    ]
+  ],
+  // Zeros are where nothing is below.
+  [
+    'R10',
+    [0, 0, 0, 3, 5],
+    5,
+    [
+      [0, 2.5, 3],
+      [2.5, 3.15, 1],
+      [3.15, 6.3, 1]
+    ]
+  ],
+  ['R10', [0, 0], 1, [[0, 0, 2]]],
+  [
+    '1-2-5',
+    [Decimal128.fromString('3'), 4n, Number.POSITIVE_INFINITY],
+    2,
+    [
+      [2, 5, 2],
+      [5, Number.POSITIVE_INFINITY, 1]
+    ]
+  ]
+]
+
+test('bounds of a granularity are numbers of its series', async () => {
+  for (const [granularity, values, buckets, gives] of granular) {
+    const documents = values.map((v) => ({ v }))
+    const found = await over(documents, { $bucketAuto: { groupBy: '$v', buckets, granularity } })
+    same(
+      found,
+      gives.map(([min, max, count]) => ({ _id: { min, max }, count })),
+      `${granularity}: ${buckets} of ${values.join()}`
+    )
+  }
+})
+
+test('with a granularity, values that are no numbers ≥ 0 are refused', async () => {
+  for (const [v, message] of [
+    ['5', /gives numbers, not string/],
+    [null, /gives numbers, not null/],
+    [undefined, /gives numbers, not null/],
+    [-1, /gives numbers ≥ 0, not -1/],
+    [Number.NaN, /gives numbers ≥ 0, not NaN/]
+  ] as const) {
+    const stage = { $bucketAuto: { groupBy: '$v', buckets: 2, granularity: 'E12' } }
+    const error = await rejects(over([{ v: 1 }, v === undefined ? {} : { v }], stage), 'BadValue')
+    assert.match(error.message, message)
+    assert.match(error.message, '$bucketAuto (stage 0)')
+  }
+})
 
 test('the documents count once, and so does what accumulators keep of them', async () => {
   await using db = await open('unused', { store: 'memory' })
