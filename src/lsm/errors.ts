@@ -38,6 +38,11 @@ export function notOpen(): Error {
   return levelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open')
 }
 
+/** What was to be read through a snapshot that has been closed. */
+export function snapshotNotOpen(): Error {
+  return levelError('LEVEL_SNAPSHOT_NOT_OPEN', 'Snapshot is not open')
+}
+
 /** The caller's signal fired. */
 export function aborted(reason: unknown): Error {
   const error = levelError('LEVEL_ABORTED', 'Operation has been aborted', reason)

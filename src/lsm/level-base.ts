@@ -138,7 +138,7 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
   }
 
   _clear(options: ScanOptions & ReadOptions): Promise<void> {
-    return clearRange(this._engine, options, momentOf(options))
+    return clearRange(this._engine, options, this._momentOf(options))
   }
 
   _iterator(options: LsmIteratorOptions & ReadOptions): LsmIterator<this, K, V> {
@@ -176,17 +176,19 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
 
   /** The snapshot, or the present. */
   protected _moment(options: ReadOptions): Moment {
-    return momentOf(options) ?? this._engine
+    return this._momentOf(options) ?? this._engine
+  }
+
+  /** Of the options' snapshot; undefined for the present. @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError for one of another database */
+  protected _momentOf({ snapshot }: ReadOptions): Moment | undefined {
+    if (snapshot === undefined || snapshot === null) return undefined
+    if (!(snapshot instanceof LsmSnapshot)) throw new TypeError("The option 'snapshot' is one of another database")
+    return snapshot.momentIn(this._engine)
   }
 
   protected _view(options: ReadOptions): EngineReadView {
-    return this._engine.view(momentOf(options))
+    return this._engine.view(this._momentOf(options))
   }
-}
-
-/** Of the options' snapshot; undefined for the present. */
-export function momentOf({ snapshot }: ReadOptions): Moment | undefined {
-  return snapshot !== undefined && snapshot instanceof LsmSnapshot ? snapshot.moment : undefined
 }
 
 /** @throws TypeError */

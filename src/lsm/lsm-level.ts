@@ -12,9 +12,8 @@ import { readProperty } from './engine/properties.ts'
 import type { Moment } from './engine/snapshots.ts'
 import { notSupported } from './errors.ts'
 import { nodeFileSystem } from './fs/node-file-system.ts'
-import { checkedLocation, LevelBase, momentOf } from './level-base.ts'
+import { checkedLocation, LevelBase } from './level-base.ts'
 import type { ReadOptions } from './level-contract.ts'
-import { LsmSnapshot } from './lsm-snapshot.ts'
 import { assertOptions, type StoreOptions } from './options.ts'
 import { ByteScan, type ByteScanOptions, fillsCache } from './read/byte-scan.ts'
 import type { BackupOptions, BackupResult } from './tools/backup.ts'
@@ -91,11 +90,11 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
    * The value of `key` as text, decoded where it lies; undefined when there is none. As getSync() with the encoding
    * utf8, without what makes that one general.
    * @param key as bytes, prefix and all
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_SNAPSHOT_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined {
     if (!(key instanceof Uint8Array)) throw new TypeError("The first argument 'key' must be a Uint8Array")
-    const at = snapshot instanceof LsmSnapshot ? snapshot.moment : this._engine
+    const at = this._moment({ snapshot })
     return readText(at, key, at.sequence)
   }
 
@@ -271,7 +270,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     if (this.status === 'opening') return this.deferAsync(() => this.keyRanges(pairs, options))
     const queries = this.#values
     return runAttached(this, options.signal, (signal) =>
-      queries.keyRanges(pairs, lookupOptions(options, signal), momentOf(options))
+      queries.keyRanges(pairs, lookupOptions(options, signal), this._momentOf(options))
     )
   }
 
@@ -314,7 +313,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
       key: this.keyEncoding(options.keyEncoding as 'buffer'),
       value: this.valueEncoding(options.valueEncoding as 'buffer')
     }
-    const entries = start(this.#values, lookupOptions(options, signal), momentOf(options))
+    const entries = start(this.#values, lookupOptions(options, signal), this._momentOf(options))
     yield* decodeEntries<K, V>(entries, decoder, options.snapshot)
   }
 

@@ -1,25 +1,35 @@
 /** An explicit snapshot: what is seen through it stays until it is closed. */
 import { AbstractSnapshot } from 'abstract-level'
 import type { Engine } from './engine/engine.ts'
-import type { Snapshot } from './engine/snapshots.ts'
+import type { Moment, Snapshot } from './engine/snapshots.ts'
+import { snapshotNotOpen } from './errors.ts'
 
 /** AbstractSnapshot's declared constructor lacks the argument that it requires. */
 type SnapshotConstructor = new (options: object) => AbstractSnapshot
 const Base = AbstractSnapshot as unknown as SnapshotConstructor
 
 export class LsmSnapshot extends Base {
-  readonly moment: Snapshot
   readonly #engine: Engine
+  readonly #moment: Snapshot
+  #isClosed = false
 
   /** @param options as abstract-level hands them on: the owner, which closes the snapshot when it closes itself */
   constructor(engine: Engine, options: object) {
     super(options)
     this.#engine = engine
-    this.moment = engine.snapshots.acquire()
+    this.#moment = engine.snapshots.acquire()
+  }
+
+  /** Where its owner reads. @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError in another database than its own */
+  momentIn(engine: Engine): Moment {
+    if (this.#isClosed) throw snapshotNotOpen()
+    if (engine !== this.#engine) throw new TypeError("The option 'snapshot' is one of another database")
+    return this.#moment
   }
 
   /** Called once by the base class, when no read uses the snapshot any more. */
   async _close(): Promise<void> {
-    this.#engine.snapshots.release(this.moment)
+    this.#isClosed = true
+    this.#engine.snapshots.release(this.#moment)
   }
 }

@@ -214,12 +214,19 @@ for (const [claim, tables, expected, ages] of joinCases) {
   test(`of small tables of the last level ${claim}`, () => assert.is(pickOfAges(6, tables, ages), expected))
 }
 
+test('small tables of several partitions that are one in level 0 stay apart: no table spans two of them', () => {
+  const levels = '0: !a!1-!c!1 | 6: !a!1:10 !a!2:10 !a!3:10 !b!1:10 !b!2:10 !b!3:10 !c!1:10 !c!2:10 !c!3:10'
+  assert.is(pickOfAges(6, levels), undefined)
+  const ofOne = '0: !a!1-!b!1 | 6: !a!1:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10 !b!5:10 !b!6:10 !b!7:10 !b!8:10'
+  assert.is(pickOfAges(6, ofOne), '6: !b!1 !b!2 !b!3 !b!4 !b!5 !b!6 !b!7 !b!8 ⇒ 6')
+})
+
 test('small tables of an upper level wait until they go down', () => {
   assert.is(pickOfAges(5, 'a:10 b:10 c:10 d:10 e:10 f:10 g:10 h:10 | 6: x:2000'), undefined)
 })
 
 function pickOfAges(level: number, tables: string, ages?: readonly number[]): string | undefined {
-  const { levels } = versionOf(`${level}: ${tables}`)
+  const { levels } = versionOf(/^\d: /.test(tables) ? tables : `${level}: ${tables}`)
   levels[level] = (levels[level] ?? []).map((each, i) => {
     const age = ages?.[i] ?? i
     return { ...each, smallestSequence: 10 * age, largestSequence: 10 * age + 9 }

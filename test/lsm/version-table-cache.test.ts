@@ -8,6 +8,7 @@ import { TableBuilder } from '../../src/lsm/format/table-builder.ts'
 import { FaultyFileSystem } from '../../src/lsm/fs/faulty-file-system.ts'
 import { tableName } from '../../src/lsm/fs/file-names.ts'
 import { MemoryFileSystem } from '../../src/lsm/fs/memory-file-system.ts'
+import { systemError } from '../../src/lsm/fs/system-error.ts'
 import { TableCache } from '../../src/lsm/version/table-cache.ts'
 import type { TableMeta } from '../../src/lsm/version/table-meta.ts'
 import { codeOf } from './log-helpers.ts'
@@ -125,6 +126,29 @@ test('a table that cannot be opened leaks no file', () => {
   )
   cache.close()
   assert.equal(fileSystem.openFiles, [])
+})
+
+test('where the process has fewer descriptors than tables may be open, all are read, and idle ones give theirs up', () => {
+  const descriptors = 10
+  const { fileSystem, metas } = fileSystemWith(40)
+  const limited = new FaultyFileSystem(fileSystem, {
+    before: ({ operation, path }) => {
+      if (operation === 'open' && fileSystem.openFiles.length >= descriptors) throw systemError('EMFILE', 'open', path)
+    }
+  })
+  const cache = new TableCache(limited, '/', new BlockCache(1024), 1000)
+  for (let round = 0; round < 3; round++) for (const meta of metas) assert.is(read(cache, meta), meta.number)
+  assert.ok(cache.size <= descriptors && cache.size > descriptors / 2, `${cache.size} tables are open`)
+  // None is idle: what needs another one is told why it cannot be.
+  const pinned = metas.slice(0, descriptors).map((meta) => cache.pin(meta))
+  assert.is(pinned.length, descriptors)
+  assert.is(
+    codeOf(() => cache.table(metas[20]!)),
+    'LEVEL_IO_ERROR'
+  )
+  for (const meta of metas.slice(0, descriptors)) cache.unpin(meta.number)
+  assert.is(read(cache, metas[20]!), 21)
+  cache.close()
 })
 
 test.run()

@@ -8,8 +8,9 @@
  */
 import type { TableMeta } from '../version/table-meta.ts'
 import { overlapping, spanOf } from './key-span.ts'
+import { partitionOfTable } from './level0-runs.ts'
 import { isFree } from './moves.ts'
-import type { Merge, PartitionView } from './pick.ts'
+import type { CompactionLimits, Merge, PartitionView } from './pick.ts'
 
 /** As many small neighbours are worth a merge. */
 const minTables = 8
@@ -20,7 +21,7 @@ export function joinPick(view: PartitionView): Merge | undefined {
   const level = view.levels.length - 1
   const tables = view.levels[level] ?? []
   for (let start = 0; start + minTables <= tables.length; start++) {
-    const joined = joinableFrom(tables, start, view.limits.maxFileBytes)
+    const joined = joinableFrom(tables, start, view.limits)
     if (joined.length < minTables || !areNeighbours(view, level, joined)) continue
     const merge: Merge = {
       kind: 'merge',
@@ -39,7 +40,13 @@ function areNeighbours({ version }: PartitionView, level: number, tables: readon
   return span !== undefined && overlapping(version.levels[level] ?? [], span).length === tables.length
 }
 
-function joinableFrom(tables: readonly TableMeta[], start: number, maxBytes: number): readonly TableMeta[] {
+function joinableFrom(
+  tables: readonly TableMeta[],
+  start: number,
+  { maxFileBytes, partitionDepth }: CompactionLimits
+): readonly TableMeta[] {
+  // Partitions that are one in level 0 are several here: no table spans two of them, whatever is merged.
+  const partition = partitionOfTable(tables[start]!, partitionDepth)
   let bytes = 0
   let largest = 0
   let end = start
@@ -47,7 +54,7 @@ function joinableFrom(tables: readonly TableMeta[], start: number, maxBytes: num
     const size = tables[at]!.bytes
     bytes += size
     const isNewer = at === start || tables[at]!.smallestSequence > tables[at - 1]!.largestSequence
-    if (bytes > maxBytes || !isNewer) break
+    if (bytes > maxFileBytes || !isNewer || partitionOfTable(tables[at]!, partitionDepth) !== partition) break
     largest = Math.max(largest, size)
     if (largest * 2 <= bytes) end = at + 1
   }

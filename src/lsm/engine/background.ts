@@ -49,6 +49,8 @@ export interface BackgroundHost {
   progressed(): void
   /** Whether writers wait for a flush or a merge. */
   hasWaitingWriters(): boolean
+  /** A job has failed, and will be tried again. */
+  jobFailed(error: unknown): void
   /** Ends writing. */
   fail(error: Error): void
 }
@@ -277,6 +279,7 @@ export class Background {
   #failed(error: unknown, retry: RetryDelay): void {
     if (this.#isStopped || hasCode(error, 'LEVEL_ABORTED')) return
     this.#host.counters.failedJobs++
+    this.#host.jobFailed(error)
     retry.failed(this.#host.hasWaitingWriters())
     if (retry.isHopeless && this.#host.hasWaitingWriters()) this.#end(error as Error)
   }

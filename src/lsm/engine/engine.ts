@@ -160,6 +160,11 @@ export class Engine implements Moment {
     this.#queue.visitWaiting(visit)
   }
 
+  /** Resolves when everything handed in so far is visible. @throws what ended writing */
+  whenWritten(): Promise<void> {
+    return this.#queue.whenWritten()
+  }
+
   /** What is visible at a moment, by default now; the caller releases it. */
   view(at: Moment = this): EngineReadView {
     this.#views++
@@ -292,6 +297,7 @@ export class Engine implements Moment {
       installed: (edit) => this.#installed(edit),
       progressed: () => this.#queue.resume(),
       hasWaitingWriters: () => this.#queue.isStalled,
+      jobFailed: (error) => this.tables.relieveAfter(error),
       fail: (error) => this.#queue.fail(error)
     })
   }
@@ -299,7 +305,7 @@ export class Engine implements Moment {
   /** The write queue goes on in this memtable; the one before is written out. */
   #activate(buffer: WriteBuffer): void {
     const [previous] = this.#buffers
-    const nextLog = this.#logs.begin().logNumber
+    const nextLog = this.tables.whileOpening(() => this.#logs.begin()).logNumber
     if (previous !== undefined && !previous.memtable.isEmpty) {
       this.#frozen = [...this.#frozen, { buffer: previous, lastSequence: this.#sequence, nextLog }]
       this.#buffers = [buffer, ...this.#buffers]

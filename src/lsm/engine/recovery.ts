@@ -125,8 +125,7 @@ function obsoleteNames(fileSystem: FileSystem, directory: string, versions: Vers
     const { names, spareLog } = obsoleteFiles(listing, {
       liveTables: versions.liveTables(),
       logNumber: versions.logNumber,
-      manifestNumber: versions.manifestNumber,
-      isPending: () => false
+      manifestNumber: versions.manifestNumber
     })
     // Those of locks have no number; whoever writes one looks again and finds the directory locked (see lock.ts).
     const lockRecords = listing.filter((name) => isUnnumberedTemporary(name))

@@ -141,6 +141,11 @@ export class WriteQueue {
     return this.#added(group, sync)
   }
 
+  /** Resolves when all that was handed in so far is in the log and visible. @throws what ended writing */
+  async whenWritten(): Promise<void> {
+    await this.#groups.at(-1)?.promise
+  }
+
   /** Shows the keys of what is not applied yet. */
   visitWaiting(visit: (key: Uint8Array) => void): void {
     for (const group of this.#groups) group.visitKeys(visit)

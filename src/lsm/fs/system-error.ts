@@ -6,6 +6,7 @@ const descriptions = {
   EINVAL: 'invalid argument',
   EIO: 'i/o error',
   EISDIR: 'illegal operation on a directory',
+  EMFILE: 'too many open files',
   ENOENT: 'no such file or directory',
   ENOSPC: 'no space left on device',
   ENOTDIR: 'not a directory',

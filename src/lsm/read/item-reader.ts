@@ -35,7 +35,9 @@ export class ItemReader<T> {
   constructor(view: ReadView, options: ReaderOptions, itemOf: ItemOf<T>) {
     this.#scan = new RangeScan(view, options)
     this.#itemOf = itemOf
-    this.#highWaterMark = options.highWaterMarkBytes ?? defaultHighWaterMark
+    const { highWaterMarkBytes = defaultHighWaterMark } = options
+    // Neither NaN nor a negative number says anything.
+    this.#highWaterMark = highWaterMarkBytes >= 0 ? highWaterMarkBytes : defaultHighWaterMark
     this.#signal = options.signal ?? undefined
   }
 

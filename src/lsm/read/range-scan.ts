@@ -34,6 +34,7 @@ const atStart = 0
 const onEntry = 1
 const atTarget = 2
 const ended = 3
+const failed = 4
 
 export class RangeScan {
   readonly #view: ReadView
@@ -42,7 +43,9 @@ export class RangeScan {
   readonly #cursorOptions: CursorOptions
   #cursor = unopened
   readonly #copies = new Slab()
-  #state: typeof atStart | typeof onEntry | typeof atTarget | typeof ended = atStart
+  #state: typeof atStart | typeof onEntry | typeof atTarget | typeof ended | typeof failed = atStart
+  /** Of a step that failed: the cursors under this one stand at different keys since. */
+  #failure: unknown
   #target: Uint8Array | undefined
   /** Which bytes the last value was in, and whether those are an arena's. */
   #lastBytes: Uint8Array | undefined
@@ -74,18 +77,34 @@ export class RangeScan {
   /** To the next entry; false at the end, where it stays until a seek. */
   advance(): boolean {
     if (this.#state === ended) return false
-    if (this.#state !== onEntry) this.#position()
-    else if (this.#isReverse) this.#cursor.previous()
-    else this.#cursor.next()
-    return this.#settle()
+    if (this.#state === failed) throw this.#failure
+    try {
+      if (this.#state !== onEntry) this.#position()
+      else if (this.#isReverse) this.#cursor.previous()
+      else this.#cursor.next()
+      return this.#settle()
+    } catch (error) {
+      throw this.#fail(error)
+    }
   }
 
   /** As advance(); from an entry of a block of which nothing is wanted, see Cursor.skipBlocks(). */
   skipBlocks(mayHold: BlockTest): boolean {
     if (this.#state !== onEntry || this.#isReverse) return this.advance()
     // What lies behind the range is neither searched nor read: it may be much, or damaged.
-    this.#cursor.skipBlocks(mayHold, this.#range.end)
-    return this.#settle()
+    try {
+      this.#cursor.skipBlocks(mayHold, this.#range.end)
+      return this.#settle()
+    } catch (error) {
+      throw this.#fail(error)
+    }
+  }
+
+  /** Until a seek every step fails. */
+  #fail(error: unknown): unknown {
+    this.#state = failed
+    this.#failure = error
+    return error
   }
 
   #settle(): boolean {

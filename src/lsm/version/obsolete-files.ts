@@ -1,4 +1,4 @@
-/** Which files of a directory nobody needs. Pure policy: the caller lists and deletes. */
+/** Which files of a directory nobody needs when it is opened. Pure policy: the caller lists and deletes. */
 import { type ParsedName, parseFileName } from '../fs/file-names.ts'
 
 export interface FilesInUse {
@@ -6,10 +6,8 @@ export interface FilesInUse {
   readonly liveTables: ReadonlySet<number>
   /** The oldest log that recovery has to read, once that is durable. */
   readonly logNumber: number
-  /** The current manifest. A newer one may be on its way. */
+  /** The current manifest. */
   readonly manifestNumber: number
-  /** Whether a table with this number may be being written, by a job or for one. */
-  readonly isPending: (number: number) => boolean
 }
 
 export interface ObsoleteFiles {
@@ -20,7 +18,8 @@ export interface ObsoleteFiles {
 }
 
 /**
- * REQUIRES: no failed write of the manifest: what it names is then unknown, and every file has to stay.
+ * REQUIRES: nothing is being written, and no write of the manifest has failed: what it names is then unknown, and every file has
+ * to stay.
  * @param listing names in the directory
  */
 export function obsoleteFiles(listing: readonly string[], inUse: FilesInUse): ObsoleteFiles {
@@ -43,14 +42,14 @@ function isObsolete({ kind, number }: ParsedName, inUse: FilesInUse): boolean {
   switch (kind) {
     case 'table':
     case 'side':
-      return !inUse.liveTables.has(number) && !inUse.isPending(number)
+      return !inUse.liveTables.has(number)
     case 'log':
       return number < inUse.logNumber
     case 'manifest':
-      return number < inUse.manifestNumber
+      return number !== inUse.manifestNumber
     case 'temporary':
-      // CURRENT is prepared under the number of the manifest it will name. Records of locks are the lock's own.
-      return number > 0 && number <= inUse.manifestNumber && !inUse.isPending(number)
+      // Records of locks are the lock's own.
+      return number > 0
     case 'current':
     case 'lock':
       return false

@@ -11,6 +11,7 @@ import { ioError } from '../errors.ts'
 import { Table } from '../format/table.ts'
 import { tableName } from '../fs/file-names.ts'
 import type { FileSystem, OpenFile } from '../fs/file-system.ts'
+import { hasSystemCode } from '../fs/system-error.ts'
 import type { TableMeta } from './table-meta.ts'
 
 interface Entry {
@@ -27,7 +28,7 @@ export class TableCache {
   readonly #fileSystem: FileSystem
   readonly #directory: string
   readonly #blocks: BlockCache
-  readonly #maxOpenFiles: number
+  #maxOpenFiles: number
   readonly #entries = new Map<number, Entry>()
   /** Pinned by somebody, but no longer in the cache. */
   readonly #dropped = new Map<number, Entry>()
@@ -113,7 +114,32 @@ export class TableCache {
 
   #open(meta: TableMeta): Table {
     const path = join(this.#directory, tableName(meta.number))
-    return Table.open(openFile(this.#fileSystem, path), meta, this.#blocks)
+    const file = this.whileOpening(() => openFile(this.#fileSystem, path))
+    return Table.open(file, meta, this.#blocks)
+  }
+
+  /** Opens a file; where the process has no descriptor left for it, tables that nobody uses give up theirs. */
+  whileOpening<T>(open: () => T): T {
+    for (;;) {
+      try {
+        return open()
+      } catch (error) {
+        if (!lacksDescriptors(error) || !this.#relieve()) throw error
+      }
+    }
+  }
+
+  /** A job elsewhere has failed: if it had no descriptor left, there are some when it is tried again. */
+  relieveAfter(error: unknown): void {
+    if (lacksDescriptors(error)) this.#relieve()
+  }
+
+  /** Closes an eighth of the tables, and keeps fewer open from now on; false when all are in use. */
+  #relieve(): boolean {
+    const before = this.#entries.size
+    this.#maxOpenFiles = Math.max(1, before - Math.max(1, before >>> 3))
+    this.#evict()
+    return this.#entries.size < before
   }
 
   /**
@@ -137,4 +163,9 @@ function openFile(fileSystem: FileSystem, path: string): OpenFile {
   } catch (error) {
     throw ioError(`Cannot open ${path}`, error, { path })
   }
+}
+
+/** The process's limit, or the system's: fewer than `maxOpenFiles` tables can be open. */
+function lacksDescriptors(error: unknown): boolean {
+  return hasSystemCode((error as Error).cause, 'EMFILE', 'ENFILE')
 }

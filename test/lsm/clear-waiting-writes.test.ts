@@ -1,0 +1,69 @@
+/** A range is cleared while writes to it wait for the disk: no older value comes back when power is lost. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { OpenFile, OpenMode } from '../../src/lsm/fs/file-system.ts'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+
+/** Waits with every sync of a log, which has taken effect when it is called. */
+class SlowDisk extends MemoryFileSystem {
+  onSynced: ((path: string) => void) | undefined
+
+  override open(path: string, mode: OpenMode): OpenFile {
+    const file = super.open(path, mode)
+    const sync = file.sync.bind(file)
+    file.sync = async () => {
+      await sync()
+      if (path.endsWith('.wal')) await sleep(5)
+      this.onSynced?.(path)
+    }
+    return file
+  }
+}
+
+test('a key that is written while its range is cleared is new or gone after a loss of power, never old', async () => {
+  const disk = new SlowDisk()
+  const options = { autoCompaction: false, writeBufferSize: 1000 }
+  const db = new LsmLevel('/db', { ...options, fileSystem: disk })
+  await db.open()
+  // Across the border of the range, and within it.
+  await db.batch().put('a', '-').put('d', 'oldest').write()
+  await db.flush()
+  await db.batch().put('d', 'old').put('e', 'x'.repeat(200)).put('f', '-').put('g', '-').write()
+  await db.flush()
+  await db.put('z', '0', { sync: true })
+  let isOver = false
+  const others = (async () => {
+    while (!isOver) await db.put('z', '1', { sync: true })
+  })()
+  const moments: MemoryFileSystem[] = []
+  let late: Promise<void> | undefined
+  disk.onSynced = (path) => {
+    if (!path.includes('MANIFEST')) return
+    late ??= db.put('d', 'new')
+    isOver = true
+    moments.push(disk.snapshot())
+  }
+  await db.clear({ gte: 'c', lt: 'm' })
+  disk.onSynced = undefined
+  assert.ok(db.stats().writes.droppedTables > 0)
+  await late
+  isOver = true
+  await others
+  await db.close()
+  assert.ok(moments.length > 0)
+  let states = 0
+  for (const moment of moments) {
+    for (const state of moment.crashStates()) {
+      const left = new LsmLevel('/db', { ...options, fileSystem: state })
+      const value = await left.get('d')
+      assert.ok(value === 'new' || value === 'old' || value === undefined, `${value}: ${state.origin}`)
+      if (value === 'old') assert.is((await left.get('e'))?.length, 200, 'nothing is cleared yet')
+      states++
+      await left.close()
+    }
+  }
+  assert.ok(states > 5, `${states} states`)
+})
+
+test.run()

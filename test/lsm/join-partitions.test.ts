@@ -1,0 +1,42 @@
+/** Small tables of the last level, where partitions were made of what had none before: merging them comes to an end. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { LsmLevel, MemoryFileSystem } from '../../src/lsm/index.ts'
+
+test('a store that nobody writes to comes to rest, whatever partitions its tables are of', async () => {
+  const fileSystem = new MemoryFileSystem()
+  const sessionOf = async (options: object, work: (db: LsmLevel) => Promise<void>): Promise<void> => {
+    const db = new LsmLevel('/db', { fileSystem, ...options })
+    await work(db)
+    await db.close()
+  }
+  await sessionOf({ partitionDepth: 1 }, async (db) => {
+    for (let s = 0; s < 10; s++) {
+      const sublevel = db.sublevel(`s${s}`)
+      for (let n = 0; n < 20; n++) await sublevel.put(`k${n}`, 'x'.repeat(50))
+      await db.flush()
+    }
+    await db.compactRange('', '~')
+  })
+  // One table across all of them.
+  await sessionOf({ autoCompaction: false }, async (db) => {
+    await db.put('!s0!k0', 'new')
+    await db.put('!s9!k5', 'new')
+    await db.flush()
+  })
+  await sessionOf({ partitionDepth: 1 }, async (db) => {
+    for (let s = 0; s < 10; s++) await db.sublevel(`s${s}`).put('a', '1')
+    await db.flush()
+    const merges = (): number => db.stats().levels.reduce((sum, level) => sum + level.merges, 0)
+    let before = -1
+    for (let looks = 0; merges() !== before; looks++) {
+      assert.ok(looks < 20, `${merges()} merges, and no end`)
+      before = merges()
+      await sleep(50)
+    }
+    assert.is(await db.sublevel('s9').get('k5'), 'new')
+  })
+})
+
+test.run()
