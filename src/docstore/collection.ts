@@ -3,6 +3,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { encodeKey } from '../model/key.ts'
+import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
@@ -138,12 +139,12 @@ export class Collection<T extends object = Document> {
     const find = compileFind(filter, oneOf)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return withoutCollection(find, null)
+    if (collection === undefined) return answered(withoutCollection(find, null))
     const run = new FindRun(collection, find, oneOf)
     const pulled = run.next()
     const slice = pulled instanceof Promise ? await pulled : pulled
     run.close()
-    return (slice?.[0] as T | undefined) ?? null
+    return answered((slice?.[0] as T | undefined) ?? null)
   }
 
   /** The document with this `_id`; undefined when there is none. */
@@ -157,8 +158,9 @@ export class Collection<T extends object = Document> {
     const keys = ids.map(encodeKey)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
-    if (collection === undefined) return ids.map(() => undefined)
-    return collection.documentsOf(keys) as (T | undefined)[] | Promise<(T | undefined)[]>
+    if (collection === undefined) return answered(ids.map(() => undefined))
+    const found = collection.documentsOf(keys) as (T | undefined)[] | Promise<(T | undefined)[]>
+    return answered(found instanceof Promise ? await found : found)
   }
 
   /**
@@ -167,12 +169,12 @@ export class Collection<T extends object = Document> {
    */
   async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
     assertOptions('countDocuments', options)
-    return countFound(this.#readable, filter, options)
+    return answered(await countFound(this.#readable, filter, options))
   }
 
   /** The number of documents, from the collection's counter. */
   async estimatedDocumentCount(): Promise<number> {
-    return (await this.#readable())?.state.documents ?? 0
+    return answered((await this.#readable())?.state.documents ?? 0)
   }
 
   /**
@@ -184,7 +186,7 @@ export class Collection<T extends object = Document> {
    */
   async distinct(path: string, filter: Filter<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
     assertOptions('distinct', options)
-    return distinctFound(this.#readable, path, filter, options)
+    return answered(await distinctFound(this.#readable, path, filter, options))
   }
 
   /**
@@ -197,7 +199,7 @@ export class Collection<T extends object = Document> {
    */
   async paths(filter: Filter<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
     assertOptions('paths', options)
-    return pathsFound(this.#readable, filter, options)
+    return answered(await pathsFound(this.#readable, filter, options))
   }
 
   /**
@@ -350,8 +352,8 @@ export class Collection<T extends object = Document> {
     return Object.assign([...list], { toArray: async () => list })
   }
 
-  #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
-    return this.#collections.write(this.collectionName, use)
+  async #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {
+    return answered(await this.#collections.write(this.collectionName, use))
   }
 
   async #updateUpTo(

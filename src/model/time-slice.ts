@@ -7,7 +7,7 @@
  * lets the loop turn when it is due.
  *
  * Invariants:
- * 1. One slice is taken up again in a turn of the loop, however many wait.
+ * 1. One slice is taken up again in a turn of the loop, however many wait; of calls that have their answers, all get them at once.
  * 2. Nothing is scheduled while nothing happens; one immediate per turn in which somebody asks, gone by the next.
  * 3. Work that goes on while a read waits has a slice as long as the read's, so that both advance alike.
  */
@@ -95,6 +95,24 @@ export function breathe(sliceStart: number): number | Promise<number> {
 /** Call before a step of a millisecond or more; waits where others have used up the turn. */
 export function turnIfLong(): void | Promise<void> {
   return isTurnLong(sliceOfWork) ? nextTurn() : undefined
+}
+
+/** Resolves in the turn after this one, for all calls that end in it. */
+let turnOfCalls: Promise<void> | undefined
+
+/**
+ * Call with what a call of the library resolves with: where the turn has been long, it is given in the next one. A loop of calls
+ * that are answered without a step of work would otherwise never let the event loop turn.
+ */
+export function answered<T>(answer: T): T | Promise<T> {
+  if (!isTurnLong()) return answer
+  turnOfCalls ??= new Promise((resolve) => {
+    later(() => {
+      turnOfCalls = undefined
+      resolve()
+    })
+  })
+  return turnOfCalls.then(() => answer)
 }
 
 /** Runs a computation that pauses between its steps, in one go. */

@@ -32,6 +32,31 @@ test('a missing directory is created with its parents, and says what it is', asy
   })
 })
 
+test('of several that open a new directory at once one has it, and the others are told that it is in use', async () => {
+  for (let round = 0; round < 20; round++) {
+    const location = scratchPath()
+    const opened = await Promise.allSettled([
+      open(location, { store: round % 2 === 0 ? 'lsm' : 'level' }),
+      open(location),
+      open(location, { store: 'level' })
+    ])
+    const winners = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    const losers = opened.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+    assert.equal(
+      losers.map(({ codeName }) => codeName),
+      ['DBPathInUse', 'DBPathInUse']
+    )
+    await winners[0]!.insertOne({ _id: 'kept' })
+    await winners[0]!.close()
+    await using again = await open(location)
+    assert.equal(await again.get('kept'), { _id: 'kept' })
+    assert.equal(
+      readdirSync(location).filter((name) => name.endsWith('.tmp')),
+      []
+    )
+  }
+})
+
 test('a missing directory is not created when it must not be', async () => {
   const location = scratchPath()
   await rejects(open(location, { createIfMissing: false }), 'DatabaseNotFound')

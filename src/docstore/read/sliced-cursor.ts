@@ -8,6 +8,7 @@
  * 4. Calls that do not wait for each other get documents in the order of the calls.
  */
 import { PetalError } from '../../model/errors.ts'
+import { answered } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertFunction } from '../option-checks.ts'
@@ -93,7 +94,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
       for (;;) {
         const pulled = this.#pull()
         const slice = pulled instanceof Promise ? await pulled : pulled
-        if (slice === undefined) return result
+        if (slice === undefined) return answered(result)
         if (this.#transform === undefined) for (const document of slice) result.push(document as T)
         else for (const document of slice) result.push(this.#transform(document) as T)
       }
@@ -163,7 +164,9 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
 
   #takeInTurn(): Promise<IteratorResult<T, undefined>> {
     const take = async (): Promise<IteratorResult<T, undefined>> => {
-      while (this.#position >= this.#slice.length) if (!(await this.#fill())) return { done: true, value: undefined }
+      while (this.#position >= this.#slice.length) {
+        if (!(await this.#fill())) return answered({ done: true, value: undefined })
+      }
       return { done: false, value: this.#take() }
     }
     const taken = this.#lastTurn === undefined ? take() : this.#lastTurn.then(take)

@@ -6,6 +6,7 @@
  * 2. An existing directory is opened by the engine that made it, whatever the options say.
  * 3. A store that the caller opened is not closed here.
  */
+import type { Marker } from '../../lsm/fs/directory.ts'
 import type { ReadOnlyDirectory } from '../../lsm/fs/read-only.ts'
 import { type ErrorName, PetalError } from '../../model/errors.ts'
 import type { OpenOptions, Store, StoreName } from '../options.ts'
@@ -98,6 +99,8 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   const createIfMissing = options.createIfMissing ?? true
   const errorIfExists = options.errorIfExists ?? false
   const readOnly = options.readOnly ?? false
+  const openMarked = async ({ store }: Marker): Promise<OpenedStore> =>
+    openClaimed(checkStore(store), location, options, await claimDirectory(location))
   switch (directory.kind) {
     case 'foreign':
       throw new PetalError('NotADatabase', `${location} is not a PetalDB database: it is ${directory.found}`, {
@@ -112,8 +115,8 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
         })
       }
       if (wanted === 'lsm') await checkLsm(options)
-      await createMarker(location, { store: wanted })
-      return openClaimed(wanted, location, options, await claimDirectory(location))
+      // Where another is making it at this moment, it is the marker of the first that counts, and one of the two is refused.
+      return openMarked(await createMarker(location, { store: wanted }))
     case 'ours':
       if (errorIfExists) {
         throw new PetalError(
@@ -124,7 +127,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
           }
         )
       }
-      return openClaimed(checkStore(directory.marker.store), location, options, await claimDirectory(location))
+      return openMarked(directory.marker)
   }
 }
 

@@ -6,6 +6,7 @@
  * 2. An event is the caller's own: nobody else has any part of it that can be changed.
  */
 import { AbortedError, throwIfAborted } from '../../model/errors.ts'
+import { answered } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import { eventOf } from './change.ts'
 import { ChangeBuffer } from './change-buffer.ts'
@@ -71,7 +72,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
 
   /** The next event if there is one already, or null. @throws as next(), but for a stream that is closed */
   async tryNext(): Promise<E | null> {
-    return this.#take() ?? null
+    return answered(this.#take() ?? null)
   }
 
   /** Waits for an event and leaves it there; false when the stream is closed. @throws as next(), but for that */

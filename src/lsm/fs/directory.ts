@@ -6,7 +6,21 @@
  * 2. The marker is replaced as a whole: write, fsync, rename, fsync of the directory.
  * 3. A directory is claimed once at a time in a process.
  */
-import { access, constants, lstat, mkdir, open, readdir, readFile, realpath, rename, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import {
+  access,
+  constants,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 import type { FileSystem } from './file-system.ts'
@@ -16,7 +30,8 @@ export const markerName = 'PETALDB'
 const magic = 'petaldb'
 /** The newest directory format this code reads and the one it writes. */
 export const directoryFormat = 1
-const temporaryName = `${markerName}.tmp`
+/** Each maker of a marker writes into a file of its own; the name without a nonce is that of earlier versions. */
+const temporaryPattern = /^PETALDB(-[0-9a-f-]{36})?\.tmp$/
 const maxMarkerBytes = 4096
 
 /** What the marker file holds. */
@@ -63,24 +78,35 @@ export async function inspectDirectory(location: string): Promise<DirectoryState
   const entry = await statOrUndefined(location)
   if (entry === undefined) return { kind: 'missing' }
   if (!entry.isDirectory()) return { kind: 'foreign', found: entry.isFile() ? 'a file' : 'not a directory' }
-  const names = (await readdir(location)).filter((name) => name !== temporaryName)
+  const names = (await readdir(location)).filter((name) => !temporaryPattern.test(name))
   if (names.includes(markerName)) return { kind: 'ours', marker: await readMarker(location) }
   return names.length === 0 ? { kind: 'empty' } : { kind: 'foreign', found: describeContents(names) }
 }
 
-/** Creates the directory if need be and makes it ours, durably. */
-export async function createMarker(location: string, marker: Marker): Promise<void> {
+/**
+ * Creates the directory if need be and makes it ours, durably. Where several do so at once, all get the marker of the first:
+ * a link, other than a rename, replaces nothing.
+ */
+export async function createMarker(location: string, marker: Marker): Promise<Marker> {
   await mkdir(location, { recursive: true })
-  const temporary = join(location, temporaryName)
-  const file = await open(temporary, 'w')
+  const name = join(location, markerName)
+  const temporary = join(location, `${markerName}-${randomUUID()}.tmp`)
+  const file = await open(temporary, 'wx')
   try {
     await file.writeFile(textOf(marker))
     await file.sync()
   } finally {
     await file.close()
   }
-  await rename(temporary, join(location, markerName))
+  try {
+    await link(temporary, name)
+  } catch (error) {
+    // EEXIST: another was first. Else a file system without links.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(temporary, name)
+  }
+  await rm(temporary, { force: true })
   await syncDirectory(location)
+  return readMarker(location)
 }
 
 /** Makes a directory ours that nobody knows yet (staged-directory.ts): its names are made durable by whoever names it. */

@@ -1,0 +1,79 @@
+/** A loop of awaited calls leaves timers, and the database's own work, their turns, however little each call has to do. */
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, open } from '../../src/index.ts'
+import { scratchPath } from './scratch.ts'
+
+const calls: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
+  get: (db) => db.get(1),
+  'get of none': (db) => db.get('none'),
+  getMany: (db) => db.getMany([1, 2, 'none']),
+  findOne: (db) => db.findOne({ _id: 1 }),
+  'findOne of none': (db) => db.findOne({ n: 'none' }),
+  find: (db) => db.find({ _id: 1 }).toArray(),
+  'find of none': (db) => db.find({ n: 'none' }).toArray(),
+  'next of none': (db) => db.find({ n: 'none' }).next(),
+  'a missing collection': (db) => db.collection('missing').find().toArray(),
+  'one of a missing collection': (db) => db.collection('missing').findOne(),
+  countDocuments: (db) => db.countDocuments({ n: 'none' }),
+  estimatedDocumentCount: (db) => db.estimatedDocumentCount(),
+  distinct: (db) => db.distinct('n', { n: 'none' }),
+  paths: (db) => db.paths({ n: 'none' }),
+  aggregate: (db) => db.aggregate([{ $match: { n: 'none' } }]).toArray(),
+  'updateOne of none': (db) => db.updateOne({ n: 'none' }, { $set: { a: 1 } }),
+  'updateOne that changes nothing': (db) => db.updateOne({ _id: 1 }, { $set: { n: 1 } }),
+  'deleteOne of none': (db) => db.deleteOne({ n: 'none' }),
+  insertOne: (db) => db.collection('others').insertOne({})
+}
+
+for (const store of ['lsm', 'memory'] as const) {
+  test(`a timer fires while one call after the other is awaited: ${store}`, async () => {
+    await using db = await open(store === 'memory' ? 'unused' : scratchPath(), { store })
+    await db.insertMany([1, 2, 3].map((n) => ({ _id: n, n })))
+    const stream = db.watch()
+    for (const [name, call] of [...Object.entries(calls), ['tryNext', () => stream.tryNext()] as const]) {
+      let hasFired = false
+      setTimeout(() => {
+        hasFired = true
+      }, 1)
+      const begin = performance.now()
+      while (!hasFired) {
+        await call(db)
+        // Slow machines make calls slow, not endless.
+        assert.ok(performance.now() - begin < 3000, `${name} keeps the event loop`)
+      }
+    }
+  })
+}
+
+test('an update of many goes on while matches are counted again and again', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 3000 }, (_, n) => ({ _id: n, v: 0 })))
+  let isOver = false
+  const update = db.updateMany({}, { $set: { v: 1 } }).finally(() => {
+    isOver = true
+  })
+  for (const begin = performance.now(); !isOver; ) {
+    await db.countDocuments({ v: 1 })
+    assert.ok(performance.now() - begin < 30_000, 'the update does not end')
+  }
+  assert.is((await update).modifiedCount, 3000)
+})
+
+test('calls that end in one turn get their answers in the next one, all at once', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany(Array.from({ length: 100 }, (_, n) => ({ _id: n })))
+  let turns = 0
+  const count = (): void => {
+    turns++
+    if (turns < 1000) setImmediate(count)
+  }
+  setImmediate(count)
+  const found = await Promise.all(Array.from({ length: 5000 }, (_, n) => db.get(n % 200)))
+  const taken = turns
+  turns = 1000
+  assert.is(found.filter((document) => document !== undefined).length, 2500)
+  assert.ok(taken < 100, `${taken} turns`)
+})
+
+test.run()
