@@ -215,9 +215,9 @@ for (const [claim, tables, expected, ages] of joinCases) {
 }
 
 test('small tables of several partitions that are one in level 0 stay apart: no table spans two of them', () => {
-  const levels = '0: !a!1-!c!1 | 6: !a!1:10 !a!2:10 !a!3:10 !b!1:10 !b!2:10 !b!3:10 !c!1:10 !c!2:10 !c!3:10'
+  const levels = '0: !a!1-!c!9 !b!5 !c!5 | 6: !a!1:10 !a!2:10 !a!3:10 !b!1:10 !b!2:10 !b!3:10 !c!1:10 !c!2:10 !c!3:10'
   assert.is(pickOfAges(6, levels), undefined)
-  const ofOne = '0: !a!1-!b!1 | 6: !a!1:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10 !b!5:10 !b!6:10 !b!7:10 !b!8:10'
+  const ofOne = '0: !a!1-!b!9 !b!5 | 6: !a!1:10 !b!1:10 !b!2:10 !b!3:10 !b!4:10 !b!5:10 !b!6:10 !b!7:10 !b!8:10'
   assert.is(pickOfAges(6, ofOne), '6: !b!1 !b!2 !b!3 !b!4 !b!5 !b!6 !b!7 !b!8 ⇒ 6')
 })
 

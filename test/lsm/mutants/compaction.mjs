@@ -115,8 +115,23 @@ export const compaction = [
   ),
   mutant(
     'small tables are joined though more will come between them',
-    edit('lsm/compaction/join-small', 'if (bytes > maxBytes || !isNewer) break', 'if (bytes > maxBytes) break'),
+    edit('lsm/compaction/join-small', 'bytes > maxFileBytes || !isNewer ||', 'bytes > maxFileBytes ||'),
     'lsm/picker-cases',
     'docstore/bulk-load-stores'
+  ),
+  mutant(
+    'small tables of several partitions are joined',
+    edit('lsm/compaction/join-small', ' || partitionOfTable(tables[at]!, partitionDepth) !== partition', ''),
+    'lsm/picker-cases'
+  ),
+  mutant(
+    'a range is cleared without the writes that wait for the disk',
+    edit('lsm/engine/drop-range', '      await engine.whenWritten()\n', ''),
+    'lsm/clear-waiting-writes'
+  ),
+  mutant(
+    'an iterator goes on after a read that failed',
+    edit('lsm/read/range-scan', '    this.#state = failed\n', ''),
+    'lsm/iterator-read-errors'
   )
 ]
