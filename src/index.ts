@@ -48,7 +48,7 @@ export type {
 export type { FindCursor } from './docstore/read/cursor.ts'
 export type { Explanation, PlanStage } from './docstore/read/explain.ts'
 export type { PathSummary } from './docstore/read/path-counts.ts'
-export type { Filter, UpdateSpec } from './docstore/request-types.ts'
+export type { Filter, UpdateSpec, WithId } from './docstore/request-types.ts'
 export type {
   BulkWriteResult,
   DeleteResult,

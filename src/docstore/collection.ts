@@ -33,7 +33,7 @@ import { compileFind, FindRun, withoutCollection } from './read/find.ts'
 import type { PathSummary } from './read/path-counts.ts'
 import { pathsFound } from './read/paths.ts'
 import type { Readable } from './read/sliced-cursor.ts'
-import type { Filter, UpdateSpec } from './request-types.ts'
+import type { Filter, MayHaveId, UpdateSpec, WithId } from './request-types.ts'
 import type { BulkWriteResult, DeleteResult, InsertManyResult, InsertOneResult, UpdateResult } from './results.ts'
 import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
@@ -73,7 +73,7 @@ export class Collection<T extends object = Document> {
   }
 
   /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
-  async insertOne(document: T): Promise<InsertOneResult> {
+  async insertOne(document: MayHaveId<T>): Promise<InsertOneResult> {
     const given: unknown = document
     assertDocument(given)
     return { acknowledged: true, insertedId: await this.#write(({ writer }) => writer.insertOne(given)) }
@@ -88,7 +88,7 @@ export class Collection<T extends object = Document> {
    * const { insertedCount } = await db.insertMany([{ lang: 'en' }, { lang: 'de' }])
    */
   async insertMany(
-    documents: Iterable<T> | AsyncIterable<T>,
+    documents: Iterable<MayHaveId<T>> | AsyncIterable<MayHaveId<T>>,
     options: InsertManyOptions = {}
   ): Promise<InsertManyResult> {
     assertOptions('insertMany', options)
@@ -124,16 +124,16 @@ export class Collection<T extends object = Document> {
    * @example
    * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
    */
-  find(filter: Filter<T> = {}, options: FindOptions = {}): FindCursor<T> {
+  find(filter: Filter<T> = {}, options: FindOptions = {}): FindCursor<WithId<T>> {
     const readable: Readable = () => {
       assertOptions('find', options)
       return this.#readable()
     }
-    return new FindCursor<T>(readable, filter, options)
+    return new FindCursor<WithId<T>>(readable, filter, options)
   }
 
   /** The first match; null when there is none. */
-  async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<T | null> {
+  async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
     assertOptions('findOne', options)
     const oneOf = { ...options, limit: 1 }
     const find = compileFind(filter, oneOf)
@@ -144,22 +144,22 @@ export class Collection<T extends object = Document> {
     const pulled = run.next()
     const slice = pulled instanceof Promise ? await pulled : pulled
     run.close()
-    return answered((slice?.[0] as T | undefined) ?? null)
+    return answered((slice?.[0] as WithId<T> | undefined) ?? null)
   }
 
   /** The document with this `_id`; undefined when there is none. */
-  async get(id: unknown): Promise<T | undefined> {
+  async get(id: unknown): Promise<WithId<T> | undefined> {
     return (await this.getMany([id]))[0]
   }
 
   /** Documents by `_id`, in the order of the ids; undefined where there is none. */
-  async getMany(ids: readonly unknown[]): Promise<(T | undefined)[]> {
+  async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
     if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
     const keys = ids.map(encodeKey)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
     if (collection === undefined) return answered(ids.map(() => undefined))
-    const found = collection.documentsOf(keys) as (T | undefined)[] | Promise<(T | undefined)[]>
+    const found = collection.documentsOf(keys) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
     return answered(found instanceof Promise ? await found : found)
   }
 
@@ -277,7 +277,11 @@ export class Collection<T extends object = Document> {
    * @returns it as it was before, or with `returnDocument: 'after'` as it is now; null when none matched
    * @throws as updateOne()
    */
-  findOneAndUpdate(filter: Filter<T>, spec: UpdateSpec<T>, options: FindOneAndUpdateOptions = {}): Promise<T | null> {
+  findOneAndUpdate(
+    filter: Filter<T>,
+    spec: UpdateSpec<T>,
+    options: FindOneAndUpdateOptions = {}
+  ): Promise<WithId<T> | null> {
     const compile: Compile = () => compileSpec(spec, filter, options)
     return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
@@ -287,15 +291,15 @@ export class Collection<T extends object = Document> {
     filter: Filter<T>,
     replacement: T | Omit<T, '_id'>,
     options: Omit<FindOneAndUpdateOptions, 'arrayFilters'> = {}
-  ): Promise<T | null> {
+  ): Promise<WithId<T> | null> {
     return this.#findOneAndChange('findOneAndReplace', filter, () => compileWhole(replacement, options), options)
   }
 
   /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
-  async findOneAndDelete(filter: Filter<T>, options: FindOneAndDeleteOptions = {}): Promise<T | null> {
+  async findOneAndDelete(filter: Filter<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
     const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
     const { returned } = await this.#write((collection) => remove(collection, request))
-    return (returned as T | undefined) ?? null
+    return (returned as WithId<T> | undefined) ?? null
   }
 
   /**
@@ -385,9 +389,9 @@ export class Collection<T extends object = Document> {
     filter: Filter<T>,
     compile: Compile,
     options: FindOneAndUpdateOptions
-  ): Promise<T | null> {
+  ): Promise<WithId<T> | null> {
     const request = findOneAndUpdateRequest(call, filter, compile, options)
     const updated = await this.#write((collection) => update(collection, request))
-    return (updated.returned as T | undefined) ?? null
+    return (updated.returned as WithId<T> | undefined) ?? null
   }
 }

@@ -117,4 +117,71 @@ test('filters and updates know the fields of a collection, and take every other 
   await rejects(db.updateOne({}, { $set: 5 }), 'FailedToParse')
 })
 
+interface Tweet {
+  lang: string
+  user: { id: number; tags: string[] }
+  at?: Date
+}
+
+interface Wanted {
+  lang?: string
+}
+
+/** A field that is known where the function is called. */
+async function countBy<T extends object>(collection: Collection<T>, field: keyof T & string, value: unknown) {
+  const filter: Filter<T> = {}
+  filter[field] = value as never
+  return [await collection.countDocuments(filter), await collection.countDocuments({ [field]: value })]
+}
+
+test('filters and updates may be variables of an interface, and be put together step by step', async () => {
+  await using db = await open<Tweet>('typed', { store: 'memory' })
+  // An _id that the type does not tell of.
+  await db.insertOne({ _id: 1, lang: 'de', user: { id: 7, tags: ['x'] } })
+  await db.insertMany([{ lang: 'en', user: { id: 8, tags: [] }, at: new Date(0) }])
+  const wanted: Wanted = { lang: 'de' }
+  const partial: Partial<Tweet> = { lang: 'de' }
+  const whole: Tweet = { lang: 'de', user: { id: 7, tags: ['x'] } }
+  for (const filter of [wanted, partial, whole]) assert.is(await db.countDocuments(filter), 1)
+  const filter: Filter<Tweet> = {}
+  filter.lang = { $in: ['de'] }
+  filter['user.id'] = 7
+  filter.$or = [{ 'user.tags': 'x' }, wanted]
+  assert.is((await db.findOne(filter))?._id, 1)
+  assert.equal(await countBy(db, 'lang', 'en'), [1, 1])
+  const update: UpdateSpec<Tweet> = {}
+  update.$set = partial
+  update.$push = { 'user.tags': { $each: ['y'] } }
+  await db.updateOne(filter, update)
+  await db.updateMany({ lang: 'en' }, { $set: partial, $unset: { at: '' } })
+  const written: Record<string, unknown> = { $set: { lang: 'fr' } }
+  await db.updateMany({}, written)
+  assert.equal(await db.distinct('lang'), ['fr'])
+})
+
+test('what is found has an _id, and what cannot be meant is refused', async () => {
+  await using db = await open<Tweet>('typed', { store: 'memory' })
+  await db.insertOne({ _id: 'a', lang: 'de', user: { id: 7, tags: [] } })
+  const [found] = await db.find().toArray()
+  const id: unknown = found?._id
+  assert.is(id, 'a')
+  const asGiven: Tweet | null = await db.findOne({ _id: id })
+  assert.is(asGiven?.lang, 'de')
+  const wrong: readonly [call: () => Promise<unknown>, codeName: Parameters<typeof rejects>[1]][] = [
+    // @ts-expect-error: no operator
+    [() => db.updateOne({}, { $ste: { lang: 'en' } }), 'FailedToParse'],
+    // @ts-expect-error: a document, where replaceOne() is meant
+    [() => db.updateOne({}, { lang: 'en' }), 'BadValue'],
+    // @ts-expect-error: neither is a list a filter
+    [() => db.find([{ lang: 'en' }]).toArray(), 'BadValue'],
+    // @ts-expect-error: nor a date
+    [() => db.find(new Date()).toArray(), 'BadValue'],
+    // @ts-expect-error: a condition is a function
+    [() => db.find({ $where: 5 }).toArray(), 'BadValue']
+  ]
+  for (const [call, codeName] of wrong) await rejects(call(), codeName)
+  // @ts-expect-error: languages are texts
+  await db.updateOne({}, { $set: { lang: 4 } })
+})
+
 test.run()
