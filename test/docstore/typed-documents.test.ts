@@ -173,9 +173,9 @@ test('what is found has an _id, and what cannot be meant is refused', async () =
     // @ts-expect-error: a document, where replaceOne() is meant
     [() => db.updateOne({}, { lang: 'en' }), 'BadValue'],
     // @ts-expect-error: neither is a list a filter
-    [() => db.find([{ lang: 'en' }]).toArray(), 'BadValue'],
+    [() => db.find([{ lang: 'en' }]).toArray(), 'TypeMismatch'],
     // @ts-expect-error: nor a date
-    [() => db.find(new Date()).toArray(), 'BadValue'],
+    [() => db.find(new Date()).toArray(), 'TypeMismatch'],
     // @ts-expect-error: a condition is a function
     [() => db.find({ $where: 5 }).toArray(), 'BadValue']
   ]
