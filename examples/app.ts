@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { open, PetalError } from '../src/index.ts'
+import { open, PetalError } from 'petaldb'
 
 const directory = await mkdtemp(join(tmpdir(), 'petaldb-example-'))
 

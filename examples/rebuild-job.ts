@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Collection, open } from '../src/index.ts'
+import { type Collection, open } from 'petaldb'
 
 /** Ends when the signal fires; a rebuild under way is given up, and the index stays what it was. */
 async function keepInShape(collection: Collection, everyMilliseconds: number, signal: AbortSignal): Promise<void> {

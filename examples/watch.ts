@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { open } from '../src/index.ts'
+import { open } from 'petaldb'
 
 interface Tweet {
   readonly _id: number
