@@ -10,7 +10,7 @@ import { writeFile } from './output-file.ts'
 
 export const exportCommand = command({
   name: 'export',
-  summary: 'Writes the documents of a collection, oldest first, one line of Extended JSON each.',
+  summary: 'Writes the documents of a collection, those written last at the end, one line of Extended JSON each.',
   positionals: '<db> [file | -]',
   options: {
     collection: { type: 'string', value: 'name', help: "collection to export (default 'default')" },

@@ -162,7 +162,7 @@ export interface ReadOptions {
 
 export type SortDirection = 1 | -1 | 'asc' | 'ascending' | 'desc' | 'descending'
 
-/** `{ name: 1 }`, `[['name', 1]]`, `['name', 1]`, a Map, a field name or several; `$natural` is insertion order. */
+/** `{ name: 1 }`, `[['name', 1]]`, `['name', 1]`, a Map, a field name or several; `$natural` is the order of last writes. */
 export type SortSpec =
   | string
   | Readonly<Record<string, SortDirection>>
