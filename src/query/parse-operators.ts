@@ -12,9 +12,11 @@ import { createPattern, type Pattern, patternOf } from './pattern.ts'
 
 /** An object whose first key begins with `$` is operators, unless it is a DBRef; any other object is a value. */
 export function isOperatorObject(value: unknown): value is Document {
-  if (!isPlainObject(value)) return false
-  const first = Object.keys(value)[0]
-  return first?.startsWith('$') === true && first !== '$ref' && first !== '$id' && first !== '$db'
+  return isPlainObject(value) && isOperator(Object.keys(value)[0])
+}
+
+function isOperator(key: string | undefined): boolean {
+  return key?.startsWith('$') === true && key !== '$ref' && key !== '$id' && key !== '$db'
 }
 
 /** What `{ field: value }` asks for: a regular expression is searched with, everything else is compared with. */
@@ -139,8 +141,8 @@ function parseElemMatch(value: unknown, context: ParseContext): Predicate {
     throw filterError('BadValue', place, `needs an object, not ${describeType(value)}`)
   }
   const inside: ParseContext = { ...context, isTopLevel: false }
-  const first = Object.keys(value)[0]
-  return isOperatorObject(value) && !topLevelOperators.has(first)
+  const first = Object.keys(value).find((key) => key !== '$comment')
+  return isOperator(first) && !topLevelOperators.has(first)
     ? { kind: 'elemMatchValue', test: parseOperators(value, inside) }
     : { kind: 'elemMatchObject', filter: parseFilter(value, inside) }
 }

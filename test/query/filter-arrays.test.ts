@@ -84,6 +84,24 @@ testClaims([
     rejects: [{ a: [{ d: 1 }] }]
   },
   {
+    claim: '$elemMatch takes a filter behind a $comment',
+    filter: { a: { $elemMatch: { $comment: 'why', b: 1 } } },
+    matches: [{ a: [{ b: 1 }] }],
+    rejects: [{ a: [{ b: 2 }, 1] }]
+  },
+  {
+    claim: '$elemMatch takes a logical operator behind a $comment',
+    filter: { a: { $elemMatch: { $comment: 'why', $or: [{ b: 1 }, { c: 1 }] } } },
+    matches: [{ a: [{ c: 1 }] }],
+    rejects: [{ a: [{ b: 2 }] }]
+  },
+  {
+    claim: '$elemMatch takes operators behind a $comment',
+    filter: { a: { $elemMatch: { $comment: 'why', $gt: 1 } } },
+    matches: [{ a: [2] }],
+    rejects: [{ a: [1] }]
+  },
+  {
     claim: '$elemMatch nests',
     filter: { a: { $elemMatch: { $elemMatch: { $gt: 3 } } } },
     matches: [{ a: [[1], [4]] }],
