@@ -3,8 +3,8 @@
  * sort: an array at the end of a path is compared as a whole, and one on the way has positions only.
  */
 import { compareValues, type StringOrder } from '../model/compare.ts'
-import { type Document, isPlainObject } from '../model/types.ts'
-import { compileSort, type SortField } from './sort.ts'
+import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
+import { compileSort, directionOf, type SortField } from './sort.ts'
 import { childOf } from './update/path.ts'
 
 export type ElementSort = (elements: readonly unknown[]) => unknown[]
@@ -28,6 +28,11 @@ export function compileElementSort(spec: Document, strings?: StringOrder): Eleme
       .map((element) => ({ element, key: keys.map((field) => keyOf(element, field)) }))
       .sort((a, b) => compare(a.key, b.key))
       .map(({ element }) => element)
+}
+
+/** 1 or -1, of any numeric type, for whole elements; undefined for all else. */
+export function wholeElementDirection(spec: unknown): 1 | -1 | undefined {
+  return typeOf(spec) === Type.number ? directionOf(spec) : undefined
 }
 
 /** null where an element is no document, or has nothing there. */

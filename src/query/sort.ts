@@ -153,7 +153,8 @@ function parseDirection(path: unknown, value: unknown): 1 | -1 {
   )
 }
 
-function directionOf(value: unknown): 1 | -1 | undefined {
+/** undefined for what is no direction. */
+export function directionOf(value: unknown): 1 | -1 | undefined {
   if (typeof value === 'string') {
     if (value === 'asc' || value === 'ascending') return 1
     return value === 'desc' || value === 'descending' ? -1 : undefined

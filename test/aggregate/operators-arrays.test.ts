@@ -1,5 +1,5 @@
 /** Operators over arrays and sets: null and missing, positions, what is no array, values of different kinds. */
-import { Decimal128 } from 'bson'
+import { Decimal128, Long } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
 
@@ -197,6 +197,8 @@ test('arrays in order, and so many of them', async () => {
   await gives(
     [
       [{ $sortArray: { input: '$list', sortBy: 1 } }, [1, 2, 3]],
+      [{ $sortArray: { input: '$list', sortBy: 1n } }, [1, 2, 3]],
+      [{ $sortArray: { input: '$list', sortBy: Long.NEG_ONE } }, [3, 2, 1]],
       [{ $sortArray: { input: '$withNull', sortBy: -1 } }, [5, 1, null]],
       [
         { $sortArray: { input: '$people', sortBy: { age: -1, name: 1 } } },

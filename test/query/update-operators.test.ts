@@ -105,6 +105,8 @@ const cases: readonly Case[] = [
     { a: [1, 2], b: [2, 1] }
   ],
   ['$push sorts, then slices', { a: [3, 1] }, { $push: { a: { $each: [2], $sort: -1, $slice: 2 } } }, { a: [3, 2] }],
+  ['$push sorts by a bigint', { a: [3, 1] }, { $push: { a: { $each: [2], $sort: 1n } } }, { a: [1, 2, 3] }],
+  ['$push sorts by a Long', { a: [3, 1] }, { $push: { a: { $each: [2], $sort: Long.NEG_ONE } } }, { a: [3, 2, 1] }],
   ['$push slices from the end', { a: [1, 2] }, { $push: { a: { $each: [3], $slice: -2 } } }, { a: [2, 3] }],
   ['$push with $slice 0 empties', { a: [1, 2] }, { $push: { a: { $each: [], $slice: 0 } } }, { a: [] }],
   [

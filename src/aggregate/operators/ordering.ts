@@ -1,7 +1,7 @@
 /** `$sortArray`, and so many of an array's elements: the first, the last, the least, the greatest. */
 import { compareValues } from '../../model/compare.ts'
 import { isPlainObject } from '../../model/types.ts'
-import { compileElementSort } from '../../query/element-sort.ts'
+import { compileElementSort, wholeElementDirection } from '../../query/element-sort.ts'
 import { describeType } from '../../query/errors.ts'
 import { isNil } from '../expression-values.ts'
 import { arrayOf, fieldsOf, integerOf, type Operator, type Operators } from './operator.ts'
@@ -40,7 +40,8 @@ export const orderingOperators: Operators = {
 
 /** @param sortBy `1` or `-1` for whole elements, `{ path: 1 | -1 }` for elements that are documents */
 function compileOrder(sortBy: unknown, name: string): (values: readonly unknown[]) => unknown[] {
-  if (sortBy === 1 || sortBy === -1) return (values) => values.toSorted((a, b) => sortBy * compareValues(a, b))
+  const direction = wholeElementDirection(sortBy)
+  if (direction !== undefined) return (values) => values.toSorted((a, b) => direction * compareValues(a, b))
   if (!isPlainObject(sortBy) || Object.keys(sortBy).length === 0) {
     throw new TypeError(`${name}: sortBy takes 1, -1 or { path: 1 | -1 }, not ${describeType(sortBy)}`)
   }

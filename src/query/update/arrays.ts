@@ -5,7 +5,7 @@
 import { compareValues, equalValues, type StringOrder } from '../../model/compare.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
-import { compileElementSort } from '../element-sort.ts'
+import { compileElementSort, wholeElementDirection } from '../element-sort.ts'
 import { describeType, filterError } from '../errors.ts'
 import { absent, type Edit, type UpdatePlace } from './types.ts'
 
@@ -30,7 +30,8 @@ export function compilePush(operand: unknown, place: UpdatePlace, order?: String
 /** `1` or `-1` for whole elements, `{ path: 1 | -1 }` for elements that are documents. */
 function compilePushSort(spec: unknown, place: UpdatePlace, order: StringOrder | undefined): Rearrange {
   if (spec === undefined) return (array) => array
-  if (spec === 1 || spec === -1) return (array) => [...array].sort((a, b) => spec * compareValues(a, b, order))
+  const direction = wholeElementDirection(spec)
+  if (direction !== undefined) return (array) => [...array].sort((a, b) => direction * compareValues(a, b, order))
   if (!isPlainObject(spec) || Object.keys(spec).length === 0) {
     throw filterError('BadValue', place, `$sort takes 1, -1 or { path: 1 | -1 }, not ${describeType(spec)}`)
   }
