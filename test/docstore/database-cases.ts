@@ -300,7 +300,11 @@ export function databaseCases(test: Test, openEmpty: OpenEmpty): void {
     assert.is(index.candidates >= 10, true)
     assert.is(index.confirmed + index.certain, 10)
     assert.is((await db.find({ _id: 3 }).explain()).queryPlanner.winningPlan.inputStage?.stage, 'IDHACK')
-    assert.is((await db.find({}).explain()).queryPlanner.winningPlan.inputStage?.stage, 'COLLSCAN')
+    const all = await db.find({}).explain()
+    assert.is(all.queryPlanner.winningPlan.inputStage?.stage, 'COLLSCAN')
+    assert.is(all.executionStats.totalKeysExamined, 0)
+    const hinted = await db.find({ _id: 3 }, { hint: 'scan' }).explain()
+    assert.is(hinted.executionStats.totalKeysExamined, 0)
   })
 
   claim('values that JSON cannot hold come back as they went in', async (db) => {

@@ -40,7 +40,7 @@ export interface Explanation {
     readonly nReturned: number
     /** Rounded; `index.milliseconds` is not. */
     readonly executionTimeMillis: number
-    /** Candidates, or keys of a declared index. */
+    /** Candidates, or keys of a declared index; 0 where all documents are read. */
     readonly totalKeysExamined: number
     readonly totalDocsExamined: number
   }
@@ -122,7 +122,7 @@ function explanation(
       executionSuccess: true,
       nReturned,
       executionTimeMillis: Math.round(milliseconds),
-      totalKeysExamined: meter.access === undefined ? meter.candidates : meter.keysExamined,
+      totalKeysExamined: keysExamined(winningPlan, meter),
       totalDocsExamined: meter.documentsFetched
     },
     index: {
@@ -141,6 +141,12 @@ function explanation(
       milliseconds
     }
   }
+}
+
+function keysExamined({ inputStage, stage }: PlanStage, meter: Meter): number {
+  if (inputStage !== undefined) return keysExamined(inputStage, meter)
+  if (stage === 'COLLSCAN') return 0
+  return meter.access === undefined ? meter.candidates : meter.keysExamined
 }
 
 /** The plan as a tree, outermost stage first. */
