@@ -16,8 +16,8 @@ export type ProjectionNode =
   | { readonly kind: 'exclude' }
   /** Elements [skip, skip + count) of an array, all of anything else; a negative skip counts from the end. */
   | { readonly kind: 'slice'; readonly skip: number; readonly count: number }
-  /** The first element that passes; nothing when there is none. */
-  | { readonly kind: 'elemMatch'; readonly matches: (element: unknown) => boolean }
+  /** An array of the first element that passes; undefined when there is none. */
+  | { readonly kind: 'elemMatch'; readonly firstOf: (value: unknown) => readonly unknown[] | undefined }
   | { readonly kind: 'computed'; readonly value: Computed }
   /** `isComputed` where something below is. */
   | { readonly kind: 'fields'; readonly fields: ProjectionFields; readonly isComputed: boolean }
@@ -78,7 +78,16 @@ class ProjectionParser {
     const mode = this.#mode ?? this.#modeWithoutFields()
     if (this.#id !== undefined) this.#insert('_id', { kind: this.#id })
     else if (mode === 'inclusion' && !this.#fields.has('_id')) this.#fields.set('_id', { kind: 'include' })
+    if (mode === 'inclusion') this.#putElementsLast()
     return { mode, fields: this.#fields, matched: this.#matched }
+  }
+
+  /** In an inclusion, what $elemMatch finds comes behind the other fields, as computed ones do. */
+  #putElementsLast(): void {
+    for (const [key, node] of this.#fields) {
+      if (node.kind !== 'elemMatch') continue
+      this.#fields.set(key, { kind: 'computed', value: (document) => node.firstOf(document[key]) })
+    }
   }
 
   /** Neither an included nor an excluded field: `_id` decides, then $elemMatch; $slice alone keeps the rest. */
@@ -271,7 +280,12 @@ function parseElemMatch(path: string, condition: unknown, order: StringOrder | u
     throw new PetalError('BadValue', `$elemMatch at '${path}' takes an object, not ${typeNames[type]}`, { details })
   }
   const { matches } = compileFilter({ [path]: { $elemMatch: condition } }, { order })
-  return { kind: 'elemMatch', matches: (element) => matches({ [path]: [element] }) }
+  const firstOf = (value: unknown): readonly unknown[] | undefined => {
+    if (!Array.isArray(value)) return undefined
+    const index = value.findIndex((element: unknown) => matches({ [path]: [element] }))
+    return index < 0 ? undefined : [value[index]]
+  }
+  return { kind: 'elemMatch', firstOf }
 }
 
 function collision(path: string): PetalError {

@@ -3,7 +3,8 @@
  *
  * Invariants:
  * 1. A projected document shares no object or array with the one it was made from.
- * 2. Keys keep the order that the document has; computed fields come behind them, in the order of the spec.
+ * 2. Keys keep the order that the document has; computed fields, and in an inclusion those of `$elemMatch`, come behind them, in the order
+ *    of the spec.
  * 3. A path goes through arrays, to every element; a component of digits is a key here, not a position.
  * 4. Where a field is computed below a key, an object is there: in the place of each scalar, elements of arrays among them, and of nothing.
  */
@@ -114,9 +115,8 @@ function projectField(
         ? value.slice(...sliceBounds(value.length, node)).map((e) => cloneValue(e))
         : cloneValue(value)
     case 'elemMatch': {
-      if (!Array.isArray(value)) return absent
-      const index = value.findIndex((element) => node.matches(element))
-      return index < 0 ? absent : [cloneValue(value[index])]
+      const first = node.firstOf(value)
+      return first === undefined ? absent : cloneValue(first)
     }
     case 'fields':
       return projectBelow(value, node.fields, mode, node.isComputed ? root : undefined)

@@ -47,6 +47,16 @@ const cases: readonly (readonly [claim: string, spec: unknown, expected: Documen
   ['$slice before the start begins at it', { a: 1, tags: { $slice: [-9, 2] } }, { _id: 1, a: 1, tags: ['p', 'q'] }],
   ['$slice leaves what is no array', { a: { $slice: 1 }, b: 0, list: 0, tags: 0, empty: 0 }, { _id: 1, a: 1 }],
   ['$elemMatch keeps the first match', { list: { $elemMatch: { x: { $gt: 1 } } } }, { _id: 1, list: [{ x: 3 }] }],
+  [
+    '$elemMatch in an inclusion comes behind the other fields, in the order of the spec',
+    { tags: { $elemMatch: { $gt: 'q' } }, list: { $elemMatch: { x: 1 } }, empty: 1, a: 1 },
+    { _id: 1, a: 1, empty: [], tags: ['r'], list: [{ x: 1, y: 2 }] }
+  ],
+  [
+    '$elemMatch in an exclusion keeps the place',
+    { list: { $elemMatch: { x: 3 } }, b: 0, tags: 0 },
+    { _id: 1, a: 1, list: [{ x: 3 }], empty: [] }
+  ],
   ['$elemMatch tests scalars', { tags: { $elemMatch: { $gt: 'q' } } }, { _id: 1, tags: ['r'] }],
   ['$elemMatch without a match drops the field', { list: { $elemMatch: { x: 9 } }, a: 1 }, { _id: 1, a: 1 }],
   ['$elemMatch on what is no array drops the field', { a: { $elemMatch: { x: 9 } } }, { _id: 1 }]
