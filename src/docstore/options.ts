@@ -5,7 +5,7 @@ import { invalidOption } from '../model/invalid-option.ts'
 import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
 import type { IdsOption } from './ids/ids-option.ts'
-import { badOption, isOptions, wholeNumber } from './option-checks.ts'
+import { isOptions, wholeNumber } from './option-checks.ts'
 
 export type { Collation }
 
@@ -147,7 +147,8 @@ export interface ReadOptions {
   readonly maxTimeMS?: number
   /**
    * Forces a plan: `'scan'` reads every document, `'index'` uses the index of all pairs even where `_id` or a declared
-   * index would be shorter; any other text is the name of a declared index, an object its key pattern.
+   * index would be shorter; any other text is the name of a declared index, an object its key pattern. `{ $natural: 1 }` is a
+   * scan, and `{ $natural: -1 }` one from the newest document to the oldest.
    */
   readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
   /**
@@ -238,12 +239,4 @@ const maxTtlIntervalSeconds = 2_000_000
 export function ttlIntervalSeconds(option: OpenOptions['ttlIntervalSeconds'] = defaultTtlIntervalSeconds): number {
   if (typeof option === 'number' && option > 0 && option <= maxTtlIntervalSeconds) return option
   throw invalidOption('ttlIntervalSeconds', `above 0 and at most ${maxTtlIntervalSeconds}`, option)
-}
-
-/** Refuses options that no read knows the meaning of. */
-export function checkReadOptions(options: ReadOptions): void {
-  const { hint } = options
-  if (hint !== undefined && typeof hint !== 'string' && (typeof hint !== 'object' || hint === null)) {
-    throw badOption('hint', "'scan', 'index' or an index", hint)
-  }
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Collection, type Database, open } from '../../src/index.ts'
+import { type Collection, type Database, type FindOptions, open } from '../../src/index.ts'
 import { CountingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -171,6 +171,22 @@ test('count honours skip and limit and leaves the cursor unused', async () => {
   const cursor = db.find({ n: 2 }).skip(90).limit(50)
   assert.is(await cursor.count(), 10)
   assert.is((await cursor.toArray()).length, 10)
+})
+
+test('the hint $natural is a scan, in either direction', async () => {
+  const filter = { _id: { $in: [7, 3, 5] } }
+  const idsOf = async (options: FindOptions) => (await db.find(filter, options).toArray()).map(({ _id }) => _id)
+  assert.equal(await idsOf({ hint: { $natural: 1 } }), [3, 5, 7])
+  assert.equal(await idsOf({ hint: { $natural: -1 } }), [7, 5, 3])
+  assert.equal(await idsOf({ hint: { $natural: -1 }, sort: { $natural: 1 } }), [3, 5, 7])
+  assert.equal(await idsOf({ hint: { $natural: -1 }, sort: { n: 1 } }), [3, 5, 7])
+  const { queryPlanner } = await db.find(filter, { hint: { $natural: -1 } }).explain()
+  assert.equal(queryPlanner.winningPlan.inputStage, { stage: 'COLLSCAN', direction: 'backward' })
+  assert.is(await db.countDocuments(filter, { hint: { $natural: -1 } }), 3)
+  for (const hint of [{ $natural: 2 }, { $natural: 1, n: 1 }]) {
+    const error = await rejects(db.find(filter, { hint: hint as { n: 1 } }).toArray(), 'BadValue')
+    assert.match(error.message, "'scan'")
+  }
 })
 
 test('malformed questions fail the first pull, with MongoDB code numbers', async () => {

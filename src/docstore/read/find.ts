@@ -13,12 +13,13 @@ import { declaredRead } from '../indexes/plan-read.ts'
 import { type IndexRead, matchesByIndex } from '../indexes/read-by-index.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { wholeNumber } from '../option-checks.ts'
-import { checkReadOptions, type FindOptions, type ReadOptions } from '../options.ts'
+import type { FindOptions, ReadOptions } from '../options.ts'
 import type { Match } from './confirmer.ts'
 import { Control } from './control.ts'
 import type { Execution } from './execution.ts'
 import { findMatches } from './executor.ts'
 import { FindExpressions } from './expressions.ts'
+import { parseHint } from './hint.ts'
 import { Meter } from './meter.ts'
 import { type Plan, plan } from './planner.ts'
 import type { ReadView } from './read-view.ts'
@@ -59,8 +60,7 @@ const noSort = compileSort(undefined)
  * @throws PetalError for whatever is malformed in filter or options
  */
 export function compileFind(filter: unknown, options: FindOptions, compiledFilter?: CompiledFilter): CompiledFind {
-  checkReadOptions(options)
-  const hint = options.hint === 'scan' ? 'scan' : options.hint === 'index' ? 'index' : undefined
+  const hint = parseHint(options.hint)
   const order = parseCollation(options.collation)
   const expressions = new FindExpressions(options, order)
   const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : expressions.filter(filter))
@@ -74,8 +74,13 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
     project,
     skip: wholeNumber('skip', options.skip, 0),
     limit: wholeNumber('limit', limit, 0) || Number.POSITIVE_INFINITY,
-    plan: plan({ bounds: compiled.bounds, ids: compiled.ids, natural: sort.natural, hint }),
-    hint: options.hint,
+    plan: plan({
+      bounds: compiled.bounds,
+      ids: compiled.ids,
+      natural: sort.natural ?? (sort.keys.length === 0 ? hint.natural : undefined),
+      hint: hint.told === 'scan' || hint.told === 'index' ? hint.told : undefined
+    }),
+    hint: hint.told,
     order,
     prepare: expressions.prepare
   }
