@@ -2,7 +2,7 @@
  * A collection, as its users see it: MongoDB's names and shapes over finds, counts and mutations.
  */
 import { PetalError } from '../model/errors.ts'
-import { encodeKey } from '../model/key.ts'
+import { keyOrNone } from '../model/key.ts'
 import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
@@ -155,12 +155,16 @@ export class Collection<T extends object = Document> {
   /** Documents by `_id`, in the order of the ids; undefined where there is none. */
   async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
     if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
-    const keys = ids.map(encodeKey)
+    const keys = ids.map(keyOrNone)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening
     if (collection === undefined) return answered(ids.map(() => undefined))
-    const found = collection.documentsOf(keys) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
-    return answered(found instanceof Promise ? await found : found)
+    const known = keys.filter((key) => key !== undefined)
+    const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
+    const found = reading instanceof Promise ? await reading : reading
+    if (known.length === keys.length) return answered(found)
+    const documents = found.values()
+    return answered(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
   }
 
   /**

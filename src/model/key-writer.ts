@@ -6,19 +6,31 @@ import { PetalError } from './errors.ts'
 
 /** Longest key in bytes. */
 export const maxKeyBytes = 1 << 20
+const initialBytes = 256
 
 /** Ends a text or a container. No byte of a text and no type tag is as small, so the shorter of two sorts first. */
 const terminator = 0x00
 /** Stands before the bytes 00 and 01 of a text, which follow it as 01 and 02. */
 const escapeByte = 0x01
 
+/** Of a value whose key would be longer than `maxKeyBytes`. */
+export class KeyTooLongError extends PetalError {
+  constructor() {
+    super('BadValue', `A key may have at most ${maxKeyBytes} bytes, this value needs more`)
+  }
+}
+
 export class KeyWriter {
-  #bytes = new Uint8Array(256)
+  #bytes: Uint8Array = new Uint8Array(initialBytes)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
+  #maxBytes = maxKeyBytes
 
-  reset(): void {
+  reset(maxBytes = maxKeyBytes): void {
     this.#length = 0
+    this.#maxBytes = maxBytes
+    // Only where room ends is the length checked.
+    if (this.#bytes.length > maxBytes) this.#moveTo(new Uint8Array(initialBytes))
   }
 
   /** A copy of what was written since reset(). */
@@ -109,12 +121,14 @@ export class KeyWriter {
   #reserve(count: number): void {
     const needed = this.#length + count
     if (needed <= this.#bytes.length) return
-    if (needed > maxKeyBytes) {
-      throw new PetalError('BadValue', `A key may have at most ${maxKeyBytes} bytes, this value needs more`)
-    }
-    const grown = new Uint8Array(Math.min(maxKeyBytes, Math.max(needed, this.#bytes.length * 2)))
+    if (needed > this.#maxBytes) throw new KeyTooLongError()
+    const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(needed, this.#bytes.length * 2)))
     grown.set(this.#bytes.subarray(0, this.#length))
-    this.#bytes = grown
-    this.#view = new DataView(grown.buffer)
+    this.#moveTo(grown)
+  }
+
+  #moveTo(bytes: Uint8Array): void {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer)
   }
 }

@@ -23,7 +23,7 @@ import type { Decimal128, ObjectId, Timestamp } from 'bson'
 import { timeOf } from './date.ts'
 import { normaliseDecimal, toDecimal } from './decimal.ts'
 import { PetalError } from './errors.ts'
-import { KeyWriter } from './key-writer.ts'
+import { KeyTooLongError, KeyWriter } from './key-writer.ts'
 import { compareNumbers, unwrapNumber } from './numbers.ts'
 import { objectIdBytes } from './object-id.ts'
 import { binaryParts, regexParts } from './scalar.ts'
@@ -52,6 +52,23 @@ export function encodeKey(value: unknown): Uint8Array {
   if (typeof value === 'number') return numberKey(value)
   if (typeof value === 'object' && typeOf(value) === Type.objectId) return objectIdKey(value as ObjectId)
   writer.reset()
+  write(value, 0)
+  return writer.finish()
+}
+
+/** As encodeKey(); undefined for what is too long for a key, and equals nothing that has one. */
+export function keyOrNone(value: unknown): Uint8Array | undefined {
+  try {
+    return encodeKey(value)
+  } catch (error) {
+    if (error instanceof KeyTooLongError) return undefined
+    throw error
+  }
+}
+
+/** As encodeKey(), of any length: to tell values apart, not to be stored. */
+export function encodeValue(value: unknown): Uint8Array {
+  writer.reset(Number.POSITIVE_INFINITY)
   write(value, 0)
   return writer.finish()
 }

@@ -11,7 +11,7 @@ import type { Constraints } from '../../query/constraints.ts'
 import type { SortField } from '../../query/sort.ts'
 import type { EntrySource } from './declared-index.ts'
 import type { IndexDefinition } from './definition.ts'
-import { type KeyBounds, type KeyRange, keyBounds } from './key-ranges.ts'
+import { type KeyBounds, type KeyRange, keyBounds, unbounded } from './key-ranges.ts'
 
 export interface IndexAccess {
   readonly index: EntrySource
@@ -66,8 +66,7 @@ export function forceAccess(
 
 function accessBy(index: EntrySource, constraints: Constraints, sort: readonly SortField[]): IndexAccess | undefined {
   const { definition, arrays } = index
-  const bounds = boundsOrNone(definition, arrays, constraints)
-  if (bounds === undefined) return undefined
+  const bounds = boundsOrAll(definition, arrays, constraints)
   // What has none of the paths is in no range either when null is in none.
   if (definition.sparse && !bounds.excludesNull) return undefined
   const order = orderOf(definition, arrays, bounds, sort)
@@ -85,12 +84,12 @@ function accessBy(index: EntrySource, constraints: Constraints, sort: readonly S
   }
 }
 
-/** undefined for a value that is too long for a key: entries with such a value there are none. */
-function boundsOrNone({ fields }: IndexDefinition, arrays: number, { list }: Constraints): KeyBounds | undefined {
+/** A range that ends at a value too long for a key holds nothing back. */
+function boundsOrAll({ fields }: IndexDefinition, arrays: number, { list }: Constraints): KeyBounds {
   try {
     return keyBounds(fields, arrays, list)
   } catch (error) {
-    if (error instanceof PetalError) return undefined
+    if (error instanceof PetalError) return unbounded
     throw error
   }
 }

@@ -6,7 +6,7 @@
  *    missed.
  * 2. Ranges do not overlap and ascend.
  */
-import { encodeKey } from '../../model/key.ts'
+import { encodeKey, keyOrNone } from '../../model/key.ts'
 import { Type, typeOf } from '../../model/types.ts'
 import type { Constraint, ValueInterval } from '../../query/constraints.ts'
 import { compareBytes } from '../store/layout.ts'
@@ -123,16 +123,19 @@ function looseness(intervals: readonly Interval[]): number {
 }
 
 function encodeIntervals(intervals: readonly ValueInterval[]): readonly Interval[] {
-  const encoded = intervals.map(encodeInterval).sort((a, b) => compareBytes(a.from, b.from))
+  const encoded = intervals
+    .flatMap((interval) => encodeInterval(interval) ?? [])
+    .sort((a, b) => compareBytes(a.from, b.from))
   // Equal values may stand in a list more than once.
   return encoded.filter((interval, i) => i === 0 || compareBytes(interval.from, encoded[i - 1]!.from) !== 0)
 }
 
-function encodeInterval(interval: ValueInterval): Interval {
+/** undefined for a value that no entry has. */
+function encodeInterval(interval: ValueInterval): Interval | undefined {
   switch (interval.kind) {
     case 'value': {
-      const key = encodeKey(interval.value)
-      return { from: key, to: prefixEnd(key), point: key }
+      const key = keyOrNone(interval.value)
+      return key && { from: key, to: prefixEnd(key), point: key }
     }
     case 'type': {
       const tag = encodeKey(interval.like).subarray(0, 1)

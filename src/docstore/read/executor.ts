@@ -7,7 +7,7 @@
  * 3. At most one slice of matches is held, whatever the size of the collection.
  * 4. The event loop gets its turn every few milliseconds, and the reader can be stopped as often.
  */
-import { encodeKey } from '../../model/key.ts'
+import { keyOrNone } from '../../model/key.ts'
 import { behind, certainFirst, inOrder, ofOrdinals, uncertain } from './candidates.ts'
 import { confirm, confirmByKey } from './confirm.ts'
 import { Confirmer, type Match } from './confirmer.ts'
@@ -83,7 +83,7 @@ function skip({ view: { index }, plan, meter }: Execution, i: number, reverse: b
 
 /** Visible ordinals of the documents with these `_id`s, ascending. */
 function* lookUp(view: ReadView, ids: readonly unknown[]): Generator<Promise<unknown>, number[], unknown> {
-  const found = yield* wait(view.ordinalsOf(ids.map(encodeKey)))
+  const found = yield* wait(view.ordinalsOf(ids.flatMap((id) => keyOrNone(id) ?? [])))
   const visible = found.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
   // Equal values may stand in the filter more than once.
   return visible.length < 2 ? visible : [...new Set(visible)].sort((a, b) => a - b)
