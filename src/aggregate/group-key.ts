@@ -1,7 +1,7 @@
 /**
  * Keys of groups: equal exactly where MongoDB calls the values equal, so that 1, 1n and Decimal128('1.0') are one group.
  */
-import { encodeKey } from '../model/key.ts'
+import { encodeValue } from '../model/key.ts'
 import { isExactDouble, toDouble } from '../model/numbers.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
 
@@ -24,8 +24,9 @@ export function groupKey(value: unknown): GroupKey {
   return encoded(value)
 }
 
+/** Makes of each byte another character. */
+const decoder = new TextDecoder('latin1')
+
 function encoded(value: unknown): string {
-  let text = encodedMark
-  for (const byte of encodeKey(value)) text += String.fromCharCode(byte)
-  return text
+  return encodedMark + decoder.decode(encodeValue(value))
 }
