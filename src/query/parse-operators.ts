@@ -8,7 +8,7 @@ import { equalTest, memberTest, rangeTest } from './comparisons.ts'
 import { describeType, filterError } from './errors.ts'
 import { type ParseContext, parseFilter } from './parse.ts'
 import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes } from './parse-arguments.ts'
-import { createPattern, type Pattern, patternOf } from './pattern.ts'
+import { createPattern, type Pattern, patternOf, patternWith, type StoredRegex } from './pattern.ts'
 
 /** An object whose first key begins with `$` is operators, unless it is a DBRef; any other object is a value. */
 export function isOperatorObject(value: unknown): value is Document {
@@ -171,10 +171,8 @@ function parseRegex(operators: Document, context: ParseContext): Pattern {
   const pattern = patternOf(regex, place)
   if (options === undefined) return pattern
   if (pattern.flags !== '') throw filterError('BadValue', place, 'options are set both in $regex and in $options')
-  return createPattern(pattern.source, options, place)
+  return patternWith(regex, options, place)
 }
-
-type StoredRegex = RegExp | { readonly pattern: string; readonly options: string }
 
 function isRegex(value: unknown): value is StoredRegex {
   return typeOf(value) === Type.regex

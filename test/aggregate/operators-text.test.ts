@@ -121,6 +121,8 @@ test('patterns: what matched, where, and groups that took no part', async () => 
       [{ $regexFind: { input: '$text', regex: /b(x)?()/ } }, { match: 'b', idx: 1, captures: [null, ''] }],
       [{ $regexFind: { input: '$text', regex: 'x' } }, null],
       [{ $regexFind: { input: '$none', regex: 'x' } }, null],
+      [{ $regexFind: { input: '😀x', regex: '.' } }, { match: '😀', idx: 0, captures: [] }],
+      [{ $regexMatch: { input: '😀', regex: /^.$/, options: 's' } }, false],
       [{ $regexFind: { input: '$wide', regex: 'é' } }, { match: 'é', idx: 2, captures: [] }],
       [
         { $regexFindAll: { input: '$text', regex: new BSONRegExp('BC', 'i') } },
@@ -140,6 +142,7 @@ test('patterns: what matched, where, and groups that took no part', async () => 
       { $regexMatch: { input: '$number', regex: 'a' } },
       { $regexMatch: { input: '$text', regex: 1 } },
       { $regexMatch: { input: '$text', regex: '(' } },
+      { $regexMatch: { input: '$text', regex: '\\Aa' } },
       { $regexMatch: { input: '$text', regex: 'a', options: 'g' } },
       { $regexMatch: { input: '$text', regex: /a/i, options: 'm' } },
       { $regexFind: { input: '$text' } },

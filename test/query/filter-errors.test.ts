@@ -1,4 +1,4 @@
-import { Code } from 'bson'
+import { BSONRegExp, Code } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { compileFilter } from '../../src/query/filter.ts'
@@ -109,6 +109,35 @@ const refused: readonly (readonly [filter: unknown, codeName: string, message: R
   [{ a: { $bitsAnyClear: ['x'] } }, 'BadValue', /integers, not string/],
   [{ a: { $regex: 1 } }, 'BadValue', /\$regex at 'a': .*number/],
   [{ a: { $regex: '(' } }, 'BadValue', /invalid regular expression/],
+  ...[
+    '\\Aa',
+    'a\\z',
+    'a\\Z',
+    '\\Qa',
+    'a\\E',
+    '\\h',
+    '[\\H]',
+    '\\R',
+    '\\X',
+    'a\\Kb',
+    '\\Ga',
+    '\\x{61}',
+    '\\e',
+    '\\p{Nope}'
+  ].map(
+    ($regex) =>
+      [
+        { a: { $regex } },
+        'BadValue',
+        /^\$regex at 'a': invalid regular expression: \\(?:[AzZQEhHRXKGe]|x\{|p) /
+      ] as const
+  ),
+  [{ a: { $regex: '[[:alpha:]_]' } }, 'BadValue', /\[:alpha:\] is syntax of PCRE/],
+  [{ a: { $regex: '[a[:^digit:]]' } }, 'BadValue', /\[:\^digit:\] is syntax of PCRE/],
+  [{ a: { $regex: '\\p{L}{' } }, 'BadValue', /\\p needs a pattern that is valid under/],
+  [{ a: { $not: new BSONRegExp('\\Aa', '') } }, 'BadValue', /\\A is syntax of PCRE/],
+  [{ $jsonSchema: { properties: { a: { pattern: '\\Aa' } } } }, 'BadValue', /\\A is syntax of PCRE/],
+  [{ a: { $regex: 'a-{', $options: 'u' } }, 'BadValue', /invalid regular expression \/a-\{\/u/],
   [{ a: { $regex: 'a\0' } }, 'BadValue', /null byte/],
   [{ a: { $regex: 'a', $options: 'q' } }, 'BadValue', /invalid regex option 'q'/],
   [{ a: { $regex: 'a', $options: 1 } }, 'BadValue', /\$options at 'a'/],

@@ -46,6 +46,58 @@ testClaims([
     rejects: [{ a: 'ab' }]
   },
   { claim: 'inline flags at the beginning', filter: { a: { $regex: '(?i)abc' } }, matches: [{ a: 'ABC' }] },
+  {
+    claim: 'a pattern that is a string goes by code points',
+    filter: { a: { $regex: '^.$' } },
+    matches: [{ a: '😀' }, { a: 'x' }],
+    rejects: [{ a: '😀😀' }, { a: '' }]
+  },
+  { claim: 'a RegExp is JavaScript’s own', filter: { a: /^.$/ }, matches: [{ a: 'x' }], rejects: [{ a: '😀' }] },
+  {
+    claim: 'a RegExp stays so with $options beside it',
+    filter: { a: { $regex: /^k.$/, $options: 'i' } },
+    matches: [{ a: 'Kx' }],
+    rejects: [{ a: 'K😀' }, { a: '\u212ax' }]
+  },
+  { claim: 'a BSONRegExp goes by code points', filter: { a: new BSONRegExp('^.$', '') }, matches: [{ a: '😀' }] },
+  {
+    claim: 'properties of code points',
+    filter: { a: { $regex: '^\\p{L}+\\-\\P{L}$' } },
+    matches: [{ a: 'größe-1' }],
+    rejects: [{ a: 'p{L}-1' }]
+  },
+  {
+    claim: 'ranges of code points beyond 16 bits',
+    filter: { a: { $regex: '^[😀-😂]$' } },
+    matches: [{ a: '😁' }],
+    rejects: [{ a: '😃' }]
+  },
+  {
+    claim: 'without regard to case, letters are as Unicode folds them',
+    filter: { a: { $regex: '^ks$', $options: 'i' } },
+    matches: [{ a: 'KS' }, { a: '\u212a\u017f' }]
+  },
+  {
+    claim: 'escapes of characters that mean themselves, in a class or not',
+    filter: { a: { $regex: '^\\-\\@\\#[\\-\\"\\ ]+.$' } },
+    matches: [{ a: '-@#-" 😀' }]
+  },
+  {
+    claim: 'what JavaScript takes only by units is left so',
+    filter: { a: { $regex: '^{"a"}.$' } },
+    matches: [{ a: '{"a"}x' }],
+    rejects: [{ a: '{"a"}😀' }]
+  },
+  {
+    claim: 'an escaped backslash begins no escape',
+    filter: { a: { $regex: '^\\\\A\\\\Q\\[:alpha:]\\\\x{2}$' } },
+    matches: [{ a: '\\A\\Q[:alpha:]\\xx' }]
+  },
+  {
+    claim: 'a comment may speak of what is not supported',
+    filter: { a: { $regex: 'a # \\A', $options: 'x' } },
+    matches: [{ a: 'a' }]
+  },
   { claim: 'a BSONRegExp is a pattern', filter: { a: new BSONRegExp('^x', 'i') }, matches: [{ a: 'Xy' }] }
 ])
 

@@ -1,7 +1,7 @@
 /** `$regexMatch`, `$regexFind` and `$regexFindAll`: patterns are those of filters, positions count code points. */
 import { regexParts } from '../../model/scalar.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
-import { createPattern, patternOf } from '../../query/pattern.ts'
+import { createPattern, patternOf, patternWith } from '../../query/pattern.ts'
 import { isNil } from '../expression-values.ts'
 import { describe, named, type Operator, type Operators, stringOf } from './operator.ts'
 import { lengthOf } from './text.ts'
@@ -47,9 +47,9 @@ function expressionOf({ regex, options }: Document, name: string): RegExp | null
   }
   const pattern = regex as RegExp
   if (isNil(options)) return patternOf(pattern, place).expression
-  const parts = regexParts(pattern)
-  if (parts.flags !== '') throw new TypeError(`${name}: the regular expression has options, and there are others`)
-  return createPattern(parts.source, flags, place).expression
+  if (regexParts(pattern).flags !== '')
+    throw new TypeError(`${name}: the regular expression has options, and there are others`)
+  return patternWith(pattern, flags, place).expression
 }
 
 function everywhere(expression: RegExp | null): RegExp | null {
