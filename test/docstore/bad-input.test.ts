@@ -184,6 +184,21 @@ test('collection names are checked as MongoDB checks them', async () => {
   assert.is(await db.dropCollection('a.b c-ü'), true)
 })
 
+test('a collection name with a lone surrogate is refused: on disk it would be the name of another', async () => {
+  for (const name of ['\ud800', 'a\udfff', '\udc00\ud800']) {
+    assert.throws(
+      () => db.collection(name),
+      (error: { codeName?: string }) => error.codeName === 'InvalidNamespace'
+    )
+    await rejects(db.dropCollection(name), 'InvalidNamespace')
+    await rejects(db.aggregate([{ $out: name }]).toArray(), 'InvalidNamespace')
+  }
+  for (const name of ['\ufffd', '\u{1f338}']) {
+    await db.collection(name).insertOne({ _id: 1 })
+    assert.is(await db.dropCollection(name), true)
+  }
+})
+
 test('a bulkWrite with an operation that is none is refused before any is run', async () => {
   for (const wrong of [
     null,

@@ -55,12 +55,13 @@ export interface Clearing {
   readonly id: number
 }
 
-/** @throws PetalError InvalidNamespace for what MongoDB refuses as a name */
+/** @throws PetalError InvalidNamespace for what MongoDB refuses as a name, and for text that UTF-8 does not tell apart */
 export function checkCollectionName(name: unknown): asserts name is string {
   if (typeof name !== 'string') throw invalidName(`must be a string, not ${typeof name}`)
   if (name === '') throw invalidName('must not be empty')
   if (name.includes('$')) throw invalidName(`must not contain '$': '${name}'`)
   if (name.includes('\0')) throw invalidName('must not contain the null character')
+  if (/\p{Surrogate}/u.test(name)) throw invalidName('must be well-formed, without lone surrogates')
   if (name.startsWith('.') || name.endsWith('.')) throw invalidName(`must not start or end with '.': '${name}'`)
   const bytes = new TextEncoder().encode(name).length
   if (bytes > maxNameBytes) throw invalidName(`must have at most ${maxNameBytes} bytes, has ${bytes}`)
