@@ -331,7 +331,7 @@ export class Collection<T extends object = Document> {
   /**
    * Declares an index: an exact one, over the fields it names, in their order. No question needs it; it serves for
    * uniqueness, and for sorting and ranges without reading more than is returned. Reads and writes go on while it is
-   * built. Harmless when repeated.
+   * built. Harmless when repeated, also while it is built: the second call waits for the first.
    * @returns the index's name
    * @throws PetalError DuplicateKey when documents share a unique key, CannotIndexParallelArrays, IndexOptionsConflict,
    *   IndexKeySpecsConflict, CannotCreateIndex and InvalidIndexSpecificationOption for `expireAfterSeconds`, BadValue;

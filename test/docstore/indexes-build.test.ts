@@ -153,4 +153,82 @@ test('documents with parallel arrays are refused, and refuse the index', async (
   await db.close()
 })
 
+test('calls that ask for the same index at once build it once, and all of them have its name', async () => {
+  const db = await open(scratchPath())
+  await db.insertMany(documents(3000))
+  const calls: number[] = []
+  const onProgress = (call: number) => () => {
+    if (calls.at(-1) !== call) calls.push(call)
+  }
+  const names = await Promise.all([0, 1, 2].map((call) => db.createIndex({ n: 1 }, { onProgress: onProgress(call) })))
+  assert.equal(names, ['n_1', 'n_1', 'n_1'])
+  assert.equal(calls, [0])
+  await assertComplete(db)
+  await db.close()
+})
+
+test('other options, or another name, are a conflict also while an index is built', async () => {
+  const db = await open(scratchPath())
+  await db.insertMany(documents(1000))
+  const building = db.createIndex({ n: 1 })
+  await rejects(db.createIndex({ n: 1 }, { sparse: true }), 'IndexOptionsConflict')
+  await rejects(db.createIndex({ n: 1 }, { name: 'other' }), 'IndexOptionsConflict')
+  await rejects(db.createIndex({ m: 1 }, { name: 'n_1' }), 'IndexKeySpecsConflict')
+  assert.is(await building, 'n_1')
+  await db.close()
+})
+
+test('where the building that was waited for fails, the waiting call builds the index, and fails by itself', async () => {
+  const store = new FailingLevel()
+  const db = await open(store)
+  await db.insertMany(documents(2000))
+  const unique = [1, 2].map(() => rejects(db.createIndex({ n: 1 }, { unique: true }), 'DuplicateKey'))
+  await Promise.all(unique)
+  const controller = new AbortController()
+  const aborted = db.createIndex({ n: 1 }, { signal: controller.signal, onProgress: () => controller.abort() })
+  const waiting = db.createIndex({ n: 1 })
+  await rejects(aborted, 'Aborted')
+  assert.is(await waiting, 'n_1')
+  await assertComplete(db)
+  await db.dropIndex('n_1')
+  assert.is(await entriesIn(store), 0)
+  await db.close()
+})
+
+test('a signal ends the waiting for an index that another call builds, and not its building', async () => {
+  const db = await open(scratchPath())
+  await db.insertMany(documents(3000))
+  const controller = new AbortController()
+  let isBuilt = false
+  const building = db.createIndex({ n: 1 }, { onProgress: () => controller.abort() }).then(() => {
+    isBuilt = true
+  })
+  await rejects(db.createIndex({ n: 1 }, { signal: controller.signal }), 'Aborted')
+  assert.is(isBuilt, false)
+  await building
+  const later = new AbortController()
+  assert.is(await db.createIndex({ n: 1 }, { signal: later.signal }), 'n_1')
+  await assertComplete(db)
+  await db.close()
+})
+
+test('dropping the index or its collection, and closing, leave no call that waits for ever', async () => {
+  for (const interrupt of ['dropIndex', 'drop', 'close'] as const) {
+    const db = await open(scratchPath())
+    await db.insertMany(documents(3000))
+    let interrupted: Promise<unknown> | undefined
+    const onProgress = () => {
+      if (interrupt === 'dropIndex') interrupted ??= rejects(db.dropIndex('n_1'), 'IndexNotFound')
+      else interrupted ??= interrupt === 'drop' ? db.dropCollection(db.collectionName) : db.close()
+    }
+    const calls = [db.createIndex({ n: 1 }, { onProgress }), db.createIndex({ n: 1 }), db.createIndex({ n: 1 })]
+    const outcomes = await Promise.allSettled(calls)
+    await interrupted
+    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.codeName : outcome.value))
+    const expected = interrupt === 'drop' ? 'DatabaseNotOpen' : 'n_1'
+    assert.equal(codes, [expected, expected, expected], interrupt)
+    await db.close()
+  }
+})
+
 test.run()

@@ -24,7 +24,10 @@ import { indexConflict, indexNotFound } from './errors.ts'
 /** Ordinals that are gone through while other writes wait. */
 const sliceOrdinals = 512
 
-/** @returns the name of the index, built or there already */
+/**
+ * Where the same index is being built already, waits for that; should it fail, builds the index itself.
+ * @returns the name of the index, built or there already
+ */
 export async function createIndex(
   collection: OpenCollection,
   catalog: Catalog,
@@ -32,23 +35,73 @@ export async function createIndex(
   options: CreateIndexOptions
 ): Promise<string> {
   const wanted = checkIndex(spec, options)
-  throwIfAborted(options.signal)
-  const { writer, committer } = collection
-  const started = await writer.exclusive(async () => {
-    if (isThere(collection.declared.all, wanted)) return undefined
-    const id = await catalog.reserveDeclared(collection.name)
-    const area = collection.declared.store.area(id)
-    const index = new DeclaredIndex({ ...wanted, id }, area, { isReady: false, arrays: 0 })
-    collection.declared.add(index)
-    return { index, total: committer.ordinalLimit }
+  for (;;) {
+    throwIfAborted(options.signal)
+    const { index, added } = await collection.writer.exclusive(() => findOrAdd(collection, catalog, wanted))
+    if (added !== undefined) {
+      await build(collection, catalog, index, added.total, options).finally(added.end)
+      return wanted.name
+    }
+    if (index.isReady) return wanted.name
+    await ended(index, options.signal)
+  }
+}
+
+interface FoundIndex {
+  readonly index: DeclaredIndex
+  /** Of an index that is to be built: the ordinals to go through, and what is called when its building has ended. */
+  readonly added?: { readonly total: number; readonly end: () => void }
+}
+
+/** REQUIRES: no write under way. */
+async function findOrAdd(
+  { name, declared, committer }: OpenCollection,
+  catalog: Catalog,
+  wanted: Omit<IndexDefinition, 'id'>
+): Promise<FoundIndex> {
+  const found = same(declared.all, wanted)
+  if (found?.isReady || found?.building !== undefined) return { index: found }
+  // Its building has failed, and it could not be taken back.
+  if (found !== undefined) declared.remove(found)
+  const id = await catalog.reserveDeclared(name)
+  const index = new DeclaredIndex({ ...wanted, id }, declared.store.area(id), { isReady: false, arrays: 0 })
+  declared.add(index)
+  let resolve = (): void => {}
+  index.building = new Promise((built) => {
+    resolve = built
   })
-  if (started === undefined) return wanted.name
-  const { index, total } = started
+  const end = (): void => {
+    index.building = undefined
+    resolve()
+  }
+  return { index, added: { total: committer.ordinalLimit, end } }
+}
+
+/** Resolves when the building of an index has ended, well or badly, or the signal fires. */
+async function ended({ building }: DeclaredIndex, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return building
+  let stop = (): void => {}
+  const aborted = new Promise<void>((resolve) => {
+    stop = resolve
+    signal.addEventListener('abort', stop)
+  })
+  await Promise.race([building, aborted])
+  signal.removeEventListener('abort', stop)
+}
+
+async function build(
+  collection: OpenCollection,
+  catalog: Catalog,
+  index: DeclaredIndex,
+  total: number,
+  options: CreateIndexOptions
+): Promise<void> {
+  const { writer, store } = collection
   try {
     for (let from = 0; from < total; ) {
       throwIfAborted(options.signal)
       // Where ordinals are computed, most of them may be without a document.
-      const to = collection.store.ids === undefined ? Math.min(total, from + sliceOrdinals) : total
+      const to = store.ids === undefined ? Math.min(total, from + sliceOrdinals) : total
       from = await writer.exclusive(() => buildSlice(collection, index, from, to))
       options.onProgress?.({ done: from, total })
     }
@@ -62,7 +115,6 @@ export async function createIndex(
     await takeBack(collection, catalog, index)
     throw error
   }
-  return wanted.name
 }
 
 /** @param told its name or its key pattern */
@@ -79,9 +131,10 @@ export async function dropIndex(collection: OpenCollection, catalog: Catalog, to
   await clear(catalog, collection, index)
 }
 
-/** @throws PetalError for an index that contradicts one that is there */
-function isThere(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition, 'id'>): boolean {
-  for (const { definition, isReady } of indexes) {
+/** The index that is wanted, there or being built. @throws PetalError for one that contradicts it */
+function same(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition, 'id'>): DeclaredIndex | undefined {
+  for (const index of indexes) {
+    const { definition } = index
     const isSame = hasSameFields(definition.fields, wanted.fields)
     const isNamesake = definition.name === wanted.name
     if (!isSame && !isNamesake) continue
@@ -97,10 +150,9 @@ function isThere(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition
       const what = `An index with the same fields is there: '${definition.name}', with another name or other options`
       throw indexConflict('IndexOptionsConflict', what)
     }
-    if (!isReady) throw indexConflict('IndexOptionsConflict', `The index '${wanted.name}' is being built`)
-    return true
+    return index
   }
-  return false
+  return undefined
 }
 
 /** REQUIRES: no write under way. @returns the ordinal to go on with */

@@ -42,6 +42,8 @@ export class DeclaredIndex implements EntrySource {
   readonly area: Area
   /** False while it is being built: it is written and not yet read. */
   isReady: boolean
+  /** Resolves when its building has ended, well or badly; undefined where it is not being built. */
+  building: Promise<void> | undefined
   /** Why an index that is being built cannot be finished. */
   failure: PetalError | undefined
   /** Bit i is set when field i of some document leads to or through an array. */

@@ -34,9 +34,12 @@ export interface CreateIndexOptions {
   readonly expireAfterSeconds?: number
   /** Default: paths and directions joined, `a_1_b_-1`. */
   readonly name?: string
-  /** Ends the building with an AbortedError; nothing of the index stays. */
+  /**
+   * Ends the building with an AbortedError; nothing of the index stays. Where another call builds the index, only the waiting
+   * for it.
+   */
   readonly signal?: AbortSignal
-  /** Told after every slice that is written. */
+  /** Told after every slice that this call writes. */
   readonly onProgress?: (progress: IndexBuildProgress) => void
 }
 
