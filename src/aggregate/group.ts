@@ -7,7 +7,7 @@ import { estimateBytes, MemoryBudget } from '../model/memory-budget.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { type Accumulator, accumulatorClass } from './accumulators.ts'
-import { checkKeys, fieldName, objectOf } from './arguments.ts'
+import { fieldName, objectOf } from './arguments.ts'
 import { describePlace, evaluationError, type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
@@ -131,36 +131,17 @@ export function compileGroup(spec: unknown, place: StagePlace, expressions: Expr
 
 export const countOnly: Document = { count: { $sum: 1 } }
 
-export function compileBucket(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
-  const bucket = objectOf(spec, place)
-  checkKeys(bucket, ['groupBy', 'boundaries', 'default', 'output'], place)
-  const { groupBy, boundaries, output = countOnly } = bucket
-  const bounds = checkBoundaries(boundaries, place)
-  const hasDefault = Object.hasOwn(bucket, 'default')
-  const otherwise = bucket.default
-  const first = bounds[0]
-  const last = bounds[bounds.length - 1]
-  if (hasDefault && compareValues(otherwise, first) >= 0 && compareValues(otherwise, last) < 0) {
-    throw stageError('BadValue', place, 'the default must lie outside of the boundaries')
-  }
-  const value = expressions.compile(groupBy, place)
-  const id: Expression = (document) => {
-    const by = value(document)
-    const next = bounds.findIndex((bound) => compareValues(by, bound) < 0)
-    if (next > 0) return bounds[next - 1]
-    if (hasDefault) return otherwise
-    throw stageError('BadValue', place, 'a value lies outside of the boundaries, and there is no default')
-  }
-  return { place, id, fields: compileFields(objectOf(output, place), place, expressions), isOrdered: true }
-}
-
 /** A group of its own for each value, counted. */
 export function compileCounts(spec: unknown, place: StagePlace, expressions: Expressions): Grouping {
-  const isPath = typeof spec === 'string' && spec.startsWith('$')
-  if (!isPath && !(isPlainObject(spec) && Object.keys(spec)[0]?.startsWith('$'))) {
+  if (!isPathOrOperator(spec)) {
     throw stageError('BadValue', place, 'it takes a path that begins with $, or an operator')
   }
   return { place, id: expressions.compile(spec, place), fields: compileFields(countOnly, place, expressions) }
+}
+
+export function isPathOrOperator(spec: unknown): boolean {
+  if (typeof spec === 'string') return spec.startsWith('$')
+  return isPlainObject(spec) && Object.keys(spec)[0]?.startsWith('$') === true
 }
 
 export function stageBudget(place: StagePlace): MemoryBudget {
@@ -219,15 +200,4 @@ function checkAccumulator(argument: unknown, place: StagePlace): void {
     if (typeof value === 'function' || (isOptional && value === undefined)) continue
     throw stageError('BadValue', place, `$accumulator: ${part} must be a function, not ${describeType(value)}`)
   }
-}
-
-function checkBoundaries(boundaries: unknown, place: StagePlace): readonly unknown[] {
-  if (!Array.isArray(boundaries) || boundaries.length < 2) {
-    throw stageError('BadValue', place, 'boundaries must be an array of at least two values')
-  }
-  const bounds = boundaries as readonly unknown[]
-  for (let i = 1; i < bounds.length; i++) {
-    if (compareValues(bounds[i - 1], bounds[i]) >= 0) throw stageError('BadValue', place, 'boundaries must ascend')
-  }
-  return bounds
 }
