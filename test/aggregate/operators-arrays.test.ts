@@ -120,6 +120,8 @@ test('parts of arrays, and arrays put together', async () => {
       { $range: [0, 2 ** 31] },
       { $range: [0, 2 ** 31 - 1] },
       { $range: ['$none', 2] },
+      { $range: [0, 3, '$none'] },
+      { $range: [0, 3, null] },
       { $range: [0.5, 2] },
       { $zip: { inputs: '$list' } },
       { $zip: { inputs: [] } },

@@ -77,7 +77,10 @@ test('arithmetic keeps 64 bits and decimals', async () => {
       [{ $trunc: [-2.75, 1] }, -2.7],
       [{ $trunc: ['$negative'] }, decimal('-2')],
       [{ $round: ['$half'] }, decimal('2')],
-      [{ $round: ['$nothing'] }, null]
+      [{ $round: ['$nothing'] }, null],
+      [{ $round: ['$long', '$none'] }, null],
+      [{ $round: ['$long', '$nothing'] }, null],
+      [{ $trunc: [2.5, '$none'] }, null]
     ],
     document
   )

@@ -31,7 +31,8 @@ export const arrayOperators: Operators = {
     const [from = 0, to = elements.length] = bounds.map((bound) => integerOf(bound, `${name}: position`, 0))
     return elements.slice(0, to).findIndex((element, i) => i >= from && compareInExpression(element, wanted) === 0)
   }),
-  $range: over(2, 3, ([start, end, by = 1], name) => {
+  $range: over(2, 3, (values, name) => {
+    const [start, end, by] = values.length === 2 ? [...values, 1] : values
     const from = integerOf(start, `${name}: start`)
     const to = integerOf(end, `${name}: end`)
     const step = integerOf(by, `${name}: step`)

@@ -12,10 +12,10 @@ type Mode = 'round' | 'truncate'
 /** Digits that are looked at of a double, which is taken as what it is, not as it is written: 2.345 is a little more. */
 const doubleDigits = 34
 
-/** @param values the number, and the place, 0 by default; places before the point are negative */
+/** @param values the number, and the place, 0 where it is left out; places before the point are negative */
 export function roundTo(operator: string, mode: Mode, values: readonly unknown[]): PlainNumber | null {
-  const [value, place = 0] = values
   if (values.length < 1 || values.length > 2) throw new TypeError(`${operator} takes a number and a place`)
+  const [value, place] = values.length === 1 ? [values[0], 0] : values
   if (isNil(value) || isNil(place)) return null
   if (typeOf(value) !== Type.number) throw new TypeError(`${operator} takes a number, got ${describeType(value)}`)
   const places = typeOf(place) === Type.number ? Number(String(place)) : Number.NaN
