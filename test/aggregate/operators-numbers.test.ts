@@ -77,6 +77,11 @@ test('arithmetic keeps 64 bits and decimals', async () => {
       [{ $trunc: [-2.75, 1] }, -2.7],
       [{ $trunc: ['$negative'] }, decimal('-2')],
       [{ $round: ['$half'] }, decimal('2')],
+      [{ $round: [-0.4] }, -0],
+      [{ $round: [-0.04, 1] }, -0],
+      [{ $trunc: [-0.9] }, -0],
+      [{ $round: [-1234, -4] }, 0],
+      [{ $round: [0.4] }, 0],
       [{ $round: ['$nothing'] }, null],
       [{ $round: ['$long', '$none'] }, null],
       [{ $round: ['$long', '$nothing'] }, null],
@@ -238,7 +243,13 @@ test('accumulators take several values, or the elements of one array', async () 
     document
   )
   await refuses(
-    [{ $mergeObjects: ['$text'] }, { $percentile: { input: 1, p: [2] } }, { $push: 1 }, { $topN: {} }],
+    [
+      { $mergeObjects: ['$text'] },
+      { $percentile: { input: 1, p: [2] } },
+      { $percentile: { input: 1, p: [] } },
+      { $push: 1 },
+      { $topN: {} }
+    ],
     document
   )
   const random = (await evaluate({ $rand: {} })) as number

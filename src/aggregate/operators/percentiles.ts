@@ -44,6 +44,7 @@ export function ascending(a: number, b: number): number {
 
 /** null for each where there are no numbers. */
 function percentiles(numbers: readonly number[], fractions: readonly unknown[], name: string): (number | null)[] {
+  if (fractions.length === 0) throw new TypeError(`${name}: p takes at least one number`)
   return fractions.map((value) => {
     const fraction = isNumber(value) ? toDouble(value) : Number.NaN
     if (!(fraction >= 0 && fraction <= 1)) throw new TypeError(`${name}: p takes numbers from 0 to 1`)

@@ -31,7 +31,9 @@ function rounded(value: PlainNumber, exponent: number, mode: Mode): PlainNumber 
     // NaN, the infinities and -0 stay what they are.
     if (decimal === undefined || value === 0) return value
     const { coefficient, exponent: power } = cutDecimal(decimal, exponent, mode)
-    return Number(`${coefficient}e${power}`)
+    const result = Number(`${coefficient}e${power}`)
+    // Of integers there is no -0.
+    return result === 0 && value < 0 && !Number.isInteger(value) ? -0 : result
   }
   const decimal = toDecimal(value)
   if (decimal === undefined) return value
