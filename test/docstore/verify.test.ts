@@ -205,14 +205,21 @@ test('a damaged table is reported with its file, and what can be read is checked
   await db.close().catch(() => undefined)
 })
 
-test('verifying stops when it is told to', async () => {
-  const db = await open('unused', { store: 'memory' })
-  await db.insertMany(documents(5000))
-  await db.verify({ signal: AbortSignal.abort() }).then(
-    () => assert.unreachable(),
-    (error) => assert.instance(error, AbortedError)
-  )
-  await db.close()
+test('verifying stops when it is told to, also while the store is checked, with the error that all calls have', async () => {
+  for (const store of ['memory', 'level', 'lsm'] as const) {
+    const db = await open(scratchPath(), { store })
+    await db.insertMany(documents(5000))
+    if (store === 'lsm') await db.compact()
+    const reason = new Error('mine')
+    await db.verify({ signal: AbortSignal.abort(reason) }).then(
+      () => assert.unreachable(),
+      (error) => {
+        assert.instance(error, AbortedError)
+        assert.is((error as AbortedError).cause, reason, store)
+      }
+    )
+    await db.close()
+  }
 })
 
 test.run()

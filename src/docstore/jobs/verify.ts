@@ -5,7 +5,7 @@
  *
  * Reading and writing go on meanwhile: a collection is checked as it is when its turn comes.
  */
-import { AbortedError, PetalError } from '../../model/errors.ts'
+import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { all, type PairExpression } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
@@ -135,7 +135,7 @@ async function verifyStore(store: Store, findings: Findings, options: VerifyOpti
         options.onProgress?.({ collection: undefined, checked: tables, total: totalTables })
     })
     .catch((error: unknown) => {
-      options.signal?.throwIfAborted()
+      throwIfAborted(options.signal)
       throw fromStore(error)
     })
   for (const { kind, path, offset, what } of problems) {
