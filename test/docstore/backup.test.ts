@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type BackupProgress, type Database, type Document, open } from '../../src/index.ts'
+import { type BackupProgress, copyDatabase, type Database, type Document, open } from '../../src/index.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const documents = (count: number): Document[] =>
@@ -86,6 +86,27 @@ test('a backup while documents are inserted all the time holds whole batches, in
   isOver = true
   await writing
   await db.close()
+})
+
+test('what onProgress throws ends a backup or a copy, comes back as it is, and nothing is left', async () => {
+  for (const store of ['lsm', 'level', 'memory'] as const) {
+    await using db = await open(scratchPath(), { store })
+    await db.insertMany(documents(3000))
+    if (store === 'lsm') await db.compact()
+    const target = scratchPath('copy')
+    for (const code of [undefined, 'LEVEL_CORRUPTION', 'EEXIST']) {
+      const mine = Object.assign(new Error('mine'), { code })
+      const onProgress = () => {
+        throw mine
+      }
+      for (const make of [() => db.backup(target, { onProgress }), () => copyDatabase(db, target, { onProgress })]) {
+        assert.is(await make().catch((error: unknown) => error), mine, `${store} ${code}`)
+        assert.equal(readdirSync(dirname(target)), [])
+      }
+    }
+    await db.backup(target)
+    await assertIs(target, { default: await all(db, 'default') })
+  }
 })
 
 test('value filters come along', async () => {

@@ -118,6 +118,31 @@ test('a rebuild that is aborted, or whose database closes, changes nothing', asy
   assert.is(await db.countDocuments({ tens: { $exists: true } }), 3600)
 })
 
+test('what onProgress throws ends a rebuild, comes back as it is, and changes nothing', async () => {
+  const db = await open(location(), { index: { segmentBits: 1024 } })
+  await db.insertMany(documents(5000))
+  await db.deleteMany({ tens: 3 })
+  const figures = async () => {
+    const { documents, dead, segments } = await db.index.stats()
+    return { documents, dead, segments }
+  }
+  const before = await figures()
+  const found = await db.find({ tens: 4 }).toArray()
+  for (const code of [undefined, 'LEVEL_CORRUPTION', 'EEXIST']) {
+    const mine = Object.assign(new Error('mine'), { code })
+    const onProgress = () => {
+      throw mine
+    }
+    const thrown = await db.index.rebuild({ onProgress }).catch((error: unknown) => error)
+    assert.is(thrown, mine)
+    assert.equal(await figures(), before)
+  }
+  assert.equal(await db.find({ tens: 4 }).toArray(), found)
+  assert.is((await db.index.rebuild()).documents, 4500)
+  assert.equal(await db.find({ tens: 4 }).toArray(), found)
+  await db.close()
+})
+
 test('two at a time, a missing collection and one without an index are refused', async () => {
   await using db = await open(location())
   await assertRejected(db.index.rebuild(), 'NamespaceNotFound')

@@ -13,6 +13,7 @@ import type { Collections } from '../collections.ts'
 import type { Store, StoreName } from '../options.ts'
 import { createStore } from '../store/open-store.ts'
 import { fillNewDirectory, newDirectoryFailed } from './new-directory.ts'
+import { ToldProgress } from './told-progress.ts'
 
 export interface BackupOptions {
   /** Ends it with an AbortedError, and nothing is left of it. */
@@ -35,7 +36,10 @@ export interface BackupResult {
   readonly linkedBytes: number
 }
 
-/** @throws PetalError DatabaseExists for a location that is taken, BadValue; StoreFailure, DataCorruption; AbortedError */
+/**
+ * @throws PetalError DatabaseExists for a location that is taken, BadValue; StoreFailure, DataCorruption; AbortedError; what
+ *   `onProgress` throws
+ */
 export async function backupDatabase(
   { store, storeName }: Collections,
   location: string,
@@ -44,17 +48,20 @@ export async function backupDatabase(
   if (typeof location !== 'string' || location === '') {
     throw new PetalError('BadValue', 'backup() takes the path of a directory that is not there yet')
   }
-  throwIfAborted(options.signal)
+  const { signal, onProgress } = options
+  throwIfAborted(signal)
+  const told = new ToldProgress(onProgress)
+  const job = { ...(signal && { signal }), ...(told.tell && { onProgress: told.tell }) }
   try {
     if (hasBackup(store)) {
-      const { bytes, linkedBytes } = await store.backup(location, { ...options, finish: markAs('lsm') })
+      const { bytes, linkedBytes } = await store.backup(location, { ...job, finish: markAs('lsm') })
       return { bytes, linkedBytes }
     }
     // What is in memory only needs a store that keeps it.
     const kept = storeName === 'level' ? 'level' : 'lsm'
-    return await copyEntries(store, store.snapshot(), kept, location, options)
+    return await copyEntries(store, store.snapshot(), kept, location, job)
   } catch (error) {
-    throw newDirectoryFailed(location, options.signal, error)
+    throw told.failure(() => newDirectoryFailed(location, signal, error))
   }
 }
 

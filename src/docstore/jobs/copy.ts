@@ -9,6 +9,7 @@ import { open } from '../open.ts'
 import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, StoreName } from '../options.ts'
 import { fillNewDirectory } from './new-directory.ts'
+import { ToldProgress } from './told-progress.ts'
 
 export interface CopyOptions {
   readonly signal?: AbortSignal
@@ -62,10 +63,12 @@ export async function copyDatabase(
   throwIfAborted(signal)
   const { collections } = await source.stats()
   const wantsFilters = store === 'lsm' && collections.some(({ index }) => index.kind === 'embedded')
+  const told = new ToldProgress(options.onProgress)
+  const job = { ...options, ...(told.tell && { onProgress: told.tell }) }
   return fillNewDirectory(target, signal, async (directory) => {
     const copy = await open(directory, { store, ...(wantsFilters && { lsm: { values: true } }) })
     try {
-      const result = await copyInto(source, copy, options)
+      const result = await copyInto(source, copy, job)
       await copy.close()
       return result
     } catch (error) {
@@ -73,6 +76,8 @@ export async function copyDatabase(
       await copy.close().catch(() => undefined)
       throw error
     }
+  }).catch((error: unknown) => {
+    throw told.failure(() => error)
   })
 }
 

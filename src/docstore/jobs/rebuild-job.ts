@@ -5,6 +5,7 @@ import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { DocumentIndex, RebuildProgress } from '../../sharded-bloom/document-index.ts'
 import { commitFailed, notOpen } from '../errors.ts'
 import type { Writer } from '../write/writer.ts'
+import { ToldProgress } from './told-progress.ts'
 
 export interface RebuildOptions {
   /** Told every few milliseconds, and at the end. */
@@ -82,20 +83,23 @@ async function rebuild(
   throwIfAborted(signal)
   const started = performance.now()
   const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
+  const told = new ToldProgress(onProgress)
   let documents = 0
   const begun = await writer.exclusive(async () => index.beginRebuild!(limit()))
   try {
     await begun.build(ended, (progress) => {
       documents = progress.documents
-      onProgress?.(progress)
+      told.tell?.(progress)
     })
     await writer.exclusive(async () => {
       throwIfAborted(ended)
       await begun.publish()
     })
   } catch (error) {
-    if (!(error instanceof AbortedError)) throw commitFailed(error)
-    throw signal?.aborted === true ? error : notOpen('The database, or the collection,')
+    throw told.failure(() => {
+      if (!(error instanceof AbortedError)) return commitFailed(error)
+      return signal?.aborted === true ? error : notOpen('The database, or the collection,')
+    })
   } finally {
     await begun.end()
   }
