@@ -77,7 +77,11 @@ function reference(text: string, resolver: Resolver): Expression {
 }
 
 function shape(expression: Document, resolver: Resolver): Expression {
-  const fields = Object.entries(expression).map(([key, value]) => ({ key, value: compileExpression(value, resolver) }))
+  const fields = Object.entries(expression).map(([key, value]) => {
+    if (!key.includes('.')) return { key, value: compileExpression(value, resolver) }
+    const instead = 'use $setField to make such a field'
+    throw stageError('FailedToParse', resolver.place, `the field name '${key}' may not contain '.'; ${instead}`)
+  })
   return (document) => {
     const result: Document = {}
     for (const { key, value } of fields) {

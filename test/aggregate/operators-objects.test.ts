@@ -122,4 +122,20 @@ test('fields of objects', async () => {
   )
 })
 
+test("objects have no names with a '.', but for literals and what $setField makes", async () => {
+  await refuses([
+    { 'x.y': 1 },
+    { a: { 'x.y': 1 } },
+    [{ 'x.y': 1 }],
+    { $cond: [true, { 'x.y': 1 }, 2] },
+    { $ifNull: ['$b', { a: [{ 'x.y': 1 }] }] },
+    { $map: { input: '$list', in: { 'x.y': '$$this' } } }
+  ])
+  await gives([
+    [{ $literal: { 'x.y': 1 } }, { 'x.y': 1 }],
+    [{ a: { $literal: [{ 'x.y': 1 }] } }, { a: [{ 'x.y': 1 }] }],
+    [{ $setField: { field: 'x.y', input: {}, value: 1 } }, { 'x.y': 1 }]
+  ])
+})
+
 test.run()
