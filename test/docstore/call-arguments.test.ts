@@ -200,6 +200,7 @@ const refused: readonly (readonly [string, ErrorName, (value: never) => unknown,
   ['lsm', 'InvalidOptions', (lsm) => open(scratchPath(), { lsm }), [null, 5, 'text', []]],
   ['index', 'InvalidOptions', (index) => open(scratchPath(), { index }), [5, true, 'text', []]],
   ['autoRebuild', 'InvalidOptions', (autoRebuild) => open(scratchPath(), { autoRebuild }), [null, 5, 'text', []]],
+  ['dryRun', 'BadValue', (dryRun) => db.index.tune({ dryRun }), [5, 'yes', {}, []]],
   ['queries', 'InvalidOptions', (queries) => db.index.tune({ queries, dryRun: true }), [5, true, 'text', {}]]
 ]
 

@@ -34,6 +34,7 @@ for (const store of ['lsm', 'level'] as const) {
       [...sizes].sort((a, b) => a - b)
     )
     assert.ok(progress.every(({ bytes, totalBytes }) => bytes <= totalBytes && totalBytes === bytesBefore))
+    assert.is(sizes.at(-1), bytesBefore)
     assert.equal(await db.find({}).toArray(), expected)
     assert.equal((await db.verify()).problems, [])
     const again = await db.compact()

@@ -14,7 +14,7 @@ import { Area, compareBytes } from '../store/layout.ts'
 export interface CompactOptions {
   /** Ends it with an AbortedError, when the piece under way is done; what was compacted stays so. */
   readonly signal?: AbortSignal
-  /** Called after every piece. */
+  /** Called after every piece; the last time with all bytes. */
   readonly onProgress?: (progress: CompactProgress) => void
 }
 
@@ -49,13 +49,14 @@ export async function compactDatabase(collections: Collections, options: Compact
     await store.compactRange(first, first, asBytes)
     const bytesBefore = await store.approximateSize(first, last, asBytes)
     let bytes = 0
+    const lastPiece = cuts.length - 2
     for (const [i, start] of cuts.slice(0, -1).entries()) {
       throwIfAborted(signal)
       const end = cuts[i + 1] ?? last
       bytes += await store.approximateSize(start, end, asBytes)
       await store.compactRange(start, end, asBytes)
-      // What is written meanwhile is counted, too.
-      onProgress?.({ bytes: Math.min(bytes, bytesBefore), totalBytes: bytesBefore })
+      // What is written meanwhile is counted, too; and a table of two pieces may be in neither.
+      onProgress?.({ bytes: i === lastPiece ? bytesBefore : Math.min(bytes, bytesBefore), totalBytes: bytesBefore })
     }
     return { bytesBefore, bytesAfter: await store.approximateSize(first, last, asBytes) }
   } catch (error) {

@@ -8,6 +8,7 @@ import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
 import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { assertBoolean } from '../option-checks.ts'
 import { Control } from '../read/control.ts'
 import { FindExpressions } from '../read/expressions.ts'
 import type { Filter } from '../request-types.ts'
@@ -37,9 +38,10 @@ const defaultTarget = 2e-5
 /** Consecutive documents that are sampled together, those of a group of a full segment. */
 const runDocuments = 2048
 
-/** @throws PetalError InvalidOptions; IllegalOperation for a collection that has no rows, or too few documents */
+/** @throws PetalError InvalidOptions, BadValue; IllegalOperation for a collection that has no rows, or too few documents */
 export async function tuneCollection(collection: OpenCollection, options: TuneOptions): Promise<TuneResult> {
   const { dryRun = false, signal, onProgress, budgetBytes } = options
+  assertBoolean('dryRun', dryRun)
   const sampleSize = checked('sample', options.sample ?? defaultSample, (n) => n >= minTuneDocuments && n <= maxSample)
   const targetFpr = options.targetFpr ?? (budgetBytes === undefined ? defaultTarget : undefined)
   if (targetFpr !== undefined) checked('targetFpr', targetFpr, (rate) => rate > 0 && rate < 1)
