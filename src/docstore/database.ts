@@ -136,7 +136,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * by then is in the copy, what is written later is not. Tables of the LSM store, which never change, get a second name
    * where the file system allows it: they take no room, and damage to them on the disk is damage to both.
    * @param location must not be there, or be an empty directory; it is there when the copy is complete and durable
-   * @throws PetalError DatabaseExists, StoreFailure, DataCorruption; AbortedError
+   * @throws PetalError DatabaseExists, BadValue for a location within a database, StoreFailure, DataCorruption; AbortedError
    * @example
    * await db.backup('./backups/monday.db')
    */

@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BackupProgress, copyDatabase, type Database, type Document, open } from '../../src/index.ts'
+import { LsmLevel } from '../../src/lsm/index.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const documents = (count: number): Document[] =>
@@ -107,6 +109,42 @@ test('what onProgress throws ends a backup or a copy, comes back as it is, and n
     await db.backup(target)
     await assertIs(target, { default: await all(db, 'default') })
   }
+})
+
+test('a backup or a copy within a database is refused, and leaves nothing there', async () => {
+  for (const store of ['lsm', 'level'] as const) {
+    const location = scratchPath()
+    const db = await open(location, { store })
+    await db.insertMany(documents(100))
+    const link = scratchPath('link')
+    symlinkSync(location, link)
+    const before = readdirSync(location)
+    const within = [
+      join(location, 'inside'),
+      join(location, 'a', 'b'),
+      join(link, 'inside'),
+      relative('.', join(location, 'c'))
+    ]
+    for (const target of within) {
+      const error = await rejects(db.backup(target), 'BadValue')
+      assert.match(error.message, 'lies within the database at')
+      await rejects(copyDatabase(db, target), 'BadValue')
+    }
+    assert.equal(readdirSync(location), before)
+    await db.backup(`${location}-beside`)
+    await db.close()
+    const { code, stderr } = await runCli(['backup', location, join(location, 'inside')])
+    assert.is(code, 1)
+    assert.match(stderr, /lies within the database at/)
+  }
+})
+
+test("a backup within the directory of the caller's store is refused", async () => {
+  const location = scratchPath()
+  const db = await open(new LsmLevel(location))
+  await db.insertOne({ _id: 1 })
+  await rejects(db.backup(join(location, 'inside')), 'BadValue')
+  await db.close()
 })
 
 test('value filters come along', async () => {

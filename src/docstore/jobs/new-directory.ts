@@ -5,7 +5,7 @@ import { fromStore } from '../errors.ts'
 /**
  * @param location must not be there, or be an empty directory
  * @param fill gets a directory, empty, and leaves it with everything closed
- * @throws PetalError DatabaseExists for a location that is taken, StoreFailure; AbortedError; what `fill` throws
+ * @throws PetalError DatabaseExists for a location that is taken, BadValue for one within a database, StoreFailure; AbortedError; what `fill` throws
  */
 export async function fillNewDirectory<T>(
   location: string,
@@ -30,7 +30,13 @@ export async function fillNewDirectory<T>(
 export function newDirectoryFailed(location: string, signal: AbortSignal | undefined, error: unknown): unknown {
   if (signal?.aborted === true) return new AbortedError(signal.reason)
   if (error instanceof PetalError) return error
-  if (isTaken(error) || isTaken((error as { readonly cause?: unknown }).cause)) {
+  const { cause } = error as { readonly cause?: unknown }
+  const database = databaseAbove(error) ?? databaseAbove(cause)
+  if (database !== undefined) {
+    const message = `${location} lies within the database at ${database}; a copy needs a directory of its own, outside of it`
+    return new PetalError('BadValue', message, { cause: error, details: { location, database } })
+  }
+  if (isTaken(error) || isTaken(cause)) {
     const message = `${location} is there already; this makes a new database, under a new name or in an empty directory`
     return new PetalError('DatabaseExists', message, { cause: error, details: { location } })
   }
@@ -42,6 +48,11 @@ export function newDirectoryFailed(location: string, signal: AbortSignal | undef
     cause: error,
     details: { location }
   })
+}
+
+/** The database that a directory was to be made in. */
+function databaseAbove(error: unknown): unknown {
+  return (error as { readonly database?: unknown } | undefined)?.database
 }
 
 function isTaken(error: unknown): boolean {

@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
+import { markerName } from './directory.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
 import type { FileSystem } from './file-system.ts'
 import { mayBeAlive } from './process-identity.ts'
@@ -21,16 +22,20 @@ const underWay = new WeakMap<FileSystem, Set<string>>()
 /**
  * @param location must not be there, or be an empty directory
  * @param fill gets the directory, empty, and returns when the bytes of all files in it are durable; their names need not be
- * @throws EEXIST for a location that is taken; what `fill` throws; Node's own errors
+ * @param original directory that is copied, where it may have no marker
+ * @throws EEXIST for a location that is taken; EINVAL, with the `database`, for one within a database; what `fill` throws; Node's
+ *   own errors
  */
 export async function stageDirectory<T>(
   fileSystem: FileSystem,
   location: string,
-  fill: (directory: string) => Promise<T>
+  fill: (directory: string) => Promise<T>,
+  original?: string
 ): Promise<T> {
   const target = resolve(location)
   const parent = dirname(target)
   assertFree(fileSystem, target)
+  assertOutside(fileSystem, target, original)
   await makeDurableDirectory(fileSystem, parent)
   removeLeftovers(fileSystem, target)
   const partial = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.partial`
@@ -78,6 +83,33 @@ function assertFree(fileSystem: FileSystem, path: string): 'missing' | 'empty' {
     if (!hasSystemCode(error, 'ENOTDIR') || fileSystem.size(path) === undefined) throw error
   }
   throw systemError('EEXIST', 'mkdir', path)
+}
+
+/** What is within the directory of a database would be removed, moved or copied with it. */
+function assertOutside(fileSystem: FileSystem, target: string, original: string | undefined): void {
+  const source = original === undefined ? undefined : realPathOf(fileSystem, original)
+  let above = dirname(target)
+  let real = realPathOf(fileSystem, above)
+  while (real === undefined && dirname(above) !== above) {
+    above = dirname(above)
+    real = realPathOf(fileSystem, above)
+  }
+  for (let database = real; database !== undefined; database = dirname(database)) {
+    if (database === source || fileSystem.size(join(database, markerName)) !== undefined) {
+      throw Object.assign(systemError('EINVAL', 'mkdir', target), { database })
+    }
+    if (dirname(database) === database) return
+  }
+}
+
+/** undefined where there is nothing. */
+function realPathOf(fileSystem: FileSystem, path: string): string | undefined {
+  try {
+    return fileSystem.realPath(path)
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
 }
 
 function removeLeftovers(fileSystem: FileSystem, target: string): void {

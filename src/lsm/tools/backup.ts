@@ -52,7 +52,8 @@ const copyBytes = 256 * 1024
 
 /**
  * @param location must not be there, or be an empty directory
- * @throws LEVEL_IO_ERROR, with a cause EEXIST for a location that is taken; LEVEL_CORRUPTION; LEVEL_ABORTED
+ * @throws LEVEL_IO_ERROR, with a cause EEXIST for a location that is taken, EINVAL for one within a database; LEVEL_CORRUPTION;
+ *   LEVEL_ABORTED
  */
 export async function backupStore(
   engine: Engine,
@@ -61,11 +62,12 @@ export async function backupStore(
   options: Options
 ): Promise<BackupResult> {
   try {
-    return await stageDirectory(engine.fileSystem, location, async (directory) => {
+    const fill = async (directory: string): Promise<BackupResult> => {
       const result = await new Backup(engine, state, directory, options).run()
       await options.finish?.(directory, engine.fileSystem)
       return result
-    })
+    }
+    return await stageDirectory(engine.fileSystem, location, fill, engine.directory)
   } catch (error) {
     const { code } = error as { readonly code?: string }
     throw code?.startsWith('LEVEL_') ? error : ioError(`Cannot back up to ${location}`, error, { path: location })
