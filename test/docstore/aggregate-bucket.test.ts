@@ -54,10 +54,7 @@ test('what is no constant, no order of one type, or no value to group by is refu
     [{ groupBy: '$v', boundaries, default: { $add: [1, 2] } }, /outside/],
     [{ groupBy: '$v', boundaries: [0, '$v'] }, /boundaries must be constant/],
     [{ groupBy: '$v', boundaries: [0, { a: ['$v'] }] }, /boundaries must be constant/],
-    [
-      { groupBy: '$v', boundaries: [0, 'a'] },
-      /boundaries must be of one type, got \w+ and string/
-    ],
+    [{ groupBy: '$v', boundaries: [0, 'a'] }, /boundaries must be of one type, got \w+ and string/],
     [{ groupBy: '$v', boundaries: [null, 1] }, /boundaries must be of one type/],
     [{ groupBy: '$v', boundaries: [5, { $add: [1, 1] }] }, /boundaries must ascend/],
     [{ groupBy: '$v', boundaries: [0] }, /at least two/],
