@@ -4,8 +4,8 @@ import type { IndexStats } from '../sharded-bloom/document-index.ts'
 import { type RebuildReason, rebuildReason } from '../sharded-bloom/rebuild/policy.ts'
 import type { TuneResult } from '../sharded-bloom/tune/tune-result.ts'
 import type { Collections } from './collections.ts'
-import type { RebuildOptions, RebuildResult } from './jobs/rebuild-job.ts'
-import { type TuneOptions, tuneCollection } from './jobs/tune.ts'
+import { knownRebuildOptions, type RebuildOptions, type RebuildResult } from './jobs/rebuild-job.ts'
+import { knownTuneOptions, type TuneOptions, tuneCollection } from './jobs/tune.ts'
 import { noIndex } from './open-index.ts'
 import { assertOptions } from './option-checks.ts'
 
@@ -43,7 +43,7 @@ export function collectionIndex(collections: Collections, name: string): Collect
   return {
     stats: async () => (await collections.reading(name))?.indexStats() ?? noIndex,
     tune: async (options = {}) => {
-      assertOptions('index.tune', options)
+      assertOptions('index.tune', options, knownTuneOptions)
       const collection = await collections.reading(name)
       if (collection === undefined) throw noCollection(name)
       return options.dryRun === true
@@ -51,7 +51,7 @@ export function collectionIndex(collections: Collections, name: string): Collect
         : collections.write(name, (writable) => tuneCollection(writable, options))
     },
     rebuild: async (options = {}) => {
-      assertOptions('index.rebuild', options)
+      assertOptions('index.rebuild', options, knownRebuildOptions)
       if ((await collections.reading(name)) === undefined) throw noCollection(name)
       // Closing does not wait for the rebuild as it does for writes: it ends it.
       const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))

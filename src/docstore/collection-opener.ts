@@ -14,15 +14,9 @@ import { DeclaredIndexes } from './indexes/declared-indexes.ts'
 import { IndexStore } from './indexes/index-store.ts'
 import { OpenCollection } from './open-collection.ts'
 import { assertIndexFor, checkSupport, createIndex, indexKind, indexOptions } from './open-index.ts'
+import { autoRebuildOptions, documentCacheBytes, ttlIntervalSeconds } from './opening-options.ts'
 import { assertBoolean, isOptions } from './option-checks.ts'
-import {
-  autoRebuildOptions,
-  type CollectionOptions,
-  documentCacheBytes,
-  type IndexOptions,
-  type OpenOptions,
-  ttlIntervalSeconds
-} from './options.ts'
+import type { CollectionOptions, IndexOptions, OpenOptions } from './options.ts'
 import { type Catalog, type CatalogEntry, type CollectionTraits, checkCollectionName } from './store/catalog.ts'
 import { CollectionStore } from './store/collection-store.ts'
 import type { OpenedStore } from './store/open-store.ts'

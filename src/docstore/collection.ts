@@ -7,24 +7,32 @@ import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import { AggregationCursor } from './aggregate/cursor.ts'
 import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
-import { checkThreads } from './bulk/threads-option.ts'
 import { type CollectionIndex, collectionIndex } from './collection-index.ts'
 import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
-import { checkImport } from './import/check-import.ts'
-import type { ImportOptions, ImportResult, LineSource } from './import/import-run.ts'
+import { checkImport, type ImportOptions } from './import/check-import.ts'
+import type { ImportResult, LineSource } from './import/import-run.ts'
 import { createIndex, dropIndex } from './indexes/create-index.ts'
-import { type CreateIndexOptions, describeIndex, type IndexDescription, type IndexSpec } from './indexes/definition.ts'
+import {
+  type CreateIndexOptions,
+  describeIndex,
+  type IndexDescription,
+  type IndexSpec,
+  knownIndexCreation
+} from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
 import type { OpenCollection } from './open-collection.ts'
-import { assertBoolean, assertOptions } from './option-checks.ts'
-import type {
-  CountOptions,
-  FindOneAndDeleteOptions,
-  FindOneAndUpdateOptions,
-  FindOptions,
-  ReadOptions,
-  UpdateOptions
+import { assertOptions } from './option-checks.ts'
+import {
+  type CountOptions,
+  type FindOneAndDeleteOptions,
+  type FindOneAndUpdateOptions,
+  type FindOptions,
+  knownCountOptions,
+  knownFindOptions,
+  knownReadOptions,
+  type ReadOptions,
+  type UpdateOptions
 } from './options.ts'
 import { countFound } from './read/count.ts'
 import { FindCursor } from './read/cursor.ts'
@@ -39,7 +47,7 @@ import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
 import type { ChangeStreamOptions } from './watch/watch-options.ts'
 import { type BulkWriteOperation, type BulkWriteOptions, bulkWrite } from './write/bulk-write.ts'
-import { type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
+import { checkInsertMany, type DocumentSource, type InsertManyOptions, insertMany } from './write/insert-many.ts'
 import { remove, update } from './write/mutate.ts'
 import {
   type Compile,
@@ -91,9 +99,7 @@ export class Collection<T extends object = Document> {
     documents: Iterable<MayHaveId<T>> | AsyncIterable<MayHaveId<T>>,
     options: InsertManyOptions = {}
   ): Promise<InsertManyResult> {
-    assertOptions('insertMany', options)
-    assertBoolean('ordered', options.ordered)
-    checkThreads(options)
+    checkInsertMany(options)
     return this.#write((collection) => insertMany(collection, documents as DocumentSource, options))
   }
 
@@ -109,7 +115,6 @@ export class Collection<T extends object = Document> {
    * })
    */
   async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {
-    assertOptions('importLines', options)
     checkImport(source, options)
     return this.#write(async (collection) => {
       // Loaded here and not above: it needs Node's own UTF-8 check. Within the write, so that close() waits for it.
@@ -126,7 +131,7 @@ export class Collection<T extends object = Document> {
    */
   find(filter: Filter<T> = {}, options: FindOptions = {}): FindCursor<WithId<T>> {
     const readable: Readable = () => {
-      assertOptions('find', options)
+      assertOptions('find', options, knownFindOptions)
       return this.#readable()
     }
     return new FindCursor<WithId<T>>(readable, filter, options)
@@ -134,7 +139,7 @@ export class Collection<T extends object = Document> {
 
   /** The first match; null when there is none. */
   async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
-    assertOptions('findOne', options)
+    assertOptions('findOne', options, knownFindOptions)
     const oneOf = { ...options, limit: 1 }
     const find = compileFind(filter, oneOf)
     const opening = this.#readable()
@@ -172,7 +177,7 @@ export class Collection<T extends object = Document> {
    * @throws as find()
    */
   async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
-    assertOptions('countDocuments', options)
+    assertOptions('countDocuments', options, knownCountOptions)
     return answered(await countFound(this.#readable, filter, options))
   }
 
@@ -189,7 +194,7 @@ export class Collection<T extends object = Document> {
    * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
    */
   async distinct(path: string, filter: Filter<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
-    assertOptions('distinct', options)
+    assertOptions('distinct', options, knownReadOptions)
     return answered(await distinctFound(this.#readable, path, filter, options))
   }
 
@@ -202,7 +207,7 @@ export class Collection<T extends object = Document> {
    * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
    */
   async paths(filter: Filter<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
-    assertOptions('paths', options)
+    assertOptions('paths', options, knownReadOptions)
     return answered(await pathsFound(this.#readable, filter, options))
   }
 
@@ -271,8 +276,6 @@ export class Collection<T extends object = Document> {
     operations: readonly BulkWriteOperation<T>[],
     options: BulkWriteOptions = {}
   ): Promise<BulkWriteResult> {
-    assertOptions('bulkWrite', options)
-    assertBoolean('ordered', options.ordered)
     return bulkWrite(this, operations, options)
   }
 
@@ -324,7 +327,6 @@ export class Collection<T extends object = Document> {
     pipeline: readonly Filter[] = [],
     options: ChangeStreamOptions = {}
   ): ChangeStream<E> {
-    assertOptions('watch', options)
     return watchFeed<E>(this.#collections.feed(this.collectionName), pipeline, options)
   }
 
@@ -342,7 +344,7 @@ export class Collection<T extends object = Document> {
    * await db.createIndex({ seenAt: 1 }, { expireAfterSeconds: 3600 })
    */
   async createIndex(spec: IndexSpec, options: CreateIndexOptions = {}): Promise<string> {
-    assertOptions('createIndex', options)
+    assertOptions('createIndex', options, knownIndexCreation)
     return this.#collections.alter(this.collectionName, (collection, catalog) =>
       createIndex(collection, catalog, spec, options)
     )

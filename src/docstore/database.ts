@@ -9,12 +9,13 @@ import type { Collections } from './collections.ts'
 import type { ReversibleOption } from './ids/ids-option.ts'
 import type { DeclaredIndexStats } from './indexes/declared-indexes.ts'
 import type { AutoRebuildStats } from './jobs/auto-rebuild.ts'
-import { type BackupOptions, type BackupResult, backupDatabase } from './jobs/backup.ts'
-import { type CompactOptions, type CompactResult, compactDatabase } from './jobs/compact.ts'
+import { type BackupOptions, type BackupResult, backupDatabase, knownBackupOptions } from './jobs/backup.ts'
+import { type CompactOptions, type CompactResult, compactDatabase, knownCompactOptions } from './jobs/compact.ts'
 import type { ExpiryStats } from './jobs/expiry.ts'
-import { type DatabaseVerifyReport, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
+import { type DatabaseVerifyReport, knownVerifyOptions, type VerifyOptions, verifyDatabase } from './jobs/verify.ts'
+import { assertKnownInside } from './opening-options.ts'
 import { assertOptions } from './option-checks.ts'
-import type { CollectionOptions } from './options.ts'
+import { type CollectionOptions, knownCollectionOptions } from './options.ts'
 import { checkCollectionName } from './store/catalog.ts'
 
 /** The collection that a database is itself. */
@@ -75,7 +76,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   collection<U extends object = Document>(name: string, options?: CollectionOptions): Collection<U> {
     checkCollectionName(name)
     if (options !== undefined) {
-      assertOptions('collection', options)
+      assertOptions('collection', options, knownCollectionOptions)
+      assertKnownInside('collection', options)
       this.#collections.choose(name, options)
     }
     return new Collection<U>(this.#collections, name)
@@ -127,7 +129,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * for (const { collection, kind, what } of problems) console.error(collection, kind, what)
    */
   async verify(options: VerifyOptions = {}): Promise<DatabaseVerifyReport> {
-    assertOptions('verify', options)
+    assertOptions('verify', options, knownVerifyOptions)
     return verifyDatabase(this.#collections, options)
   }
 
@@ -141,7 +143,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * await db.backup('./backups/monday.db')
    */
   async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
-    assertOptions('backup', options)
+    assertOptions('backup', options, knownBackupOptions)
     return backupDatabase(this.#collections, location, options)
   }
 
@@ -153,7 +155,7 @@ export class Database<T extends object = Document> extends Collection<T> impleme
    * const { bytesBefore, bytesAfter } = await db.compact()
    */
   async compact(options: CompactOptions = {}): Promise<CompactResult> {
-    assertOptions('compact', options)
+    assertOptions('compact', options, knownCompactOptions)
     return compactDatabase(this.#collections, options)
   }
 

@@ -2,8 +2,9 @@ import { throwIfAborted } from '../model/errors.ts'
 import type { Document } from '../model/types.ts'
 import { Collections } from './collections.ts'
 import { Database, defaultCollectionName } from './database.ts'
+import { assertKnownInside } from './opening-options.ts'
 import { assertOptions } from './option-checks.ts'
-import type { AnyLevel, OpenOptions, Store } from './options.ts'
+import { type AnyLevel, knownOpenOptions, type OpenOptions, type Store } from './options.ts'
 
 /**
  * Opens a database, creating it if need be.
@@ -21,7 +22,8 @@ export async function open<T extends object = Document>(
   location: string | AnyLevel,
   options: OpenOptions = {}
 ): Promise<Database<T>> {
-  assertOptions('open', options)
+  assertOptions('open', options, knownOpenOptions)
+  assertKnownInside('open', options)
   throwIfAborted(options.signal)
   const collections = await Collections.open(location as string | Store, options)
   try {

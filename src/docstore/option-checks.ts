@@ -1,6 +1,7 @@
 /** What options of several calls are checked by: what is wrong is told by the option's name. */
 import { PetalError } from '../model/errors.ts'
 import { shown } from '../model/invalid-option.ts'
+import { assertKnown } from './known-options.ts'
 
 interface CallOptions {
   readonly signal?: unknown
@@ -9,16 +10,18 @@ interface CallOptions {
 }
 
 /**
- * What every public call asks of its options before it does anything: they are an object, or undefined for none; who ends
- * the call is an AbortSignal, and who is told of its progress can be called.
+ * What every public call asks of its options before it does anything: they are an object, or undefined for none; the call knows
+ * each of them; who ends it is an AbortSignal, and who is told of its progress can be called.
+ * @param known the keys of the options' interface
  * @throws PetalError BadValue, which names the call or the option
  */
-export function assertOptions(call: string, options: object): void {
+export function assertOptions(call: string, options: object, known: Readonly<Record<string, true>>): void {
   if (!isOptions(options)) {
     throw new PetalError('BadValue', `${call} takes options as an object, got ${shown(options)}`, {
       details: { option: 'options' }
     })
   }
+  assertKnown(call, options, known)
   const { signal, onProgress, onSkipped }: CallOptions = options
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw badOption('signal', 'an AbortSignal', signal)
   if (onProgress !== undefined) assertFunction('onProgress', onProgress)

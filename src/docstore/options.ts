@@ -1,13 +1,12 @@
-/** What callers may choose when they open a database or run an operation; checked here, once. */
+/** What callers may choose when they open a database or run an operation. */
 import type { AbstractLevel } from 'abstract-level'
-import type { StoreOptions, ValueOptions } from '../lsm/options.ts'
-import { invalidOption } from '../model/invalid-option.ts'
 import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
 import type { IdsOption } from './ids/ids-option.ts'
-import { isOptions, wholeNumber } from './option-checks.ts'
+import type { Known } from './known-options.ts'
+import type { LsmTuning } from './store/lsm-tuning.ts'
 
-export type { Collation }
+export type { Collation, LsmTuning }
 
 /** Any abstract-level database whose keys and values may be bytes or text. */
 export type Store = AbstractLevel<unknown, unknown, unknown>
@@ -17,26 +16,6 @@ export type AnyLevel = Pick<Store, 'status' | 'supports'>
 
 /** `lsm` and `level` keep a database in a directory, `memory` until it is closed. */
 export type StoreName = 'lsm' | 'level' | 'memory'
-
-/** What may be chosen of the LSM store; defaults are its own, but for a larger cache and a larger write buffer. */
-export interface LsmTuning
-  extends Omit<
-    StoreOptions,
-    | 'createIfMissing'
-    | 'errorIfExists'
-    | 'autoCompaction'
-    | 'partitionDepth'
-    | 'values'
-    | 'multithreading'
-    | 'fileSystem'
-  > {
-  /**
-   * Value filters over the documents of each table, which rule tables out for a query. They cost 15 to 19 bytes a tweet
-   * and some 14 µs of the compaction thread, and pay where there is no other index. Default: on where a collection has
-   * `index: 'embedded'`.
-   */
-  readonly values?: boolean | Omit<ValueOptions, 'extractor'>
-}
 
 /** What IndexOptions tells of. */
 export type IndexKind = 'sharded' | 'embedded' | 'none'
@@ -79,6 +58,18 @@ export interface IndexOptions {
   readonly cacheBytes?: number
 }
 
+export const knownIndexOptions = {
+  kind: true,
+  segmentBits: true,
+  tail: true,
+  shards: true,
+  rowsPerPair: true,
+  bitsPerPosting: true,
+  hash: true,
+  rangeCodes: true,
+  cacheBytes: true
+} satisfies Known<IndexOptions>
+
 /** When an index is built again by itself. */
 export interface AutoRebuildOptions {
   /** Dead documents among all that the index holds, above 0 and at most 1; fewer than 1,024 never matter. Default 0.3. */
@@ -86,6 +77,8 @@ export interface AutoRebuildOptions {
   /** How many times as many false positives as predicted, at least 1. Default 4. */
   readonly excess?: number
 }
+
+export const knownAutoRebuild = { deadShare: true, excess: true } satisfies Known<AutoRebuildOptions>
 
 /** How a database is opened. What concerns the way it is stored is decided when it is made. */
 export interface OpenOptions {
@@ -130,6 +123,21 @@ export interface OpenOptions {
   readonly ttlIntervalSeconds?: number
 }
 
+export const knownOpenOptions = {
+  ids: true,
+  store: true,
+  lsm: true,
+  createIfMissing: true,
+  errorIfExists: true,
+  readOnly: true,
+  sync: true,
+  signal: true,
+  documentCacheBytes: true,
+  index: true,
+  autoRebuild: true,
+  ttlIntervalSeconds: true
+} satisfies Known<OpenOptions>
+
 /** How a collection is opened, where that differs from its database. */
 export interface CollectionOptions {
   /** Decided when the collection is made, and not to be changed. */
@@ -138,6 +146,8 @@ export interface CollectionOptions {
   readonly index?: IndexKind | IndexOptions
   readonly autoRebuild?: boolean | AutoRebuildOptions
 }
+
+export const knownCollectionOptions = { ids: true, index: true, autoRebuild: true } satisfies Known<CollectionOptions>
 
 /** Options of one read. */
 export interface ReadOptions {
@@ -160,6 +170,14 @@ export interface ReadOptions {
   /** Values that expressions, in `$expr` and in updates that are pipelines, know as `$$name`. */
   readonly let?: Readonly<Record<string, unknown>>
 }
+
+export const knownReadOptions = {
+  signal: true,
+  maxTimeMS: true,
+  hint: true,
+  collation: true,
+  let: true
+} satisfies Known<ReadOptions>
 
 export type SortDirection = 1 | -1 | 'asc' | 'ascending' | 'desc' | 'descending'
 
@@ -185,11 +203,21 @@ export interface FindOptions extends ReadOptions {
   readonly limit?: number
 }
 
+export const knownFindOptions = {
+  ...knownReadOptions,
+  projection: true,
+  sort: true,
+  skip: true,
+  limit: true
+} satisfies Known<FindOptions>
+
 /** Which of the matches are counted. */
 export interface CountOptions extends ReadOptions {
   readonly skip?: number
   readonly limit?: number
 }
+
+export const knownCountOptions = { ...knownReadOptions, skip: true, limit: true } satisfies Known<CountOptions>
 
 /** How matches are changed. */
 export interface UpdateOptions extends ReadOptions {
@@ -198,11 +226,23 @@ export interface UpdateOptions extends ReadOptions {
   readonly arrayFilters?: readonly Document[]
 }
 
+export const knownUpdateOptions = {
+  ...knownReadOptions,
+  upsert: true,
+  arrayFilters: true
+} satisfies Known<UpdateOptions>
+
 /** Which one of the matches is deleted, and what is returned of it. */
 export interface FindOneAndDeleteOptions extends ReadOptions {
   readonly sort?: SortSpec
   readonly projection?: Readonly<Record<string, unknown>>
 }
+
+export const knownFindOneAndDelete = {
+  ...knownReadOptions,
+  sort: true,
+  projection: true
+} satisfies Known<FindOneAndDeleteOptions>
 
 /** Which one of the matches is changed, and what is returned of it. */
 export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
@@ -212,31 +252,9 @@ export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   readonly returnDocument?: 'before' | 'after'
 }
 
-/** @throws PetalError BadValue */
-export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): number {
-  return wholeNumber('documentCacheBytes', option, 64 * 1024 * 1024)
-}
-
-/** undefined where it is turned off. @throws PetalError InvalidOptions */
-export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): AutoRebuildOptions | undefined {
-  if (typeof option === 'boolean') return option ? {} : undefined
-  if (!isOptions(option)) throw invalidOption('autoRebuild', 'true, false or limits', option)
-  const { deadShare, excess } = option
-  if (deadShare !== undefined && !(typeof deadShare === 'number' && deadShare > 0 && deadShare <= 1)) {
-    throw invalidOption('autoRebuild.deadShare', 'above 0 and at most 1', deadShare)
-  }
-  if (excess !== undefined && !(typeof excess === 'number' && excess >= 1)) {
-    throw invalidOption('autoRebuild.excess', 'at least 1', excess)
-  }
-  return option
-}
-
-const defaultTtlIntervalSeconds = 60
-/** Timers take no more milliseconds than 31 bits hold. */
-const maxTtlIntervalSeconds = 2_000_000
-
-/** @throws PetalError InvalidOptions */
-export function ttlIntervalSeconds(option: OpenOptions['ttlIntervalSeconds'] = defaultTtlIntervalSeconds): number {
-  if (typeof option === 'number' && option > 0 && option <= maxTtlIntervalSeconds) return option
-  throw invalidOption('ttlIntervalSeconds', `above 0 and at most ${maxTtlIntervalSeconds}`, option)
-}
+export const knownFindOneAndUpdate = {
+  ...knownFindOneAndDelete,
+  upsert: true,
+  arrayFilters: true,
+  returnDocument: true
+} satisfies Known<FindOneAndUpdateOptions>

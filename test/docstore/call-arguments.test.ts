@@ -46,6 +46,8 @@ const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
   findOne: (options) => db.findOne({}, options),
   countDocuments: (options) => db.countDocuments({}, options),
   distinct: (options) => db.distinct('n', {}, options),
+  paths: (options) => db.paths({}, options),
+  aggregate: (options) => db.aggregate([], options).toArray(),
   updateOne: (options) => db.updateOne({}, set, options),
   updateMany: (options) => db.updateMany({}, set, options),
   replaceOne: (options) => db.replaceOne({}, { changed: true }, options),
@@ -109,6 +111,158 @@ test('whoever tells of progress can be called', async () => {
     }
   }
   await rejects(db.importLines([Buffer.from('{}\nx\n')], { onSkipped: 'log' as never }), 'BadValue')
+})
+
+/** An option of each call, misspelt. */
+const misspelt: Readonly<Record<string, readonly [string, string]>> = {
+  open: ['readonly', 'readOnly'],
+  copyDatabase: ['stroe', 'store'],
+  collection: ['autorebuild', 'autoRebuild'],
+  verify: ['onprogress', 'onProgress'],
+  backup: ['signa', 'signal'],
+  compact: ['onProgres', 'onProgress'],
+  'index.tune': ['dryrun', 'dryRun'],
+  'index.rebuild': ['OnProgress', 'onProgress'],
+  insertMany: ['ordred', 'ordered'],
+  importLines: ['strikt', 'strict'],
+  find: ['projeciton', 'projection'],
+  findOne: ['srot', 'sort'],
+  countDocuments: ['limits', 'limit'],
+  distinct: ['colation', 'collation'],
+  paths: ['hin', 'hint'],
+  aggregate: ['lett', 'let'],
+  updateOne: ['upsret', 'upsert'],
+  updateMany: ['arrayFilter', 'arrayFilters'],
+  replaceOne: ['Upsert', 'upsert'],
+  deleteOne: ['maxTimeMs', 'maxTimeMS'],
+  deleteMany: ['maxTimeMS ', 'maxTimeMS'],
+  bulkWrite: ['order', 'ordered'],
+  findOneAndUpdate: ['returnDocumnet', 'returnDocument'],
+  findOneAndReplace: ['upser', 'upsert'],
+  findOneAndDelete: ['sorted', 'sort'],
+  createIndex: ['uniqe', 'unique'],
+  watch: ['fulldocument', 'fullDocument']
+}
+
+for (const [name, call] of Object.entries(withOptions)) {
+  test(`${name} refuses an option that it does not know, and says which was meant`, async () => {
+    const [option, meant] = misspelt[name]!
+    const refusal = async (given: string): Promise<string> => {
+      const { message, details } = await rejects(
+        attempt(() => call({ [given]: true } as never)),
+        'BadValue'
+      )
+      assert.is(details.option, given)
+      return message
+    }
+    assert.is(await refusal(option), `${name} does not know the option '${option}'; did you mean '${meant}'?`)
+    // What is no name of an option is none because all objects have it.
+    for (const other of ['background', 'constructor', 'toString']) {
+      assert.is(await refusal(other), `${name} does not know the option '${other}'`)
+    }
+  })
+}
+
+test('an option that is undefined is left out, known or not; one that is inherited is none', async () => {
+  const options = Object.assign(Object.create({ inherited: 1 }), { limit: undefined, lmit: undefined }) as never
+  assert.is((await db.find({ n: 1 }, options).toArray()).length, 43)
+  assert.is(await db.countDocuments({ n: 1 }, options), 43)
+})
+
+test('options within options of open() and collection() are known, too', async () => {
+  const within: readonly (readonly [object, string, string])[] = [
+    [{ index: { segmentbits: 512 } }, 'index.segmentbits', 'index.segmentBits'],
+    [{ lsm: { cachesize: 1 } }, 'lsm.cachesize', 'lsm.cacheSize'],
+    [{ lsm: { values: { filterbits: 1 } } }, 'lsm.values.filterbits', 'lsm.values.filterBits'],
+    [{ ids: { codec: 'reversible', form: 1 } }, 'ids.form', 'ids.from'],
+    [{ autoRebuild: { deadshare: 0.5 } }, 'autoRebuild.deadshare', 'autoRebuild.deadShare']
+  ]
+  for (const [options, option, meant] of within) {
+    const location = scratchPath()
+    const says = (call: string): string => `${call} does not know the option '${option}'; did you mean '${meant}'?`
+    assert.is((await rejects(open(location, options), 'BadValue')).message, says('open'))
+    assert.not.ok(existsSync(location))
+    if ('lsm' in options) continue
+    const refused = attempt(() => db.collection('other', options))
+    assert.is((await rejects(refused, 'BadValue')).message, says('collection'))
+  }
+  // Of the store, but not to be chosen here.
+  for (const option of ['partitionDepth', 'autoCompaction', 'fileSystem']) {
+    await rejects(open(scratchPath(), { lsm: { [option]: 1 } as never }), 'BadValue')
+  }
+})
+
+test('the directory of a database is not opened to be written because readOnly is misspelt', async () => {
+  const location = scratchPath()
+  await rejects(open(location, { creatIfMissing: false } as never), 'BadValue')
+  await rejects(open(location, { readonly: true } as never), 'BadValue')
+  await rejects(open(location, { ttlInterval: 5 } as never), 'BadValue')
+  assert.not.ok(existsSync(location))
+})
+
+test('other names of returnDocument lead to it', async () => {
+  for (const option of ['new', 'returnOriginal', 'returnNewDocument']) {
+    for (const name of ['findOneAndUpdate', 'findOneAndReplace']) {
+      const refused = attempt(() => withOptions[name]?.({ [option]: true } as never))
+      const { message } = await rejects(refused, 'BadValue')
+      assert.is(message, `${name} does not know the option '${option}'; use returnDocument`)
+    }
+    const { message } = await rejects(db.updateOne({}, set, { [option]: true } as never), 'BadValue')
+    assert.is(message, `updateOne does not know the option '${option}'`)
+  }
+})
+
+test('what an operation of bulkWrite does not know is refused before any is run', async () => {
+  const operations: readonly (readonly [string, object, string])[] = [
+    ['updateOne', { filter: {}, update: set, upsrt: true }, "upsrt'; did you mean 'upsert'?"],
+    ['updateMany', { filter: {}, update: set, upsrt: true }, "upsrt'; did you mean 'upsert'?"],
+    ['replaceOne', { filter: {}, replacement: {}, update: set }, "update'"],
+    ['deleteOne', { filter: {}, colation: {} }, "colation'; did you mean 'collation'?"],
+    ['deleteMany', { filter: {}, limit: 1 }, "limit'"],
+    ['insertOne', { document: {}, ordered: true }, "ordered'"]
+  ]
+  for (const [name, model, said] of operations) {
+    const refused = db.bulkWrite([{ deleteMany: { filter: {} } }, { [name]: model } as never])
+    const { message } = await rejects(refused, 'BadValue')
+    assert.is(message, `${name} of bulkWrite, at 1, does not know the option '${said}`)
+  }
+})
+
+test('a signal ends a bulkWrite between two operations, and what was done stays', async () => {
+  const ended = new AbortController()
+  const stop = (filter: object) => ({ deleteOne: { filter: { ...filter, $where: () => ended.abort() } } })
+  const operations = [{ insertOne: { document: { _id: 1000 } } }, stop({ _id: 1000 }), { deleteMany: { filter: {} } }]
+  await rejects(db.bulkWrite(operations, { ordered: false, signal: ended.signal }), 'Aborted')
+  assert.is((await db.deleteOne({ _id: 1000 })).deletedCount, 1)
+})
+
+test("options of MongoDB's driver that make no difference are taken by every call; a session is none of them", async () => {
+  const options = {
+    allowDiskUse: true,
+    batchSize: 100,
+    bypassDocumentValidation: true,
+    comment: 'why',
+    maxTimeMS: 10_000,
+    noCursorTimeout: true,
+    readConcern: { level: 'majority' },
+    readPreference: 'primary',
+    session: null,
+    writeConcern: { w: 1 }
+  } as never
+  assert.is((await db.find({ n: 1 }, options).toArray()).length, 43)
+  assert.is((await db.findOne({ n: 1 }, options))?._id, 1)
+  assert.is((await db.aggregate([{ $match: { n: 1 } }], options).toArray()).length, 43)
+  assert.is((await db.insertMany([], options)).insertedCount, 0)
+  assert.is((await db.updateMany({ n: 8 }, set, options)).matchedCount, 0)
+  assert.is((await db.deleteMany({ n: 8 }, options)).deletedCount, 0)
+  assert.is(
+    (await db.bulkWrite([{ deleteOne: { filter: { n: 8 }, ...(options as object) } }], options)).deletedCount,
+    0
+  )
+  assert.is(await db.createIndex('n', options), 'n_1')
+  await db.watch([], options).close()
+  const { message } = await rejects(db.updateOne({}, set, { session: {} } as never), 'BadValue')
+  assert.is(message, "updateOne does not know the option 'session'; there are no sessions")
 })
 
 test('undefined stands for no options', async () => {

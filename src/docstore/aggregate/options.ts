@@ -4,8 +4,9 @@ import { told } from '../../aggregate/errors.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
 import type { Pipeline } from '../../aggregate/stage.ts'
 import { parseCollation } from '../../query/collation.ts'
+import type { Known } from '../known-options.ts'
 import { assertOptions } from '../option-checks.ts'
-import type { ReadOptions } from '../options.ts'
+import { knownReadOptions, type ReadOptions } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
 import { checkCollectionName } from '../store/catalog.ts'
 
@@ -22,6 +23,13 @@ export interface AggregateOptions extends ReadOptions {
   readonly comment?: unknown
 }
 
+const knownAggregateOptions = {
+  ...knownReadOptions,
+  allowDiskUse: true,
+  batchSize: true,
+  comment: true
+} satisfies Known<AggregateOptions>
+
 export interface CompiledAggregation {
   readonly pipeline: Pipeline
   readonly expressions: Expressions
@@ -29,7 +37,7 @@ export interface CompiledAggregation {
 
 /** @throws PetalError for what is malformed in the pipeline, with its stage, or in the options */
 export function compileAggregation(pipeline: unknown, options: AggregateOptions): CompiledAggregation {
-  assertOptions('aggregate', options)
+  assertOptions('aggregate', options, knownAggregateOptions)
   const expressions = expressionsOf(options, parseCollation(options.collation))
   const compiled = compilePipeline(pipeline, expressions)
   const { write } = compiled

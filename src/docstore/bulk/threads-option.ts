@@ -1,4 +1,5 @@
 /** The option `threads` of whoever writes many documents. */
+import type { Known } from '../known-options.ts'
 import { assertWholeNumber } from '../option-checks.ts'
 
 export interface ThreadsOption {
@@ -9,6 +10,8 @@ export interface ThreadsOption {
    */
   readonly threads?: number
 }
+
+export const knownThreads = { threads: true } satisfies Known<ThreadsOption>
 
 const maxThreads = 64
 

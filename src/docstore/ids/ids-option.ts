@@ -1,6 +1,7 @@
 /** How a collection leads from an `_id` to its document: what callers ask for, and what was decided when it was made. */
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
+import type { Known } from '../known-options.ts'
 import { maxDomain, type ReversibleHeader, ReversibleIds } from './reversible-ids.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface ReversibleOption {
   /** Above every `_id`; at most 2^32 above the least, which is the default. */
   readonly to?: number
 }
+
+export const knownReversible = { codec: true, from: true, to: true } satisfies Known<ReversibleOption>
 
 type Domain = Pick<ReversibleHeader, 'from' | 'to'>
 

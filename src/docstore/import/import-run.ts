@@ -8,9 +8,9 @@
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { BulkLoad } from '../bulk/bulk-load.ts'
-import type { ThreadsOption } from '../bulk/threads-option.ts'
 import { JsonRecord } from '../documents/json-record.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import type { ImportOptions } from './check-import.ts'
 import type { Line } from './line-splitter.ts'
 import { BadLine, readLine } from './read-line.ts'
 
@@ -18,24 +18,6 @@ import { BadLine, readLine } from './read-line.ts'
 const maxRunBytes = 4 * 1024 * 1024
 
 export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
-
-export interface ImportOptions extends ThreadsOption {
-  /** End the import at the first line that cannot be imported, with its BadLine. Default false: skip it. */
-  readonly strict?: boolean
-  /** Documents written together. Default 1,000. */
-  readonly batch?: number
-  /**
-   * Bytes of the source, where they are known and it is not an array, whose are: what comes is divided the more evenly among
-   * threads. Nothing else depends on it.
-   */
-  readonly sourceBytes?: number | undefined
-  /** Ends the import with an AbortedError; what was imported stays. */
-  readonly signal?: AbortSignal
-  /** Told of every line that is skipped. */
-  readonly onSkipped?: (bad: BadLine) => void
-  /** Told after every run that is in the database. */
-  readonly onProgress?: (progress: ImportResult) => void
-}
 
 export interface ImportResult {
   readonly insertedCount: number

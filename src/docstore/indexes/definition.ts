@@ -4,6 +4,7 @@
 import { PetalError } from '../../model/errors.ts'
 import { isDigits, splitPath } from '../../model/path.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
+import type { Known } from '../known-options.ts'
 
 export interface IndexField {
   readonly path: string
@@ -43,6 +44,15 @@ export interface CreateIndexOptions {
   readonly onProgress?: (progress: IndexBuildProgress) => void
 }
 
+export const knownIndexCreation = {
+  unique: true,
+  sparse: true,
+  expireAfterSeconds: true,
+  name: true,
+  signal: true,
+  onProgress: true
+} satisfies Known<CreateIndexOptions>
+
 export interface IndexBuildProgress {
   /** Ordinals gone through, of those there were when the building began. */
   readonly done: number
@@ -67,22 +77,17 @@ export type IndexSpec =
   | readonly (readonly [string, 1 | -1])[]
 
 const maxFields = 31
-const knownOptions = new Set(['unique', 'sparse', 'expireAfterSeconds', 'name', 'signal', 'onProgress'])
 
 /** As MongoDB has it: some 68 years. */
 const maxExpireAfterSeconds = 2_147_483_647
 
 /**
- * @param options an object: see assertOptions()
- * @throws PetalError BadValue, InvalidOptions, CommandNotSupported; CannotCreateIndex and InvalidIndexSpecificationOption for
+ * @param options an object of options that are known: see assertOptions()
+ * @throws PetalError BadValue, CommandNotSupported; CannotCreateIndex and InvalidIndexSpecificationOption for
  *   `expireAfterSeconds`
  */
 export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<IndexDefinition, 'id'> {
   const fields = parseFields(spec)
-  for (const option of Object.keys(options)) {
-    if (knownOptions.has(option)) continue
-    throw new PetalError('InvalidOptions', `createIndex does not know the option '${option}'`, { details: { option } })
-  }
   const { unique = false, sparse = false, name = defaultName(fields) } = options
   if (typeof unique !== 'boolean') throw badOption('unique', 'a boolean', unique)
   if (typeof sparse !== 'boolean') throw badOption('sparse', 'a boolean', sparse)

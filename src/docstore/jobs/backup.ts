@@ -10,6 +10,7 @@ import type { AbstractSnapshot } from 'abstract-level'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
+import type { Known } from '../known-options.ts'
 import type { Store, StoreName } from '../options.ts'
 import { createStore } from '../store/open-store.ts'
 import { fillNewDirectory, newDirectoryFailed } from './new-directory.ts'
@@ -21,6 +22,8 @@ export interface BackupOptions {
   /** Called now and then. */
   readonly onProgress?: (progress: BackupProgress) => void
 }
+
+export const knownBackupOptions = { signal: true, onProgress: true } satisfies Known<BackupOptions>
 
 export interface BackupProgress {
   /** Copied so far. */

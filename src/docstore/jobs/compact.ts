@@ -8,6 +8,7 @@
 import { throwIfAborted } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
 import { fromStore } from '../errors.ts'
+import type { Known } from '../known-options.ts'
 import type { Store } from '../options.ts'
 import { Area, compareBytes } from '../store/layout.ts'
 
@@ -17,6 +18,8 @@ export interface CompactOptions {
   /** Called after every piece; the last time with all bytes. */
   readonly onProgress?: (progress: CompactProgress) => void
 }
+
+export const knownCompactOptions = { signal: true, onProgress: true } satisfies Known<CompactOptions>
 
 export interface CompactProgress {
   /** Of the tables there were, about. */

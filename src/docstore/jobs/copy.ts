@@ -5,6 +5,7 @@ import type { Document } from '../../model/types.ts'
 import type { Collection } from '../collection.ts'
 import type { Database } from '../database.ts'
 import type { IdsOption } from '../ids/ids-option.ts'
+import type { Known } from '../known-options.ts'
 import { open } from '../open.ts'
 import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, StoreName } from '../options.ts'
@@ -18,6 +19,8 @@ export interface CopyOptions {
   /** Engine of the new database, when the target is a path; `lsm` by default. */
   readonly store?: Exclude<StoreName, 'memory'>
 }
+
+const knownCopyOptions = { signal: true, onProgress: true, store: true } satisfies Known<CopyOptions>
 
 export interface CopyProgress {
   readonly collection: string
@@ -51,7 +54,7 @@ export async function copyDatabase(
   options: CopyOptions = {}
 ): Promise<CopyResult> {
   if (!isDatabase(source)) throw new PetalError('BadValue', 'copyDatabase() takes an open database to copy')
-  assertOptions('copyDatabase', options)
+  assertOptions('copyDatabase', options, knownCopyOptions)
   if (isDatabase(target)) return copyInto(source, target, options)
   if (typeof target !== 'string' || target === '') {
     throw new PetalError('BadValue', 'copyDatabase() takes the path of a directory, or a database')

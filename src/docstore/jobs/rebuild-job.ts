@@ -4,6 +4,7 @@
 import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { DocumentIndex, RebuildProgress } from '../../sharded-bloom/document-index.ts'
 import { commitFailed, notOpen } from '../errors.ts'
+import type { Known } from '../known-options.ts'
 import type { Writer } from '../write/writer.ts'
 import { ToldProgress } from './told-progress.ts'
 
@@ -13,6 +14,8 @@ export interface RebuildOptions {
   /** Ends the rebuild; the index is then what it was. */
   readonly signal?: AbortSignal
 }
+
+export const knownRebuildOptions = { signal: true, onProgress: true } satisfies Known<RebuildOptions>
 
 export interface RebuildResult {
   /** Indexed again. */

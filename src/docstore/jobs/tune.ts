@@ -7,6 +7,7 @@ import type { Document } from '../../model/types.ts'
 import type { TuneQuery } from '../../sharded-bloom/tune/queries.ts'
 import { minTuneDocuments, type TuneProgress, tuneIndex } from '../../sharded-bloom/tune/tune-index.ts'
 import type { TuneResult } from '../../sharded-bloom/tune/tune-result.ts'
+import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean } from '../option-checks.ts'
 import { Control } from '../read/control.ts'
@@ -31,6 +32,16 @@ export interface TuneOptions {
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: TuneProgress) => void
 }
+
+export const knownTuneOptions = {
+  sample: true,
+  targetFpr: true,
+  budgetBytes: true,
+  queries: true,
+  dryRun: true,
+  signal: true,
+  onProgress: true
+} satisfies Known<TuneOptions>
 
 const defaultSample = 20_000
 const maxSample = 200_000

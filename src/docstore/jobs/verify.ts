@@ -13,6 +13,7 @@ import { compileFilter } from '../../query/filter.ts'
 import type { Collections } from '../collections.ts'
 import { decodeRecord } from '../documents/record.ts'
 import { fromStore } from '../errors.ts'
+import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Store } from '../options.ts'
 import { Control } from '../read/control.ts'
@@ -24,6 +25,8 @@ export interface VerifyOptions {
   /** Called now and then. */
   readonly onProgress?: (progress: VerifyProgress) => void
 }
+
+export const knownVerifyOptions = { signal: true, onProgress: true } satisfies Known<VerifyOptions>
 
 export interface VerifyProgress {
   /** What is being checked: a collection's name, undefined for the store below. */

@@ -8,13 +8,14 @@
 import { AbortedError, throwIfAborted } from '../../model/errors.ts'
 import { answered } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
+import { assertOptions } from '../option-checks.ts'
 import { eventOf } from './change.ts'
 import { ChangeBuffer } from './change-buffer.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import { streamClosed } from './errors.ts'
 import { compilePipeline } from './pipeline.ts'
-import { type ChangeStreamOptions, checkWatch } from './watch-options.ts'
+import { type ChangeStreamOptions, checkWatch, knownWatchOptions } from './watch-options.ts'
 
 /** @throws PetalError BadValue, CommandNotSupported, and those of filters and projections; AbortedError */
 export function watchFeed<E extends object>(
@@ -22,6 +23,7 @@ export function watchFeed<E extends object>(
   pipeline: unknown,
   options: ChangeStreamOptions
 ): ChangeStream<E> {
+  assertOptions('watch', options, knownWatchOptions)
   const settings = { ...checkWatch(options), collection: feed.collection, pipeline: compilePipeline(pipeline) }
   throwIfAborted(options.signal)
   const buffer = new ChangeBuffer(settings)

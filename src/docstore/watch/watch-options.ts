@@ -1,5 +1,6 @@
 /** What a caller of watch() may choose; checked here, once. */
 import { PetalError } from '../../model/errors.ts'
+import type { Known } from '../known-options.ts'
 import { wholeNumber } from '../option-checks.ts'
 import type { Wants } from './change.ts'
 import { cannotResume } from './errors.ts'
@@ -21,6 +22,17 @@ export interface ChangeStreamOptions {
   /** Ends the stream. */
   readonly signal?: AbortSignal
 }
+
+/** Among them those that take up earlier events, which have an error of their own. */
+export const knownWatchOptions = {
+  fullDocument: true,
+  fullDocumentBeforeChange: true,
+  maxBufferedBytes: true,
+  signal: true,
+  resumeAfter: true,
+  startAfter: true,
+  startAtOperationTime: true
+} satisfies Known<ChangeStreamOptions> & Readonly<Record<string, true>>
 
 const fullDocuments = ['default', 'updateLookup', 'whenAvailable', 'required']
 const beforeChanges = ['off', 'whenAvailable', 'required']

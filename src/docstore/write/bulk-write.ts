@@ -1,9 +1,11 @@
 /** bulkWrite: the operations one after the other, their results added up. */
-import { PetalError } from '../../model/errors.ts'
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
 import type { Collection } from '../collection.ts'
 import { BulkWriteError, type WriteError, writeError } from '../errors.ts'
+import { assertKnown, type Known } from '../known-options.ts'
+import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
 import type { Filter, UpdateSpec } from '../request-types.ts'
 import type { BulkWriteResult } from '../results.ts'
@@ -14,6 +16,7 @@ interface UpdateModel<T extends object> {
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
   readonly collation?: Collation
+  readonly hint?: NonNullable<ReadOptions['hint']>
 }
 
 interface ReplaceModel<T extends object> {
@@ -21,12 +24,23 @@ interface ReplaceModel<T extends object> {
   readonly replacement: T | Omit<T, '_id'>
   readonly upsert?: boolean
   readonly collation?: Collation
+  readonly hint?: NonNullable<ReadOptions['hint']>
 }
 
 interface DeleteModel<T extends object> {
   readonly filter: Filter<T>
   readonly collation?: Collation
+  readonly hint?: NonNullable<ReadOptions['hint']>
 }
+
+const knownDelete = { filter: true, collation: true, hint: true } satisfies Known<DeleteModel<Document>>
+const knownReplace = { ...knownDelete, replacement: true, upsert: true } satisfies Known<ReplaceModel<Document>>
+const knownUpdate = {
+  ...knownDelete,
+  update: true,
+  upsert: true,
+  arrayFilters: true
+} satisfies Known<UpdateModel<Document>>
 
 /** One write of a bulkWrite, in the driver's spelling. */
 export type BulkWriteOperation<T extends object = Document> =
@@ -42,10 +56,28 @@ export interface BulkWriteOptions {
   readonly ordered?: boolean
   /** Values that expressions, in filters and in updates that are pipelines, know as `$$name`. */
   readonly let?: ReadOptions['let']
+  /** Ends it with an AbortedError; operations that were done stay so. */
+  readonly signal?: AbortSignal
 }
 
+const knownBulkWrite = { ordered: true, let: true, signal: true } satisfies Known<BulkWriteOptions>
+
+/** What each operation takes beside its name. */
+const knownByName = {
+  insertOne: { document: true },
+  updateOne: knownUpdate,
+  updateMany: knownUpdate,
+  // arrayFilters have an error of their own.
+  replaceOne: { ...knownReplace, arrayFilters: true },
+  deleteOne: knownDelete,
+  deleteMany: knownDelete
+} satisfies Readonly<Record<OperationName, Readonly<Record<string, true>>>>
+
 /** What all operations are told. */
-type Known = Pick<ReadOptions, 'let'>
+type Common = Pick<ReadOptions, 'let' | 'signal'>
+
+type Keys<Union> = Union extends object ? keyof Union : never
+type OperationName = Keys<BulkWriteOperation>
 
 type UpdateOperation<T extends object> = Extract<
   BulkWriteOperation<T>,
@@ -66,8 +98,11 @@ interface Tally {
 export async function bulkWrite<T extends object>(
   collection: Collection<T>,
   operations: readonly BulkWriteOperation<T>[],
-  { ordered, let: variables }: BulkWriteOptions
+  options: BulkWriteOptions
 ): Promise<BulkWriteResult> {
+  assertOptions('bulkWrite', options, knownBulkWrite)
+  const { ordered, let: variables, signal } = options
+  assertBoolean('ordered', ordered)
   if (!Array.isArray(operations)) {
     throw new PetalError('BadValue', `bulkWrite takes an array of operations, got ${typeof operations}`)
   }
@@ -82,10 +117,11 @@ export async function bulkWrite<T extends object>(
     upsertedIds: {}
   }
   const writeErrors: WriteError[] = []
-  const known: Known = variables === undefined ? {} : { let: variables }
+  const common: Common = { ...(variables !== undefined && { let: variables }), ...(signal && { signal }) }
   for (const [index, operation] of operations.entries()) {
+    throwIfAborted(signal)
     try {
-      await run(collection, operation, index, known, tally)
+      await run(collection, operation, index, common, tally)
     } catch (error) {
       if (!(error instanceof PetalError) || isFatal(error)) throw error
       writeErrors.push(writeError(index, error))
@@ -97,8 +133,6 @@ export async function bulkWrite<T extends object>(
   return { acknowledged: true, ...tally }
 }
 
-const namesWithFilter = ['updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany']
-
 /** Before any is run, as the driver does. @throws PetalError BadValue */
 function checkOperation(operation: unknown, index: number): void {
   const [name = '', ...others] = isPlainObject(operation) ? Object.keys(operation) : []
@@ -107,8 +141,7 @@ function checkOperation(operation: unknown, index: number): void {
     throw new PetalError('BadValue', `bulkWrite takes one operation at a time, got ${names}, at ${index}`)
   }
   const model = isPlainObject(operation) ? operation[name] : undefined
-  const needsFilter = namesWithFilter.includes(name)
-  if (!needsFilter && name !== 'insertOne') {
+  if (!isOperationName(name)) {
     throw new PetalError('BadValue', `bulkWrite does not know the operation '${name}', at ${index}`)
   }
   if (!isPlainObject(model)) {
@@ -117,23 +150,33 @@ function checkOperation(operation: unknown, index: number): void {
       `${name} of bulkWrite takes an object, got ${typeNames[typeOf(model)]}, at ${index}`
     )
   }
+  assertKnown(`${name} of bulkWrite, at ${index},`, model, knownByName[name])
   // Elsewhere a filter that is left out matches everything; here it is a mistake.
-  if (needsFilter && !isPlainObject(model.filter)) {
+  if (name !== 'insertOne' && !isPlainObject(model.filter)) {
     const found = typeNames[typeOf(model.filter)]
     throw new PetalError('BadValue', `${name} of bulkWrite needs a filter, got ${found}, at ${index}`)
   }
 }
 
-/** The store or the database is gone: what follows would fail too. */
+function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(knownByName, name)
+}
+
+/** The caller, the store or the database is gone: what follows would fail too. */
 function isFatal({ codeName }: PetalError): boolean {
-  return codeName === 'StoreFailure' || codeName === 'DatabaseNotOpen' || codeName === 'IllegalOperation'
+  return (
+    codeName === 'StoreFailure' ||
+    codeName === 'DatabaseNotOpen' ||
+    codeName === 'Aborted' ||
+    codeName === 'IllegalOperation'
+  )
 }
 
 async function run<T extends object>(
   collection: Collection<T>,
   operation: BulkWriteOperation<T>,
   index: number,
-  known: Known,
+  common: Common,
   tally: Tally
 ): Promise<void> {
   if ('insertOne' in operation) {
@@ -141,12 +184,12 @@ async function run<T extends object>(
     tally.insertedCount++
   } else if ('deleteOne' in operation) {
     const { filter, ...options } = operation.deleteOne
-    tally.deletedCount += (await collection.deleteOne(filter, { ...options, ...known })).deletedCount
+    tally.deletedCount += (await collection.deleteOne(filter, { ...options, ...common })).deletedCount
   } else if ('deleteMany' in operation) {
     const { filter, ...options } = operation.deleteMany
-    tally.deletedCount += (await collection.deleteMany(filter, { ...options, ...known })).deletedCount
+    tally.deletedCount += (await collection.deleteMany(filter, { ...options, ...common })).deletedCount
   } else {
-    const result = await runUpdate(collection, operation, known)
+    const result = await runUpdate(collection, operation, common)
     tally.matchedCount += result.matchedCount
     tally.modifiedCount += result.modifiedCount
     tally.upsertedCount += result.upsertedCount
@@ -154,15 +197,15 @@ async function run<T extends object>(
   }
 }
 
-function runUpdate<T extends object>(collection: Collection<T>, operation: UpdateOperation<T>, known: Known) {
+function runUpdate<T extends object>(collection: Collection<T>, operation: UpdateOperation<T>, common: Common) {
   if ('updateOne' in operation) {
     const { filter, update, ...options } = operation.updateOne
-    return collection.updateOne(filter, update, { ...options, ...known })
+    return collection.updateOne(filter, update, { ...options, ...common })
   }
   if ('updateMany' in operation) {
     const { filter, update, ...options } = operation.updateMany
-    return collection.updateMany(filter, update, { ...options, ...known })
+    return collection.updateMany(filter, update, { ...options, ...common })
   }
   const { filter, replacement, ...options } = operation.replaceOne
-  return collection.replaceOne(filter, replacement, { ...options, ...known })
+  return collection.replaceOne(filter, replacement, { ...options, ...common })
 }

@@ -1,8 +1,10 @@
 /** insertMany: any iterable of documents, in runs of bounded size, and from some length on in units that threads build. */
-import { PetalError } from '../../model/errors.ts'
+import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
-import type { ThreadsOption } from '../bulk/threads-option.ts'
+import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
+import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
+import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { InsertManyResult } from '../results.ts'
 import { ManyInserts } from './many-inserts.ts'
 import { patiently } from './patient-source.ts'
@@ -12,6 +14,18 @@ export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 export interface InsertManyOptions extends ThreadsOption {
   /** Stop at the first document that is refused. Default true. */
   readonly ordered?: boolean
+  /** Ends it with an AbortedError; what was inserted stays. */
+  readonly signal?: AbortSignal
+}
+
+const knownInsertMany = { ...knownThreads, ordered: true, signal: true } satisfies Known<InsertManyOptions>
+
+/** @throws PetalError BadValue */
+export function checkInsertMany(options: InsertManyOptions): void {
+  assertOptions('insertMany', options, knownInsertMany)
+  assertBoolean('ordered', options.ordered)
+  checkThreads(options)
+  throwIfAborted(options.signal)
 }
 
 export async function insertMany(

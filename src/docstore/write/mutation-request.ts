@@ -13,12 +13,16 @@ import { parseCollation } from '../../query/collation.ts'
 import { compileReplacement, compileUpdate, type Update } from '../../query/update/update.ts'
 import { documentFromFilter, identityFromFilter } from '../../query/update/upsert.ts'
 import { assertBoolean, assertOptions, assertReturnDocument } from '../option-checks.ts'
-import type {
-  FindOneAndDeleteOptions,
-  FindOneAndUpdateOptions,
-  FindOptions,
-  ReadOptions,
-  UpdateOptions
+import {
+  type FindOneAndDeleteOptions,
+  type FindOneAndUpdateOptions,
+  type FindOptions,
+  knownFindOneAndDelete,
+  knownFindOneAndUpdate,
+  knownReadOptions,
+  knownUpdateOptions,
+  type ReadOptions,
+  type UpdateOptions
 } from '../options.ts'
 import { expressionsOf } from '../read/expressions.ts'
 import { type CompiledFind, compileFind } from '../read/find.ts'
@@ -85,7 +89,7 @@ export function updateRequest(
   compile: Compile,
   options: UpdateOptions
 ): UpdateRequest {
-  assertOptions(call, options)
+  assertOptions(call, options, knownUpdateOptions)
   assertBoolean('upsert', options.upsert)
   const find = compileFind(required(filter), { ...options, limit })
   const compiled = compile()
@@ -99,7 +103,7 @@ export function findOneAndUpdateRequest(
   compile: Compile,
   options: FindOneAndUpdateOptions
 ): UpdateRequest {
-  assertOptions(call, options)
+  assertOptions(call, options, knownFindOneAndUpdate)
   assertBoolean('upsert', options.upsert)
   assertReturnDocument(options.returnDocument)
   const find = compileFind(required(filter), oneOf(options))
@@ -112,7 +116,7 @@ export function findOneAndUpdateRequest(
 
 /** @param limit of matches, 0 for none */
 export function deleteRequest(call: string, limit: number, filter: unknown, options: ReadOptions): DeleteRequest {
-  assertOptions(call, options)
+  assertOptions(call, options, knownReadOptions)
   return { find: compileFind(required(filter), { ...options, limit }), options }
 }
 
@@ -122,7 +126,7 @@ export function findOneAndDeleteRequest(
   filter: unknown,
   options: FindOneAndDeleteOptions
 ): DeleteRequest {
-  assertOptions(call, options)
+  assertOptions(call, options, knownFindOneAndDelete)
   const find = compileFind(required(filter), oneOf(options))
   return { find, options, returns: (before) => projected(find, before) }
 }
