@@ -91,7 +91,7 @@ export class Collection<T extends object = Document> {
    * Inserts documents as they come: the source may be larger than memory. Where there are processors to spare threads take a
    * part of the work of a long one (`threads`). Should the source throw, what it gave before is inserted.
    * @param documents those without an `_id` are given one
-   * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted
+   * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted; AbortedError
    * @example
    * const { insertedCount } = await db.insertMany([{ lang: 'en' }, { lang: 'de' }])
    */

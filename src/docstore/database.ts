@@ -159,7 +159,10 @@ export class Database<T extends object = Document> extends Collection<T> impleme
     return compactDatabase(this.#collections, options)
   }
 
-  /** Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. */
+  /**
+   * Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. insertMany() and importLines()
+   * are writes until their source has ended, however long it takes: their `signal` ends them before.
+   */
   close(): Promise<void> {
     return this.#collections.close()
   }

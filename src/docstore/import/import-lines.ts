@@ -25,7 +25,7 @@ export async function importLines(
   const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytesOf(source))
   try {
     try {
-      for await (const chunk of patiently(source, lineImport)) {
+      for await (const chunk of patiently(source, lineImport, signal)) {
         if (signal?.aborted) break
         assertBytes(chunk)
         await lineImport.take(chunk)

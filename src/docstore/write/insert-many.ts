@@ -14,7 +14,7 @@ export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 export interface InsertManyOptions extends ThreadsOption {
   /** Stop at the first document that is refused. Default true. */
   readonly ordered?: boolean
-  /** Ends it with an AbortedError; what was inserted stays. */
+  /** Ends it with an AbortedError; what the source gave before is inserted. */
   readonly signal?: AbortSignal
 }
 
@@ -36,9 +36,9 @@ export async function insertMany(
   const inserts = new ManyInserts(collection, options, Array.isArray(source) ? source.length : undefined)
   try {
     try {
-      await takeAll(source, inserts)
+      await takeAll(source, inserts, options.signal)
     } catch (error) {
-      // The source broke off, or gave what is no document: what came before is good. The first error is told.
+      // The source broke off or was ended by the signal, or gave what is no document: what came before is good. The first error is told.
       if (!inserts.hasFailed) await inserts.finish().catch(ignore)
       throw error
     }
@@ -48,16 +48,18 @@ export async function insertMany(
   }
 }
 
-/** Until there are no more, or one was refused and nothing may follow it. */
-async function takeAll(source: DocumentSource, inserts: ManyInserts): Promise<void> {
+/** Until there are no more, or one was refused and nothing may follow it. @throws AbortedError */
+async function takeAll(source: DocumentSource, inserts: ManyInserts, signal: AbortSignal | undefined): Promise<void> {
   // Two loops: `for await` over a plain array would cost a turn of the microtask queue per document.
   if (isIterable(source)) {
     for (const document of source) {
+      throwIfAborted(signal)
       const isOver = inserts.take(document)
       if (isOver instanceof Promise ? await isOver : isOver) return
     }
   } else if (isAsyncIterable(source)) {
-    for await (const document of patiently(source, inserts)) if (await inserts.take(document)) return
+    for await (const document of patiently(source, inserts, signal)) if (await inserts.take(document)) return
+    throwIfAborted(signal)
   } else {
     throw new PetalError('BadValue', `insertMany takes an iterable of documents, got ${typeof source}`)
   }

@@ -1,0 +1,140 @@
+/** A signal ends what inserts from a source, whatever the source does, and what it gave before is in the database. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Database, type Document, open } from '../../src/index.ts'
+import { assertHasFirst, assertNoTableIsLeft, openCounted, tweet, unitLines } from './load-cases.ts'
+import { rejects } from './scratch.ts'
+
+/** An async source that never answers again once it has given some. */
+function stuckAfter<T>(given: readonly T[], whenStuck: () => void) {
+  let isClosed = false
+  let asked = 0
+  const source: AsyncIterable<T> = {
+    [Symbol.asyncIterator]: () => ({
+      next() {
+        if (asked < given.length) return Promise.resolve({ done: false, value: given[asked++]! })
+        asked++
+        setTimeout(whenStuck, 20)
+        return new Promise(() => {})
+      },
+      return() {
+        isClosed = true
+        return new Promise(() => {})
+      }
+    })
+  }
+  return {
+    source,
+    assertClosed: (): void => {
+      assert.ok(isClosed)
+      assert.is(asked, given.length + 1)
+    }
+  }
+}
+
+const documents = (count: number): Document[] => Array.from({ length: count }, (_, i) => ({ _id: i }))
+const line = ({ _id }: Document): Buffer => Buffer.from(`{"_id":${_id}}\n`)
+
+const calls: Readonly<
+  Record<
+    string,
+    (
+      db: Database,
+      given: readonly Document[],
+      ended: AbortController
+    ) => { done: Promise<unknown>; assertClosed(): void }
+  >
+> = {
+  insertMany: (db, given, ended) => {
+    const { source, assertClosed } = stuckAfter(given, () => ended.abort('enough'))
+    return { done: db.insertMany(source, { signal: ended.signal }), assertClosed }
+  },
+  importLines: (db, given, ended) => {
+    const { source, assertClosed } = stuckAfter(given.map(line), () => ended.abort('enough'))
+    return { done: db.importLines(source, { signal: ended.signal }), assertClosed }
+  }
+}
+
+for (const [name, call] of Object.entries(calls)) {
+  test(`${name} ends with its signal though the source never answers again, which is closed and not waited for`, async () => {
+    for (const count of [0, 1, 777]) {
+      const db = await open('unused', { store: 'memory' })
+      const { done, assertClosed } = call(db, documents(count), new AbortController())
+      const { cause } = await rejects(done, 'Aborted')
+      assert.is(cause, 'enough')
+      assertClosed()
+      assert.is(await db.countDocuments(), count)
+      await db.close()
+    }
+  })
+}
+
+test('a signal ends the insertMany that close() waits for', async () => {
+  const db = await open('unused', { store: 'memory' })
+  const ended = new AbortController()
+  const { done, assertClosed } = calls.insertMany!(db, documents(3), ended)
+  const refused = rejects(done, 'Aborted')
+  await db.close()
+  await refused
+  assertClosed()
+})
+
+for (const kind of ['iterable', 'async iterable'] as const) {
+  test(`an insertMany of an ${kind} ends where its signal fires, and leaves the source`, async () => {
+    const opened = await openCounted()
+    const count = unitLines * 5 + 99
+    const ended = new AbortController()
+    let isLeft = false
+    function* some(): Generator<Document> {
+      try {
+        for (let i = 0; ; i++) {
+          yield tweet(i, i)
+          if (i === count - 1) ended.abort()
+        }
+      } finally {
+        isLeft = true
+      }
+    }
+    async function* later(): AsyncGenerator<Document> {
+      yield* some()
+    }
+    const source = kind === 'iterable' ? some() : later()
+    await rejects(opened.db.insertMany(source, { threads: 2, signal: ended.signal }), 'Aborted')
+    await sleep(10)
+    assert.ok(isLeft)
+    await assertHasFirst(opened.db, count)
+    assert.ok(opened.ingestedTables > 0)
+    await opened[Symbol.asyncDispose]()
+    await assertNoTableIsLeft(opened.location)
+  })
+}
+
+test('an insertMany whose signal has fired asks its source for nothing', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const { source } = stuckAfter([], () => assert.unreachable())
+  await rejects(db.insertMany(source, { signal: AbortSignal.abort() }), 'Aborted')
+  assert.equal(db.listCollections(), [])
+})
+
+test('a source that ends before its signal is inserted, and listens no more', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const ended = new AbortController()
+  let listeners = 0
+  const { addEventListener, removeEventListener } = ended.signal
+  ended.signal.addEventListener = (...given: Parameters<typeof addEventListener>) => {
+    listeners++
+    addEventListener.apply(ended.signal, given)
+  }
+  ended.signal.removeEventListener = (...given: Parameters<typeof removeEventListener>) => {
+    listeners--
+    removeEventListener.apply(ended.signal, given)
+  }
+  async function* source(): AsyncGenerator<Document> {
+    yield* documents(100)
+  }
+  assert.is((await db.insertMany(source(), { signal: ended.signal })).insertedCount, 100)
+  assert.is(listeners, 0)
+})
+
+test.run()
