@@ -84,8 +84,18 @@ function parse(args: readonly string[], table: OptionTable): Parsed {
   } catch (error) {
     if (!isSystemError(error) || !String(error.code).startsWith('ERR_PARSE_ARGS')) throw error
     // The first sentence says what is wrong; the rest is about how parseArgs could be told otherwise.
-    throw new UsageError(error.message.split(/\. |\.?\n/)[0] ?? error.message)
+    const [problem = error.message] = error.message.split(/\. |\.?\n/)
+    throw new UsageError(`${problem}${remedy(error.message, args, table)}`)
   }
+}
+
+/** For a value that begins with a dash: such a one is an option, unless it is attached. */
+function remedy(message: string, args: readonly string[], table: OptionTable): string {
+  const [, option = ''] = /use '(--[^=']+)=/.exec(message) ?? []
+  const value = args[args.indexOf(option) + 1]
+  if (option === '' || value === undefined) return ''
+  const isOption = Object.keys(table).some((name) => value === `--${name}` || value.startsWith(`--${name}=`))
+  return isOption ? `: ${value} follows it` : `: write ${option}=${value}`
 }
 
 function helpText<Options extends OptionTable>(spec: CommandSpec<Options>, usage: string, table: OptionTable): string {

@@ -64,7 +64,9 @@ test('commands refuse what they cannot be called with', async () => {
     [['import', 'db', '-', '--store', 'tape'], /^--store takes lsm or level, got 'tape'$/],
     [['import', 'db', '-', '--store', 'memory'], /^--store takes lsm or level, got 'memory'$/],
     [['generate'], /^tweets is missing$/],
-    [['find', 'db', '--limit', '-3'], /^Option '--limit' argument is ambiguous$/]
+    [['find', 'db', '--limit', '-3'], /^Option '--limit' argument is ambiguous: write --limit=-3$/],
+    [['find', 'db', '--limit=-3'], /^--limit takes a whole number, got '-3'$/],
+    [['find', 'db', '--limit', '--explain'], /^Option '--limit' argument is ambiguous: --explain follows it$/]
   ]
   for (const [[name = '', ...args], message] of refusals) {
     try {
