@@ -3,14 +3,14 @@
  * are declared stay, and may be declared again; `await` may stand anywhere outside functions.
  */
 import { constants, Script } from 'node:vm'
-import * as bson from 'bson'
+import { shellValues } from './shell-values.ts'
 
 const maxOpenParentheses = 20
 
 export class Evaluator {
   /** @param names what is known by name, beside the BSON types */
   constructor(names: Readonly<Record<string, unknown>>) {
-    Object.assign(globalThis, bsonTypes(), names)
+    Object.assign(globalThis, shellValues(), names)
   }
 
   /**
@@ -87,10 +87,4 @@ function namesOf(value: unknown): string[] {
   }
   names.delete('constructor')
   return [...names].sort()
-}
-
-/** The classes of values, by their names. */
-function bsonTypes(): Record<string, unknown> {
-  const { Binary, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } = bson
-  return { Binary, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID }
 }

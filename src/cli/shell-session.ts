@@ -7,9 +7,13 @@ import { pageDocuments, type ShellOutput } from './shell-output.ts'
 
 const help = [
   'db is the database: db.find({ lang: "en" }), db.paths(), db.collection("people").countDocuments()',
+  'show collections  names what there is beside db, which is the collection default',
   `.more  shows the next ${pageDocuments} documents of the cursor that was shown last`,
   '.exit  leaves, as Ctrl-D does; Ctrl-C ends a question, or forgets what was typed'
 ]
+
+/** What this prompt obeys, and what is none of JavaScript at others. */
+const commands = /^\s*(\.[a-z]+|help|show\s+\w+);?\s*$/
 
 /** As other prompts are left. */
 const leaves = /^\s*(\.?exit|\.?quit)(\(\))?;?\s*$/
@@ -60,11 +64,11 @@ export class ShellSession {
 
   async #take(line: string): Promise<void> {
     const code = `${this.#begun}${line}\n`
-    const isCommand = this.#begun === '' && /^\s*(\.[a-z]+|help)\s*$/.test(line)
+    const [, name] = (this.#begun === '' && commands.exec(line)) || []
     this.#begun = ''
     if (code.trim() === '') return
     try {
-      await this.#whileWaiting(isCommand ? this.#obey(line.trim()) : this.#answer(code))
+      await this.#whileWaiting(name === undefined ? this.#answer(code) : this.#obey(name))
     } catch (error) {
       if (error instanceof ClosedPipe) throw error
       this.tell(error)
@@ -80,7 +84,10 @@ export class ShellSession {
 
   async #obey(name: string): Promise<void> {
     const { output } = this.#parts
+    const [, shown] = /^show\s+(.*)/.exec(name) ?? []
     if (name === '.more') await output.more()
+    else if (shown === 'collections') await this.#answer('db.listCollections().map(({ name }) => name)')
+    else if (shown !== undefined) output.print(hintAt(shown))
     else output.print(name.endsWith('help') ? help.join('\n') : `there is no ${name}; .help lists what there is`)
   }
 
@@ -123,4 +130,10 @@ export class ShellSession {
     lines.setPrompt(this.#begun === '' ? prompt : '... ')
     lines.prompt()
   }
+}
+
+function hintAt(shown: string): string {
+  return shown === 'dbs' || shown === 'databases'
+    ? 'a directory is one database, and this one is db; show collections names what is in it'
+    : `there is no show ${shown}; show collections names what there is`
 }

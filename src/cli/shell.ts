@@ -21,7 +21,8 @@ export const shellCommand = command({
   options: {},
   details: [
     `What a line gives is waited for and shown, of a cursor ${pageDocuments} documents at a time; .more shows the next ones. db is the`,
-    'database, and its methods are those of the library; ObjectId, Long, Decimal128 and the other BSON types are there.',
+    'database, and its methods are those of the library; ObjectId("…"), ISODate("…"), UUID("…"), NumberLong(…), NumberDecimal(…) and',
+    'the other BSON types are there. show collections names the collections.',
     'Ctrl-C ends a question, Ctrl-D or .exit the shell. Without a terminal lines are read from standard input, and all',
     'documents of a cursor shown:',
     '',

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
+import { ObjectId, UUID } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Evaluator } from '../../src/cli/shell-evaluator.ts'
@@ -57,6 +58,52 @@ test('lines that are piped are answered in their order, promises and cursors wai
       ...Array.from({ length: 50 }, (_, i) => String(i)).filter((_, i) => i % 3 > 0)
     ])
     assert.is(code, 0)
+  }))
+
+test('values are spelled as in shells of MongoDB, with new or without it, and are those of the library', () =>
+  inTemporaryDirectory(async (path) => {
+    const hex = '0123456789abcdef01234567'
+    const uuid = '01234567-89ab-4def-8123-456789abcdef'
+    await using db = await open(path('db'))
+    await db.insertOne({ _id: new ObjectId(hex), at: new Date(Date.UTC(2024, 0, 2, 3, 4)), u: new UUID(uuid), n: -5n })
+    await db.collection('people').insertOne({})
+    await db.close()
+    const { code, stdout } = await runCli(
+      ['shell', path('db')],
+      [
+        `db.countDocuments({ _id: ObjectId("${hex}") })`,
+        `db.countDocuments({ _id: new ObjectId("${hex}") })`,
+        `db.countDocuments({ u: UUID("${uuid}") })`,
+        'db.countDocuments({ at: ISODate("2024-01-02T03:04") })',
+        'db.countDocuments({ at: ISODate("2024-01-02T05:04:00+02:00") })',
+        'db.countDocuments({ at: { $gt: ISODate("2024-01-02") } })',
+        'db.countDocuments({ n: { $in: [NumberLong(-5)] } })',
+        'db.countDocuments({ n: NumberLong("-5") })',
+        'db.countDocuments({ n: { $gt: NumberDecimal("-5.5"), $lt: NumberDecimal(-4.5) } })',
+        'ObjectId() instanceof ObjectId && ObjectId().toHexString().length === 24',
+        'ObjectId.isValid("x")',
+        'String(NumberLong("9007199254740993"))',
+        'Math.abs(ISODate() - new Date()) < 1000',
+        'ISODate("soon")',
+        'show collections',
+        'show collections;',
+        'show dbs',
+        'show users'
+      ].join('\n')
+    )
+    assert.equal(linesOf(stdout), [
+      ...Array.from({ length: 9 }, () => '1'),
+      'true',
+      'false',
+      "'9007199254740993'",
+      'true',
+      "'soon' is no date of ISO 8601 (BadValue)",
+      "[ 'default', 'people' ]",
+      "[ 'default', 'people' ]",
+      'a directory is one database, and this one is db; show collections names what is in it',
+      'there is no show users; show collections names what there is'
+    ])
+    assert.is(code, 1)
   }))
 
 test('what goes wrong is told, and the next line answered', () =>
