@@ -3,6 +3,7 @@
  */
 import { AbortedError, BadLine, type Collection, type ImportOptions, open } from '../index.ts'
 import { command } from './command.ts'
+import { UsageError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { ImportInput } from './import-input.ts'
 import { Interrupt } from './interrupt.ts'
@@ -25,14 +26,15 @@ export const importCommand = command({
       help: 'threads that index beside this one (default: one less than processors, from 2 to 4, and none where there is one or less than a GiB of memory each)'
     },
     strict: { type: 'boolean', help: 'stop at the first document that cannot be imported' },
+    'skip-bad': { type: 'boolean', help: 'documents that cannot be imported are no failure: exit with status 0' },
     store: { type: 'string', value: storeNames.join('|'), help: 'engine of a new database (default lsm)' },
     json: { type: 'boolean', help: 'print the outcome as JSON' }
   },
   details: [
     'The file is newline-delimited JSON, an array of documents of any size, or documents that are spread over lines, as its',
     'first bytes say; "-" reads standard input; gzip is recognised by content. It may be Extended JSON, relaxed or',
-    'canonical. Empty lines are passed over. A document that cannot be imported is reported with its number and skipped; when',
-    'there is no other, the exit status is 1. An array within an object becomes lines by jq:',
+    'canonical. Empty lines are passed over. A document that cannot be imported is reported with its number and skipped, and',
+    'the exit status is then 1, unless --skip-bad is given and there are others. An array within an object becomes lines by jq:',
     'jq -c ".features[]" map.json | petaldb import <db> -',
     'Ctrl-C finishes the current batch and closes the database; what was imported stays.'
   ],
@@ -40,6 +42,8 @@ export const importCommand = command({
     const batchDocuments = wholeNumber('--batch', options.batch ?? '1000', 1)
     const threads = options.threads === undefined ? undefined : wholeNumber('--threads', options.threads, 0)
     const store = storeName(options.store)
+    const maySkip = options['skip-bad'] === true
+    if (maySkip && options.strict === true) throw new UsageError('--strict and --skip-bad exclude each other')
     using interrupt = new Interrupt()
     // Before the database, so that a mistyped file name does not leave an empty one behind.
     const source = await Source.open(path, interrupt.signal)
@@ -57,10 +61,17 @@ export const importCommand = command({
     const summary = { ...outcome, failure, milliseconds, isInterrupted: interrupt.status !== undefined }
     await printLine(options.json === true ? summaryJson(summary) : summaryText(summary))
     if (failure !== undefined) throw failure
-    const hasNothing = outcome.imported === 0 && outcome.skipped > 0
-    return outcome.isStopped || hasNothing ? 1 : (interrupt.status ?? 0)
+    const { imported, skipped, isStopped } = outcome
+    const hasLost = skipped > 0 && !(maySkip && imported > 0)
+    if (isStopped) return 1
+    if (hasLost) process.stderr.write(`petaldb import: ${lost(skipped)}${maySkip ? '' : '; --skip-bad is for that'}\n`)
+    return interrupt.status ?? (hasLost ? 1 : 0)
   }
 })
+
+function lost(skipped: number): string {
+  return skipped === 1 ? '1 document was skipped' : `${formatCount(skipped)} documents were skipped`
+}
 
 interface Outcome {
   readonly imported: number

@@ -24,10 +24,12 @@ test('bad lines are reported with file and number and skipped', () =>
     // Latin-1: the one character beyond ASCII becomes a byte that UTF-8 does not have.
     writeFileSync(path('bad.ndjson'), Buffer.from(lines.join('\n'), 'latin1'))
     const { code, stdout, stderr } = await runCli(['import', path('db'), path('bad.ndjson')])
-    assert.is(code, 0)
+    assert.is(code, 1)
     assert.match(stdout, /^imported 2 documents, skipped 7, in .* documents\/s\)$/m)
+    const told = [...linesOf(stderr)]
+    assert.is(told.pop(), 'petaldb import: 7 documents were skipped; --skip-bad is for that')
     const reports = new Map(
-      linesOf(stderr).map((line) => {
+      told.map((line) => {
         const [, number = '', problem = ''] = /^petaldb: .*bad\.ndjson:(\d+): (.*)$/.exec(line) ?? []
         return [Number(number), problem]
       })
@@ -73,6 +75,24 @@ test('--strict counts what was imported beside the refused line', () =>
     assert.is((await readAll(path('db'))).length, 2)
   }))
 
+test('an import that skipped something fails, unless --skip-bad is given and something was imported', () =>
+  inTemporaryDirectory(async (path) => {
+    const skipping = await runCli(['import', path('db'), '-'], `${good(1)}\nnope\n${good(2)}\n`)
+    assert.is(skipping.code, 1)
+    assert.match(skipping.stderr, /^petaldb import: 1 document was skipped; --skip-bad is for that$/m)
+    const wanted = await runCli(['import', path('db'), '-', '--skip-bad'], `${good(3)}\nnope\n`)
+    assert.is(wanted.code, 0)
+    assert.match(wanted.stdout, /^imported 1 document, skipped 1, /)
+    assert.match(wanted.stderr, /^petaldb: stdin:2: [^\n]*\n$/)
+    const nothing = await runCli(['import', path('db'), '-', '--skip-bad'], 'nope\n')
+    assert.is(nothing.code, 1)
+    assert.match(nothing.stderr, /^petaldb import: 1 document was skipped$/m)
+    const both = await runCli(['import', path('db'), '-', '--skip-bad', '--strict'], good(4))
+    assert.is(both.code, 2)
+    assert.match(both.stderr, /^petaldb import: --strict and --skip-bad exclude each other$/m)
+    assert.is((await readAll(path('db'))).length, 3)
+  }))
+
 test('an import of nothing but bad lines fails', () =>
   inTemporaryDirectory(async (path) => {
     const { code, stdout } = await runCli(['import', path('db'), '-'], '{"a":1\n"a"\n')
@@ -106,10 +126,11 @@ test('documents of an array that cannot be imported are told by their place in i
       ['import', path('db'), '-'],
       `[${good(1)},\n 17, {"_id":\n2 3},${good(4)}, ${good(1)}]`
     )
-    assert.is(code, 0)
+    assert.is(code, 1)
     assert.match(stdout, /^imported 2 documents, skipped 3, /)
     assert.equal(
       linesOf(stderr)
+        .slice(0, -1)
         .map((line) => line.slice(0, line.indexOf(': ', 10)))
         .sort(),
       ['petaldb: stdin, element 2', 'petaldb: stdin, element 3', 'petaldb: stdin, element 5']
@@ -190,7 +211,7 @@ test('a line of 100 MB is skipped without being held', () =>
     const short = await run(1_000_000)
     assert.match(short.stdout, /^imported 3 documents, skipped 0/)
     const long = await run(100_000_000)
-    assert.is(long.code, 0)
+    assert.is(long.code, 1)
     assert.match(long.stdout, /^imported 2 documents, skipped 1/)
     assert.match(long.stderr, /^petaldb: stdin:2: 95\.4 MiB of JSON; at most 32\.0 MiB are read$/m)
     const extra = long.peakBytes - short.peakBytes
