@@ -1,12 +1,12 @@
 /** `petaldb bench`: how fast it is on this machine. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Collection, open } from '../index.ts'
+import type { Collection } from '../index.ts'
 import type { Census, QueryClass, Tweet } from '../workload/index.ts'
 import { type QueryTimes, timeQueries } from './bench-queries.ts'
 import { type BenchReport, benchText, machineText } from './bench-report.ts'
 import { command } from './command.ts'
-import { openExisting } from './database.ts'
+import { openExisting, openToWrite } from './database.ts'
 import { UsageError } from './errors.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -119,7 +119,7 @@ async function importLines(path: string, location: string, signal: AbortSignal):
   let documents = 0
   using progress = new Progress(() => ({ documents, bytes: source.bytesRead, totalBytes: source.totalBytes }))
   {
-    await using db = await open(location, { errorIfExists: true })
+    await using db = await openToWrite(location, { errorIfExists: true })
     await db.importLines(source.chunks(), {
       sourceBytes: source.contentBytes,
       signal,

@@ -17,6 +17,17 @@ export async function openExisting(location: string, options: Pick<OpenOptions, 
   }
 }
 
+/** For commands that write: to open the database to be read, as the library's error says, would be of no use. */
+export async function openToWrite(location: string, options: OpenOptions): Promise<Database> {
+  try {
+    return await open(location, options)
+  } catch (error) {
+    if (!(error instanceof PetalError) || error.details.systemCode === undefined) throw error
+    const { codeName, details } = error
+    throw new PetalError(codeName, `${location} cannot be written: ${details.systemCode}`, { cause: error, details })
+  }
+}
+
 /**
  * @param name undefined for the default collection
  * @throws PetalError NamespaceNotFound for a name that the database does not know: more likely mistyped than meant

@@ -1,8 +1,9 @@
 /**
  * `petaldb import`: the JSON documents of a file into a collection, in bounded memory whatever the file is.
  */
-import { AbortedError, BadLine, type Collection, type ImportOptions, open } from '../index.ts'
+import { AbortedError, BadLine, type Collection, type ImportOptions } from '../index.ts'
 import { command } from './command.ts'
+import { openToWrite } from './database.ts'
 import { UsageError } from './errors.ts'
 import { formatCount, formatDuration } from './format.ts'
 import { ImportInput } from './import-input.ts'
@@ -47,7 +48,7 @@ export const importCommand = command({
     using interrupt = new Interrupt()
     // Before the database, so that a mistyped file name does not leave an empty one behind.
     const source = await Source.open(path, interrupt.signal)
-    await using db = await open(location, { store })
+    await using db = await openToWrite(location, { store })
     const collection = options.collection === undefined ? db : db.collection(options.collection)
 
     const started = performance.now()
