@@ -1,5 +1,6 @@
-/** PetalDB's public names. */
+/** PetalDB's public names, and the classes of values that JavaScript has none for: those of npm bson that the library uses. */
 
+export { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } from 'bson'
 export type { AggregationCursor } from './docstore/aggregate/cursor.ts'
 export type { AggregationExplanation, StageExplanation } from './docstore/aggregate/explain.ts'
 export type { AggregateOptions, AggregationPipeline } from './docstore/aggregate/options.ts'

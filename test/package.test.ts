@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
+import * as bson from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import * as library from '../src/index.ts'
 
 interface Locked {
   readonly dependencies?: Readonly<Record<string, string>>
@@ -46,6 +48,31 @@ test('the sources import nothing that the package does not depend on', () => {
       assert.ok(isBuiltin(specifier) || name in dependencies, `${file} imports ${specifier}`)
     }
   }
+})
+
+test('the classes of values are the ones that the library itself uses', async () => {
+  const { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } = library
+  await using db = await library.open('unused', { store: 'memory' })
+  const hex = '0123456789abcdef01234567'
+  const values = {
+    binary: new Binary(Buffer.from('b')),
+    decimal: Decimal128.fromString('1.5'),
+    timestamp: new Timestamp({ t: 1, i: 2 }),
+    uuid: new UUID('01234567-89ab-4def-8123-456789abcdef')
+  }
+  await db.insertOne({
+    _id: new ObjectId(hex),
+    ...values,
+    double: new Double(2),
+    int: new Int32(3),
+    long: Long.fromInt(4)
+  })
+  const found = await db.get(new ObjectId(hex))
+  assert.instance(found?._id, ObjectId)
+  for (const [name, value] of Object.entries(values)) assert.instance(found?.[name], value.constructor as never, name)
+  assert.is(await db.countDocuments({ ...values, double: 2, int: 3, long: new Long(4) }), 1)
+  // Whoever depends on npm bson in the same version has these, too.
+  assert.is(ObjectId, bson.ObjectId)
 })
 
 test('what the packaged texts link to is in the package', () => {
