@@ -1,0 +1,166 @@
+/** What a collection answers: finds, counts, values, pipelines and changes. Nothing here writes, but pipelines that end in a writing stage. */
+import { PetalError } from '../model/errors.ts'
+import { keyOrNone } from '../model/key.ts'
+import { answered } from '../model/time-slice.ts'
+import type { Document } from '../model/types.ts'
+import { AggregationCursor } from './aggregate/cursor.ts'
+import type { AggregateOptions, AggregationPipeline } from './aggregate/options.ts'
+import type { Collections } from './collections.ts'
+import { assertOptions } from './option-checks.ts'
+import {
+  type CountOptions,
+  type FindOptions,
+  knownCountOptions,
+  knownFindOptions,
+  knownReadOptions,
+  type ReadOptions
+} from './options.ts'
+import { countFound } from './read/count.ts'
+import { FindCursor } from './read/cursor.ts'
+import { distinctFound } from './read/distinct.ts'
+import { compileFind, FindRun, withoutCollection } from './read/find.ts'
+import type { PathSummary } from './read/path-counts.ts'
+import { pathsFound } from './read/paths.ts'
+import type { Readable } from './read/sliced-cursor.ts'
+import type { Filter, WithId } from './request-types.ts'
+import type { ChangeEvent } from './watch/change-event.ts'
+import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
+import type { ChangeStreamOptions } from './watch/watch-options.ts'
+
+/** The half of a Collection that reads. */
+export abstract class ReadableCollection<T extends object = Document> {
+  readonly collectionName: string
+  readonly #collections: Collections
+  readonly #readable: Readable
+
+  protected constructor(collections: Collections, name: string) {
+    this.collectionName = name
+    this.#collections = collections
+    this.#readable = () => collections.reading(name)
+  }
+
+  /**
+   * Nothing is read before the cursor is. A malformed filter fails the first pull, and so do malformed options.
+   * @throws PetalError at the first pull: BadValue and others of the filter, MaxTimeMSExpired; AbortedError
+   * @example
+   * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
+   */
+  find(filter: Filter<T> = {}, options: FindOptions = {}): FindCursor<WithId<T>> {
+    const readable: Readable = () => {
+      assertOptions('find', options, knownFindOptions)
+      return this.#readable()
+    }
+    return new FindCursor<WithId<T>>(readable, filter, options)
+  }
+
+  /** The first match; null when there is none. */
+  async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
+    assertOptions('findOne', options, knownFindOptions)
+    const oneOf = { ...options, limit: 1 }
+    const find = compileFind(filter, oneOf)
+    const opening = this.#readable()
+    const collection = opening instanceof Promise ? await opening : opening
+    if (collection === undefined) return answered(withoutCollection(find, null))
+    const run = new FindRun(collection, find, oneOf)
+    const pulled = run.next()
+    const slice = pulled instanceof Promise ? await pulled : pulled
+    run.close()
+    return answered((slice?.[0] as WithId<T> | undefined) ?? null)
+  }
+
+  /** The document with this `_id`; undefined when there is none. */
+  async get(id: unknown): Promise<WithId<T> | undefined> {
+    return (await this.getMany([id]))[0]
+  }
+
+  /** Documents by `_id`, in the order of the ids; undefined where there is none. */
+  async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
+    if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
+    const keys = ids.map(keyOrNone)
+    const opening = this.#readable()
+    const collection = opening instanceof Promise ? await opening : opening
+    if (collection === undefined) return answered(ids.map(() => undefined))
+    const known = keys.filter((key) => key !== undefined)
+    const reading = collection.documentsOf(known) as (WithId<T> | undefined)[] | Promise<(WithId<T> | undefined)[]>
+    const found = reading instanceof Promise ? await reading : reading
+    if (known.length === keys.length) return answered(found)
+    const documents = found.values()
+    return answered(keys.map((key) => (key === undefined ? undefined : documents.next().value)))
+  }
+
+  /**
+   * The number of matches. What the index is certain of is counted without being read.
+   * @throws as find()
+   */
+  async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
+    assertOptions('countDocuments', options, knownCountOptions)
+    return answered(await countFound(this.#readable, filter, options))
+  }
+
+  /** The number of documents, from the collection's counter. */
+  async estimatedDocumentCount(): Promise<number> {
+    return answered((await this.#readable())?.state.documents ?? 0)
+  }
+
+  /**
+   * The different values on a path among the matches, elements of arrays one by one, in order. Of values that the index knows
+   * exactly one document is read.
+   * @throws PetalError BadValue for a path that is not one, and as find()
+   * @example
+   * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
+   */
+  async distinct(path: string, filter: Filter<T> = {}, options: ReadOptions = {}): Promise<unknown[]> {
+    assertOptions('distinct', options, knownReadOptions)
+    return answered(await distinctFound(this.#readable, path, filter, options))
+  }
+
+  /**
+   * Which paths the matches have, and values of which types: what there is to ask for, in documents that nobody knows. Counted by
+   * the index, without reading them, where it knows all paths.
+   * @returns ascending by path, an example of each
+   * @throws PetalError as find()
+   * @example
+   * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
+   */
+  async paths(filter: Filter<T> = {}, options: ReadOptions = {}): Promise<PathSummary[]> {
+    assertOptions('paths', options, knownReadOptions)
+    return answered(await pathsFound(this.#readable, filter, options))
+  }
+
+  /**
+   * Runs a pipeline of MongoDB's language: docs/aggregation.md tells what of it the index does. Nothing is read before the
+   * cursor is, nor written where the last stage writes; a malformed pipeline fails the first pull.
+   * @throws PetalError at the first pull: FailedToParse, BadValue, TypeMismatch, InvalidPipelineOperator, CommandNotSupported,
+   *   InvalidNamespace, naming the stage; later BadValue of an expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError;
+   *   where it writes IllegalOperation in a read-only database, and as insertMany() and updateOne() do
+   * @example
+   * await db.aggregate([{ $match: { lang: 'en' } }, { $group: { _id: '$user.id', n: { $sum: 1 } } }]).toArray()
+   */
+  aggregate<R extends object = Document>(
+    pipeline: AggregationPipeline,
+    options: AggregateOptions = {}
+  ): AggregationCursor<R> {
+    return new AggregationCursor<R>(this.collectionName, this.#collections, pipeline, options)
+  }
+
+  /**
+   * The changes that this process commits to the collection from the call on, each once and in their order. Of a database it is
+   * the default collection that is watched, as in every other call.
+   * @param pipeline `$match` and `$project`, over events; see docs/change-streams.md
+   * @throws PetalError BadValue and others of the pipeline, CommandNotSupported for other stages and for taking up earlier
+   *   events; AbortedError
+   * @example
+   * await using changes = db.watch([{ $match: { operationType: { $in: ['insert', 'update'] } } }])
+   * await db.insertOne({ lang: 'en' })
+   * for await (const change of changes) {
+   *   console.log(change.operationType)
+   *   break
+   * }
+   */
+  watch<E extends object = ChangeEvent<T>>(
+    pipeline: readonly Filter[] = [],
+    options: ChangeStreamOptions = {}
+  ): ChangeStream<E> {
+    return watchFeed<E>(this.#collections.feed(this.collectionName), pipeline, options)
+  }
+}
