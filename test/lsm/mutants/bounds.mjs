@@ -243,5 +243,11 @@ export const bounds = [
       'if (position >= documents - 1) break'
     ),
     'sharded-bloom/hashed-rows'
+  ),
+  mutant(
+    'patterns that are strings go by UTF-16 units',
+    edit('query/pattern', "byCode), flags.includes('u') ?", 'byCode), flags.length >= 0 ?'),
+    'query/filter-evaluation',
+    'docstore/patterns'
   )
 ]

@@ -117,5 +117,19 @@ export const durability = [
     'lsm/log-writer',
     'lsm/engine-failures',
     'lsm/faults-once'
+  ),
+  mutant(
+    'of two that make a directory at once the second puts its marker in the place of the first',
+    edit(
+      'lsm/fs/directory',
+      "if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(temporary, name)",
+      'await rename(temporary, name)'
+    ),
+    'docstore/directory'
+  ),
+  mutant(
+    'collections whose names have one key on disk are taken',
+    edit('docstore/store/catalog', '/\\p{Surrogate}/u.test(name)', 'name.length < 0'),
+    'docstore/bad-input'
   )
 ]

@@ -1,5 +1,6 @@
 /** Mutants by the promise they break; scripts/mutants.mjs makes and runs them. */
 import { bounds } from './bounds.mjs'
+import { calls } from './calls.mjs'
 import { changes } from './changes.mjs'
 import { collations } from './collations.mjs'
 import { compaction } from './compaction.mjs'
@@ -44,5 +45,6 @@ export const mutants = {
   'Strings compare as a collation has it': collations,
   'Pipelines mean what their stages mean': pipelines,
   'Expressions decide, whatever they imply': expressions,
-  'What is told is what was committed, and what expires what must': changes
+  'What is told is what was committed, and what expires what must': changes,
+  'Calls do what is asked of them, or say that they do not': calls
 }

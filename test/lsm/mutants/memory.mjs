@@ -121,5 +121,10 @@ export const memory = [
     'opened segments are restored without asking for room',
     edit('sharded-bloom/segment/stored-segment', '    await EarlySeals.of(memory).makeRoom()\n', ''),
     'docstore/short-row-memory'
+  ),
+  mutant(
+    'for want of a descriptor a read fails while idle tables hold theirs',
+    edit('lsm/version/table-cache', '!lacksDescriptors(error) || !this.#relieve()', 'lacksDescriptors(error) || true'),
+    'lsm/version-table-cache'
   )
 ]

@@ -20,5 +20,10 @@ export const slices = [
     edit(file, '  next?.resolve()', '  next?.resolve()\n  for (const other of waiting.splice(0)) other.resolve()'),
     test
   ),
-  mutant('a turn of the loop never ends', edit(file, '  isMarked = false\n', ''), test)
+  mutant('a turn of the loop never ends', edit(file, '  isMarked = false\n', ''), test),
+  mutant(
+    'calls that are answered at once keep the event loop',
+    edit(file, '  if (!isTurnLong()) return answer\n', '  if (turnStart >= 0) return answer\n'),
+    'docstore/call-turns'
+  )
 ]
