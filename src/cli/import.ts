@@ -65,7 +65,8 @@ export const importCommand = command({
     const { imported, skipped, isStopped } = outcome
     const hasLost = skipped > 0 && !(maySkip && imported > 0)
     if (isStopped) return 1
-    if (hasLost) process.stderr.write(`petaldb import: ${lost(skipped)}${maySkip ? '' : '; with --skip-bad that is no failure'}\n`)
+    if (hasLost)
+      process.stderr.write(`petaldb import: ${lost(skipped)}${maySkip ? '' : '; with --skip-bad that is no failure'}\n`)
     return interrupt.status ?? (hasLost ? 1 : 0)
   }
 })
