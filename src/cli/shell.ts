@@ -39,6 +39,8 @@ export const shellCommand = command({
       isColoured: hasColours(process.stdout)
     })
     const history = new LineHistory(isTerminal ? join(homedir(), historyName) : undefined)
+    const count = formatCount(await db.estimatedDocumentCount())
+    // Nothing is awaited from here on until lines are taken: those that have come by then would be lost.
     const lines = createInterface({
       input: process.stdin,
       ...(isTerminal && { output: process.stdout, completer: evaluator.complete }),
@@ -46,7 +48,6 @@ export const shellCommand = command({
       history: history.load()
     })
     lines.on('history', (kept: string[]) => history.note(kept))
-    const count = formatCount(await db.estimatedDocumentCount())
     if (isTerminal) process.stdout.write(`${count} documents in db; db.paths() tells what they have. .help, .exit\n`)
     const session = new ShellSession({ lines, evaluator, output, prompt: isTerminal ? `${basename(location)}> ` : '' })
     interrupt.signal.addEventListener('abort', () => session.stop())

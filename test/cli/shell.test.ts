@@ -9,7 +9,7 @@ import { Evaluator } from '../../src/cli/shell-evaluator.ts'
 import { pageDocuments, ShellOutput } from '../../src/cli/shell-output.ts'
 import { ShellSession } from '../../src/cli/shell-session.ts'
 import { type Database, open } from '../../src/index.ts'
-import { inTemporaryDirectory, linesOf, runCli } from './run-cli.ts'
+import { inTemporaryDirectory, linesOf, runCli, startCli } from './run-cli.ts'
 
 async function fill(path: string): Promise<void> {
   await using db = await open(path)
@@ -104,6 +104,18 @@ test('values are spelled as in shells of MongoDB, with new or without it, and ar
       'there is no show users; show collections names what there is'
     ])
     assert.is(code, 1)
+  }))
+
+test('lines that are there before the database is open are answered, however long it takes', () =>
+  inTemporaryDirectory(async (path) => {
+    await fill(path('db'))
+    // Every look at the clock finds that the turn has been long.
+    const slowly = 'let n = 0; const { now } = performance; performance.now = () => now.call(performance) + (n += 5)'
+    const child = startCli(['shell', path('db')], ['--import', `data:text/javascript,${encodeURIComponent(slowly)}`])
+    child.process.stdin.end('1 + 1\ndb.countDocuments()\n')
+    const { code, stdout } = await child.outcome
+    assert.equal(linesOf(stdout), ['2', '50'])
+    assert.is(code, 0)
   }))
 
 test('what goes wrong is told, and the next line answered', () =>
