@@ -203,6 +203,12 @@ test('a signal ends the waiting for an index that another call builds, and not i
   const building = db.createIndex({ n: 1 }, { onProgress: () => controller.abort() }).then(() => {
     isBuilt = true
   })
+  // One that fires while the call has yet to find out that there is an index to wait for.
+  const early = new AbortController()
+  const earlier = rejects(db.createIndex({ n: 1 }, { signal: early.signal }), 'Aborted')
+  early.abort()
+  await earlier
+  assert.is(isBuilt, false)
   await rejects(db.createIndex({ n: 1 }, { signal: controller.signal }), 'Aborted')
   assert.is(isBuilt, false)
   await building

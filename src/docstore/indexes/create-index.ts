@@ -80,6 +80,7 @@ async function findOrAdd(
 /** Resolves when the building of an index has ended, well or badly, or the signal fires. */
 async function ended({ building }: DeclaredIndex, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return building
+  if (signal.aborted) return
   let stop = (): void => {}
   const aborted = new Promise<void>((resolve) => {
     stop = resolve

@@ -53,7 +53,7 @@ export interface Fault {
   readonly operations?: readonly Operation[]
   /** Default all. */
   readonly path?: RegExp
-  readonly code: 'EIO' | 'EMFILE' | 'ENOSPC'
+  readonly code: 'EIO' | 'ENOSPC'
   /** A failing write has written its first half. Default false. */
   readonly isPartial?: boolean
 }
