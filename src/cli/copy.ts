@@ -2,7 +2,7 @@
 import { type CopyResult, copyDatabase } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
-import { formatCount, formatDuration } from './format.ts'
+import { formatDuration, formatNumberOf } from './format.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
 import { Progress } from './progress.ts'
@@ -52,8 +52,8 @@ export const copyCommand = command({
 })
 
 function resultText({ collections, documents }: CopyResult, to: string, milliseconds: number): string {
-  const what = `${formatCount(documents)} document${documents === 1 ? '' : 's'}`
-  const where = `${formatCount(collections)} collection${collections === 1 ? '' : 's'}`
+  const what = formatNumberOf('document', documents)
+  const where = formatNumberOf('collection', collections)
   return `copied ${what} of ${where} to ${to} in ${formatDuration(milliseconds)}`
 }
 

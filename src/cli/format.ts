@@ -5,6 +5,11 @@ export function formatCount(value: number): string {
   return Math.round(value).toLocaleString('en-US')
 }
 
+/** `1 document`, `12,345 documents`. */
+export function formatNumberOf(noun: string, value: number): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /** `532 B`, `1.4 MiB`. */

@@ -5,7 +5,7 @@ import { AbortedError, BadLine, type Collection, type ImportOptions } from '../i
 import { command } from './command.ts'
 import { openToWrite } from './database.ts'
 import { UsageError } from './errors.ts'
-import { formatCount, formatDuration } from './format.ts'
+import { formatCount, formatDuration, formatNumberOf } from './format.ts'
 import { ImportInput } from './import-input.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -72,7 +72,7 @@ export const importCommand = command({
 })
 
 function lost(skipped: number): string {
-  return skipped === 1 ? '1 document was skipped' : `${formatCount(skipped)} documents were skipped`
+  return `${formatNumberOf('document', skipped)} ${skipped === 1 ? 'was' : 'were'} skipped`
 }
 
 interface Outcome {
@@ -142,7 +142,7 @@ function summaryText({ imported, skipped, milliseconds, isInterrupted, isStopped
   const rate = `${formatCount(perSecond(imported, milliseconds))} documents/s`
   const isCut = failure !== undefined
   const end = isCut ? '; failed' : isStopped ? '; stopped at a bad line' : isInterrupted ? '; interrupted' : ''
-  const documents = `${formatCount(imported)} document${imported === 1 ? '' : 's'}`
+  const documents = formatNumberOf('document', imported)
   return `imported ${documents}, skipped ${formatCount(skipped)}, in ${formatDuration(milliseconds)} (${rate})${end}`
 }
 

@@ -4,7 +4,7 @@ import type { Collection, IndexStats, RebuildResult } from '../index.ts'
 import { command } from './command.ts'
 import { existingCollection, openExisting } from './database.ts'
 import { UsageError } from './errors.ts'
-import { formatCount } from './format.ts'
+import { formatCount, formatNumberOf } from './format.ts'
 import { hashName, hashNames } from './hash-name.ts'
 import { Interrupt } from './interrupt.ts'
 import { printLine } from './line-writer.ts'
@@ -74,7 +74,7 @@ async function reindex({ index }: Collection, signal: AbortSignal, report: Repor
 function resultText({ documents, milliseconds }: RebuildResult, { segments, bytes }: IndexStats): string {
   const rate = milliseconds > 0 ? (documents / milliseconds) * 1000 : 0
   const each = documents > 0 ? `, ${Math.round(bytes.total / documents)} bytes per document` : ''
-  const where = `${formatCount(segments)} ${segments === 1 ? 'segment' : 'segments'}`
+  const where = formatNumberOf('segment', segments)
   return `${formatCount(documents)} documents in ${where}${each}, ${formatCount(rate)}/s`
 }
 

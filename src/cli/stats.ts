@@ -2,7 +2,7 @@
 import type { CollectionStats, DatabaseStats } from '../index.ts'
 import { command } from './command.ts'
 import { openExisting } from './database.ts'
-import { formatBytes, formatCount, formatPercent, formatTable } from './format.ts'
+import { formatBytes, formatCount, formatNumberOf, formatPercent, formatTable } from './format.ts'
 import { printLine } from './line-writer.ts'
 
 export const statsCommand = command({
@@ -50,7 +50,7 @@ function collectionText({ name, documents, documentBytes, index }: CollectionSta
     ...parts.filter((part) => part[1] > 0).map(([label, partBytes]) => size(label, partBytes))
   ]
   const table = formatTable(rows, 'lrrr')
-  const segments = `${formatCount(index.segments)} segment${index.segments === 1 ? '' : 's'}`
+  const segments = formatNumberOf('segment', index.segments)
   const details = [segments, `${formatCount(index.dead)} dead`, `${formatCount(index.recovered)} indexed again at open`]
   return [
     `${name}: ${formatCount(documents)} documents, ${details.join(', ')}`,
