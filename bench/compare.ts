@@ -4,6 +4,7 @@
  * contenders in turn, so that whatever disturbs the machine disturbs all.
  */
 import type { QueryClass } from '../src/workload/query-classes.ts'
+import { type ColdTimes, measureCold, noColdTimes, type Process } from './cold.ts'
 import type { Comparison, ContenderResult, QueryResult } from './comparison.ts'
 import type { ContenderName } from './contender.ts'
 import type { ContenderHandlers } from './contender-process.ts'
@@ -15,6 +16,8 @@ import { type Spread, spread } from './statistics.ts'
 
 /** A repetition of a fast query runs it for this long and counts the mean. */
 const repetitionMilliseconds = 20
+/** Times that a contender is closed and opened again by the process that had it open. */
+const reopenings = 5
 
 export interface CompareOptions {
   readonly names: readonly ContenderName[]
@@ -26,14 +29,9 @@ export interface CompareOptions {
   readonly importRounds: number
   /** Documents of the import comparison. */
   readonly importCount: number
-  /** Also time each query once after the store was closed and opened again. */
+  /** Also time each query once in new processes that have just opened the store. */
   readonly cold: boolean
 }
-
-type Process = ReturnType<typeof connect<ContenderHandlers>>
-
-/** Closing them loses everything. */
-const inMemory: readonly ContenderName[] = ['nedb', 'lokijs', 'mingo']
 
 export async function compare(options: CompareOptions): Promise<Comparison> {
   const { names, classes, count, seed, rounds } = options
@@ -53,15 +51,17 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
     }
   }
   const { hits, disagreements } = await agree(classes, processes)
-  const opening = new Map<ContenderName, number>()
-  const cold = options.cold ? await measureCold(classes, processes, opening) : new Map()
-  const queries = await measure(classes, hits, processes, rounds, cold)
+  const cold = options.cold ? await measureCold(classes, processes, progress) : noColdTimes
+  const queries = await measure(classes, hits, processes, rounds, cold.queries)
   const finished: ContenderResult[] = []
   for (const contender of contenders) {
     const child = processes.get(contender.name)!
     const { rssBytes } = await child.call('memory', undefined)
-    const openMilliseconds = opening.get(contender.name)
-    const reopened = openMilliseconds === undefined ? undefined : await child.call('reopen', contender.name)
+    const openMilliseconds = cold.open.get(contender.name)
+    const reopened: number[] = []
+    while (openMilliseconds !== undefined && reopened.length < reopenings) {
+      reopened.push((await child.call('reopen', contender.name)).milliseconds)
+    }
     const { bytes, indexBytes } = await child.call('close', undefined)
     finished.push({
       ...contender,
@@ -70,7 +70,7 @@ export async function compare(options: CompareOptions): Promise<Comparison> {
       indexBytes: indexBytes?.total,
       indexRowBytes: indexBytes?.rows,
       openMilliseconds,
-      reopenMilliseconds: reopened?.milliseconds
+      reopenMilliseconds: reopened.length === 0 ? undefined : spread(reopened)
     })
     await child.end()
   }
@@ -119,33 +119,6 @@ async function agree(
   return { hits, disagreements }
 }
 
-type Cold = ReadonlyMap<string, ReadonlyMap<ContenderName, number>>
-
-/**
- * Each query once, in a store that a new process has just opened: the first one pays for whatever is loaded then. What is
- * measured afterwards is measured in that process.
- */
-async function measureCold(
-  classes: readonly QueryClass[],
-  processes: Map<ContenderName, Process>,
-  opening: Map<ContenderName, number>
-): Promise<Cold> {
-  const times = new Map(classes.map((query) => [query.name, new Map<ContenderName, number>()]))
-  for (const [name, loader] of [...processes]) {
-    if (inMemory.includes(name)) continue
-    progress(`opening ${name} in a new process`)
-    const directory = await loader.call('leave', undefined)
-    await loader.end()
-    const child = connect<ContenderHandlers>(new URL('contender-process.ts', import.meta.url))
-    processes.set(name, child)
-    opening.set(name, (await child.call('open', { name, directory })).milliseconds)
-    for (const query of classes) {
-      times.get(query.name)!.set(name, await child.call('time', { query, milliseconds: 0 }))
-    }
-  }
-  return times
-}
-
 /** A query of one contender. */
 interface Timing {
   readonly query: string
@@ -160,7 +133,7 @@ async function measure(
   hits: ReadonlyMap<string, number>,
   processes: ReadonlyMap<ContenderName, Process>,
   rounds: number,
-  cold: Cold
+  cold: ColdTimes['queries']
 ): Promise<QueryResult[]> {
   const wanted: Timing[] = []
   for (const query of classes) {

@@ -31,9 +31,9 @@ export interface ContenderResult extends LoadReport {
   /** Of it, rows of a Bloom index. */
   readonly indexRowBytes?: number | undefined
   /** To open after a clean close in a new process that has loaded the library, where that was measured. */
-  readonly openMilliseconds?: number | undefined
+  readonly openMilliseconds?: Spread | undefined
   /** To open again after a clean close in the process that had it open. */
-  readonly reopenMilliseconds?: number | undefined
+  readonly reopenMilliseconds?: Spread | undefined
 }
 
 export interface QueryResult {
@@ -45,6 +45,6 @@ export interface QueryResult {
   readonly hits: number
   /** Per query, results as objects in hand. */
   readonly milliseconds: Readonly<Partial<Record<ContenderName, Spread>>>
-  /** Of the first run after opening, where that was measured. */
-  readonly coldMilliseconds: Readonly<Partial<Record<ContenderName, number>>>
+  /** Of the first run in a process that has just opened the store, where that was measured. */
+  readonly coldMilliseconds: Readonly<Partial<Record<ContenderName, Spread>>>
 }

@@ -65,6 +65,11 @@ const handlers = {
     return left
   },
 
+  /** Loads the library of a contender. */
+  async prepare(name: ContenderName): Promise<void> {
+    await opener(name)
+  },
+
   /** Opens what another process left: nothing of the store is in this process, its library aside. */
   async open(left: { name: ContenderName; directory: string }): Promise<{ milliseconds: number }> {
     directory = left.directory

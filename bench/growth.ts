@@ -61,7 +61,7 @@ ${table(
       'disk, bytes per document',
       ...[small, large].map((each) => figure(each, (of) => perDocument(of.disk?.total, of)))
     ],
-    ['open, ms', ...[small, large].map((each) => figure(each, ({ openMilliseconds }) => openMilliseconds))],
+    ['open, ms', ...[small, large].map((each) => figure(each, ({ openMilliseconds }) => openMilliseconds?.median))],
     ['RSS after the queries, MB', ...[small, large].map((each) => figure(each, (of) => megabytes(of)))]
   ]
 )}`)

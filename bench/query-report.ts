@@ -72,9 +72,9 @@ function queryTable(queries: readonly QueryResult[], contenders: readonly Conten
 function coldSection(queries: readonly QueryResult[], contenders: readonly ContenderResult[]): string {
   const reopened = contenders.filter(({ openMilliseconds }) => openMilliseconds !== undefined)
   if (reopened.length === 0) return ''
-  const row = (title: string, of: (contender: ContenderResult) => number | undefined): string[] => [
+  const row = (title: string, of: (contender: ContenderResult) => Spread | undefined): string[] => [
     title,
-    ...reopened.map((contender) => significant(of(contender) ?? Number.NaN))
+    ...reopened.map((contender) => spreadCell(of(contender)))
   ]
   const rows = [
     row('open', ({ openMilliseconds }) => openMilliseconds),
@@ -83,8 +83,9 @@ function coldSection(queries: readonly QueryResult[], contenders: readonly Conte
   ]
   return `## Milliseconds after opening
 
-Closed, opened in a new process that has loaded the library and compiled none of it, then each query once, in this order;
-the operating system's page cache is warm. *Open again*: closed and opened once more by that process, in the end.
+Closed, opened in a new process that has loaded the library and compiled none of it, then each query once, in this order:
+median (least to most) of seven such processes, of one where that takes longer than five seconds. The machine is left to rest
+before each, and the operating system's page cache is warm. *Open again*: closed and opened by the same process, five times.
 
 ${table(['query', ...reopened.map(({ name }) => name)], rows)}
 

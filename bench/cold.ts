@@ -1,0 +1,109 @@
+/**
+ * How long a store takes to open in a new process, and each query the first time: whatever is loaded or compiled on
+ * demand is paid for there.
+ */
+import { cpus } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { QueryClass } from '../src/workload/query-classes.ts'
+import type { ContenderName } from './contender.ts'
+import type { ContenderHandlers } from './contender-process.ts'
+import { connect } from './rpc.ts'
+import { type Spread, spread } from './statistics.ts'
+
+export type Process = ReturnType<typeof connect<ContenderHandlers>>
+
+export interface ColdTimes {
+  /** Milliseconds to open after a clean close, in a process that has loaded the library. */
+  readonly open: ReadonlyMap<ContenderName, Spread>
+  /** Milliseconds of the first run of each query, by its name. */
+  readonly queries: ReadonlyMap<string, ReadonlyMap<ContenderName, Spread>>
+}
+
+export const noColdTimes: ColdTimes = { open: new Map(), queries: new Map() }
+
+/** New processes of each contender. */
+const rounds = 7
+/** A contender that needs longer for one round has only one: a scan is hardly faster the second time. */
+const longRoundMilliseconds = 5_000
+
+/** The machine counts as quiet when this share of its processors was idle for `quietMilliseconds`. */
+const quietShare = 0.9
+const quietMilliseconds = 500
+const maxWaitMilliseconds = 120_000
+
+/** Closing these loses everything. */
+const inMemory: readonly ContenderName[] = ['nedb', 'lokijs', 'mingo']
+
+/**
+ * Hands each store on disk from process to process. The last one replaces its entry in `processes`: what is measured
+ * afterwards is measured there.
+ */
+export async function measureCold(
+  classes: readonly QueryClass[],
+  processes: Map<ContenderName, Process>,
+  progress: (message: string) => void
+): Promise<ColdTimes> {
+  const opening = new Map<ContenderName, number[]>()
+  const queries = new Map(classes.map(({ name }) => [name, new Map<ContenderName, number[]>()]))
+  const taking = new Set([...processes.keys()].filter((name) => !inMemory.includes(name)))
+  for (let round = 0; round < rounds; round++) {
+    for (const name of taking) {
+      progress(`opening ${name} in a new process, ${round + 1} of ${rounds}`)
+      const child = await handOver(name, processes)
+      const began = performance.now()
+      append(opening, name, (await child.open()).milliseconds)
+      for (const query of classes) append(queries.get(query.name)!, name, await child.time(query))
+      if (performance.now() - began > longRoundMilliseconds) taking.delete(name)
+    }
+  }
+  return {
+    open: spreads(opening),
+    queries: new Map([...queries].map(([query, times]) => [query, spreads(times)]))
+  }
+}
+
+/** Ends the process that has the store open and starts another, once what that left to do in the background is done. */
+async function handOver(name: ContenderName, processes: Map<ContenderName, Process>) {
+  const before = processes.get(name)!
+  const directory = await before.call('leave', undefined)
+  await before.end()
+  const child = connect<ContenderHandlers>(new URL('contender-process.ts', import.meta.url))
+  processes.set(name, child)
+  await child.call('prepare', name)
+  await untilQuiet()
+  return {
+    open: () => child.call('open', { name, directory }),
+    time: (query: QueryClass) => child.call('time', { query, milliseconds: 0 })
+  }
+}
+
+/** Waits for the work that stores do in the background after loading, as vacuuming and compaction: a minute or two at most. */
+async function untilQuiet(): Promise<void> {
+  const until = performance.now() + maxWaitMilliseconds
+  do {
+    const before = processorTimes()
+    await sleep(quietMilliseconds)
+    const after = processorTimes()
+    if ((after.idle - before.idle) / (after.all - before.all) >= quietShare) return
+  } while (performance.now() < until)
+}
+
+function processorTimes(): { idle: number; all: number } {
+  let idle = 0
+  let all = 0
+  for (const { times } of cpus()) {
+    idle += times.idle
+    all += times.idle + times.user + times.nice + times.sys + times.irq
+  }
+  return { idle, all }
+}
+
+function append<K>(map: Map<K, number[]>, key: K, value: number): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [value])
+  else list.push(value)
+}
+
+function spreads(samples: ReadonlyMap<ContenderName, readonly number[]>): Map<ContenderName, Spread> {
+  return new Map([...samples].map(([name, list]) => [name, spread(list)]))
+}
