@@ -85,19 +85,23 @@ export function decodePositions(
   return offsets && ofOffsets(firstOrdinal, offsets)
 }
 
+/** A bitmap knows the word of every 2 ** hintBits-th position, so that a lookup searches no more than a few words. */
+const hintBits = 5
+
 /** A bitmap as it is stored, with the number of documents before each of its words. */
 class BitmapPositions implements PositionMap {
   readonly first = undefined
   readonly #firstOrdinal: number
   readonly #words: Uint32Array
   readonly #ranks: Uint32Array
-  /** The word asked for last: results are walked in order. */
-  #recent = 0
+  /** For each run of 2 ** hintBits positions, the word that holds the bit of its first one. */
+  readonly #hints: Uint32Array
 
   private constructor(firstOrdinal: number, words: Uint32Array, ranks: Uint32Array) {
     this.#firstOrdinal = firstOrdinal
     this.#words = words
     this.#ranks = ranks
+    this.#hints = hintsOf(ranks)
   }
 
   static decode(bytes: Uint8Array, firstOrdinal: number, documents: number, span: number): PositionMap | undefined {
@@ -111,10 +115,10 @@ class BitmapPositions implements PositionMap {
   }
 
   ordinalAt(position: number): number {
-    const word = this.#wordOf(position)
-    let rest = this.#words[word]!
-    for (let skip = position - this.#ranks[word]!; skip > 0; skip--) rest &= rest - 1
-    return this.#firstOrdinal + word * 32 + 31 - Math.clz32(rest & -rest)
+    const ranks = this.#ranks
+    let word = this.#hints[position >>> hintBits]!
+    while (ranks[word + 1]! <= position) word++
+    return this.#firstOrdinal + word * 32 + selectBit(this.#words[word]!, position - ranks[word]!)
   }
 
   positionOf(ordinal: number): number {
@@ -135,32 +139,40 @@ class BitmapPositions implements PositionMap {
     const below = this.#words[offset >>> 5]! & ((1 << (offset & 31)) - 1)
     return this.#ranks[offset >>> 5]! + popcount32(below)
   }
+}
 
-  /** The word that holds the position's bit: looked for around the one before, in steps that double. */
-  #wordOf(position: number): number {
-    const ranks = this.#ranks
-    let low = this.#recent
-    let high = low + 1
-    if (position < ranks[low]!) {
-      for (let step = 1; position < ranks[low]!; step *= 2) {
-        high = low
-        low = Math.max(0, low - step)
-      }
-    } else {
-      for (let step = 1; high < ranks.length - 1 && position >= ranks[high]!; step *= 2) {
-        low = high
-        high = Math.min(ranks.length - 1, high + step)
-      }
-    }
-    // ranks[low] ≤ position < ranks[high]
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if (position < ranks[middle]!) high = middle
-      else low = middle
-    }
-    this.#recent = low
-    return low
+function hintsOf(ranks: Uint32Array): Uint32Array {
+  const documents = ranks.at(-1)!
+  const hints = new Uint32Array(Math.ceil(documents / 2 ** hintBits))
+  let word = 0
+  for (let i = 0; i < hints.length; i++) {
+    while (ranks[word + 1]! <= i << hintBits) word++
+    hints[i] = word
   }
+  return hints
+}
+
+/** placesInByte[byte * 8 + n]: the place of the set bit of `byte` that has n set bits below it. */
+const placesInByte = new Uint8Array(256 * 8)
+for (let byte = 0; byte < 256; byte++) {
+  for (let place = 0, before = 0; place < 8; place++) if (byte & (1 << place)) placesInByte[byte * 8 + before++] = place
+}
+
+/**
+ * The place of the set bit that has `before` set bits below it. REQUIRES: there is one
+ * @see Vigna 2008, Broadword Implementation of Rank/Select Queries
+ */
+function selectBit(word: number, before: number): number {
+  let sums = word - ((word >>> 1) & 0x55555555)
+  sums = (sums & 0x33333333) + ((sums >>> 2) & 0x33333333)
+  // Byte i: set bits of the bytes up to and with i.
+  sums = Math.imul((sums + (sums >>> 4)) & 0x0f0f0f0f, 0x01010101)
+  const first = ((sums & 0xff) - before - 1) >>> 31
+  const second = (((sums >>> 8) & 0xff) - before - 1) >>> 31
+  const third = (((sums >>> 16) & 0xff) - before - 1) >>> 31
+  const shift = (first + second + third) << 3
+  const rest = before - (((sums << 8) >>> shift) & 0xff)
+  return shift + placesInByte[(((word >>> shift) & 0xff) << 3) | rest]!
 }
 
 function decodeGaps(bytes: Uint8Array, documents: number, span: number): Uint32Array | undefined {
