@@ -20,7 +20,7 @@ const entries = {
   index: source('index.ts'),
   lsm: source('lsm/index.ts'),
   'sharded-bloom': source('sharded-bloom/standalone/index.ts'),
-  cli: source('cli/main.ts')
+  cli: source('cli/petaldb.ts')
 }
 /** What opening a database on LsmLevel loads. */
 const opening = ['lsm/lsm-level.ts', 'lsm/fs/directory.ts', 'lsm/fs/node-file-system.ts'].map(source)

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The command line: finds the command, runs it, and turns what goes wrong into one line and an exit status.
  */
