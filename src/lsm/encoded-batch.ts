@@ -1,8 +1,8 @@
 /**
- * A batch that is encoded while it is put together, in memory of its own that the next one uses again: no object per
- * operation, no key of one's own, and one copy when it is handed in. As LevelDB's WriteBatch.
+ * A write batch that is encoded as it is built, into a buffer that the next batch reuses: no object per operation, no
+ * copies of keys, and a single copy when it is written. Modelled on LevelDB's WriteBatch.
  *
- * Invariant: bytes[0, end) are `count` operations as format/write-batch.ts reads them.
+ * Invariant: bytes[0, end) holds `count` operations in the format of format/write-batch.ts.
  */
 import { EntryKind } from './format/entry.ts'
 import { writeVarint } from './format/varint.ts'
@@ -10,13 +10,13 @@ import { copyInto, encodedDeleteBytes, encodedPutBytes } from './format/write-ba
 import { checkedHashes } from './value/hashes-option.ts'
 
 const firstBytes = 16 * 1024
-/** Memory of larger batches is not kept. */
+/** clear() drops a buffer larger than this. */
 const maxKeptBytes = 8 * 1024 * 1024
 const noPrefix = new Uint8Array(0)
 
-/** Hashes of the pairs of a put's value. */
+/** The pair hashes of one put's value. */
 export interface PutHashes {
-  /** Which operation of the batch, counted from 0. */
+  /** Index of the operation in the batch, from 0. */
   readonly operation: number
   readonly hashes: Int32Array
 }
@@ -34,26 +34,26 @@ export class EncodedBatch {
   #count = 0
   #hashes: PutHashes[] = []
 
-  /** Operations. */
+  /** Number of operations. */
   get count(): number {
     return this.#count
   }
 
-  /** The operations, encoded; a view that the next call makes void. */
+  /** The encoded operations: a view, invalidated by the next call. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#end)
   }
 
-  /** Of those puts that brought theirs along, in order; the next call of clear() makes them void. */
+  /** Pair hashes of the puts that supplied them, in order; valid until clear(). */
   get hashes(): readonly PutHashes[] {
     return this.#hashes
   }
 
   /**
-   * None of the arguments is kept.
-   * @param prefix what the key begins with: that of a sublevel, say
-   * @param hashes of the pairs of the value, see HashesOption
-   * @throws TypeError for hashes that are none
+   * Retains none of its arguments.
+   * @param prefix prepended to the key: a sublevel's prefix, for example
+   * @param hashes of the value's pairs, see HashesOption
+   * @throws TypeError for invalid hashes
    */
   put(key: Uint8Array, value: Uint8Array, prefix: Uint8Array = noPrefix, hashes?: Int32Array): void {
     const checked = hashes === undefined ? undefined : checkedHashes({ hashes })
@@ -66,7 +66,7 @@ export class EncodedBatch {
     this.#count++
   }
 
-  /** @param prefix as of put() */
+  /** @param prefix as in put() */
   del(key: Uint8Array, prefix: Uint8Array = noPrefix): void {
     const keyLength = prefix.length + key.length
     this.#reserve(encodedDeleteBytes(keyLength))
@@ -74,7 +74,7 @@ export class EncodedBatch {
     this.#count++
   }
 
-  /** Forgets the operations and keeps the memory. */
+  /** Removes all operations but keeps the buffer. */
   clear(): void {
     if (this.#bytes.length > maxKeptBytes) this.#bytes = Buffer.allocUnsafeSlow(firstBytes)
     this.#end = 0
@@ -82,7 +82,7 @@ export class EncodedBatch {
     if (this.#hashes.length > 0) this.#hashes = []
   }
 
-  /** Writes what is in front of the key's own bytes; returns the offset behind it. */
+  /** Writes everything that precedes the key itself; returns the offset after it. */
   #beginKey(kind: EntryKind, keyLength: number, prefix: Uint8Array): number {
     this.#bytes[this.#end] = kind
     return copyInto(this.#bytes, writeVarint(this.#bytes, this.#end + 1, keyLength), prefix)

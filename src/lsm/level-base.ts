@@ -1,6 +1,6 @@
 /**
- * The store as an abstract-level database, and no more: translation only. Arguments arrive checked, encoded and prefixed;
- * what they mean is in engine/. What the store has beside is in lsm-level.ts.
+ * The store as a plain abstract-level database: translation only. Arguments arrive checked, encoded and prefixed;
+ * engine/ implements the operations. Methods beyond abstract-level's are in lsm-level.ts.
  *
  * Invariant: every read takes its snapshot before the first `await`.
  */
@@ -26,18 +26,18 @@ import { checkedHashes, type HashesOption } from './value/hashes-option.ts'
 import { loadExtractor } from './value/load-extractor.ts'
 import type { ValueQueries } from './value/value-queries.ts'
 
-/** Everything that any abstract-level database does. */
+/** The methods common to all abstract-level databases. */
 export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
   readonly #location: string
   #opened: Engine | undefined
   #queries: ValueQueries | undefined
-  /** Whether hashes that come along with puts are all that the extractor would find. */
+  /** Whether hashes passed to puts cover everything that the extractor would find: it has no zone fields. */
   #takesHashes = false
 
   /**
-   * Opens in the next microtask; see StoreOptions for what can be chosen.
+   * Opens in the next microtask; see StoreOptions for the options.
    * @param location the directory
-   * @throws TypeError for a location that is no name
+   * @throws TypeError unless `location` is a non-empty string
    */
   constructor(location: string, options?: LsmOptions<K, V>) {
     const checked = checkedLocation(location)
@@ -45,15 +45,15 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
     this.#location = checked
   }
 
-  /** The directory, as it was given. */
+  /** The directory, as passed to the constructor. */
   get location(): string {
     return this.#location
   }
 
-  /** @param options of the constructor, and over them those of open() */
+  /** @param options of the constructor, overridden by those of open() */
   async _open(options: StoreOptions): Promise<void> {
     if (options.values !== undefined) assertOptions('values', options.values)
-    // First, so that nothing is written without it.
+    // First, so that nothing is written if the extractor cannot be loaded.
     if (options.values !== undefined) await loadExtractor(options.values.extractor)
     const valueSide = options.values && (await import('./value/value-queries.ts'))
     const engine = await openEngine(this.#location, options)
@@ -75,7 +75,7 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
   }
 
   /**
-   * The usual case is a getSync() in a promise: what AbstractLevel does around _get() costs a sixth of a read.
+   * The common case is getSync() wrapped in a promise: AbstractLevel's work around _get() costs a sixth of a read.
    * @throws as getSync()
    */
   override get(key: K): Promise<V | undefined>
@@ -157,29 +157,32 @@ export class LevelBase<K, V> extends TypedLevel<K, V> implements LevelContract {
     return new LsmSnapshot(this._engine, options)
   }
 
-  /** What runs while the database is open. @throws LEVEL_DATABASE_NOT_OPEN */
+  /** The running engine. @throws LEVEL_DATABASE_NOT_OPEN */
   protected get _engine(): Engine {
     if (this.#opened === undefined) throw notOpen()
     return this.#opened
   }
 
-  /** Undefined without the option values. @throws LEVEL_DATABASE_NOT_OPEN */
+  /** Undefined without the option `values`. @throws LEVEL_DATABASE_NOT_OPEN */
   protected get _queries(): ValueQueries | undefined {
     if (this.#opened === undefined) throw notOpen()
     return this.#queries
   }
 
-  /** Whether hashes that come along with puts are of use. */
+  /** Whether hashes passed along with puts are used. */
   protected get _takesHashes(): boolean {
     return this.#takesHashes
   }
 
-  /** The snapshot, or the present. */
+  /** The snapshot's moment, or the present. */
   protected _moment(options: ReadOptions): Moment {
     return this._momentOf(options) ?? this._engine
   }
 
-  /** Of the options' snapshot; undefined for the present. @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError for one of another database */
+  /**
+   * The moment of the options' snapshot; undefined for the present.
+   * @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError for a snapshot of another database
+   */
   protected _momentOf({ snapshot }: ReadOptions): Moment | undefined {
     if (snapshot === undefined || snapshot === null) return undefined
     if (!(snapshot instanceof LsmSnapshot)) throw new TypeError("The option 'snapshot' is one of another database")

@@ -1,4 +1,4 @@
-/** What abstract-level is told of this store, and what it calls. */
+/** The manifest that this store declares to abstract-level, and the private methods that abstract-level calls. */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { WriteOperation } from './engine/write-group.ts'
 import type { StoreOptions } from './options.ts'
@@ -7,12 +7,12 @@ import type { ScanOptions } from './read/range-scan.ts'
 import type { CacheOptions, WriteOptions } from './typed-level.ts'
 import type { HashesOption } from './value/hashes-option.ts'
 
-/** Of a read, as it arrives here. */
+/** Options of a read, as they arrive from abstract-level. */
 export interface ReadOptions extends CacheOptions {
   readonly snapshot?: AbstractSnapshot | undefined
 }
 
-/** Methods that abstract-level calls and its types do not declare. */
+/** Methods that abstract-level calls but does not declare in its types. */
 export interface LevelContract {
   _open(options: StoreOptions): Promise<void>
   _close(): Promise<void>
@@ -31,9 +31,9 @@ export interface LevelContract {
   _snapshot(options: object): AbstractSnapshot
 }
 
-// Not inline: the declared type of manifests lacks `getSync`.
+// A variable, not an inline literal: the declared manifest type lacks `getSync`.
 export const manifest = {
-  // One encoding: keys are ordered by their bytes, which is not the order of JavaScript's strings.
+  // A single encoding: keys are ordered by their bytes, unlike JavaScript strings.
   encodings: { buffer: true },
   seek: true,
   permanence: true,

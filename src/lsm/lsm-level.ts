@@ -1,6 +1,6 @@
 /**
- * What the store has beside what abstract-level asks of it (level-base.ts): bytes where they lie, encoded batches,
- * lookups by value, and tools. What few users ask for is loaded when they do: modules are a good part of the time to open.
+ * Methods beyond abstract-level's own (level-base.ts): zero-copy reads, encoded batches, lookups by value, and tools.
+ * Rarely used code is imported on first use, because loading modules is a large part of the time to open.
  */
 import type { AbstractReadOptions, AbstractSnapshot, Transcoder } from 'abstract-level'
 import { EncodedBatch } from './encoded-batch.ts'
@@ -30,17 +30,17 @@ import type { RebuildResult } from './value/rebuild-filters.ts'
 import type { ValueQueries } from './value/value-queries.ts'
 import type { ValueStats } from './value/value-stats.ts'
 
-/** Of methods that take keys and are not abstract-level's. */
+/** Options of methods that take keys but are not part of abstract-level. */
 export interface KeyOptions<K> {
-  /** As of get(); the database's own by default. */
+  /** As in get(); the database's key encoding by default. */
   readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined
 }
 
 /**
- * A log-structured merge tree as an abstract-level database, whose tables know which values they hold.
+ * A log-structured merge tree as an abstract-level database, with tables that know which values they hold.
  *
- * One process at a time has it open. Reads are answered on the calling thread; tables are written and merged in a worker
- * that all databases of the process share.
+ * Only one process can have it open at a time. Reads run on the calling thread; tables are written and merged in a
+ * worker shared by all databases of the process.
  * @example
  * const words = new LsmLevel('./words', { valueEncoding: 'json', values: { extractor: jsonExtractor({ fields: ['lang'] }) } })
  * await words.put('Blatt', { lang: 'de' })
@@ -49,9 +49,9 @@ export interface KeyOptions<K> {
  */
 export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   /**
-   * Removes the database and, when nothing else is in it, its directory. Fine when there is none.
-   * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that is not of this store, which is left
-   * as it is; LEVEL_IO_ERROR
+   * Removes the database, and its directory if nothing else is in it. Does nothing if there is no database.
+   * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that does not belong to this store,
+   * which is left untouched; LEVEL_IO_ERROR
    */
   static destroy(location: string, options: Pick<StoreOptions, 'fileSystem'> = {}): Promise<void> {
     assertOptions('destroy', options)
@@ -62,11 +62,11 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Makes a damaged database one that can be opened, with all that can still be read: see tools/repair/repair.ts.
-   * Damaged files are kept in the directory `lost` inside it.
-   * @param options as it is opened with: what is written anew gets its filters
-   * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that is not of this store, which is left
-   * as it is; LEVEL_IO_ERROR, also when there is no database
+   * Makes a damaged database openable again, keeping everything that can still be read: see tools/repair/repair.ts.
+   * Damaged files are moved to the directory `lost` inside it.
+   * @param options as for opening it: rewritten tables get its filters
+   * @throws LEVEL_LOCKED while it is open; LEVEL_NOT_SUPPORTED for a directory that does not belong to this store,
+   * which is left untouched; LEVEL_IO_ERROR, also when there is no database
    */
   static repair(location: string, options: StoreOptions = {}): Promise<RepairReport> {
     assertOptions('repair', options)
@@ -75,9 +75,9 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Brings the value of `key` to the beginning of `target`, past the block cache; a large one is read straight into it.
-   * @returns bytes of the value, undefined when there is none; when `target` has no room for so many, they are not
-   * written
+   * Reads the value of `key` into the start of `target`, bypassing the block cache; a large value is read straight
+   * into it.
+   * @returns the value's length in bytes, or undefined if there is none; a value longer than `target` is not copied
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readInto(key: K, target: Uint8Array, options: KeyOptions<K> & AbstractReadOptions = {}): number | undefined {
@@ -87,9 +87,9 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * The value of `key` as text, decoded where it lies; undefined when there is none. As getSync() with the encoding
-   * utf8, without what makes that one general.
-   * @param key as bytes, prefix and all
+   * The value of `key` as text, decoded in place; undefined if there is none. Like getSync() with the encoding utf8,
+   * without the overhead of its generality.
+   * @param key as bytes, including any prefix
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_SNAPSHOT_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined {
@@ -99,7 +99,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Walks over a range of keys, given as bytes with prefix and all, on this thread, and shows entries where they lie.
+   * Scans a range of keys, given as bytes including any prefix, on this thread, and exposes entries without copying.
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
   scanBytes(options: ByteScanOptions & ReadOptions): ByteScan {
@@ -109,9 +109,9 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Writes a batch, whole or not at all, and copies what it holds before it returns: the batch can be cleared and used
-   * again at once. As batch(), without events and hooks.
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED for a batch that no log record can hold, LEVEL_IO_ERROR
+   * Writes a batch atomically. The batch is copied before this returns, so it can be cleared and reused at once. Like
+   * batch(), without events and hooks.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED for a batch too large for a log record, LEVEL_IO_ERROR
    */
   async write(batch: EncodedBatch, options: WriteOptions = {}): Promise<void> {
     assertOptions('write', options)
@@ -123,7 +123,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * About how many bytes of tables the entries in [start, end) take on disk; recent writes are not counted.
+   * The approximate size on disk, in bytes, of the table entries in [start, end); recent writes are not counted.
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   async approximateSize(start: K, end: K, options: KeyOptions<K> = {}): Promise<number> {
@@ -134,7 +134,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Writes out what is in memory and merges the tables in [start, end] into one level, without what nobody can see.
+   * Flushes the memtables and merges the tables in [start, end] into one level, dropping entries that nobody can see.
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   async compactRange(start: K, end: K, options: KeyOptions<K> = {}): Promise<void> {
@@ -146,7 +146,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
 
   /**
    * `leveldb.num-files-at-levelN`, `leveldb.stats`, `leveldb.sstables`, `leveldb.approximate-memory-usage`; an empty
-   * string for anything else.
+   * string for any other name.
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
   getProperty(name: string): string {
@@ -154,15 +154,17 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     return readProperty(this._engine, name)
   }
 
-  /** What the store holds and has done since it was opened, by level and partition. @throws LEVEL_DATABASE_NOT_OPEN */
+  /** Contents and activity since opening, by level and partition. @throws LEVEL_DATABASE_NOT_OPEN */
   stats(): LsmStats {
     return lsmStats(this._engine, this._queries?.values)
   }
 
   /**
-   * Copies the store as it is at the call into a new directory, while reads and writes go on: see tools/backup.ts.
-   * @param location must not be there, or be an empty directory
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR, LEVEL_CORRUPTION, LEVEL_ABORTED; there is nothing at `location` then
+   * Copies the store, as it is at the time of the call, into a new directory while reads and writes continue: see
+   * tools/backup.ts.
+   * @param location must not exist, or be an empty directory
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR, LEVEL_CORRUPTION, LEVEL_ABORTED; nothing is left at `location`
+   * then
    */
   async backup(location: string, options: BackupOptions = {}): Promise<BackupResult> {
     assertOptions('backup', options)
@@ -181,7 +183,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Reads everything there is and reports what is wrong: see tools/verify.ts for what is checked.
+   * Reads the whole store and reports every problem: see tools/verify.ts for the checks.
    * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_ABORTED
    * @example
    * const { problems } = await db.verify()
@@ -202,29 +204,29 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     })
   }
 
-  /** Writes out what is in memory as tables. @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR */
+  /** Writes the memtables out as tables. @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_IO_ERROR */
   async flush(): Promise<void> {
     if (this.status === 'opening') return this.deferAsync(() => this.flush())
     return this._engine.flush()
   }
 
   /**
-   * Whether beginIngest() can be called: not where the store keeps value filters.
+   * Whether beginIngest() can be called: not if the store keeps value filters.
    * @throws LEVEL_DATABASE_NOT_OPEN
    */
   get canIngest(): boolean {
     return this._engine.options.values === undefined
   }
 
-  /** Whether other threads can write the tables: not where the store's files are not those that they see. @throws as canIngest */
+  /** Whether other threads can write the tables: only on a file system that threads share. @throws as canIngest */
   get canIngestFromThreads(): boolean {
     return this.canIngest && this._engine.fileSystem.isShared
   }
 
   /**
-   * For tables that are written elsewhere, by IngestTables in any thread, with keys that the store does not have; they
-   * become part of it all at once.
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED with the option values, LEVEL_IO_ERROR
+   * Begins an ingest of tables written by IngestTables, in any thread, with keys that the store does not have; they
+   * are added to the store atomically.
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED with the option `values`, LEVEL_IO_ERROR
    */
   async beginIngest(): Promise<Ingest> {
     if (this.status === 'opening') return this.deferAsync(() => this.beginIngest())
@@ -232,12 +234,12 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Entries that have a pair, newest first. Filters name tables and blocks, the extractor confirms entries, and what a
-   * newer version hides is left out: the answer is that of a full scan. Reads the state at the first next(), or that of
-   * the snapshot.
+   * The entries that have a pair, newest first. Filters select tables and blocks, the extractor confirms entries, and
+   * entries hidden by a newer version are left out: the result equals that of a full scan. Reads the state at the
+   * first next(), or the snapshot's.
    * @param pair as the extractor understands it
-   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED without the option values, LEVEL_CORRUPTION, LEVEL_IO_ERROR,
-   * LEVEL_ABORTED
+   * @throws LEVEL_DATABASE_NOT_OPEN, LEVEL_NOT_SUPPORTED without the option `values`, LEVEL_CORRUPTION,
+   * LEVEL_IO_ERROR, LEVEL_ABORTED
    * @example
    * for await (const [key, value] of db.lookup(['user.lang', 'de'], { limit: 10 })) console.log(key, value)
    */
@@ -247,8 +249,8 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Entries that have a value of the field in [low, high], newest first; an undefined end is open, and numbers order
-   * before strings. Zone maps name tables and blocks.
+   * The entries with a value of the field in [low, high], newest first. An undefined bound is open; numbers order
+   * before strings. Zone maps select tables and blocks.
    * @throws as lookup()
    */
   rangeLookup(
@@ -262,7 +264,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Where entries that have all of the pairs may be: what is outside the ranges has not.
+   * Key ranges that contain every entry with all of the pairs.
    * @throws as lookup()
    */
   async keyRanges(pairs: readonly unknown[], options: ValueQueryOptions = {}): Promise<KeyRanges> {
@@ -275,7 +277,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   /**
-   * Makes filters and zone maps for tables that have none of the extractor in use, beside the tables.
+   * Writes side files with filters and zone maps for tables that have none of the current extractor.
    * @throws as lookup()
    */
   async rebuildFilters(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<RebuildResult> {
@@ -285,7 +287,7 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
     return runAttached(this, options.signal, (signal) => queries.rebuildFilters(signal))
   }
 
-  /** Of filters and filter index; undefined without the option values. @throws LEVEL_DATABASE_NOT_OPEN */
+  /** Statistics of filters and filter index; undefined without the option `values`. @throws LEVEL_DATABASE_NOT_OPEN */
   valueStats(): ValueStats | undefined {
     return this._queries?.stats()
   }
@@ -318,9 +320,9 @@ export class LsmLevel<K = string, V = string> extends LevelBase<K, V> {
   }
 
   #encodeKey(key: K, { keyEncoding }: KeyOptions<K>): Uint8Array {
-    // A name and an encoding of one's own are declared as two overloads, of which neither takes both.
+    // Encoding names and custom encodings are declared as two overloads, neither of which takes both.
     const encoding = keyEncoding === undefined ? this.keyEncoding() : this.keyEncoding(keyEncoding as 'buffer')
-    // Whatever the encoding, its format is the one that this store supports.
+    // Whatever the encoding, its format is the one this store supports.
     return (encoding as { encode(key: K): unknown }).encode(key) as Uint8Array
   }
 }

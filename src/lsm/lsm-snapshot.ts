@@ -1,10 +1,10 @@
-/** An explicit snapshot: what is seen through it stays until it is closed. */
+/** An explicit snapshot: a fixed view of the store until it is closed. */
 import { AbstractSnapshot } from 'abstract-level'
 import type { Engine } from './engine/engine.ts'
 import type { Moment, Snapshot } from './engine/snapshots.ts'
 import { snapshotNotOpen } from './errors.ts'
 
-/** AbstractSnapshot's declared constructor lacks the argument that it requires. */
+/** AbstractSnapshot's declared constructor omits its required argument. */
 type SnapshotConstructor = new (options: object) => AbstractSnapshot
 const Base = AbstractSnapshot as unknown as SnapshotConstructor
 
@@ -13,14 +13,14 @@ export class LsmSnapshot extends Base {
   readonly #moment: Snapshot
   #isClosed = false
 
-  /** @param options as abstract-level hands them on: the owner, which closes the snapshot when it closes itself */
+  /** @param options from abstract-level: they name the owner, which closes the snapshot when it closes itself */
   constructor(engine: Engine, options: object) {
     super(options)
     this.#engine = engine
     this.#moment = engine.snapshots.acquire()
   }
 
-  /** Where its owner reads. @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError in another database than its own */
+  /** The moment that reads of its owner see. @throws LEVEL_SNAPSHOT_NOT_OPEN, TypeError for another database */
   momentIn(engine: Engine): Moment {
     if (this.#isClosed) throw snapshotNotOpen()
     if (engine !== this.#engine) throw new TypeError("The option 'snapshot' is one of another database")

@@ -1,4 +1,4 @@
-/** What users may choose; names and defaults as users of classic-level know them. */
+/** The user's options; names and defaults follow classic-level. */
 import type { AbstractDatabaseOptions } from 'abstract-level'
 import type { FileSystem } from './fs/file-system.ts'
 import type { ExtractorSpec } from './value/extractor.ts'
@@ -6,85 +6,88 @@ import type { ExtractorSpec } from './value/extractor.ts'
 const kib = 1024
 const mib = 1024 * kib
 
-/** Options of the store itself, without what abstract-level handles. */
+/** Options of the store itself, besides those that abstract-level handles. */
 export interface StoreOptions {
-  /** Creates the directory when there is none. Default true. */
+  /** Create the directory if it does not exist. Default true. */
   readonly createIfMissing?: boolean | undefined
-  /** Refuses an existing database. Default false. */
+  /** Reject an existing database. Default false. */
   readonly errorIfExists?: boolean | undefined
-  /** LZ4 for blocks that shrink by an eighth at least. Costs CPU in the worker, saves disk and cache. Default true. */
+  /** LZ4 for blocks that shrink by at least an eighth. Costs CPU in the worker, saves disk and cache. Default true. */
   readonly compression?: boolean
   /** Bytes of decompressed blocks kept in memory. Default 8 MiB. */
   readonly cacheSize?: number
   /**
-   * Bytes of new entries kept in memory before they become a table; four of these may be in memory at a time. Larger
+   * Bytes of a memtable before it is written out as a table; up to four may be in memory at a time. A larger buffer
    * means fewer compactions, more memory and a longer recovery. Default 4 MiB.
    */
   readonly writeBufferSize?: number
-  /** Bytes of a data block before compression: what one uncached get reads. Default 4 KiB. */
+  /** Bytes of a data block before compression: what an uncached get reads. Default 4 KiB. */
   readonly blockSize?: number
   /**
-   * Where get(), has(), getMany() and hasMany() wait for blocks that are in no cache. 'blocking': on this thread, which
-   * takes some microseconds as long as the system has them in its memory. 'threaded': in Node's thread pool, some tens
-   * of microseconds for each, so that a slow disk does not stop the event loop. getSync() and iterators always block.
-   * Default 'blocking'.
+   * How get(), has(), getMany() and hasMany() read blocks that are not in the block cache. 'blocking': on this thread,
+   * which takes some microseconds as long as the block is in the system's page cache. 'threaded': in Node's thread
+   * pool, some tens of microseconds per block, so that a slow disk does not stall the event loop. getSync() and
+   * iterators always block. Default 'blocking'.
    */
   readonly diskReads?: 'blocking' | 'threaded'
-  /** Entries between two whole keys in a block. Default 16. */
+  /** Entries between restart points, which store the whole key, in a block. Default 16. */
   readonly blockRestartInterval?: number
-  /** Bytes of a table before a new one is begun. Default 2 MiB. */
+  /** Target bytes of a table. Default 2 MiB. */
   readonly maxFileSize?: number
   /** Tables kept open. Default 1,000. */
   readonly maxOpenFiles?: number
   /** Bits per key of the key filter at the last level; each level above gets 4.8 more. 0: none. Default 9.5. */
   readonly keyFilterBits?: number
-  /** Tables of one partition in level 0 that start a compaction. Default 4. */
+  /** Sorted runs in level 0 of one partition that trigger a compaction. Default 4. */
   readonly level0CompactionTrigger?: number
-  /** … that slow writers down. Default 20. */
+  /** Sorted runs in level 0 that slow writers down. Default 20. */
   readonly level0SlowdownTrigger?: number
-  /** … that stop writers: not below 3 × level0CompactionTrigger, where merges may not be due yet. Default 36. */
+  /**
+   * Sorted runs in level 0 that stop writers: at least 3 × level0CompactionTrigger, since merges may not be due below
+   * that. Default 36.
+   */
   readonly level0StopTrigger?: number
-  /** False: nothing is merged unless compactRange() asks for it. For stores that are only read. Default true. */
+  /** False: nothing is merged except by compactRange(). For read-only use. Default true. */
   readonly autoCompaction?: boolean
-  /** Target bytes of level 1; each level below is ten times larger. Default 64 MiB. */
+  /** Target bytes of level 1; each further level is ten times larger. Default 64 MiB. */
   readonly level1Bytes?: number
-  /** Leading `!name!` groups of a key that name its partition; sublevels are such groups. Default 0. */
+  /** Number of leading `!name!` groups of a key that name its partition; sublevels are such groups. Default 0. */
   readonly partitionDepth?: number
   /** Value filters, zone maps and the filter index. Default none. */
   readonly values?: ValueOptions
   /** Not supported: rejects with LEVEL_NOT_SUPPORTED when true. */
   readonly multithreading?: boolean
-  /** For tests: another file system, and jobs on this thread. */
+  /** For tests: another file system; jobs then run on this thread. */
   readonly fileSystem?: FileSystem
 }
 
 export interface ValueOptions {
   readonly extractor: ExtractorSpec
-  /** m of a table's filter, the same for all tables of a store. Default 2^18. */
+  /** Bits (m) of a table's filter, the same for all tables of a store. Default 2^18. */
   readonly filterBits?: number
-  /** k. Default 6. */
+  /** Hash functions (k) per pair. Default 6. */
   readonly filterHashes?: number
   /**
-   * Bits per pair of block filters, 0 for none. Default 0. Tables have hundreds of blocks: with 10 bits a lookup of a unique
-   * value reads four blocks in vain, and takes twice the processor's time that it takes with 16.
+   * Bits per pair of block filters, 0 for none. Default 0. A table has hundreds of blocks: with 10 bits, a lookup of a
+   * unique value reads four blocks in vain and takes twice the CPU time that it takes with 16.
    */
   readonly blockFilterBits?: number
-  /** Levels that get a table filter; 'all' or all but the last. Default 'all'. */
+  /** Levels whose tables get a filter: 'all', or all but the last. Default 'all'. */
   readonly levels?: 'all' | 'not-last'
   readonly placement?: 'table' | 'side-file'
-  /** When filters are brought into memory. Default 'lazy': at the first lookup. */
+  /** When filters are loaded. Default 'lazy': at the first lookup. */
   readonly loading?: 'open' | 'lazy'
-  /** The structure over the tables' filters. Default 'sliced'. */
+  /** Data structure over the tables' filters. Default 'sliced'. */
   readonly index?: 'linear' | 'tree' | 'sliced'
-  /** Order d of the tree: d to 2d children. Default 8. */
+  /** Order d of the tree: nodes have d to 2d children. Default 8. */
   readonly treeOrder?: number
-  /** Bytes of filters in memory; the rest are read from disk when asked. Default 64 MiB. */
+  /** Bytes of filters kept in memory; the others are read from disk on demand. Default 64 MiB. */
   readonly filterMemory?: number
 }
 
 export type LsmOptions<K, V> = StoreOptions & AbstractDatabaseOptions<K, V>
 
-/** Every option with its value. */
+/** The options with defaults filled in. */
 export type ResolvedOptions = Required<Omit<StoreOptions, 'values' | 'fileSystem' | 'multithreading'>> & {
   readonly values: Required<ValueOptions> | undefined
 }
@@ -109,7 +112,7 @@ export const defaults = {
   partitionDepth: 0
 } as const
 
-/** @throws TypeError, which names the call, for options that are neither an object nor left out */
+/** @throws TypeError naming the call, unless options are an object */
 export function assertOptions(call: string, options: object): void {
   if (typeof options === 'object' && options !== null) return
   throw new TypeError(`${call} takes options as an object, received ${String(options)}`)

@@ -1,18 +1,19 @@
 /**
- * URLs of modules that another thread loads by itself. In the sources such a module lies beside the one that names it, and
- * in the package all files lie in one directory (scripts/bundle.mjs): both times it is a sibling, with the same ending.
+ * URLs of modules that another thread loads. In the sources such a module lies beside the one that names it, and in
+ * the package all files share one directory (scripts/bundle.mjs): in both cases it is a sibling with the same
+ * extension.
  */
 
 /**
- * @param moduleUrl import.meta.url of the one that asks
- * @param name of the file, without its ending
+ * @param moduleUrl import.meta.url of the calling module
+ * @param name of the file, without its extension
  */
 export function siblingModule(moduleUrl: string, name: string): string {
   const ending = moduleUrl.slice(moduleUrl.lastIndexOf('.'))
   return new URL(`./${name}${ending}`, moduleUrl).href
 }
 
-/** Whether it is one of the sources, which need the loader that runs them in every thread. */
+/** Whether the module is a TypeScript source, which every thread needs a loader to run. */
 export function isSource(moduleUrl: string): boolean {
   return moduleUrl.endsWith('.ts')
 }

@@ -1,4 +1,4 @@
-/** AbstractLevel as a base class whose methods take this store's options, too. Types only; the class is the same. */
+/** AbstractLevel as a base class whose methods also take this store's options. Types only; the class is the same. */
 import {
   type AbstractBatchOperation,
   type AbstractBatchOptions,
@@ -19,23 +19,23 @@ import {
 import type { LsmOptions, StoreOptions } from './options.ts'
 import type { HashesOption } from './value/hashes-option.ts'
 
-/** What reads take in addition. */
+/** Additional options of reads. */
 export interface CacheOptions {
-  /** Keeps the blocks that are read in the block cache. Default true; of iterators and clear(), false. */
+  /** Keep blocks that are read in the block cache. Default true; for iterators and clear(), false. */
   readonly fillCache?: boolean | undefined
 }
 
-/** What iterators take in addition. */
+/** Additional options of iterators. */
 export interface ScanCacheOptions extends CacheOptions {
-  /** nextv() returns once it has more bytes than this, with one entry at least. Default 16 KiB. */
+  /** nextv() returns once it has more bytes than this, with at least one entry. Default 16 KiB. */
   readonly highWaterMarkBytes?: number | undefined
 }
 
-/** What writes take in addition. */
+/** Additional options of writes. */
 export interface WriteOptions {
   /**
-   * True: durable before the promise resolves, also when the power fails; costs one fdatasync for all that is written
-   * at the time. False: in the hands of the operating system, and safe when this process dies. Default false.
+   * True: durable before the promise resolves, even if the power fails; costs one fdatasync, shared by concurrent
+   * writes. False: handed to the operating system, safe if this process dies. Default false.
    */
   readonly sync?: boolean | undefined
 }
