@@ -1,10 +1,10 @@
-/** About how many bytes of tables a range of keys takes, from indexes alone. */
+/** Estimates the table bytes that a range of keys takes, from the indexes alone. */
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Places } from './point-reads.ts'
 
 /**
- * Bytes on disk of the entries in [start, end), to a block per table; what is not in tables yet is not counted.
+ * Bytes on disk of the entries in [start, end), accurate to one block per table; memtables are not counted.
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export function approximateSize(places: Places, start: Uint8Array, end: Uint8Array): number {

@@ -1,15 +1,15 @@
 /**
- * How fast writers may go, given how far flushes and compactions are behind. Policy only: no clock, no waiting.
+ * How fast writers may go, given how far flushes and compactions lag behind. Policy only: no clock, no waiting.
  *
  * Writers are slowed down before they have to be stopped: many short waits instead of one long one.
  */
 
 export interface WriteLoad {
-  /** Full memtables that are not in tables yet. */
+  /** Frozen memtables that are not in tables yet. */
   readonly pendingMemtables: number
-  /** Tables in level 0 of the partition that has most of them. */
+  /** Sorted runs in level 0 of the partition that has most of them. */
   readonly level0Tables: number
-  /** Bytes per millisecond that the last flushes wrote out; Infinity before the first. */
+  /** Recent flush throughput in bytes per millisecond; Infinity before the first flush. */
   readonly flushRate: number
 }
 
@@ -19,19 +19,19 @@ export interface PressureLimits {
   readonly level0StopTrigger: number
 }
 
-/** Bytes per millisecond at the slowdown trigger: what a compaction can roughly take in. */
+/** Bytes per millisecond at the slowdown trigger: roughly what compaction can absorb. */
 const fullRate = 64 * 1024
 /** Bytes per millisecond just below the stop trigger. */
 const lowestRate = 2 * 1024
 
-/** Whether a full memtable may be set aside for a new one now. */
+/** Whether a full memtable may be frozen and replaced now. */
 export function mayRotate(load: WriteLoad, limits: PressureLimits): boolean {
   return load.pendingMemtables < limits.maxPendingMemtables && load.level0Tables < limits.level0StopTrigger
 }
 
 /**
- * Bytes per millisecond that writers may write; Infinity while nothing is behind. When the next full memtable would
- * have to wait, they write as fast as memtables are written out, so that it need not.
+ * Bytes per millisecond that writers may write; Infinity while nothing lags behind. If the next full memtable could
+ * not be frozen at once, writers are held to the flush rate so that it will not have to wait.
  */
 export function writeRate(load: WriteLoad, limits: PressureLimits): number {
   const { level0SlowdownTrigger: slowdown, level0StopTrigger: stop, maxPendingMemtables } = limits
@@ -41,7 +41,7 @@ export function writeRate(load: WriteLoad, limits: PressureLimits): number {
   return Math.min(flushed, Math.max(lowestRate, fullRate * room * room))
 }
 
-/** How much the newest flush counts. */
+/** Weight of the newest flush in the moving average. */
 const newestShare = 0.3
 
 /** The flush rate after one more flush. */
@@ -50,19 +50,19 @@ export function nextFlushRate(rate: number, bytes: number, milliseconds: number)
   return rate === Number.POSITIVE_INFINITY ? newest : rate + newestShare * (newest - rate)
 }
 
-/** Shorter delays than this are saved up: a timer cannot do less than a millisecond. */
+/** Shorter delays, in milliseconds, accumulate until a timer can express them: its resolution is one millisecond. */
 const shortestDelay = 1
-/** Milliseconds of unused time that count: timers are late, and what they are late by is not lost. */
+/** Unused time credited to writers, in milliseconds: makes up for late timers. */
 const credit = 5
 
 /**
  * Spreads writes over time.
  *
- * Invariant: over any stretch in which the rate is finite, no more than rate × time bytes are let through, save
- * for what a few milliseconds overdraw.
+ * Invariant: over any stretch in which the rate is finite, at most rate × time bytes are let through, apart from an
+ * overdraft of a few milliseconds.
  */
 export class WritePacer {
-  /** When the bytes let through so far are paid for, in milliseconds of the caller's clock. */
+  /** When the bytes let through so far will be paid for, in milliseconds of the caller's clock. */
   #paidAt = 0
 
   /** @returns milliseconds to wait before `bytes` may be written, 0 for none */

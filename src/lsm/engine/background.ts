@@ -1,12 +1,12 @@
 /**
- * Writes memtables out (flushes.ts) and merges tables, in a worker: at most one merge at a time, flushes first.
+ * Schedules flushes (flushes.ts) and compactions in a worker: at most one merge at a time, flushes first.
  *
  * Invariants:
- * 1. Tables → synced by the job → edit installed (directory, manifest) → memtables and logs given up, old tables
- *    removed. A failure at any step leaves everything before it in use.
- * 2. A job that failed is tried again, later and later; its memtables and their logs stay. When writers have to wait
- *    for it and it failed too often, writing ends.
- * 3. When the manifest cannot be written, writing ends and nothing is started any more.
+ * 1. Tables synced by the job → directory and version edit made durable → memtables and logs released, old tables
+ * removed. A failure at any step leaves everything before it in use.
+ * 2. A failed job is retried with growing delays; its memtables and their logs stay. If writers wait for it and it has
+ * failed too often, writing ends.
+ * 3. If the manifest cannot be written, writing ends and no further job is started.
  */
 import type { JobRunner, TableJob, TableJobResult } from '../compaction/job.ts'
 import { partitionOfTable } from '../compaction/level0-runs.ts'
@@ -24,13 +24,13 @@ import { RetryDelay } from './retry-delay.ts'
 import type { Snapshots } from './snapshots.ts'
 import { compactionLimits, mergeJob, type PlannedJob } from './table-jobs.ts'
 
-/** Of an edit that names tables to take in. */
+/** The tables that a version edit adds. */
 export type AddedTables = NonNullable<VersionEdit['newTables']>
 
-/** Of an edit that names tables to drop. */
+/** The tables that a version edit drops. */
 export type DroppedTables = NonNullable<VersionEdit['deletedTables']>
 
-/** What the background needs of the engine. */
+/** What the background work needs of the engine. */
 export interface BackgroundHost {
   readonly fileSystem: FileSystem
   readonly directory: string
@@ -39,17 +39,20 @@ export interface BackgroundHost {
   readonly snapshots: Snapshots
   readonly runner: JobRunner
   readonly counters: EngineCounters
-  /** Memtables that were set aside, oldest first. */
+  /** Frozen memtables, oldest first. */
   frozen(): readonly FrozenBuffer[]
-  /** The entries of these memtables are in installed tables, for which nothing else was done so long. */
+  /**
+   * The entries of these memtables are in installed tables; `milliseconds` is the time the flush took, excluding
+   * overlap with the previous one.
+   */
   flushed(buffers: readonly FrozenBuffer[], milliseconds: number): void
-  /** An edit was installed. */
+  /** A version edit was installed. */
   installed(edit: VersionEdit): void
-  /** Tables or memtables have become fewer: writers may go on. */
+  /** There are fewer tables or memtables: writers may resume. */
   progressed(): void
   /** Whether writers wait for a flush or a merge. */
   hasWaitingWriters(): boolean
-  /** A job has failed, and will be tried again. */
+  /** A job has failed and will be retried. */
   jobFailed(error: unknown): void
   /** Ends writing. */
   fail(error: Error): void
@@ -63,12 +66,12 @@ export class Background {
   #merging: Promise<void> | undefined
   #moving: Promise<void> | undefined
   #running: Merge | undefined
-  /** Of the last pick that started nothing. */
+  /** State at the last pick that started nothing. */
   #fruitless: { readonly version: Version; readonly running: Merge | undefined } | undefined
-  /** Merges, drops and ingests by hand, one after another; the picker waits while there are any. */
+  /** Manual merges, drops and ingests, one after another; the picker pauses while there are any. */
   #byHand: Promise<void> = Promise.resolve()
   #handCount = 0
-  /** Why the last merge failed, while none has succeeded since. */
+  /** Why the last merge failed; undefined once one has succeeded. */
   #mergeError: Error | undefined
   #isStopped = false
 
@@ -82,12 +85,12 @@ export class Background {
     return this.#flushes.isBusy || this.#merging !== undefined || this.#moving !== undefined
   }
 
-  /** Why the last job failed, while none has succeeded since. */
+  /** Why the last job failed; undefined once one has succeeded. */
   get lastError(): Error | undefined {
     return this.#flushes.error ?? this.#mergeError
   }
 
-  /** Starts what is due. */
+  /** Starts whatever is due. */
   schedule(): void {
     if (this.#isStopped) return
     this.#flushes.schedule()
@@ -96,18 +99,21 @@ export class Background {
     if (mayMerge) this.#startPick()
   }
 
-  /** Writers wait from now on: what has failed too often already is tried once more. */
+  /** Writers are waiting now: a job whose retries were given up is tried once more. */
   writersWait(): void {
     this.#flushes.writersWait()
     this.#mergeRetry.hold()
   }
 
-  /** Resolves when no memtable is left to be written out. @throws why an attempt failed that began after the call */
+  /** Resolves when every memtable has been flushed. @throws the failure of an attempt that began after the call */
   whenFlushed(): Promise<void> {
     return this.#flushes.whenDone()
   }
 
-  /** Merges what `next` says, one after another, until it says nothing. @throws why a merge failed */
+  /**
+   * Runs the merges that `next` returns, one after another, until it returns undefined.
+   * @throws the failure of a merge
+   */
   mergeByHand(next: () => Merge | undefined): Promise<void> {
     return this.#whileNothingMerges(async () => {
       for (let merge = next(); merge !== undefined; merge = next()) {
@@ -119,7 +125,7 @@ export class Background {
     })
   }
 
-  /** Drops tables as a whole. @param choose says which, once no merge has any of them */
+  /** Drops whole tables. @param choose selects them, called when no merge is running */
   drop(choose: () => DroppedTables): Promise<void> {
     return this.#whileNothingMerges(async () => {
       if (this.#isStopped) throw this.lastError ?? closed()
@@ -133,9 +139,9 @@ export class Background {
   }
 
   /**
-   * Takes in tables that others have written.
-   * @param choose says to which levels, once no merge changes them; undefined: nothing is taken in
-   * @returns whether it was
+   * Adds tables written elsewhere.
+   * @param choose selects their levels, called when no merge is running; undefined: nothing is added
+   * @returns whether they were added
    */
   add(choose: () => Promise<AddedTables | undefined>): Promise<boolean> {
     return this.#whileNothingMerges(async () => {
@@ -149,7 +155,7 @@ export class Background {
     })
   }
 
-  /** One after another, and the picker waits. */
+  /** Runs manual operations one after another, with the picker paused. */
   #whileNothingMerges<T>(run: () => Promise<T>): Promise<T> {
     this.#handCount++
     const done = this.#byHand.then(async () => {
@@ -168,7 +174,7 @@ export class Background {
     return done
   }
 
-  /** Starts nothing any more. Merges are aborted, flushes awaited. */
+  /** Starts no further jobs; aborts merges and waits for flushes. */
   async stop(): Promise<void> {
     this.halt()
     await Promise.all([this.#flushes.whenIdle(), this.#merging, this.#moving, this.#byHand])
@@ -177,7 +183,7 @@ export class Background {
   #startPick(): void {
     const { versions, options } = this.#host
     const { current } = versions
-    // Of the same tables, with the same of them being merged, the picker would say the same again.
+    // With the same tables and the same merge running, the picker would decide the same again.
     if (this.#fruitless?.version === current && this.#fruitless.running === this.#running) return
     const state: CompactionState = {
       running: this.#running === undefined ? [] : [this.#running],
@@ -264,7 +270,7 @@ export class Background {
     return this.#host.runner.run(job, job.kind === 'compaction' ? this.#abort.signal : undefined)
   }
 
-  /** Writing ends when the manifest cannot be written. */
+  /** Ends writing if the manifest cannot be written. */
   async #install(edit: VersionEdit): Promise<void> {
     const { versions } = this.#host
     try {
@@ -289,7 +295,7 @@ export class Background {
     this.#host.fail(error)
   }
 
-  /** Starts nothing any more, and aborts merges. */
+  /** Starts no further jobs and aborts merges. */
   halt(): void {
     this.#isStopped = true
     this.#flushes.halt()

@@ -1,10 +1,10 @@
 /**
- * All that the store holds at one moment, in a form that can be written elsewhere while reads and writes go on here.
+ * Captures the whole store at one moment, so that it can be written elsewhere while reads and writes continue.
  *
  * Invariants:
- * 1. Taken in one synchronous step: tables and memtables together hold each entry up to `view.sequence` once, and none
- *    that came later.
- * 2. Until the view is released the tables' files stay, and so do the memtables' bytes.
+ * 1. Captured in one synchronous step: tables and memtables together hold each entry up to `view.sequence` once, and
+ * none written later.
+ * 2. Until the view is released, the tables' files and the memtables' bytes stay.
  */
 import type { ManifestState } from '../version/manifest-state.ts'
 import type { Engine } from './engine.ts'
@@ -12,9 +12,11 @@ import type { EngineReadView } from './engine-read-view.ts'
 import { flushJob, type PlannedJob } from './table-jobs.ts'
 
 export interface CapturedState {
-  /** The caller releases it. */
+  /** Released by the caller. */
   readonly view: EngineReadView
-  /** Writes what is in memory as tables of level 0; undefined when nothing is. Its directory is to be chosen. */
+  /**
+   * The job that writes the memtables as level-0 tables; undefined if they are empty. The caller sets its directory.
+   */
   readonly memory: PlannedJob | undefined
   readonly manifest: Pick<ManifestState, 'extractor' | 'pointers'>
 }
@@ -22,7 +24,7 @@ export interface CapturedState {
 export function captureState(engine: Engine): CapturedState {
   const { versions, options, directory } = engine
   const view = engine.view()
-  // A memtable may have become tables and not been given up yet.
+  // A memtable may already have been flushed without being released yet.
   const memtables = view.buffers
     .map(({ memtable }) => memtable)
     .filter(({ largestSequence }) => largestSequence > versions.lastSequence)

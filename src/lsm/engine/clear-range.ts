@@ -1,4 +1,4 @@
-/** Deletes a range of keys: those that are visible when it begins. */
+/** Deletes the keys of a range that are visible when the call begins. */
 import { RangeScan, type ScanOptions } from '../read/range-scan.ts'
 import { deleteKeys } from './delete-keys.ts'
 import { dropRange } from './drop-range.ts'
@@ -7,9 +7,9 @@ import type { Moment } from './snapshots.ts'
 import { unchangedSince } from './unchanged-since.ts'
 
 /**
- * Not atomic: when it fails half way, a part of the keys is deleted. What becomes visible meanwhile stays, on the keys that are
- * deleted, too.
- * @param at the snapshot whose keys are deleted, even where they were written again since; undefined: as of now
+ * Not atomic: if it fails half way, some of the keys are deleted. Entries that become visible meanwhile stay, even on
+ * deleted keys.
+ * @param at the snapshot whose keys are deleted, even if they were written again since; undefined: as of now
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function clearRange(engine: Engine, options: ScanOptions, at: Moment | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the engine has done since it was opened. */
+/** Counts of the engine's work since it was opened. */
 import type { TableJobResult } from '../compaction/job.ts'
 import { levelCount } from '../format/version-edit.ts'
 
@@ -10,10 +10,10 @@ export interface MergeCounts {
 }
 
 export interface WaitCounts {
-  /** Times that a writer was slowed down, and the milliseconds in all. */
+  /** How often a writer was slowed down, and the total milliseconds. */
   slowdowns: number
   slowdownMilliseconds: number
-  /** Times that all writers had to wait. */
+  /** How often all writers had to wait. */
   stalls: number
 }
 
@@ -22,21 +22,21 @@ function noWaits(): WaitCounts {
 }
 
 export class EngineCounters {
-  /** Bytes of log records: what users wrote. */
+  /** Bytes of log records: the users' writes. */
   loggedBytes = 0
   flushes = 0
   flushedBytes = 0
   flushMilliseconds = 0
-  /** Tables that changed their level without being rewritten. */
+  /** Tables moved to another level without being rewritten. */
   moves = 0
-  /** Tables that were dropped as a whole, because all in them was cleared. */
+  /** Tables dropped whole because everything in them was cleared. */
   droppedTables = 0
-  /** Tables that others have written, taken in as a whole. */
+  /** Tables written elsewhere and added whole. */
   ingestedTables = 0
   failedJobs = 0
-  /** What writers waited for: memtables to be written out. */
+  /** Waits of writers for memtables to be flushed. */
   readonly memtableWaits: WaitCounts = noWaits()
-  /** … or runs of level 0 to be merged, by partition. */
+  /** Waits of writers for level-0 runs to be merged, by partition. */
   readonly level0Waits = new Map<string, WaitCounts>()
   /** By output level. */
   readonly merges: readonly MergeCounts[] = Array.from({ length: levelCount }, () => ({
@@ -46,7 +46,7 @@ export class EngineCounters {
     milliseconds: 0
   }))
 
-  /** To be counted in. */
+  /** The counts of a partition, to be incremented. */
   waitsFor(partition: string): WaitCounts {
     const known = this.level0Waits.get(partition)
     if (known !== undefined) return known
@@ -55,7 +55,7 @@ export class EngineCounters {
     return waits
   }
 
-  /** Of memtables and of all partitions. */
+  /** The sum over memtables and all partitions. */
   get waits(): WaitCounts {
     const sum = { ...this.memtableWaits }
     for (const { slowdowns, slowdownMilliseconds, stalls } of this.level0Waits.values()) {

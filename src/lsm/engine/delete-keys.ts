@@ -1,14 +1,14 @@
-/** Deletes the keys of a scan one by one, in batches between which the event loop turns. */
+/** Deletes the keys of a scan one by one, in batches, yielding to the event loop between them. */
 import type { Engine } from './engine.ts'
 import { nextTurn } from './event-loop-turn.ts'
 import type { KeyTest } from './unchanged-since.ts'
 import type { WriteOperation } from './write-group.ts'
 
-/** What is looked at for one batch is as much as these allow. */
+/** Limits on the keys examined for one batch. */
 const maxKeys = 512
 const maxKeyBytes = 64 * 1024
 
-/** Keys, ascending or not, with RangeScan's methods. */
+/** Keys in any order, with RangeScan's methods. */
 export interface KeyScan {
   prepareSome(): boolean
   advance(): boolean
@@ -18,14 +18,14 @@ export interface KeyScan {
 }
 
 interface DeleteOptions {
-  /** Most keys to delete; −1: no limit. */
+  /** Maximum number of keys to delete; −1: no limit. */
   readonly limit?: number
-  /** Asked before each batch; keys of which the answer says no stay. */
+  /** Called before each batch; keys for which the test returns false stay. */
   readonly wanted?: () => KeyTest
 }
 
 /**
- * @param scan is closed
+ * @param scan is closed at the end
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function deleteKeys(

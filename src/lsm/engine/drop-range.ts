@@ -1,14 +1,14 @@
 /**
- * Clears a range by dropping the tables that lie in it, in one edit of the manifest, which costs the same for any number
- * of keys. Keys of the range in tables across its borders get tombstones.
+ * Clears a range by dropping the tables that lie within it, in one version edit, which costs the same for any number
+ * of keys. Keys of the range in tables that straddle its borders get tombstones.
  *
- * Invariants, where S is the sequence number at which it began:
- * 1. Only tables without anything newer than S are dropped: what is put meanwhile stays. Of ingested tables sequence numbers
- *    do not tell when they came: when some have come since, nothing is dropped.
- * 2. Nothing comes back that a dropped table has hidden. When the edit is written, whatever other tables hold of the
- *    range up to S is hidden by something newer than S that is durable. That a tombstone in one of them hides it does not
- *    count: a merge may move the tombstone into a table that is dropped.
- * 3. So a crash leaves each key as it was, or without a value.
+ * Invariants, where S is the sequence number at the start:
+ * 1. Only tables without anything newer than S are dropped: concurrent puts survive. The sequence numbers of ingested
+ * tables do not tell when they arrived: if any were ingested since the start, nothing is dropped.
+ * 2. Nothing reappears that a dropped table has hidden. When the edit is written, any entry of the range up to S in
+ * another table is hidden by a durable entry newer than S. A tombstone in one of those tables does not count: a merge
+ * may move it into a table that is dropped.
+ * 3. So a crash leaves each key either unchanged or without a value.
  */
 import { isInRange, type Range, type RangeOptions, rangeOf } from '../read/range.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -20,26 +20,28 @@ import { StoredKeys } from './stored-keys.ts'
 import { unchangedSince } from './unchanged-since.ts'
 import { entryBytes } from './write-buffer.ts'
 
-/** When tombstones would fill more than this part of a memtable, dropping is less work: it begins with a flush. */
+/**
+ * Dropping tables, which begins with a flush, pays only if tombstones would fill more than this share of a memtable.
+ */
 const minMemtableShare = 1 / 16
 
-/** Merges may make new tables across the borders while old ones get their tombstones: then these are next. */
+/** Merges may write new tables across the borders while the old ones get their tombstones: then those are next. */
 const maxAttempts = 4
 
 /**
- * @returns false when the range is not cleared, because it is too small, because merges were always faster, or because tables
- * were ingested meanwhile
+ * @returns false if the range is not cleared, because it is too small, because merges kept producing new tables across
+ * its borders, or because tables were ingested meanwhile
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function dropRange(engine: Engine, options: RangeOptions): Promise<boolean> {
   const range = rangeOf(options)
-  // Keeps the store open, too.
+  // The view also keeps the store open.
   const began = engine.view()
   const { ingestedTables } = engine.counters
   const isOvertaken = (): boolean => engine.counters.ingestedTables > ingestedTables
   try {
     if (!isWorth(engine, range)) return false
-    // Then memtables hold nothing of the range up to S, and all of that is durable.
+    // From here on memtables hold nothing of the range up to S, and all of that is durable.
     await engine.flush()
     const cleared = new Set<number>()
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -53,7 +55,7 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
       } finally {
         view.release()
       }
-      // Keys that somebody was about to write got no tombstone: what hides them has to be in the log, too.
+      // Keys with a pending write got no tombstone: the write that hides them has to be in the log, too.
       await engine.whenWritten()
       await engine.sync()
       for (const { number } of tables) cleared.add(number)
@@ -66,15 +68,15 @@ export async function dropRange(engine: Engine, options: RangeOptions): Promise<
 
 interface Rest {
   readonly tables: readonly TableMeta[]
-  /** Of nothing but these tables. */
+  /** A view of these tables only. */
   readonly view: EngineReadView
 }
 
 /**
- * Drops the tables in the range, unless other tables hold something of it.
+ * Drops the tables within the range, unless other tables hold entries of it.
  * @param cleared numbers of tables whose keys in the range have their tombstones
- * @param isOvertaken whether nothing is to be dropped any more
- * @returns those others
+ * @param isOvertaken whether nothing may be dropped any more
+ * @returns those other tables; undefined once there are none
  */
 async function dropUnlessRest(
   engine: Engine,

@@ -1,7 +1,7 @@
 /**
- * A read view of the engine: memtables, version and sequence number of one moment.
+ * A read view of the engine: the memtables, version and sequence number of one moment.
  *
- * Invariant: until release() the memtables' arenas are not used again and the version's files are not removed.
+ * Invariant: until release(), the memtables' arenas are not reused and the version's files are not removed.
  */
 import { level0Runs } from '../compaction/level0-runs.ts'
 import { ReadSpace } from '../format/block-source.ts'
@@ -25,11 +25,11 @@ export class EngineReadView implements ReadView, Places {
   readonly tables: TableCache
   readonly #onRelease: () => void
   readonly #unpin: (() => void)[] = []
-  /** Tables that prepareSome() has not looked at. */
+  /** Tables that prepareSome() has not examined yet. */
   #unopened: TableMeta[] | undefined
   #isReleased = false
 
-  /** Retains what it is given. */
+  /** Retains the memtables and the version. */
   constructor(places: Places, sequence: number, onRelease: () => void) {
     this.#onRelease = onRelease
     this.sequence = sequence
@@ -47,7 +47,7 @@ export class EngineReadView implements ReadView, Places {
       try {
         this.tables.table(table)
       } catch {
-        // Whoever reads it is told.
+        // The read that needs the table will report the error.
       }
       return true
     }
@@ -61,7 +61,7 @@ export class EngineReadView implements ReadView, Places {
     return mergeCursors(cursors)
   }
 
-  /** The newest version of the key that this view sees, a tombstone too; false when there is none. */
+  /** Finds the newest version of the key visible in this view, which may be a tombstone; false if there is none. */
   find(key: Uint8Array, into: Found): boolean {
     return findVersion(this, key, this.sequence, into)
   }
@@ -75,7 +75,9 @@ export class EngineReadView implements ReadView, Places {
     this.#onRelease()
   }
 
-  /** Of each sorted run the tables that may hold keys of the range, if there are any: no other is opened. */
+  /**
+   * The tables of each sorted run that may hold keys of the range; runs without any are left out. No other is opened.
+   */
   #runs(range: Range): (readonly TableMeta[])[] {
     const [, ...levels] = this.version.levels
     const young = this.version
@@ -86,7 +88,7 @@ export class EngineReadView implements ReadView, Places {
     )
   }
 
-  /** Opens the tables of a sorted run one after another; the one it is at is pinned. */
+  /** Opens the tables of a sorted run one after another, keeping the current one pinned. */
   #runCursor(run: readonly TableMeta[], { fillCache, reusesMemory }: CursorOptions): Cursor {
     const space = reusesMemory ? new ReadSpace() : undefined
     let pinned: number | undefined
@@ -99,7 +101,7 @@ export class EngineReadView implements ReadView, Places {
       unpin()
       const opened = this.tables.pin(table)
       pinned = table.number
-      // Reading ahead gives bytes that are the reader's own: what users get must not be the cache's.
+      // Readahead yields bytes of the reader's own: users must not get the cache's.
       return opened.cursor({ fillCache, readahead: true, space })
     })
   }

@@ -1,13 +1,13 @@
 /**
- * An open store: its memtables, its tables, and what goes on between them.
+ * An open store: its memtables and tables, and the work that moves entries between them.
  *
  * Invariants:
- * 1. The places to look for a key, newest first, are: the active memtable, the frozen ones, level 0, the levels below.
- *    They are replaced as a whole, so that whoever captures them synchronously sees one moment.
- * 2. `sequence` is that of the newest entry that is visible; everything up to it is in the places.
- * 3. A memtable is given up only when its entries are in installed tables; its memory is used again only when no read
- *    view holds it either.
- * 4. Reading goes on after a failure of writing.
+ * 1. The places to look for a key are, newest first: the active memtable, the frozen ones, level 0, the levels below.
+ * They are replaced as a whole, so that capturing them synchronously yields one moment.
+ * 2. `sequence` is that of the newest visible entry; everything up to it is in the places.
+ * 3. A memtable is released only when its entries are in installed tables; its memory is reused only when no read view
+ * holds it either.
+ * 4. Reads continue to work after writing has failed.
  */
 import type { BlockCache } from '../cache/block-cache.ts'
 import type { JobRunner } from '../compaction/job.ts'
@@ -51,7 +51,7 @@ export interface EngineParts {
   readonly runner: JobRunner
 }
 
-/** At close, a memtable with more than this is written out: the next open need not replay it. */
+/** On close, a memtable larger than this is flushed, which spares the next open its replay. */
 const closeFlushBytes = 256 * 1024
 
 export class Engine implements Moment {
@@ -74,7 +74,7 @@ export class Engine implements Moment {
   /** Oldest first. */
   #frozen: readonly FrozenBuffer[] = []
   #sequence: number
-  /** Read views that are not released. */
+  /** Number of unreleased read views. */
   #views = 0
   #onLastView: (() => void) | undefined
   readonly #onViewReleased = (): void => {
@@ -112,17 +112,17 @@ export class Engine implements Moment {
     return this.versions.current
   }
 
-  /** Of the newest visible entry. */
+  /** Sequence number of the newest visible entry. */
   get sequence(): number {
     return this.#sequence
   }
 
-  /** Numbers of the logs that hold what is not in tables yet, ascending. */
+  /** Numbers of the logs with entries that are not in tables yet, ascending. */
   get logNumbers(): readonly number[] {
     return this.#logs.numbers
   }
 
-  /** Bytes in logs that the next open would have to replay. */
+  /** Log bytes that the next open would have to replay. */
   get logBytes(): number {
     return this.#logs.bytes
   }
@@ -131,12 +131,12 @@ export class Engine implements Moment {
     return this.#frozen.length
   }
 
-  /** Why the last flush or merge failed, or writing ended; undefined while all is well. */
+  /** Why the last flush or merge failed, or why writing ended; undefined while all is well. */
   get lastError(): Error | undefined {
     return this.#queue.failure ?? this.#background.lastError
   }
 
-  /** @throws what ended writing */
+  /** @throws the error that ended writing */
   put(key: Uint8Array, value: Uint8Array, sync: boolean, hashes?: Int32Array): Promise<void> {
     return this.#queue.put(key, value, sync, hashes)
   }
@@ -145,39 +145,39 @@ export class Engine implements Moment {
     return this.#queue.delete(key, sync)
   }
 
-  /** Whole or not at all. REQUIRES: at least one operation. */
+  /** Atomic. REQUIRES: at least one operation. */
   batch(operations: readonly WriteOperation[], sync: boolean, takesHashes = false): Promise<void> {
     return this.#queue.batch(operations, sync, takesHashes)
   }
 
-  /** As batch(), of `count` encoded operations, which are copied. REQUIRES: at least one. */
+  /** As batch(), for `count` encoded operations, which are copied. REQUIRES: at least one. */
   write(operations: Uint8Array, count: number, sync: boolean, hashes?: readonly PutHashes[]): Promise<void> {
     return this.#queue.encoded(operations, count, sync, hashes)
   }
 
-  /** Shows the keys of what was handed in and is not visible yet: views of bytes that do not change. */
+  /** Visits the keys of writes that are not visible yet: views of immutable bytes. */
   visitWaiting(visit: (key: Uint8Array) => void): void {
     this.#queue.visitWaiting(visit)
   }
 
-  /** Resolves when everything handed in so far is visible. @throws what ended writing */
+  /** Resolves when all writes submitted so far are visible. @throws the error that ended writing */
   whenWritten(): Promise<void> {
     return this.#queue.whenWritten()
   }
 
-  /** What is visible at a moment, by default now; the caller releases it. */
+  /** A view of a moment, by default now; the caller releases it. */
   view(at: Moment = this): EngineReadView {
     this.#views++
     return new EngineReadView(at, at.sequence, this.#onViewReleased)
   }
 
-  /** Writes out what is in memory. @throws LEVEL_IO_ERROR */
+  /** Flushes the memtables. @throws LEVEL_IO_ERROR */
   async flush(): Promise<void> {
     await this.#queue.rotate()
     await this.#background.whenFlushed()
   }
 
-  /** Merges everything in [start, end] into one level and drops what nobody can see. */
+  /** Merges everything in [start, end] into one level and drops entries that nobody can see. */
   async compactRange(start: Uint8Array, end: Uint8Array): Promise<void> {
     await this.flush()
     let isDone = false
@@ -189,15 +189,18 @@ export class Engine implements Moment {
   }
 
   /**
-   * Drops tables as a whole, by an edit of the manifest, while nothing is merged; open snapshots keep them.
-   * @param choose says which, when nothing is merged any more; none ends it
+   * Drops whole tables by a version edit, while nothing is merged; open snapshots keep them.
+   * @param choose selects the tables once no merge is running; it may return none
    * @throws LEVEL_IO_ERROR, LEVEL_ABORTED
    */
   dropTables(choose: () => DroppedTables): Promise<void> {
     return this.#background.drop(choose)
   }
 
-  /** @throws what ended writing; LEVEL_NOT_SUPPORTED for a store with value filters, which tables come with */
+  /**
+   * @throws the error that ended writing; LEVEL_NOT_SUPPORTED for a store with value filters, since ingested tables
+   * have none
+   */
   async beginIngest(): Promise<Ingest> {
     if (this.#queue.failure !== undefined) throw this.#queue.failure
     if (this.options.values !== undefined)
@@ -206,10 +209,10 @@ export class Engine implements Moment {
   }
 
   /**
-   * Takes in tables that others have written, by an edit of the manifest, while nothing is merged. What was written
-   * before is durable first; open snapshots do not see the tables.
-   * @param choose says to which levels, when nothing is merged any more; undefined ends it
-   * @returns whether they were taken in
+   * Adds tables written elsewhere by a version edit, while nothing is merged. Earlier writes are made durable first;
+   * open snapshots do not see the tables.
+   * @param choose selects their levels once no merge is running; undefined cancels
+   * @returns whether they were added
    * @throws LEVEL_IO_ERROR, LEVEL_ABORTED
    */
   addTables(choose: () => AddedTables | undefined): Promise<boolean> {
@@ -219,19 +222,19 @@ export class Engine implements Moment {
     })
   }
 
-  /** Makes durable what is visible now. @throws LEVEL_IO_ERROR */
+  /** Makes everything visible now durable. @throws LEVEL_IO_ERROR */
   async sync(): Promise<void> {
     await this.#logs.current.sync()
   }
 
-  /** Called when the last user of some version is gone. */
+  /** Called when the last user of a version has released it. */
   versionUnused(): void {
     this.#garbage.collect()
   }
 
   /**
-   * Waits for reads and writes on their way, and for what writes need; merges are aborted.
-   * REQUIRES: no new reads and writes, but by those that hold a view.
+   * Waits for pending reads and writes and for the flushes that writes need; merges are aborted.
+   * REQUIRES: no new reads and writes, except through existing views.
    */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -240,11 +243,11 @@ export class Engine implements Moment {
     })
     await this.#queue.whenIdle()
     if (this.#queue.failure === undefined && this.#buffers[0]!.fillBytes > closeFlushBytes) {
-      // What cannot be written out is in the log.
+      // If the flush fails, the entries are still in the log.
       await this.flush().catch(() => undefined)
     }
     await this.#background.stop()
-    // What was acknowledged is in files already: a failure here loses nothing, and must not keep the rest open.
+    // Acknowledged writes are in files already: a failure here loses nothing, and must not prevent the other steps.
     const steps = [
       () => this.#logs.close(),
       async () => {
@@ -302,7 +305,7 @@ export class Engine implements Moment {
     })
   }
 
-  /** The write queue goes on in this memtable; the one before is written out. */
+  /** Makes this memtable the active one; the previous one is frozen and will be flushed. */
   #activate(buffer: WriteBuffer): void {
     const [previous] = this.#buffers
     const nextLog = this.tables.whileOpening(() => this.#logs.begin()).logNumber

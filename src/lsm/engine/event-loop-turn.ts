@@ -1,7 +1,7 @@
-/** When the store lets the event loop turn: by the clock that all work of the turn has in common. */
+/** When the store yields to the event loop: by the clock shared by all work of one event-loop turn. */
 export { isTurnLong, workMilliseconds } from '../../model/time-slice.ts'
 
-/** Resolves in the next turn; of many that wait all do. */
+/** Resolves in the next event-loop turn, together with all others that wait. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,11 +1,11 @@
 /**
- * Writes memtables out, two jobs at a time: while the tables of one are synced and installed, the next one is written.
+ * Flushes memtables, two jobs at a time: while the tables of one are synced and installed, the next one is written.
  *
  * Invariants:
- * 1. Each job takes all memtables that were set aside and are in no job yet: jobs follow each other as memtables do.
- * 2. Edits are installed in the order of the jobs, so that what is in tables is always a prefix of what was written.
- * 3. When a job fails, those after it fail, too, and what they have written is removed: the next attempt begins with the
- *    oldest memtable.
+ * 1. Each job takes all frozen memtables that are in no job yet: jobs follow each other as memtables do.
+ * 2. Edits are installed in the order of the jobs, so that the tables always hold a prefix of the writes.
+ * 3. When a job fails, those after it fail, too, and their tables are removed: the next attempt starts with the oldest
+ * memtable.
  */
 import { join } from 'node:path'
 import type { TableJobResult } from '../compaction/job.ts'
@@ -20,38 +20,38 @@ import type { Snapshots } from './snapshots.ts'
 import { flushJob, type PlannedJob } from './table-jobs.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
-/** One is written while the tables of the other are on their way to the device. */
+/** One is written while the tables of the other are synced. */
 const maxJobs = 2
 
 export interface FrozenBuffer {
   readonly buffer: WriteBuffer
-  /** Sequence number of its last entry. */
+  /** Sequence number of the buffer's last entry. */
   readonly lastSequence: number
-  /** The log that was begun after it. */
+  /** Number of the log that follows it. */
   readonly nextLog: number
 }
 
-/** What flushes need of the background. */
+/** What flushes need of the background work. */
 export interface FlushesHost {
   readonly fileSystem: FileSystem
   readonly directory: string
   readonly options: ResolvedOptions
   readonly versions: VersionSet
   readonly snapshots: Pick<Snapshots, 'live'>
-  /** Memtables that were set aside, oldest first. */
+  /** Frozen memtables, oldest first. */
   frozen(): readonly FrozenBuffer[]
   run(job: PlannedJob): Promise<TableJobResult>
   /** Makes the edit durable, then current. */
   install(edit: VersionEdit): Promise<void>
-  /** The entries of these memtables are in installed tables, which took so long. */
+  /** The entries of these memtables are in installed tables; `milliseconds` is how long that took. */
   flushed(buffers: readonly FrozenBuffer[], result: TableJobResult, milliseconds: number): void
-  /** A job failed; the host decides when it is tried again. */
+  /** A job failed; the host decides when to retry. */
   failed(error: Error, retry: RetryDelay): void
 }
 
 interface Flush {
   readonly memtables: number
-  /** True when it was installed. Never rejects. */
+  /** True if its edit was installed. Never rejects. */
   readonly isInstalled: Promise<boolean>
 }
 
@@ -59,16 +59,16 @@ export class Flushes {
   readonly #host: FlushesHost
   readonly #schedule: () => void
   readonly #retry: RetryDelay
-  /** Jobs that have not ended, in order. */
+  /** Unfinished jobs, in order. */
   #running: readonly Flush[] = []
-  /** One of the jobs has failed: the others have to end before there is a new attempt. */
+  /** One of the jobs has failed: the others have to end before a new attempt. */
   #isFailing = false
   #error: Error | undefined
-  /** When the last job ended: from then on the next one had all there is. */
+  /** When the last job ended: from then on the next one had the worker and the disk to itself. */
   #lastEnd = 0
   #isStopped = false
 
-  /** @param schedule called when it is time for another attempt */
+  /** @param schedule called when another attempt is due */
   constructor(host: FlushesHost, schedule: () => void) {
     this.#host = host
     this.#schedule = schedule
@@ -79,22 +79,22 @@ export class Flushes {
     return this.#running.length > 0
   }
 
-  /** Why the last attempt failed, while none has succeeded since. */
+  /** Why the last attempt failed; undefined once one has succeeded. */
   get error(): Error | undefined {
     return this.#error
   }
 
-  /** Starts a job, if there is something to write out. */
+  /** Starts a job if there is anything to flush. */
   schedule(): void {
     if (!this.#isStopped && !this.#retry.isWaiting) this.#start()
   }
 
-  /** Writers wait from now on: what has failed too often already is tried once more. */
+  /** Writers are waiting now: a job whose retries were given up is tried once more. */
   writersWait(): void {
     this.#retry.hold()
   }
 
-  /** Resolves when no memtable is left to be written out. @throws why an attempt failed that began after the call */
+  /** Resolves when every memtable has been flushed. @throws the failure of an attempt that began after the call */
   async whenDone(): Promise<void> {
     await this.whenIdle()
     while (this.#host.frozen().length > 0) {
@@ -105,12 +105,12 @@ export class Flushes {
     }
   }
 
-  /** Resolves when the jobs that run now have ended. */
+  /** Resolves when the jobs running now have ended. */
   async whenIdle(): Promise<void> {
     await Promise.all(this.#running.map(({ isInstalled }) => isInstalled))
   }
 
-  /** Starts nothing any more; jobs that run go on. */
+  /** Starts no further jobs; running ones continue. */
   halt(): void {
     this.#isStopped = true
     this.#retry.cancel()
@@ -125,7 +125,7 @@ export class Flushes {
     this.#running = [...this.#running, { memtables: buffers.length, isInstalled }]
   }
 
-  /** @param before what became of the job before this one */
+  /** @param before outcome of the previous job */
   async #flush(buffers: readonly FrozenBuffer[], before: Promise<boolean> | undefined): Promise<boolean> {
     const begin = performance.now()
     const { lastSequence, nextLog } = buffers[buffers.length - 1]!
@@ -142,7 +142,7 @@ export class Flushes {
       this.#failed(error as Error)
       return false
     }
-    // From here on without waiting: what is set aside and what is taken of it change together.
+    // No await from here on: the frozen memtables and the jobs' share of them change together.
     this.#end()
     this.#error = undefined
     this.#retry.reset()
@@ -170,13 +170,13 @@ export class Flushes {
     this.#schedule()
   }
 
-  /** The oldest job has ended. */
+  /** Removes the oldest job. */
   #end(): void {
     this.#running = this.#running.slice(1)
     if (this.#running.length === 0) this.#isFailing = false
   }
 
-  /** After a failure of the manifest everything stays: whether it names the tables is unknown. */
+  /** After a manifest failure the files stay: whether the manifest names the tables is unknown. */
   #remove({ tables }: TableJobResult): void {
     const { fileSystem, directory, versions } = this.#host
     for (const { number } of versions.failure === undefined ? tables : []) {
@@ -184,7 +184,7 @@ export class Flushes {
         try {
           fileSystem.remove(join(directory, name))
         } catch {
-          // Most tables have no side file; what stays is removed at the next open.
+          // Most tables have no side file; leftovers are removed at the next open.
         }
       }
     }

@@ -1,11 +1,11 @@
 /**
- * Removes tables that no version names any more, and manifests that were replaced.
+ * Removes tables that no version refers to any more, and replaced manifests.
  *
  * Invariants:
- * 1. A table's file is removed only after the edit that dropped it is durable, and after every version that was alive
- *    then is gone.
- * 2. After a failure of the manifest nothing is removed: whether the last edit is on disk is unknown.
- * 3. Files that a crash left are removed at the next open, from the listing of the directory.
+ * 1. A table's file is removed only after the edit that dropped it is durable, and after every version that was live
+ * then is gone.
+ * 2. After a manifest failure nothing is removed: whether the last edit is on disk is unknown.
+ * 3. Files left behind by a crash are removed at the next open, from the directory listing.
  */
 import { join } from 'node:path'
 import type { VersionEdit } from '../format/version-edit.ts'
@@ -17,7 +17,7 @@ import type { VersionSet } from '../version/version-set.ts'
 
 interface Dropped {
   readonly numbers: readonly number[]
-  /** Versions that name them. */
+  /** Versions that refer to them. */
   readonly holders: readonly Version[]
 }
 
@@ -27,10 +27,10 @@ export class Garbage {
   readonly #tables: TableCache
   readonly #versions: VersionSet
   #dropped: Dropped[] = []
-  /** Names that may be removed now. */
+  /** Names of files that may be removed now. */
   readonly #names: string[] = []
   #manifestNumber: number
-  /** While files are removed, one after another. */
+  /** The running removal of files, one after another. */
   #removing: Promise<void> | undefined
 
   constructor(fileSystem: FileSystem, directory: string, tables: TableCache, versions: VersionSet) {
@@ -41,7 +41,7 @@ export class Garbage {
     this.#manifestNumber = versions.manifestNumber
   }
 
-  /** Call right after an edit was installed. */
+  /** Call right after a version edit is installed. */
   installed(edit: VersionEdit): void {
     const versions = this.#versions
     const stays = new Set(edit.newTables?.map(({ table }) => table.number))
@@ -55,7 +55,7 @@ export class Garbage {
     this.collect()
   }
 
-  /** Call when a version is not used any more. */
+  /** Call when a version has become unused. */
   collect(): void {
     if (this.#versions.failure !== undefined) return
     const kept: Dropped[] = []
@@ -67,7 +67,7 @@ export class Garbage {
     this.#schedule()
   }
 
-  /** Resolves when everything is removed that may be. */
+  /** Resolves when every removable file is removed. */
   async finish(): Promise<void> {
     this.collect()
     await this.#removing
@@ -89,7 +89,7 @@ export class Garbage {
       try {
         await this.#fileSystem.removeLater(join(this.#directory, name))
       } catch {
-        // Most tables have no side file; and what cannot be removed now is removed at the next open.
+        // Most tables have no side file; leftovers are removed at the next open.
       }
     }
     this.#removing = undefined

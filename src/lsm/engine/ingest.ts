@@ -1,13 +1,11 @@
 /**
- * Takes tables in that were written elsewhere, with keys that the store does not have: without log and memtable, by one
- * edit of the manifest.
+ * Adds tables written elsewhere, with keys that the store does not have: by one version edit, without log or memtable.
  *
  * Invariants:
  * 1. Reads, also after a crash, see all of the tables or none.
- * 2. Whatever was acknowledged before install() is durable before the edit is: what a crash leaves is a prefix of the
- *    writes, with all that came before the ingest if any of the ingest is there.
- * 3. Snapshots and iterators from before go on seeing what was there then, though the new entries have an older sequence
- *    number than they.
+ * 2. Everything acknowledged before install() is durable before the edit is: a crash leaves a prefix of the writes,
+ * which includes all writes before the ingest if it includes the ingest.
+ * 3. Earlier snapshots and iterators do not see the new entries, even though these have an older sequence number.
  */
 import { join } from 'node:path'
 import { levelCount } from '../format/version-edit.ts'
@@ -37,16 +35,16 @@ export class Ingest {
   }
 
   /**
-   * Makes the tables part of the store, durably and all at once. May be called several times, with other tables.
+   * Makes the tables part of the store, durably and atomically. May be called several times, with other tables.
    *
-   * REQUIRES: the tables are what IngestTables.finish() resolved to, made by this plan and with numbers taken here; none
-   * of their keys has a value in the store, is in two of them, or was written or deleted since the plan was made or
-   * before this has settled.
-   * @param isNew whether the store never had any key of a table, not even one that was deleted since
-   * @returns false, and nothing has changed, when there are tombstones where tables would go whose keys are not that new: they
-   * may be of these keys, and would hide them
-   * @throws LEVEL_IO_ERROR, LEVEL_ABORTED. Whether the tables are part of the store is then unknown until it is opened
-   * again, and their files have to stay; after a failure of the manifest nothing can be written any more
+   * REQUIRES: the tables are results of IngestTables.finish(), made with this plan and with numbers taken here; none
+   * of their keys has a value in the store, is in two of the tables, or is written or deleted between the creation of
+   * the plan and the moment this settles.
+   * @param isNew whether the store never had any key of a table, not even one deleted since
+   * @returns false, leaving the store unchanged, if there are tombstones where tables that are not new in this sense
+   * would go: they may be for the tables' keys and would hide them
+   * @throws LEVEL_IO_ERROR, LEVEL_ABORTED. Whether the tables are part of the store is then unknown until it is
+   * reopened, and their files have to stay; after a manifest failure nothing can be written any more
    */
   install(tables: readonly TableMeta[], isNew: (table: TableMeta) => boolean = () => false): Promise<boolean> {
     const old = tables.filter((table) => !isNew(table))
@@ -57,12 +55,12 @@ export class Ingest {
     })
   }
 
-  /** Removes tables that install() has not taken; what cannot be removed is removed when the store is opened. */
+  /** Removes tables that install() has not added; leftovers are removed at the next open. */
   async discard(tables: readonly TableMeta[]): Promise<void> {
     for (const { number } of tables) await this.#remove(number)
   }
 
-  /** As discard(), of all tables that whoever was given the numbers may have written. REQUIRES: nobody writes any more */
+  /** As discard(), for all tables that may have been written under these numbers. REQUIRES: all writers have stopped */
   async discardNumbers(first: number, count: number): Promise<void> {
     for (let number = first; number < first + count; number++) await this.#remove(number)
   }

@@ -1,12 +1,13 @@
 /**
- * The write-ahead logs that are needed: one per memtable that is not in tables yet, the newest one being written.
+ * The write-ahead logs in use: one per memtable that is not in tables yet; the newest one is being written.
  *
- * A log that is not needed any more becomes one of the next, so that its pages need not be made again, nor removed. Since
- * that takes a sync of the directory, some are prepared ahead; when none is ready in time, the next log is a new file.
+ * An obsolete log is recycled as a future one, so that its pages need be neither allocated again nor freed. Recycling
+ * takes a sync of the directory, so a few logs are prepared ahead; if none is ready in time, the next log is a new
+ * file.
  *
  * Invariants:
- * 1. sync() makes durable everything appended so far, whichever log it went to (see LogWriter, invariant 2).
- * 2. Numbers of logs ascend in the order in which they are written.
+ * 1. sync() makes durable everything appended so far, in whichever log (see LogWriter, invariant 2).
+ * 2. Log numbers ascend in the order of writing.
  */
 import { join } from 'node:path'
 import type { LogWriter } from '../format/log-writer.ts'
@@ -15,9 +16,9 @@ import { logName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 import { createLog, recycleLog } from '../version/log-files.ts'
 
-/** Logs that are prepared: as many as memtables may become tables at a time. */
+/** Maximum number of prepared logs: as many as memtables can be flushed at a time. */
 const maxPrepared = 3
-/** A larger log is not recycled: one huge batch would occupy the disk for ever. As a multiple of writeBufferSize. */
+/** Larger logs are not recycled: one huge batch would occupy the disk for ever. A multiple of writeBufferSize. */
 const maxRecycledFactor = 4
 
 export class Logs {
@@ -27,9 +28,9 @@ export class Logs {
   readonly #takeNumber: () => number
   /** Oldest first. */
   readonly #needed: LogWriter[] = []
-  /** Made of obsolete logs, in the order of their numbers. */
+  /** Recycled logs, in the order of their numbers. */
   readonly #prepared: LogWriter[] = []
-  /** Logs that are being prepared, one after another. */
+  /** Logs being prepared, one after another. */
   #preparing: Promise<void> = Promise.resolve()
   #preparingCount = 0
   #isClosed = false
@@ -41,22 +42,22 @@ export class Logs {
     this.#takeNumber = takeNumber
   }
 
-  /** The log that is being written. REQUIRES: begin(). */
+  /** The log being written. REQUIRES: begin(). */
   get current(): LogWriter {
     return this.#needed[this.#needed.length - 1]!
   }
 
-  /** Numbers of the logs that are needed, ascending. */
+  /** Numbers of the logs in use, ascending. */
   get numbers(): readonly number[] {
     return this.#needed.map(({ logNumber }) => logNumber)
   }
 
-  /** Bytes in all logs that are needed. */
+  /** Total bytes of the logs in use. */
   get bytes(): number {
     return this.#needed.reduce((sum, log) => sum + log.bytes, 0)
   }
 
-  /** Goes on in another log. @throws LEVEL_IO_ERROR */
+  /** Switches to another log. @throws LEVEL_IO_ERROR */
   begin(): LogWriter {
     const previous = this.#needed.at(-1)
     const prepared = this.#takePrepared(previous)
@@ -65,7 +66,7 @@ export class Logs {
     return log
   }
 
-  /** The entries of all logs before this one are in installed tables. */
+  /** Retires the logs before this one: all their entries are in installed tables. */
   retire(firstNeeded: number): void {
     for (let log = this.#needed[0]; log !== undefined && log.logNumber < firstNeeded; log = this.#needed[0]) {
       this.#needed.shift()
@@ -75,7 +76,7 @@ export class Logs {
     }
   }
 
-  /** Closes the files, which stay, as long as what is in them. */
+  /** Closes the files, trimmed to their contents, and removes the prepared ones. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#preparing
@@ -89,21 +90,21 @@ export class Logs {
     }
   }
 
-  /** A prepared log whose number is behind that of the log before. */
+  /** A prepared log with a higher number than the previous log. */
   #takePrepared(previous: LogWriter | undefined): LogWriter | undefined {
     for (let log = this.#prepared.shift(); log !== undefined; log = this.#prepared.shift()) {
       if (previous !== undefined && log.logNumber > previous.logNumber) {
         log.follow(previous)
         return log
       }
-      // Another log was begun while it was prepared: it needs another number.
+      // Another log was begun during its preparation: it needs a new number.
       closeQuietly(log)
       this.#recycle(log.logNumber)
     }
     return undefined
   }
 
-  /** Prepares what was this log, unless there are enough. */
+  /** Prepares an obsolete log for reuse, unless enough are prepared. */
   #recycle(oldNumber: number): void {
     if (this.#isClosed || this.#prepared.length + this.#preparingCount >= maxPrepared) {
       this.#remove(oldNumber)
@@ -117,7 +118,7 @@ export class Logs {
     try {
       this.#prepared.push(await recycleLog(this.#fileSystem, this.#directory, oldNumber, this.#takeNumber()))
     } catch {
-      // The next log will be a new file; what became of this one is seen to at the next open.
+      // The next log will be a new file; the next open cleans up this one.
     } finally {
       this.#preparingCount--
     }

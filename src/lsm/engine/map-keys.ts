@@ -1,4 +1,4 @@
-/** Many keys as of one moment, in as many turns of the event loop as it takes. */
+/** Reads many keys as of one moment, yielding to the event loop as needed. */
 import { lookupOrder } from '../read/key-order.ts'
 import type { CacheOptions } from '../typed-level.ts'
 import type { Engine } from './engine.ts'
@@ -8,13 +8,13 @@ import type { Places } from './point-reads.ts'
 import { prepareReads } from './prepare-reads.ts'
 import type { Moment } from './snapshots.ts'
 
-/** Keys between two looks at the clock. */
+/** Keys between two checks of the clock. */
 const keysPerLook = 32
 
 /**
- * Looks the keys up in the order of the keys.
+ * Reads in key order.
  * @param at a snapshot, or the engine itself: as of now
- * @returns what `read` says of each, in the order in which they were given
+ * @returns the result of `read` for each key, in the order of `keys`
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export async function mapKeys<T>(
@@ -27,7 +27,7 @@ export async function mapKeys<T>(
   const asOf = at.sequence
   const order = lookupOrder(keys)
   const results = new Array<T>(keys.length)
-  // What is read across turns has to stay.
+  // Taken before the first yield: the places read across event-loop turns have to stay.
   let view: EngineReadView | undefined
   try {
     if (engine.options.diskReads === 'threaded') {

@@ -1,4 +1,4 @@
-/** Opens the store in a directory: what is there, whose it is, what it holds. */
+/** Opens the store in a directory: checks existence, takes the lock, recovers. */
 import { BlockCache } from '../cache/block-cache.ts'
 import { InlineRunner } from '../compaction/inline-runner.ts'
 import { workerRunner } from '../compaction/worker-runner.ts'
@@ -15,14 +15,13 @@ import { Engine } from './engine.ts'
 import { createStore, type RecoverySettings, recoverStore } from './recovery.ts'
 import { resolveOptions } from './resolve-options.ts'
 
-/** Arena chunks that no store of this process uses at the moment. */
+/** Arena chunks that no store of this process is using. */
 const arenas = new ArenaPool(16 * 1024 * 1024)
 
 /**
- * Takes the lock first and gives it back when anything fails; a failed open leaves nothing behind but, at most, an
- * empty database.
- * @throws LEVEL_LOCKED; LEVEL_NOT_SUPPORTED for another engine's directory, which is not touched; LEVEL_CORRUPTION;
- * LEVEL_IO_ERROR; TypeError for an option out of its range
+ * Takes the lock first and releases it on any failure; a failed open leaves behind at most an empty database.
+ * @throws LEVEL_LOCKED; LEVEL_NOT_SUPPORTED for another engine's directory, which is left untouched; LEVEL_CORRUPTION;
+ * LEVEL_IO_ERROR; TypeError for an option out of range
  */
 export async function openEngine(location: string, given: StoreOptions): Promise<Engine> {
   const options = resolveOptions(given)
@@ -32,12 +31,12 @@ export async function openEngine(location: string, given: StoreOptions): Promise
   if (!isThere) await makeDirectory(fileSystem, location)
   const lock = acquireLock(fileSystem, location)
   try {
-    // Another process may have created or destroyed it before the lock was ours.
+    // Another process may have created or destroyed it before we took the lock.
     const exists = hasDatabase(fileSystem, location)
     checkExistence(options, location, exists)
     let engine: Engine | undefined
     const directory = fileSystem.realPath(location)
-    // A table is rarely worth the start of a thread.
+    // Recovery runs inline: its tables are rarely worth starting a thread.
     const runner = new InlineRunner(fileSystem)
     const versionSet = { onVersionUnused: () => engine?.versionUnused() }
     const settings: RecoverySettings = { fileSystem, directory, options, pool: arenas, runner, versionSet }

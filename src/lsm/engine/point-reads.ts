@@ -1,4 +1,4 @@
-/** Finding one key: newest places first, and no further than the first place that knows it. */
+/** Point lookups: search the places newest first and stop at the first that has the key. */
 import { compareKeys, EntryKind } from '../format/entry.ts'
 import { Found } from '../format/found.ts'
 import { keyHash } from '../format/key-filter.ts'
@@ -8,7 +8,7 @@ import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
-/** Where entries are, captured at one moment. */
+/** The places that hold entries, captured at one moment. */
 export interface Places {
   /** Memtables, newest first. */
   readonly buffers: readonly WriteBuffer[]
@@ -16,12 +16,12 @@ export interface Places {
   readonly tables: TableCache
 }
 
-/** For reads that end before anybody else has a turn. */
+/** For reads that finish without yielding. */
 const scratch = new Found()
 
 /**
  * Finds the newest version of the key with a sequence number ≤ maxSequence; it may be a tombstone.
- * @returns false when there is none
+ * @returns false if there is none
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export function findVersion(
@@ -47,23 +47,27 @@ export function findVersion(
   return false
 }
 
-/** Says of a key, until another turn, whether its newest version was there at a sequence number. @throws as findVersion() */
+/**
+ * Returns a predicate, valid until the next event-loop turn, that tells whether a key's newest version has a sequence
+ * number ≤ `sequence`.
+ * @throws as findVersion()
+ */
 export function isUnchangedSince(present: Places & { readonly sequence: number }, sequence: number) {
   return (key: Uint8Array): boolean =>
     findVersion(present, key, present.sequence, scratch, false) && scratch.sequence <= sequence
 }
 
-/** The value in bytes of its own; undefined when there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+/** A copy of the value; undefined if there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
 export function readValue(places: Places, key: Uint8Array, sequence: number, fillCache = true): Buffer | undefined {
   if (!findVersion(places, key, sequence, scratch, fillCache) || scratch.kind !== EntryKind.put) return undefined
   const { valueBytes, valueStart, valueEnd } = scratch
-  // Neither a block of the cache nor the arena may be handed out.
+  // Neither cached blocks nor the arena may be exposed.
   const value = Buffer.allocUnsafe(valueEnd - valueStart)
   value.set(valueBytes.subarray(valueStart, valueEnd))
   return value
 }
 
-/** The value as a string of UTF-8; undefined when there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+/** The value decoded from UTF-8; undefined if there is none. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
 export function readText(places: Places, key: Uint8Array, sequence: number): string | undefined {
   if (!findVersion(places, key, sequence, scratch) || scratch.kind !== EntryKind.put) return undefined
   return textOf(scratch.valueBytes, scratch.valueStart, scratch.valueEnd)
@@ -75,8 +79,8 @@ export function hasValue(places: Places, key: Uint8Array, sequence: number, fill
 }
 
 /**
- * Brings a value to the beginning of `target`, past the block cache; a large one without a copy in between.
- * @returns bytes of the value, undefined when there is none; when there is no room for so many, they are not written
+ * Reads a value into the start of `target`, bypassing the block cache; a large one without an intermediate copy.
+ * @returns the value's length in bytes, or undefined if there is none; a value longer than `target` is not copied
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export function readInto(places: Places, key: Uint8Array, sequence: number, target: Uint8Array): number | undefined {
@@ -95,7 +99,7 @@ export function readInto(places: Places, key: Uint8Array, sequence: number, targ
   return undefined
 }
 
-/** Tables whose range holds the key, newest first; each is to be used before the next is asked for. */
+/** Tables whose range contains the key, newest first; use each before requesting the next. */
 function* tablesWith({ version, tables }: Places, key: Uint8Array): Generator<Table, void> {
   for (const meta of version.overlapping(0, key, key)) yield tables.table(meta)
   for (let level = 1; level < version.levels.length; level++) {

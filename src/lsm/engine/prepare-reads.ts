@@ -1,4 +1,4 @@
-/** Brings what lookups will read into the system's memory, off the event loop: for disks that are slow. */
+/** Warms the system's page cache for upcoming lookups, off the event loop: for slow disks. */
 import { Found } from '../format/found.ts'
 import { keyHash } from '../format/key-filter.ts'
 import type { Places } from './point-reads.ts'
@@ -6,9 +6,9 @@ import type { Places } from './point-reads.ts'
 const scratch = new Found()
 
 /**
- * Starts reading the blocks in which the keys may be, and which are not cached.
- * @returns what to wait for; empty when there is nothing to be read
- * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR when a table cannot be opened
+ * Starts reading the uncached blocks in which the keys may be.
+ * @returns promises to wait for; empty if there is nothing to read
+ * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR if a table cannot be opened
  */
 export function prepareReads(places: Places, keys: readonly Uint8Array[], sequence: number): Promise<void>[] {
   const reads: Promise<void>[] = []

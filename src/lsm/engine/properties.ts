@@ -1,11 +1,11 @@
-/** The properties that users of LevelDB ask for by name. */
+/** LevelDB's properties, by name. */
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Engine } from './engine.ts'
 import { storeStats } from './stats.ts'
 
 const mib = 1024 * 1024
 
-/** @returns an empty string for a name that is not known */
+/** @returns an empty string for an unknown name */
 export function readProperty(engine: Engine, name: string): string {
   const filesAtLevel = /^leveldb\.num-files-at-level(\d{1,3})$/.exec(name)
   if (filesAtLevel !== null) return fileCount(engine, Number(filesAtLevel[1]))
@@ -19,7 +19,7 @@ function fileCount({ version }: Engine, level: number): string {
   return level < version.levels.length ? String(version.tables(level).length) : ''
 }
 
-/** As LevelDB prints it: levels that hold something or were merged into. */
+/** In LevelDB's format: levels that hold tables or were merged into. */
 function compactionTable(engine: Engine): string {
   const lines = [
     '                               Compactions',
@@ -58,7 +58,7 @@ function describe({ number, bytes, smallest, largest, smallestSequence, largestS
   return `${number}:${bytes}['${readable(smallest)}' @ ${smallestSequence} .. '${readable(largest)}' @ ${largestSequence}]`
 }
 
-/** Printable ASCII as it is, other bytes in hexadecimal. */
+/** Printable ASCII as is, other bytes in hexadecimal. */
 function readable(key: Uint8Array): string {
   return Array.from(key, (byte) =>
     byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`

@@ -1,4 +1,4 @@
-/** The merge that compactRange() asks for: everything in a range of keys, of all levels, into the deepest of them. */
+/** The merge for compactRange(): everything in a range of keys, from all levels, into the deepest one. */
 import { spanOf } from '../compaction/key-span.ts'
 import type { Merge, MergeInput } from '../compaction/pick.ts'
 import { levelCount } from '../format/version-edit.ts'
@@ -6,7 +6,7 @@ import type { Version } from '../version/version.ts'
 
 const lastLevel = levelCount - 1
 
-/** @returns undefined when the range holds nothing, or is in one level with nothing to drop */
+/** @returns undefined if the range is empty, or is all in the last level with no tombstones to drop */
 export function mergeOfRange(version: Version, smallest: Uint8Array, largest: Uint8Array): Merge | undefined {
   const inputs = closure(version, smallest, largest)
   const [first] = inputs
@@ -15,7 +15,7 @@ export function mergeOfRange(version: Version, smallest: Uint8Array, largest: Ui
   return isWorth ? { kind: 'merge', partition: '', inputs, outputLevel: lastLevel } : undefined
 }
 
-/** All tables of all levels that overlap the range, the ranges of those tables, and so on. */
+/** All tables that overlap the range, transitively: including those that overlap the ranges of selected tables. */
 function closure(version: Version, smallest: Uint8Array, largest: Uint8Array): readonly MergeInput[] {
   let span = { smallest, largest }
   let known = 0

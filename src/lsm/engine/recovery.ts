@@ -1,11 +1,11 @@
 /**
- * From a directory to a store that can be written: the manifest's tables, and what the logs hold beyond them.
+ * Recovers a writable store from a directory: the manifest's tables, plus the log entries that are not in them.
  *
  * Invariants:
- * 1. Nothing that recovery reads is removed or written over before what it gave is durable elsewhere: tables → edit
- *    that names them and the new log → removal of the old logs. A crash at any step leaves a directory that recovers to
- *    the same state.
- * 2. No log is appended to that existed before: its tail may be torn.
+ * 1. Nothing that recovery reads is removed or overwritten before its contents are durable elsewhere: tables → edit
+ * that names them and the new log → removal of the old logs. A crash at any step leaves a directory that recovers to
+ * the same state.
+ * 2. Existing logs are never appended to: their tails may be torn.
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
@@ -24,9 +24,9 @@ import { WriteBuffer } from './write-buffer.ts'
 
 export interface Recovered {
   readonly versions: VersionSet
-  /** One log, empty. */
+  /** With one empty log begun. */
   readonly logs: Logs
-  /** Of the newest entry in the store. */
+  /** Sequence number of the newest entry in the store. */
   readonly lastSequence: number
 }
 
@@ -35,18 +35,18 @@ export interface RecoverySettings {
   readonly directory: string
   readonly options: ResolvedOptions
   readonly pool: ArenaPool
-  /** Writes what the logs hold into tables. */
+  /** Writes the log entries into tables. */
   readonly runner: JobRunner
   readonly versionSet: VersionSetOptions
 }
 
-/** A new database in an empty directory, which is locked. */
+/** Creates a database in an empty directory. REQUIRES: the directory is locked. */
 export async function createStore(settings: RecoverySettings): Promise<Recovered> {
   const { fileSystem, directory, versionSet } = settings
   const versions = await VersionSet.create(fileSystem, directory, versionSet)
   const logs = newLogs(settings, versions)
   try {
-    // The manifest names no log yet: recovery reads whichever there are.
+    // The manifest names no log yet: recovery reads all there are.
     logs.begin()
     return { versions, logs, lastSequence: 0 }
   } catch (error) {
@@ -55,7 +55,10 @@ export async function createStore(settings: RecoverySettings): Promise<Recovered
   }
 }
 
-/** The database in a directory, which is locked. @throws LEVEL_CORRUPTION, LEVEL_NOT_SUPPORTED, LEVEL_IO_ERROR */
+/**
+ * Recovers the database in a directory. REQUIRES: the directory is locked.
+ * @throws LEVEL_CORRUPTION, LEVEL_NOT_SUPPORTED, LEVEL_IO_ERROR
+ */
 export async function recoverStore(settings: RecoverySettings): Promise<Recovered> {
   const { fileSystem, directory, versionSet } = settings
   const versions = await VersionSet.recover(fileSystem, directory, versionSet)
@@ -81,7 +84,7 @@ function newLogs({ fileSystem, directory, options }: RecoverySettings, versions:
   return new Logs(fileSystem, directory, options.writeBufferSize, () => versions.takeFileNumbers(1))
 }
 
-/** Memtables of what the logs hold, oldest first. */
+/** Replays the logs into memtables, oldest first. */
 function replay(recovery: LogRecovery, { pool, options }: RecoverySettings): WriteBuffer[] {
   const buffers: WriteBuffer[] = []
   for (const { payload, place } of recovery.records()) {
@@ -108,7 +111,7 @@ async function writeTables(buffers: readonly WriteBuffer[], versions: VersionSet
   return tables
 }
 
-/** What cannot be removed does no harm; the next open tries again. */
+/** Leftovers do no harm; the next open tries again. */
 function removeObsolete(fileSystem: FileSystem, directory: string, versions: VersionSet): void {
   for (const name of obsoleteNames(fileSystem, directory, versions)) {
     try {
@@ -127,7 +130,7 @@ function obsoleteNames(fileSystem: FileSystem, directory: string, versions: Vers
       logNumber: versions.logNumber,
       manifestNumber: versions.manifestNumber
     })
-    // Those of locks have no number; whoever writes one looks again and finds the directory locked (see lock.ts).
+    // Lock records have no number; a process writing one checks again and finds the directory locked (see lock.ts).
     const lockRecords = listing.filter((name) => isUnnumberedTemporary(name))
     return [...names, ...lockRecords, ...(spareLog === undefined ? [] : [logName(spareLog)])]
   } catch {

@@ -1,4 +1,4 @@
-/** From what a user passed to every option with its value, checked. */
+/** Validates the user's options and fills in defaults. */
 import { crowded } from '../compaction/level0-policy.ts'
 import { notSupported } from '../errors.ts'
 import { defaults, type ResolvedOptions, type StoreOptions, type ValueOptions } from '../options.ts'
@@ -17,7 +17,7 @@ const valueDefaults = {
 
 /**
  * Undefined means the default, as everywhere in Level.
- * @throws TypeError for a number out of its range and what is none of the choices, LEVEL_NOT_SUPPORTED for multithreading
+ * @throws TypeError for a number out of range or an unknown choice, LEVEL_NOT_SUPPORTED for multithreading
  */
 export function resolveOptions(given: StoreOptions): ResolvedOptions {
   if (given.multithreading === true) {
@@ -45,7 +45,7 @@ export function resolveOptions(given: StoreOptions): ResolvedOptions {
 
 function resolveTriggers(given: StoreOptions) {
   const trigger = integer('level0CompactionTrigger', given.level0CompactionTrigger, defaults.level0CompactionTrigger, 1)
-  // The default of each gives way to what the user chose for the other.
+  // Each default adapts to what the user chose for the other.
   const likelySlowdown = Math.min(defaults.level0SlowdownTrigger, given.level0StopTrigger ?? Number.MAX_SAFE_INTEGER)
   const slowdown = integer('level0SlowdownTrigger', given.level0SlowdownTrigger, likelySlowdown, 1)
   const likelyStop = Math.max(defaults.level0StopTrigger, slowdown)
@@ -53,7 +53,7 @@ function resolveTriggers(given: StoreOptions) {
   return {
     level0CompactionTrigger: trigger,
     level0SlowdownTrigger: slowdown,
-    // Writers that stop where no merge is due would wait for ever.
+    // Writers that stop before a merge is due would wait for ever.
     level0StopTrigger: Math.max(stop, crowded * trigger)
   }
 }

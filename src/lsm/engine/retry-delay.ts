@@ -1,8 +1,8 @@
-/** When to try a failed job again: later and later, in case the disk is full and somebody makes room. */
+/** Exponential backoff for failed jobs, in case the disk is full and somebody frees space. */
 
 const firstDelay = 50
 const longestDelay = 5000
-/** After so many failures in a row nobody who writes should wait any longer: 50 + 100 + 200 + 400 ms. */
+/** After this many consecutive failures writers should not wait any longer: 50 + 100 + 200 + 400 ms. */
 const hopelessAfter = 5
 
 export class RetryDelay {
@@ -22,7 +22,7 @@ export class RetryDelay {
     return this.#failures >= hopelessAfter
   }
 
-  /** @param isAwaited whether somebody's promise hangs on it; otherwise it does not keep the process alive */
+  /** @param isAwaited whether a caller waits for the job; otherwise the timer does not keep the process alive */
   failed(isAwaited: boolean): void {
     const delay = Math.min(longestDelay, firstDelay * 2 ** this.#failures)
     this.#failures++
@@ -34,7 +34,7 @@ export class RetryDelay {
     if (!isAwaited) this.#timer.unref()
   }
 
-  /** Somebody waits from now on: who has no hope gets a last try at once. */
+  /** Somebody is waiting now: a hopeless job gets a last try at once. */
   hold(): void {
     this.#timer?.ref()
     if (this.#timer === undefined || !this.isHopeless) return
@@ -42,7 +42,7 @@ export class RetryDelay {
     this.#retry()
   }
 
-  /** It worked. */
+  /** The job succeeded. */
   reset(): void {
     this.#failures = 0
   }

@@ -1,11 +1,11 @@
 /**
- * Moments that somebody goes on reading at. Compactions keep what these can see.
+ * Open snapshots. Compactions keep the versions that they can see.
  *
  * Invariants:
- * 1. Snapshots are taken in ascending order of their sequence numbers, because each is of the newest state; the order of
- *    insertion is therefore the numeric order.
- * 2. What a snapshot sees is in the tables and memtables of the present, or, once tables are dropped as a whole or
- *    ingested, in those that it holds on to: sequence numbers do not tell that it is older than what was ingested.
+ * 1. Snapshots are taken in ascending order of their sequence numbers, because each is of the newest state; insertion
+ * order is therefore numeric order.
+ * 2. A snapshot reads the current tables and memtables, or, once tables are dropped whole or ingested, those that it
+ * holds on to: its sequence number cannot tell that it is older than the ingested entries.
  */
 import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'
@@ -13,14 +13,14 @@ import type { EngineReadView } from './engine-read-view.ts'
 import type { Places } from './point-reads.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
-/** Where to read, and up to which sequence number: a snapshot, or the engine, which is the present. */
+/** Where to read, and up to which sequence number: a snapshot, or the engine as the present. */
 export interface Moment extends Places {
   readonly sequence: number
 }
 
 /** What snapshots need of the engine. */
 export interface SnapshotsHost extends Moment {
-  /** Keeps the places of a moment as they are now. */
+  /** Retains the places of a moment as they are now. */
   view(at: Moment): EngineReadView
 }
 
@@ -46,7 +46,7 @@ export class Snapshot implements Moment {
     return this.#host.tables
   }
 
-  /** Reads where it reads now from here on, whatever becomes of the present. */
+  /** Pins the current places: later changes no longer affect this snapshot. */
   hold(): void {
     this.#held ??= this.#host.view(this)
   }
@@ -60,14 +60,14 @@ export class Snapshot implements Moment {
 export class Snapshots {
   readonly #host: SnapshotsHost
   readonly #open = new Set<Snapshot>()
-  /** Drops and ingests of tables that are on their way. */
+  /** Drops and ingests of tables in progress. */
   #edits = 0
 
   constructor(host: SnapshotsHost) {
     this.#host = host
   }
 
-  /** Of the newest state. */
+  /** A snapshot of the newest state. */
   acquire(): Snapshot {
     const snapshot = new Snapshot(this.#host)
     if (this.#edits > 0) snapshot.hold()
@@ -81,7 +81,7 @@ export class Snapshots {
     snapshot.release()
   }
 
-  /** Whoever has a snapshot by the time that tables are dropped, or ingested, goes on seeing what was there before. */
+  /** Runs a drop or an ingest of tables such that snapshots open before its end keep seeing the earlier state. */
   async throughEdit<T>(edit: () => Promise<T>): Promise<T> {
     this.#edits++
     for (const snapshot of this.#open) snapshot.hold()
@@ -92,7 +92,7 @@ export class Snapshots {
     }
   }
 
-  /** Their sequence numbers, ascending, each once. */
+  /** The sequence numbers of open snapshots, ascending, without duplicates. */
   live(): number[] {
     return [...new Set([...this.#open].map(({ sequence }) => sequence))]
   }

@@ -1,4 +1,4 @@
-/** Numbers that say how a store is doing. */
+/** Statistics of a store. */
 import { level0Depth } from '../compaction/level0-runs.ts'
 import type { Engine } from './engine.ts'
 
@@ -20,7 +20,7 @@ export interface StoreStats {
   /** Sequence number of the newest entry. */
   readonly sequence: number
   readonly levels: readonly LevelStats[]
-  /** Sorted runs in level 0 of the partition that has most: what slows writers down. */
+  /** Sorted runs in level 0 of the partition that has most: these slow writers down. */
   readonly level0Runs: number
   readonly memtables: {
     readonly active: number
@@ -28,7 +28,7 @@ export interface StoreStats {
     readonly bytes: number
   }
   readonly logBytes: number
-  /** Snapshots that are open, those at the same place counted once. */
+  /** Open snapshots, counting those at the same sequence number once. */
   readonly snapshots: number
   readonly cache: {
     readonly budgetBytes: number
@@ -45,14 +45,14 @@ export interface StoreStats {
     readonly flushedBytes: number
     readonly flushMilliseconds: number
     readonly movedTables: number
-    /** Tables that clear() dropped as a whole. */
+    /** Tables that clear() dropped whole. */
     readonly droppedTables: number
-    /** Tables that were taken in as a whole, see LsmLevel.beginIngest(). */
+    /** Tables added whole, see LsmLevel.beginIngest(). */
     readonly ingestedTables: number
     readonly failedJobs: number
     /** Bytes written to tables per byte flushed. */
     readonly amplification: number
-    /** Writers that were slowed down, and by how much in all. */
+    /** How often writers were slowed down, and the total milliseconds. */
     readonly slowdowns: number
     readonly slowdownMilliseconds: number
     /** Times that all writers had to wait for a flush or a merge. */

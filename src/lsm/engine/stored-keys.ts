@@ -1,4 +1,4 @@
-/** Walks over the keys that have a value among all versions that some tables hold, be it hidden by a tombstone. */
+/** Scans the distinct keys that have a put among all versions stored in some tables, even if a tombstone hides it. */
 import type { Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
 import type { Range } from '../read/range.ts'
@@ -14,7 +14,7 @@ export class StoredKeys implements KeyScan {
   #hasBegun = false
   hasEnded = false
 
-  /** @param versions all of them, by key; closed with this scan */
+  /** @param versions cursor over all versions, by key; closed with this scan */
   constructor(versions: Cursor, range: Range, maxSequence: number) {
     this.#versions = versions
     this.#range = range
@@ -53,7 +53,7 @@ export class StoredKeys implements KeyScan {
     return isValid && (end === undefined || compareRanges(keyBytes, keyStart, keyEnd, end, 0, end.length) < 0)
   }
 
-  /** Takes the key and goes past all its versions. */
+  /** Sets the key and skips all its versions; returns whether one of them is a put that counts. */
   #hasValue(): boolean {
     const versions = this.#versions
     const key = Buffer.from(versions.keyBytes.subarray(versions.keyStart, versions.keyEnd))

@@ -1,4 +1,4 @@
-/** Turns decisions into jobs: a memtable to write out, tables to merge. Pure. */
+/** Turns decisions into jobs: memtables to flush, tables to merge. Pure. */
 import type { KeyRange, TableJob } from '../compaction/job.ts'
 import { spanOf } from '../compaction/key-span.ts'
 import { level0Runs } from '../compaction/level0-runs.ts'
@@ -12,20 +12,20 @@ import type { ResolvedOptions } from '../options.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { Version } from '../version/version.ts'
 
-/** A job but for the numbers of its files: how many it may need. */
+/** A job without its file numbers; it says how many to reserve. */
 export type PlannedJob = Omit<TableJob, 'firstNumber'>
 
 const lastLevel = levelCount - 1
 
 /**
- * Bits that one level more is worth: with a tenth of the entries, a tenth of the false-positive rate costs as much
+ * Extra filter bits per level up: with a tenth of the entries, dividing the false-positive rate by ten costs as much
  * memory (Monkey).
  */
 const filterBitsPerLevel = 4.8
-/** A filter beyond this is hardly ever wrong. */
+/** A filter beyond this size is hardly ever wrong. */
 const maxFilterBits = 24
 
-/** Outputs a job may have beyond what its bytes say: cuts between tombstones and new entries, and the last one. */
+/** Outputs beyond what a job's bytes suggest: cuts between tombstones and new entries, and the last one. */
 const spareNumbers = 16
 
 export function compactionLimits(options: ResolvedOptions): CompactionLimits {
@@ -33,7 +33,7 @@ export function compactionLimits(options: ResolvedOptions): CompactionLimits {
     level0Trigger: options.level0CompactionTrigger,
     level1Bytes: options.level1Bytes,
     maxFileBytes: options.maxFileSize,
-    // Value filters have one size, made for a table of maxFileSize.
+    // Value filters have one size, chosen for a table of maxFileSize.
     level0FileBytes: options.values === undefined ? Number.POSITIVE_INFINITY : options.maxFileSize,
     partitionDepth: options.partitionDepth
   }
@@ -88,7 +88,7 @@ export function mergeJob(
     memtables: [],
     runs: inputs.flatMap(({ level, tables }) => (level === 0 ? level0Runs(tables) : [tables])),
     snapshots,
-    // Older runs of level 0 may stay behind when newer ones are merged: what tombstones hide is there.
+    // Older level-0 runs, which may stay behind when newer ones are merged, hold entries that tombstones hide.
     deeper: outputLevel === 0 ? undefined : rangesBelow(outputLevel, overlapping),
     grandparents,
     maxGrandparentBytes: maxGrandparentTables * limits.maxFileBytes,
@@ -115,7 +115,7 @@ export function tableWriteOptions(options: ResolvedOptions, level: number): Tabl
 function valueWriteOptions({ values }: ResolvedOptions, level: number): ValueWriteOptions | undefined {
   if (values === undefined) return undefined
   const { extractor, filterHashes, blockFilterBits, placement, levels } = values
-  // Block filters and zone maps there are in any case.
+  // Block filters and zone maps are written in any case.
   const filterBits = levels === 'not-last' && level === lastLevel ? 0 : values.filterBits
   return { extractor, filterBits, filterHashes, blockFilterBits, placement }
 }
@@ -126,12 +126,12 @@ function rangesBelow(level: number, overlapping: (level: number) => readonly Key
   return ranges
 }
 
-/** Only what a job needs crosses into the worker. */
+/** Reduces a table to what the job needs, to keep the message to the worker small. */
 function rangeOf({ smallest, largest, bytes }: KeyRange | TableMeta): KeyRange {
   return { smallest, largest, bytes }
 }
 
-/** At least as many as there are. Numbers cost nothing; counting would cost a look at every key, on the main thread. */
+/** An upper bound. Numbers cost nothing; counting would mean looking at every key on the main thread. */
 function mostPartitions({ keyCount }: Memtable, depth: number): number {
   return depth === 0 ? 1 : keyCount
 }

@@ -1,15 +1,15 @@
-/** Which keys a range that is being cleared may lose: those that nobody has written to since it began. */
+/** Selects the keys that clearing a range may delete: those not written to since it began. */
 import { toText } from '../../model/key-text.ts'
 import type { Engine } from './engine.ts'
 import { isUnchangedSince } from './point-reads.ts'
 
-/** Says, until another turn, whether a key is wanted. */
+/** Tells whether a key is wanted; valid until the next event-loop turn. */
 export type KeyTest = (key: Uint8Array) => boolean
 
 /**
- * Keys whose newest version was there at a sequence number, and to which nothing is about to be written: what waits for
- * the device has its place before any tombstone that comes now, and would be hidden by it.
- * @returns to be called before each batch of tombstones
+ * Selects keys whose newest version has a sequence number ≤ `sequence` and that have no pending write: a write that
+ * waits for the device precedes any tombstone added now, which would hide it.
+ * @returns a function to call before each batch of tombstones
  */
 export function unchangedSince(engine: Engine, sequence: number): () => KeyTest {
   return () => {

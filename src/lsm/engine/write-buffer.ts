@@ -1,23 +1,23 @@
 /**
- * A memtable and who uses it: the engine until its entries are in tables, and every read view that was taken while
- * they were not. The last one gives the memory back.
+ * A reference-counted memtable: held by the engine until its entries are in tables, and by every read view taken
+ * before then. The last release frees its memory.
  */
 import { Arena, type ArenaPool } from '../memtable/arena.ts'
 import { Memtable } from '../memtable/memtable.ts'
 
-/** Of an entry in the memtable's lists, about. */
+/** Approximate bytes of an entry in the memtable's lists. */
 export const entryBytes = 48
 
 export class WriteBuffer {
   readonly memtable: Memtable
   #users = 1
 
-  /** Held by its maker. */
+  /** The creator holds the first reference. */
   constructor(pool: ArenaPool) {
     this.memtable = new Memtable(new Arena(pool))
   }
 
-  /** What writeBufferSize limits: bytes of the log's records, what an entry costs to be found, and hashes. */
+  /** The size that writeBufferSize limits: log records, lookup structures and pair hashes. */
   get fillBytes(): number {
     const { arena, entryCount, pairs } = this.memtable
     return arena.usedBytes + entryCount * entryBytes + pairs.bytes
@@ -27,7 +27,7 @@ export class WriteBuffer {
     this.#users++
   }
 
-  /** REQUIRES: once per maker and per retain(). */
+  /** REQUIRES: once by the creator, and once per retain(). */
   release(): void {
     this.#users--
     if (this.#users === 0) this.memtable.release()

@@ -1,7 +1,4 @@
-/**
- * Slows writers down, and stops them, by what back-pressure.ts makes of how far flushes and merges are behind; counts what
- * they waited for.
- */
+/** Slows writers down or stops them according to back-pressure.ts, and counts their waits. */
 import { deepestPartition } from '../compaction/level0-runs.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -15,7 +12,7 @@ import {
 } from './back-pressure.ts'
 import type { EngineCounters, WaitCounts } from './counters.ts'
 
-/** Frozen memtables that may wait to be written out. */
+/** Frozen memtables that may wait for a flush. */
 const maxPendingMemtables = 3
 
 export class WriteController {
@@ -27,7 +24,7 @@ export class WriteController {
   #deepest: ReturnType<typeof deepestPartition>
   #flushRate = Number.POSITIVE_INFINITY
 
-  /** @param level0 its tables */
+  /** @param level0 tables of level 0 */
   constructor(options: ResolvedOptions, counters: EngineCounters, level0: readonly TableMeta[]) {
     this.#limits = { maxPendingMemtables, ...options }
     this.#partitionDepth = options.partitionDepth
@@ -35,24 +32,24 @@ export class WriteController {
     this.#deepest = deepestPartition(level0, options.partitionDepth)
   }
 
-  /** Tables have come or gone. */
+  /** The tables of level 0 have changed. */
   installed(level0: readonly TableMeta[]): void {
     this.#deepest = deepestPartition(level0, this.#partitionDepth)
   }
 
-  /** So many bytes of memtables were written out, for which nothing else was done so long. */
+  /** `bytes` of memtables were flushed in `milliseconds`, excluding overlap with the previous flush. */
   flushed(bytes: number, milliseconds: number): void {
     this.#flushRate = nextFlushRate(this.#flushRate, bytes, milliseconds)
   }
 
-  /** Whether the active memtable may be set aside now; counts a stall when not. */
+  /** Whether the active memtable may be frozen now; counts a stall if not. */
   mayActivate(pendingMemtables: number): boolean {
     if (mayRotate(this.#load(pendingMemtables), this.#limits)) return true
     this.#waits(this.#limits.level0StopTrigger).stalls++
     return false
   }
 
-  /** Milliseconds that a write of so many bytes has to wait first. */
+  /** Milliseconds that a write of `bytes` has to wait first. */
   delay(bytes: number, pendingMemtables: number): number {
     const rate = writeRate(this.#load(pendingMemtables), this.#limits)
     if (rate === Number.POSITIVE_INFINITY) return 0
@@ -69,7 +66,7 @@ export class WriteController {
     return { pendingMemtables, level0Tables: this.#deepest.runs, flushRate: this.#flushRate }
   }
 
-  /** Counts of what writers wait for: the deepest partition of level 0 from the trigger on, or else memtables. */
+  /** The counter to charge: the deepest partition of level 0 if at its trigger, otherwise memtables. */
   #waits(level0Trigger: number): WaitCounts {
     const { name, runs } = this.#deepest
     return runs >= level0Trigger ? this.#counters.waitsFor(name) : this.#counters.memtableWaits

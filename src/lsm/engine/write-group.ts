@@ -1,8 +1,8 @@
 /**
- * Batches that go to the log as one record: encoded side by side in the arena of the memtable they will be in, with
- * room for the record's header in front.
+ * Batches that go to the log as one record: encoded side by side in the arena of their memtable, with room for the
+ * record header in front.
  *
- * Invariant: of the groups of a memtable only the last one may be open, so that it can grow in place.
+ * Invariant: only the last group of a memtable may be open, so that it can grow in place.
  */
 
 import { copyShared } from '../../model/copy-bytes.ts'
@@ -30,17 +30,17 @@ export type WriteOperation =
 
 export class WriteGroup {
   readonly buffer: WriteBuffer
-  /** Settled when the group is applied, or when it never will be. */
+  /** Settled when the group is applied, or when writing has failed. */
   readonly promise: Promise<void>
   resolve!: () => void
   reject!: (error: Error) => void
-  /** Number of the arena's chunk. */
+  /** Number of the arena chunk. */
   readonly chunk: number
   /** Sequence number of the last operation. */
   lastSequence = 0
-  /** Whether some batch in it asked to be durable. */
+  /** Whether any of its batches asked for sync. */
   sync = false
-  /** Whether its writers have been slowed down already. */
+  /** Whether its writers have already been slowed down. */
   isPaced = false
   readonly #bytes: Buffer
   readonly #start: number
@@ -50,8 +50,8 @@ export class WriteGroup {
 
   /**
    * REQUIRES: no other group of this memtable is open.
-   * @param batchBytes of the first batch
-   * @throws LEVEL_NOT_SUPPORTED for a batch that no record can hold
+   * @param batchBytes size of the first batch
+   * @throws LEVEL_NOT_SUPPORTED for a batch too large for a log record
    */
   constructor(buffer: WriteBuffer, batchBytes: number) {
     if (batchBytes > maxPayloadBytes) {
@@ -69,12 +69,12 @@ export class WriteGroup {
     })
   }
 
-  /** Bytes of a batch of one put. */
+  /** Encoded size of a batch of one put. */
   static putBytes(key: Uint8Array, value: Uint8Array): number {
     return batchHeaderBytes + encodedPutBytes(key.length, value.length)
   }
 
-  /** Bytes of a batch of one delete. */
+  /** Encoded size of a batch of one delete. */
   static deleteBytes(key: Uint8Array): number {
     return batchHeaderBytes + encodedDeleteBytes(key.length)
   }
@@ -90,12 +90,12 @@ export class WriteGroup {
     return bytes
   }
 
-  /** Bytes of a batch of operations that are encoded already. */
+  /** Encoded size of a batch of operations that are already encoded. */
   static encodedBytes(operations: Uint8Array): number {
     return batchHeaderBytes + operations.length
   }
 
-  /** True when nothing was put in: it only marks the place where one memtable ends and the next begins. */
+  /** True for a group without batches, which only marks the switch from one memtable to the next. */
   get isEmpty(): boolean {
     return this.recordBytes === recordHeaderBytes
   }
@@ -110,7 +110,7 @@ export class WriteGroup {
     return this.#bytes.subarray(this.#start, this.#end)
   }
 
-  /** Offsets of the batches in `bytes`. */
+  /** Where the batches begin in `bytes`. */
   get payloadStart(): number {
     return this.#start + recordHeaderBytes
   }
@@ -119,18 +119,18 @@ export class WriteGroup {
     return this.#end
   }
 
-  /** The chunk. */
+  /** The arena chunk. */
   get bytes(): Uint8Array {
     return this.#bytes
   }
 
-  /** Whether so many bytes more can go in. */
+  /** Whether `bytes` more fit in. */
   hasRoom(bytes: number, maxBytes: number): boolean {
     const end = this.#end + bytes
     return !this.#isClosed && !this.isEmpty && end - this.#start <= maxBytes && end <= this.#bytes.length
   }
 
-  /** REQUIRES, as the three below: hasRoom(), or this is the batch it was made for. */
+  /** REQUIRES, as for the three below: hasRoom(), or the batch is the one that the group was created for. */
   put(sequence: number, key: Uint8Array, value: Uint8Array): void {
     this.#end = encodePut(this.#bytes, writeBatchHeader(this.#bytes, this.#end, sequence, 1), key, value)
     this.lastSequence = sequence
@@ -166,7 +166,7 @@ export class WriteGroup {
     this.lastSequence = sequence + count - 1
   }
 
-  /** Shows the keys of all operations. */
+  /** Visits the keys of all operations. */
   visitKeys(visit: (key: Uint8Array) => void): void {
     decodeBatches(
       this.#bytes,
@@ -177,7 +177,7 @@ export class WriteGroup {
     )
   }
 
-  /** Nothing more goes in: the next group of this memtable may begin. */
+  /** Ends the group: the next group of this memtable may begin. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

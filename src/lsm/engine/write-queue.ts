@@ -1,16 +1,16 @@
 /**
- * Puts batches into the log and the memtable, many at a time, in the order in which they were handed in.
+ * Writes batches to the log and the memtable, many at a time, in the order of submission.
  *
- * A batch is encoded when it is handed in, so that the caller may reuse its buffers at once, into the arena of the
- * memtable it will be in; there it waits as part of a group. A group is one record of the log and one write of it; then
- * its entries go into the memtable, which refers to the arena's bytes, and become visible.
+ * A batch is encoded on submission, so that the caller may reuse its buffers at once, into the arena of its memtable;
+ * there it waits as part of a group. A group is one log record and one write; after that its entries go into the
+ * memtable, which refers to the arena's bytes, and become visible.
  *
  * Invariants:
- * 1. Groups are written, applied and acknowledged in order; sequence numbers follow the order of the calls, without a
- *    gap.
- * 2. Nothing is visible before it is in the log, nor, when its group asks for sync, before it is durable.
+ * 1. Groups are written, applied and acknowledged in order; sequence numbers follow the order of the calls, without
+ * gaps.
+ * 2. Nothing becomes visible before it is in the log or, if its group asks for sync, before it is durable.
  * 3. Every promise is settled: by success, or by the failure that ended all writing.
- * 4. After a failure nothing is written any more: what the log holds from there on is unknown.
+ * 4. After a failure nothing more is written: the log's contents beyond that point are unknown.
  */
 import type { PutHashes } from '../encoded-batch.ts'
 import { isTurnLong, workMilliseconds } from './event-loop-turn.ts'
@@ -19,17 +19,17 @@ import { WriteGroup, type WriteOperation } from './write-group.ts'
 
 /** What the queue needs of the engine. */
 export interface WriteQueueHost {
-  /** A memtable that is not in use yet. */
+  /** A new memtable. */
   newBuffer(): WriteBuffer
-  /** Sets the active memtable aside and takes this one, with a new log. @throws LEVEL_IO_ERROR */
+  /** Freezes the active memtable and makes this one active, with a new log. @throws LEVEL_IO_ERROR */
   activate(buffer: WriteBuffer): void
-  /** Whether activate() may be called now; when not, the host calls resume() later. */
+  /** Whether activate() may be called now; if not, the host calls resume() later. */
   mayActivate(): boolean
-  /** Milliseconds that a write of so many bytes has to wait first. */
+  /** Milliseconds that a write of `bytes` has to wait first. */
   delay(bytes: number): number
   /** Writes the record to the log of the active memtable. @throws LEVEL_IO_ERROR */
   append(record: Uint8Array): void
-  /** Makes durable what was appended, to this log and to those before it. */
+  /** Makes everything appended durable, in this log and those before it. */
   sync(): Promise<void>
   /** Applies a written group to the active memtable and makes it visible. */
   publish(group: WriteGroup): void
@@ -37,14 +37,16 @@ export interface WriteQueueHost {
   failed(error: Error): void
 }
 
-/** Groups do not grow beyond this, so that applying one takes a few milliseconds at most; a single batch may. */
+/**
+ * Groups do not grow beyond this, so that applying one takes a few milliseconds at most; a single batch may be larger.
+ */
 const maxGroupBytes = 256 * 1024
 
 type State =
   | 'idle'
-  /** A turn of the queue is scheduled, as microtask or immediate. */
+  /** A run of the queue is scheduled, as microtask or immediate. */
   | 'scheduled'
-  /** Slowed down, for a while. */
+  /** Slowed down for some milliseconds. */
   | 'paced'
   /** Waiting for the device. */
   | 'syncing'
@@ -56,9 +58,9 @@ export class WriteQueue {
   readonly #host: WriteQueueHost
   readonly #writeBufferBytes: number
   readonly #maxGroupBytes: number
-  /** Groups that are not applied yet, oldest first; the last one may still grow. */
+  /** Groups not applied yet, oldest first; the last one may still grow. */
   readonly #groups: WriteGroup[] = []
-  /** The memtable that the next group will be in: the active one, or one that becomes active when its turn comes. */
+  /** The memtable of the next group: the active one, or one to be activated when its first group is written. */
   #tail: WriteBuffer
   /** The memtable whose log is being written. */
   #active: WriteBuffer
@@ -74,7 +76,7 @@ export class WriteQueue {
   }
   readonly #onFailure = (error: Error): void => this.fail(error)
 
-  /** @param lastSequence of what is in the store already */
+  /** @param lastSequence of the entries already in the store */
   constructor(host: WriteQueueHost, active: WriteBuffer, lastSequence: number, writeBufferBytes: number) {
     this.#host = host
     this.#active = active
@@ -93,12 +95,12 @@ export class WriteQueue {
     return this.#groups.length === 0
   }
 
-  /** What ended writing; undefined while it goes on. */
+  /** The error that ended writing; undefined while it works. */
   get failure(): Error | undefined {
     return this.#failure
   }
 
-  /** @param hashes of the value's pairs, as PutOptions has them */
+  /** @param hashes of the value's pairs, see HashesOption */
   put(key: Uint8Array, value: Uint8Array, sync: boolean, hashes?: Int32Array): Promise<void> {
     const group = this.#room(WriteGroup.putBytes(key, value))
     group.put(this.#lastSequence + 1, key, value)
@@ -114,7 +116,7 @@ export class WriteQueue {
 
   /**
    * REQUIRES: at least one operation.
-   * @param takesHashes whether those of operations are of use
+   * @param takesHashes whether the operations' hashes are used
    */
   batch(operations: readonly WriteOperation[], sync: boolean, takesHashes = false): Promise<void> {
     const group = this.#room(WriteGroup.batchBytes(operations))
@@ -130,8 +132,8 @@ export class WriteQueue {
   }
 
   /**
-   * A batch that is encoded already. REQUIRES: count ≥ 1.
-   * @param hashes of its puts, as far as they are of use
+   * A batch that is already encoded. REQUIRES: count ≥ 1.
+   * @param hashes of its puts, as far as they are used
    */
   encoded(operations: Uint8Array, count: number, sync: boolean, hashes: readonly PutHashes[] = []): Promise<void> {
     const group = this.#room(WriteGroup.encodedBytes(operations))
@@ -141,17 +143,17 @@ export class WriteQueue {
     return this.#added(group, sync)
   }
 
-  /** Resolves when all that was handed in so far is in the log and visible. @throws what ended writing */
+  /** Resolves when all writes submitted so far are in the log and visible. @throws the error that ended writing */
   async whenWritten(): Promise<void> {
     await this.#groups.at(-1)?.promise
   }
 
-  /** Shows the keys of what is not applied yet. */
+  /** Visits the keys of writes not applied yet. */
   visitWaiting(visit: (key: Uint8Array) => void): void {
     for (const group of this.#groups) group.visitKeys(visit)
   }
 
-  /** Resolves when the memtable that holds what was handed in so far has been set aside. */
+  /** Resolves when the memtable with all writes submitted so far has been frozen. */
   async rotate(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#groups.length === 0 && this.#active.memtable.isEmpty) return
@@ -163,20 +165,20 @@ export class WriteQueue {
     await group.promise
   }
 
-  /** The host's word that there is room again: nobody has to wait on. */
+  /** The host has room again: ends a stall or a slowdown. */
   resume(): void {
     if (this.#state !== 'stalled' && this.#state !== 'paced') return
     clearTimeout(this.#timer)
     this.#run()
   }
 
-  /** Resolves when nothing waits to be written, whether it was or not. */
+  /** Resolves when no write is pending, whether they succeeded or not. */
   whenIdle(): Promise<void> {
     if (this.#groups.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 
-  /** Ends writing: rejects what waits and what is to come. */
+  /** Ends writing: rejects pending and future writes. */
   fail(error: Error): void {
     if (this.#failure !== undefined) return
     this.#failure = error
@@ -187,7 +189,7 @@ export class WriteQueue {
     this.#wakeIdleWaiters()
   }
 
-  /** A group with room for one more batch. */
+  /** Returns a group with room for `bytes` more. */
   #room(bytes: number): WriteGroup {
     if (this.#failure !== undefined) throw this.#failure
     const last = this.#groups.at(-1)
@@ -213,7 +215,7 @@ export class WriteQueue {
     else queueMicrotask(this.#takeTurn)
   }
 
-  /** Writes groups until there are none, or until one has to wait. */
+  /** Writes groups until none is left or one has to wait. */
   #run(): void {
     for (let group = this.#groups[0]; group !== undefined; group = this.#groups[0]) {
       if (!this.#mayWrite(group)) return
@@ -234,7 +236,7 @@ export class WriteQueue {
     this.#wakeIdleWaiters()
   }
 
-  /** False when the group has to wait; its turn comes again. */
+  /** False if the group has to wait; the queue comes back to it later. */
   #mayWrite(group: WriteGroup): boolean {
     if (group.buffer !== this.#active && !this.#host.mayActivate()) {
       this.#state = 'stalled'
@@ -249,7 +251,7 @@ export class WriteQueue {
     return false
   }
 
-  /** False when that was the end of writing. */
+  /** False if it failed and thereby ended writing. */
   #write(group: WriteGroup): boolean {
     group.close()
     try {
@@ -266,7 +268,7 @@ export class WriteQueue {
   }
 
   #complete(): void {
-    // It may have failed while it waited for the device; then it was rejected.
+    // The queue may have failed while the group waited for the device; then the group was rejected.
     const group = this.#groups.shift()
     if (group === undefined) return
     if (!group.isEmpty) this.#host.publish(group)
