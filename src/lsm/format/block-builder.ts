@@ -1,17 +1,17 @@
-/** Writes the payload of one block after another (block.ts) straight into the output, where it may stay. */
+/** Builds block payloads (block.ts) one after another, directly in the output buffer. */
 import { copyBytes } from '../../model/copy-bytes.ts'
 import { writeU32 } from './bytes.ts'
 import type { EntryRanges } from './entry.ts'
 import type { TableOutput } from './table-output.ts'
 import { maxVarintBytes, writeVarint } from './varint.ts'
 
-/** Of an entry without its key and value. */
+/** Maximum size of an entry without its key and value. */
 const maxHeaderBytes = 4 * maxVarintBytes
 
 export class BlockBuilder {
   readonly #output: TableOutput
   readonly #restartInterval: number
-  /** Where the block begins in the output's bytes. */
+  /** Offset of the block in the output's bytes. */
   #start = 0
   readonly #restarts: number[] = []
   #sinceRestart = 0
@@ -25,17 +25,17 @@ export class BlockBuilder {
     return this.#restarts.length === 0
   }
 
-  /** Where the block begins in the output's bytes. */
+  /** Offset of the block in the output's bytes. */
   get start(): number {
     return this.#start
   }
 
-  /** Bytes that the payload would have now; 0 for an empty one. */
+  /** Current size of the payload; 0 if empty. */
   get payloadBytes(): number {
     return this.isEmpty ? 0 : this.#output.length - this.#start + 4 * this.#restarts.length + 4
   }
 
-  /** @param shared bytes that the key has in common with the one before */
+  /** @param shared length of the prefix that the key has in common with the previous one */
   add(entry: EntryRanges, shared: number): void {
     const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entry
     const output = this.#output
@@ -59,7 +59,7 @@ export class BlockBuilder {
     output.length = at + valueEnd - valueStart
   }
 
-  /** Ends the payload; the next entry begins another one. REQUIRES: not empty. */
+  /** Ends the payload; the next entry begins a new one. REQUIRES: not empty. */
   finish(): void {
     const output = this.#output
     const restarts = this.#restarts

@@ -1,15 +1,15 @@
 /**
- * Compresses the blocks of one table, as long as that pays.
+ * Compresses the blocks of one table as long as that pays.
  *
- * A block that does not shrink by an eighth stays as it is: reading it then costs nothing. After some of these in a row
- * the next ones are not tried, twice as many each time, because data that do not compress rarely come alone.
+ * A block that does not shrink by an eighth stays uncompressed and costs nothing to read. After several failures in a
+ * row blocks are skipped, twice as many each time, because incompressible data rarely comes alone.
  */
 import { writeU32 } from './bytes.ts'
 import { chunkBytes, compressChunk } from './lz4/lz4.ts'
 import type { CodecName } from './table-options.ts'
 import { varintBytes, writeVarint } from './varint.ts'
 
-/** Failures in a row after which blocks are skipped. */
+/** Consecutive failures after which blocks are skipped. */
 const patience = 4
 const maxSkipped = 64
 /** Smaller payloads are not worth a call. */
@@ -19,14 +19,14 @@ const headerBytes = 4
 export class BlockCompressor {
   readonly #codec: CodecName
   #failures = 0
-  /** Blocks still to be left alone. */
+  /** Number of blocks still to be skipped. */
   #skip = 0
 
   constructor(codec: CodecName) {
     this.#codec = codec
   }
 
-  /** Goes on where another one stopped: after so many failures in a row, with so many blocks to be left alone. */
+  /** Resumes the state of another compressor: its consecutive failures and the blocks still to be skipped. */
   continueFrom(failures: number, skip: number): this {
     this.#failures = failures
     this.#skip = skip
@@ -34,8 +34,8 @@ export class BlockCompressor {
   }
 
   /**
-   * Replaces the payload bytes[start, end) by its compressed form.
-   * @returns where that ends; undefined when it did not pay: nothing has changed then
+   * Replaces the payload bytes[start, end) with its compressed form.
+   * @returns the new end; undefined if compression did not pay: the bytes are then unchanged
    */
   compress(bytes: Uint8Array, start: number, end: number): number | undefined {
     if (this.#codec === 'none' || end - start < smallestBytes) return undefined
@@ -64,7 +64,7 @@ function compressOne(bytes: Uint8Array, start: number, end: number, limit: numbe
   return at + chunk.length
 }
 
-/** Chunk by chunk into bytes aside: the payload has to stay whole until it is known to pay. */
+/** Compresses chunks into a separate buffer: the payload has to stay intact until compression is known to pay. */
 function compressMany(bytes: Uint8Array, start: number, end: number, limit: number): number | undefined {
   const aside = Buffer.allocUnsafeSlow(limit)
   writeU32(aside, 0, end - start)

@@ -2,10 +2,11 @@
  * A cursor over one block at a time.
  *
  * Invariants:
- * 1. Bytes that were shown are never overwritten: values are ranges of the block, keys ranges of an arena that is
- *    replaced when full. Who knows that the block is not shared may keep both as long as he likes.
+ * 1. Exposed bytes are never overwritten: values are ranges of the block, keys ranges of an arena that is replaced
+ * when full. If the block is not shared, callers may keep both as long as they like.
  * 2. Nothing is allocated per entry.
- * 3. Every range is checked against the block's end before it is shown, every shared length against the key before it.
+ * 3. Every range is checked against the block's end before it is exposed, every shared length against the previous
+ * key.
  */
 import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption } from '../errors.ts'
@@ -32,7 +33,7 @@ export class BlockCursor implements Cursor {
   #block: Block | undefined
   #entriesEnd = 0
 
-  /** The entry that parse() saw last: where it begins, and what of its key stands where in the block. */
+  /** The last parsed entry: its offset, and the position of its key suffix in the block. */
   #entry = 0
   #shared = 0
   #suffixStart = 0
@@ -42,8 +43,8 @@ export class BlockCursor implements Cursor {
   #arenaUsed = 0
 
   /**
-   * For going back: the entries of one restart interval. Empty after a move forward.
-   * Keys of an interval may stand in two arenas.
+   * For backward moves: the entries of one restart interval. Empty after a move forward. The keys of an interval may
+   * lie in two arenas.
    */
   #steps = 0
   #step = 0
@@ -53,12 +54,12 @@ export class BlockCursor implements Cursor {
   readonly #stepKeyStart: number[] = []
   readonly #stepKeyEnd: number[] = []
 
-  /** The block that the cursor is in; none before the first load(). */
+  /** The current block; undefined before the first load(). */
   get block(): Block | undefined {
     return this.#block
   }
 
-  /** Moves to another block, before its first entry; isValid turns false. */
+  /** Switches to another block, before its first entry; isValid becomes false. */
   load(block: Block): void {
     this.isValid = false
     this.#block = block
@@ -86,7 +87,7 @@ export class BlockCursor implements Cursor {
   seek(target: Uint8Array): void {
     this.isValid = false
     if (this.#block === undefined || this.locate(target, Number.MAX_SAFE_INTEGER) === 'none') return
-    // What the entry found shares with the one before, it shares with the target: see locate().
+    // The prefix that the entry shares with its predecessor is a prefix of the target, too: see locate().
     this.#makeKey(target, 0, target.length)
     this.isValid = true
   }
@@ -142,13 +143,13 @@ export class BlockCursor implements Cursor {
   }
 
   /**
-   * Goes to the first entry at or after (target, newest version at or before `maxSequence`) without making its key:
-   * fields of the value are valid, isValid and the key's fields are not.
+   * Finds the first entry at or after (target, newest version at or before `maxSequence`) without building its key:
+   * the value fields are valid, isValid and the key fields are not.
    *
-   * Keys are not put together on the way. With `matched` bytes in common between the key before, which is too small,
-   * and the target:
-   * (1) an entry that shares more than that with the key before is too small for the same reason;
-   * (2) otherwise what it shares with the key before, it shares with the target, and its suffix decides.
+   * No keys are built on the way. Let `matched` be the number of bytes that the previous key, which is too small, has
+   * in common with the target:
+   * (1) an entry that shares more than that with the previous key is too small for the same reason;
+   * (2) otherwise its shared prefix is a prefix of the target, too, and its suffix decides.
    * @returns 'exact' at a version of the target itself, 'greater' at another key, 'none' past the block
    */
   locate(target: Uint8Array, maxSequence: number): 'exact' | 'greater' | 'none' {
@@ -180,7 +181,7 @@ export class BlockCursor implements Cursor {
     return 'none'
   }
 
-  /** The last restart whose entry is before (target, maxSequence); the first one when there is none. */
+  /** The last restart whose entry is before (target, maxSequence); the first one if there is none. */
   #restartBefore(block: Block, target: Uint8Array, maxSequence: number): number {
     let low = 0
     let high = block.restartCount - 1
@@ -194,7 +195,7 @@ export class BlockCursor implements Cursor {
     return low
   }
 
-  /** Reads the entry that begins at `entry`: all but its key. */
+  /** Parses the entry at offset `entry`, except for its key. */
   #parse(entry: number): void {
     const bytes = this.valueBytes
     const end = this.#entriesEnd
@@ -243,14 +244,16 @@ export class BlockCursor implements Cursor {
     this.valueEnd = valueEnd
   }
 
-  /** Makes the key of the entry parsed last: the beginning of prefix[start, end) and the entry's suffix. */
+  /**
+   * Builds the key of the last parsed entry: its shared bytes from the start of prefix[start, end), then its suffix.
+   */
   #makeKey(prefix: Uint8Array, start: number, end: number): void {
     const shared = this.#shared
     if (shared > end - start) throw this.#corruption('a key that shares more than there is')
     const length = shared + this.#suffixEnd - this.#suffixStart
     let at = this.#arenaUsed
     if (at + length > this.#arena.length) {
-      // Small at first: most cursors show a few keys.
+      // Small at first: most cursors read few keys.
       const bytes = Math.min(largestArena, Math.max(smallestArena, this.#arena.length * 2))
       this.#arena = Buffer.allocUnsafeSlow(Math.max(bytes, length))
       at = 0
@@ -264,7 +267,7 @@ export class BlockCursor implements Cursor {
     this.#arenaUsed = at + length
   }
 
-  /** Walks through the interval after a restart and notes each entry. */
+  /** Parses the interval that begins at a restart and records each entry. */
   #fillInterval(restart: number): void {
     const block = this.#block!
     const end = restart + 1 < block.restartCount ? block.restart(restart + 1) : block.entriesEnd
@@ -286,7 +289,7 @@ export class BlockCursor implements Cursor {
     this.#stepEntry.length = steps
   }
 
-  /** Goes to a noted entry. */
+  /** Moves to a recorded entry. */
   #show(step: number): void {
     this.#step = step
     this.#parse(this.#stepEntry[step]!)

@@ -1,10 +1,10 @@
 /**
- * Where a table's data blocks are, and between which keys: the separators, in memory as they stand in the file.
+ * The positions of a table's data blocks and the separator keys between them, kept in memory as stored in the file.
  *
  * Invariants:
- * 1. separator(i) is at or after the last key of block i, and before the first key of block i + 1 unless that is the
- *    same key. The last separator is the table's last key.
- * 2. Data blocks stand one behind another from offset 0 on.
+ * 1. separator(i) is at or after the last key of block i, and before the first key of block i + 1 unless both blocks
+ * hold versions of that key. The last separator is the table's last key.
+ * 2. Data blocks are contiguous from offset 0.
  *
  * Payload: count u32 | count × (payload bytes u32 | end of the separator u32) | separators.
  */
@@ -19,7 +19,7 @@ export class BlockIndexBuilder {
   readonly #payloadBytes: number[] = []
   #separatorBytes = 0
 
-  /** @param separator is kept: not to be changed afterwards */
+  /** @param separator retained; must not be changed afterwards */
   add(payloadBytes: number, separator: Uint8Array): void {
     this.#payloadBytes.push(payloadBytes)
     this.#separators.push(separator)
@@ -30,7 +30,7 @@ export class BlockIndexBuilder {
     return this.#payloadBytes.length
   }
 
-  /** Bytes that finish() would return now. */
+  /** Current size of the result of finish(). */
   get bytes(): number {
     return 4 + 8 * this.count + this.#separatorBytes
   }
@@ -54,19 +54,19 @@ export class BlockIndexBuilder {
 export class BlockIndex {
   /** Number of data blocks. */
   readonly count: number
-  /** Bytes of all data blocks in the file: where they end. */
+  /** Total bytes of the data blocks in the file: the offset of their end. */
   readonly dataBytes: number
   readonly #bytes: Uint8Array
-  /** Offsets of the blocks in the file, and the end of the last one. */
+  /** Offsets of the blocks in the file, then the end of the last one. */
   readonly #offsets: Float64Array
-  /** Where separators begin in #bytes, and where the last one ends. */
+  /** Offsets of the separators in #bytes, then the end of the last one. */
   readonly #keys: Uint32Array
-  /** Made by the first search: tables that are only walked through need none. */
+  /** Created by the first search: tables that are only scanned do not need it. */
   #heads: KeyHeads | undefined
 
   /**
-   * @param bytes the payload; kept
-   * @throws LEVEL_CORRUPTION when it is not whole
+   * @param bytes the payload; retained
+   * @throws LEVEL_CORRUPTION if it is incomplete
    */
   constructor(bytes: Uint8Array, place: Place) {
     const count = bytes.length < 4 ? 0 : readU32(bytes, 0)
@@ -88,7 +88,7 @@ export class BlockIndex {
     this.#keys = keys
   }
 
-  /** The first block that may hold a key ≥ `key`; `count` when every key is smaller. */
+  /** The first block that may hold a key ≥ `key`; `count` if every key is smaller. */
   find(key: Uint8Array): number {
     const heads = this.#heads ?? KeyHeads.ofRanges(this.#bytes, this.#keys)
     this.#heads = heads
@@ -102,19 +102,19 @@ export class BlockIndex {
     return low
   }
 
-  /** Negative, 0 or positive as the separator of a block is before, equal to or after `key`. */
+  /** Negative, 0 or positive if the separator of a block is before, equal to or after `key`. */
   compareSeparator(block: number, key: Uint8Array): number {
     const keys = this.#keys
     return compareRanges(this.#bytes, keys[block]!, keys[block + 1]!, key, 0, key.length)
   }
 
-  /** Whether the separator of a block is the key in bytes[start, end). */
+  /** Whether the separator of a block equals the key in bytes[start, end). */
   isSeparator(block: number, bytes: Uint8Array, start: number, end: number): boolean {
     const keys = this.#keys
     return compareRanges(this.#bytes, keys[block]!, keys[block + 1]!, bytes, start, end) === 0
   }
 
-  /** Offset of a block in the file; for `count` where the last one ends. */
+  /** Offset of a block in the file; for `count`, the end of the last block. */
   offset(block: number): number {
     return this.#offsets[block]!
   }

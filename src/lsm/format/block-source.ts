@@ -1,10 +1,10 @@
 /**
- * The data blocks of a table, as one cursor asks for them.
+ * Supplies the data blocks of a table to one cursor.
  *
  * Invariants:
- * 1. The bytes of a block are the cursor's own: never those of a cached block, never used again. Who reads through the
- *    cursor may hand them out. With space that is used again, they are its own until it asks for the next block.
- * 2. Reading ahead begins with the second neighbour in a row and grows from there: who reads one entry reads one block.
+ * 1. A block's bytes belong to the cursor: they are never those of a cached block and never reused, so that the
+ * cursor's user may hand them out. With a ReadSpace, they are valid until the cursor requests the next block.
+ * 2. Readahead begins with the second adjacent block in a row and grows from there: reading one entry reads one block.
  */
 import type { CachedBlocks } from '../cache/block-cache.ts'
 import type { Block } from './block.ts'
@@ -12,32 +12,32 @@ import { DecompressionSpace } from './codec.ts'
 import { Scratch } from './scratch.ts'
 import type { TableFile } from './table-file.ts'
 
-/** Read at once at first, and at most: more is not faster, and one kept value keeps all of it in memory. */
+/** Initial and maximum readahead. More is not faster, and one retained value keeps the whole window in memory. */
 const firstWindowBytes = 16_384
 const maxWindowBytes = 65_536
-/** Decompressed into one allocation. */
+/** Size of an allocation for decompressed blocks. */
 const spaceBytes = 65_536
 
 export interface ReadOptions {
-  /** Puts blocks that were not in the cache into it. */
+  /** Add blocks that were not in the cache to it. */
   readonly fillCache: boolean
-  /** For scans: reads several blocks at once. */
+  /** For scans: read several blocks at once. */
   readonly readahead: boolean
-  /** For those who keep no value: what a cursor shows is gone when it has moved on. One cursor at a time. */
+  /** For readers that keep no values: an entry's bytes are gone once the cursor has moved on. One cursor at a time. */
   readonly space?: ReadSpace | undefined
 }
 
 /**
- * Memory for what is read and decompressed, used again by one cursor after another. Fresh memory for every block has V8
- * mark the whole heap some ten times a second, on all processors.
+ * Buffers for reading and decompression, reused by one cursor after another. Allocating fresh memory for every block
+ * makes V8 mark the whole heap some ten times a second, on all cores.
  */
 export class ReadSpace {
-  /** In turn: a cursor may still be in a block of the one while it looks at a block of the other. */
+  /** Used alternately: a cursor may still be in a block of one window while it inspects a block of the other. */
   readonly #windows = [new Scratch(), new Scratch()] as const
   #next: 0 | 1 = 0
   readonly blocks = new DecompressionSpace(firstWindowBytes)
 
-  /** So many bytes; what was read before the last call may be gone. */
+  /** A window of this many bytes; the contents of the window before the previous one may be overwritten. */
   window(bytes: number): Buffer {
     const scratch = this.#windows[this.#next]
     this.#next = this.#next === 0 ? 1 : 0
@@ -50,9 +50,9 @@ export class BlockSource {
   readonly #cached: CachedBlocks
   readonly #options: ReadOptions
   readonly #space: DecompressionSpace
-  /** The block asked for last. */
+  /** The block requested last. */
   #last = -2
-  /** Blocks [first, end) are in the window, from `offset` of the file on. */
+  /** Blocks [first, end) are in the window, which begins at file offset `offset`. */
   #window: Buffer = Buffer.alloc(0)
   #first = 0
   #end = 0
@@ -82,7 +82,7 @@ export class BlockSource {
   }
 
   /**
-   * The block where it lies, for those who may not want it: valid until anything is read, by anyone.
+   * Returns a block without copying, for inspection only: valid until the next read by anyone.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   look(index: number): Block {
@@ -96,7 +96,7 @@ export class BlockSource {
     return block
   }
 
-  /** The block that look() gave just now, in bytes of the cursor's own. */
+  /** The block just returned by look(), in bytes that belong to the cursor. */
   keep(block: Block): Block {
     if (block.bytes === this.#window) return block
     if (this.#options.space !== undefined) this.#space.restart()
@@ -135,7 +135,7 @@ export class BlockSource {
     return block
   }
 
-  /** Reads blocks from `index` on in the given direction, at least that one. */
+  /** Reads blocks starting at `index` in the given direction, at least that one. */
   #readWindow(index: number, step: 1 | -1): void {
     const { index: blocks } = this.#file
     let first = index

@@ -1,9 +1,10 @@
 /**
- * One block of sorted entries, decompressed.
+ * One decompressed block of sorted entries.
  *
  * Payload: entries | restart offsets, u32 each, from the payload's start | number of restarts u32.
  * Entry: shared varint | unshared varint | value length varint | sequence · 2 + kind varint | key suffix | value.
- * `shared` bytes of the key are those of the entry before; at a restart there are none, so a search can begin there.
+ * The first `shared` bytes of a key are those of the previous entry's key; 0 at a restart, so a search can begin
+ * there.
  */
 import { corruption, type Place } from '../errors.ts'
 import { readU32 } from './bytes.ts'
@@ -14,17 +15,17 @@ export class Block {
   #entriesEnd: number
   /** At least 1. */
   readonly restartCount: number
-  /** Where in which file it stands, for error messages. */
+  /** The block's file and offset, for error messages. */
   readonly path: string
   readonly offset: number
   /** See ByteSpan. */
   marks = 0
-  /** Whether its first key is the separator before it, see table-cursor.ts; undefined until somebody asks. */
+  /** Whether its first key equals the preceding separator, see table-cursor.ts; undefined until computed. */
   beginsWithSeparator: boolean | undefined = undefined
 
   /**
-   * The payload in bytes[start, end).
-   * @throws LEVEL_CORRUPTION when it cannot be one
+   * Wraps the payload in bytes[start, end).
+   * @throws LEVEL_CORRUPTION if it cannot be a block
    */
   constructor(bytes: Buffer, start: number, end: number, path: string, offset: number) {
     const restartCount = end - start < 8 ? 0 : readU32(bytes, end - 4)
@@ -38,24 +39,24 @@ export class Block {
     this.offset = offset
   }
 
-  /** Where the payload begins in `bytes`. */
+  /** Offset of the payload in `bytes`. */
   get start(): number {
     return this.#start
   }
 
-  /** Where the entries end and the restart offsets begin. */
+  /** Offset at which the entries end and the restart offsets begin. */
   get entriesEnd(): number {
     return this.#entriesEnd
   }
 
-  /** Where in `bytes` the entry of a restart begins. @throws LEVEL_CORRUPTION when that is not among the entries */
+  /** Offset in `bytes` of the entry at a restart. @throws LEVEL_CORRUPTION if it is outside the entries */
   restart(index: number): number {
     const at = this.start + readU32(this.bytes, this.entriesEnd + index * 4)
     if (at >= this.entriesEnd) throw corruption('a restart beyond the entries of its block', this.place)
     return at
   }
 
-  /** The last restart at or before the entry that begins at `entry`. */
+  /** The last restart at or before the entry at offset `entry`. */
   restartBefore(entry: number): number {
     let low = 0
     let high = this.restartCount - 1
@@ -75,12 +76,12 @@ export class Block {
     return { path: this.path, offset: this.offset }
   }
 
-  /** The same block in bytes that nobody else has. */
+  /** A copy in bytes of its own. */
   copy(): Block {
     return this.copyInto(Buffer.allocUnsafeSlow(this.payloadBytes), 0)
   }
 
-  /** The same block in target[at, …). */
+  /** A copy at target[at, …). */
   copyInto(target: Buffer, at: number): Block {
     const { bytes, start, payloadBytes } = this
     target.set(bytes.subarray(start, start + payloadBytes), at)
@@ -90,7 +91,7 @@ export class Block {
     return copy
   }
 
-  /** Moves the payload within `bytes` and the block with it. */
+  /** Moves the payload, and with it the block, within `bytes`. */
   moveTo(at: number): void {
     const { start, payloadBytes } = this
     this.bytes.copyWithin(at, start, start + payloadBytes)

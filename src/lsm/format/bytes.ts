@@ -1,4 +1,4 @@
-/** Little-endian words at any offset, without the views and checks of DataView. The caller has checked the bounds. */
+/** Little-endian words at any offset, without the views and checks of DataView. The caller has to check the bounds. */
 
 /** Unsigned 32 bits. */
 export function readU32(bytes: Uint8Array, at: number): number {
@@ -12,7 +12,7 @@ export function writeU32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value >>> 24
 }
 
-/** An integer below 2^53 out of 64 bits; the answer for a larger one is some number ≥ 2^53. */
+/** Reads a 64-bit integer below 2^53; a larger one yields some number ≥ 2^53. */
 export function readU53(bytes: Uint8Array, at: number): number {
   return readU32(bytes, at) + readU32(bytes, at + 4) * 0x1_0000_0000
 }

@@ -1,8 +1,8 @@
 /**
- * How a block stands in a file: payload | codec u8 | checksum u32.
+ * The on-disk form of a block: payload | codec u8 | checksum u32.
  *
- * The checksum is of payload and codec, begun with the file's number and the block's offset. A payload of codec lz4 is
- * the length of the raw bytes u32, and for each chunkBytes of these: compressed bytes varint | compressed bytes.
+ * The checksum covers payload and codec and is seeded with the file number and the block's offset. A payload with
+ * codec lz4 is the raw length u32, then for each chunkBytes of raw bytes: compressed length varint | compressed bytes.
  * Every length is checked before anything is read or allocated.
  */
 import { corruption, type Place } from '../errors.ts'
@@ -11,18 +11,18 @@ import { blockChecksum } from './checksum.ts'
 import { chunkBytes, decompressChunk, decompressInPlace, type RawBytes } from './lz4/lz4.ts'
 import { readVarint, varintBytes } from './varint.ts'
 
-/** Numbers are stored in files. */
+/** Stored in files: the numbers must not change. */
 export const Codec = { none: 0, lz4: 1 } as const
 
-/** Bytes behind every payload. */
+/** Bytes after every payload. */
 export const trailerBytes = 5
-/** More than any block holds: a decoder that meets more has met damage. */
+/** Larger than any block: a greater length means corruption. */
 export const maxRawBytes = 2 ** 30
-/** A byte of LZ4 stands for 255 bytes at most. */
+/** A byte of LZ4 expands to 255 bytes at most. */
 const maxRatio = 256
 
 /**
- * Writes the trailer behind bytes[start, end), which is to stand at `offset` of file `number`.
+ * Writes the trailer after bytes[start, end), which will be stored at `offset` of file `number`.
  * @returns the end of the trailer
  */
 export function writeTrailer(
@@ -39,7 +39,7 @@ export function writeTrailer(
 }
 
 /**
- * Checks the payload bytes[start, end) and the trailer behind it; returns the codec.
+ * Checks the payload bytes[start, end) and the trailer after it; returns the codec.
  * @throws LEVEL_CORRUPTION
  */
 export function checkTrailer(
@@ -62,26 +62,26 @@ export function checkTrailer(
 const noBytes = Buffer.alloc(0)
 const maxKeptBytes = 1 << 20
 
-/** Room for decompressed blocks. Never used twice without restart(): what was decompressed may be kept. */
+/** A buffer for decompressed blocks. Bytes are not reused before restart(): blocks in it may be kept. */
 export class DecompressionSpace {
   readonly #chunkBytes: number
   bytes: Buffer = noBytes
-  /** Where the free part of `bytes` begins. */
+  /** Offset of the free part of `bytes`. */
   start = 0
 
-  /** @param chunkBytes allocated at a time; 0 gives each block bytes of its own */
+  /** @param chunkBytes allocation size; 0 gives each block its own buffer */
   constructor(chunkBytes: number) {
     this.#chunkBytes = chunkBytes
   }
 
-  /** Uses the bytes again: what was decompressed so far is gone. Many bytes are not kept. */
+  /** Reuses the buffer, invalidating everything decompressed so far. A large buffer is dropped. */
   restart(): this {
     if (this.bytes.length > maxKeptBytes) this.bytes = noBytes
     this.start = 0
     return this
   }
 
-  /** Makes sure that `bytes` has this much room from `start` on. */
+  /** Ensures that `bytes` has this much room from `start` on. */
   reserve(bytes: number): void {
     if (this.start + bytes <= this.bytes.length) return
     this.bytes = Buffer.allocUnsafeSlow(Math.max(bytes, this.#chunkBytes))
@@ -90,8 +90,8 @@ export class DecompressionSpace {
 }
 
 /**
- * Bytes that a compressed payload decompresses to.
- * @throws LEVEL_CORRUPTION for an unknown codec, and for more bytes than the payload can hold
+ * The decompressed size of a payload.
+ * @throws LEVEL_CORRUPTION for an unknown codec, and for a size that the payload cannot expand to
  */
 export function rawBytesOf(codec: number, bytes: Uint8Array, start: number, end: number, place: Place): number {
   if (codec !== Codec.lz4) throw corruption(`a block of codec ${codec}`, place)
@@ -103,8 +103,8 @@ export function rawBytesOf(codec: number, bytes: Uint8Array, start: number, end:
 }
 
 /**
- * Decompresses the payload bytes[start, end) to `rawBytes` bytes from target[at] on.
- * @param rawBytes as rawBytesOf() said
+ * Decompresses the payload bytes[start, end) into `rawBytes` bytes at target[at].
+ * @param rawBytes from rawBytesOf()
  * @throws LEVEL_CORRUPTION
  */
 export function decompressInto(
@@ -132,9 +132,9 @@ export function decompressInto(
 }
 
 /**
- * Decompresses the payload bytes[start, end) to `rawBytes` bytes that are valid until the next call of anything that
- * decompresses; undefined when there is no room for so many.
- * @param rawBytes as rawBytesOf() said
+ * Decompresses the payload bytes[start, end) into a shared buffer, valid until the next decompression of anything;
+ * returns undefined if `rawBytes` exceed it.
+ * @param rawBytes from rawBytesOf()
  * @throws LEVEL_CORRUPTION
  */
 export function decompressAside(

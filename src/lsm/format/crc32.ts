@@ -1,7 +1,7 @@
-/** CRC-32 as zlib's, of ranges: a call into it, and the view that the call needs, cost more than a loop over few bytes. */
+/** zlib's CRC-32 over ranges. For a few bytes a loop is cheaper than the call into C++ and the view that it needs. */
 import { crc32 } from 'node:zlib'
 
-/** From this many bytes on, a call into C++ beats a loop. */
+/** From this many bytes on, a call into C++ beats the loop. */
 const longRange = 64
 const polynomial = 0xedb88320
 
@@ -12,7 +12,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * The checksum of bytes[start, end), going on from that of the bytes before.
+ * The checksum of bytes[start, end), continuing from that of the preceding bytes.
  * @returns unsigned 32 bits
  */
 export function crc32Of(bytes: Uint8Array, start: number, end: number, before = 0): number {

@@ -1,10 +1,10 @@
-/** What an entry is, and how entries are ordered. */
+/** Entries and their order. */
 
-/** A version of a key: a value, or the news that there is none. Numbers are stored in files. */
+/** The kind of a version of a key: a value, or the key's deletion. Numbers are stored in files. */
 export const EntryKind = { tombstone: 0, put: 1 } as const
 export type EntryKind = (typeof EntryKind)[keyof typeof EntryKind]
 
-/** A version of a key where it lies: ranges of bytes, of which the one who shows them says how long they are valid. */
+/** A version of a key, in place: byte ranges whose lifetime is defined by their provider. */
 export interface EntryRanges {
   readonly keyBytes: Uint8Array
   readonly keyStart: number
@@ -19,7 +19,7 @@ export interface EntryRanges {
 
 const nothing: Uint8Array = Buffer.alloc(0)
 
-/** One entry after another, read out of wherever they are: nothing is allocated per entry. */
+/** A reusable entry: nothing is allocated per entry read. */
 export class EntryRecord implements EntryRanges {
   keyBytes: Uint8Array = nothing
   keyStart = 0
@@ -30,7 +30,7 @@ export class EntryRecord implements EntryRanges {
   valueStart = 0
   valueEnd = 0
 
-  /** Shows what `other` shows. */
+  /** Refers to the same ranges as `other`. */
   set(other: EntryRanges): void {
     this.keyBytes = other.keyBytes
     this.keyStart = other.keyStart
@@ -43,10 +43,10 @@ export class EntryRecord implements EntryRanges {
   }
 }
 
-/** Sequence numbers are integers below 2^52: with the kind they fit into one exact double. */
+/** Sequence numbers are integers below 2^52: combined with the kind they still fit exactly into a double. */
 export const maxSequence = 2 ** 52 - 1
 
-/** Shorter than this, a loop beats the call into C++. */
+/** For shorter keys a loop beats the call into C++. */
 const shortKey = 32
 
 /** Bytewise order of a[aStart, aEnd) and b[bStart, bEnd): negative, 0 or positive. */
@@ -69,7 +69,7 @@ export function compareRanges(
   return Buffer.compare(a.subarray(aStart + shortKey, aEnd), b.subarray(bStart + shortKey, bEnd))
 }
 
-/** The smaller one of two keys; undefined stands for one above all others. */
+/** The smaller of two keys; undefined stands for one above all others. */
 export function smaller(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return compareKeys(b, a) < 0 ? b : a

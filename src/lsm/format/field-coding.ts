@@ -1,4 +1,4 @@
-/** Varints and length-prefixed bytes, one after another: how the fields of a version edit are written and read. */
+/** Encodes and decodes the fields of a version edit: a sequence of varints and length-prefixed bytes. */
 import { corruption, type Place } from '../errors.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
@@ -6,7 +6,7 @@ export class FieldWriter {
   #bytes: Uint8Array
   #at: number
 
-  /** @param reserved bytes left free in front */
+  /** @param reserved bytes left free at the front */
   constructor(reserved: number) {
     this.#bytes = new Uint8Array(Math.max(256, reserved * 2))
     this.#at = reserved
@@ -28,7 +28,7 @@ export class FieldWriter {
     this.bytes(Buffer.from(value))
   }
 
-  /** What was written, with the reserved bytes in front. */
+  /** The encoded fields, with the reserved bytes in front. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#at)
   }
@@ -55,7 +55,7 @@ export class FieldReader {
     return this.#at >= this.#bytes.length
   }
 
-  /** @throws LEVEL_CORRUPTION when there is none, or it is not in least…most */
+  /** @throws LEVEL_CORRUPTION if the number is missing or not in least…most */
   number(what: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
     const value = readVarint(this.#bytes, this.#at, this.#bytes.length)
     if (value < 0) throw this.damage(`${what} cut off or overlong at byte ${this.#at}`)
@@ -64,7 +64,7 @@ export class FieldReader {
     return value
   }
 
-  /** A copy with memory of its own: it outlives the payload, and crosses threads alone. */
+  /** A copy with its own memory: it outlives the payload and can be sent to another thread by itself. */
   bytes(what: string): Uint8Array {
     const length = this.number(`length of ${what}`, 0, this.#bytes.length)
     if (length > this.#bytes.length - this.#at) throw this.damage(`${what} of ${length} bytes cut off`)

@@ -1,5 +1,5 @@
 /**
- * The last 64 bytes of a table: where its index and its metaindex are, and proof that this is the table it should be.
+ * The last 64 bytes of a table: the positions of its index and metaindex, and proof of the table's identity.
  *
  * | at | what                                    |
  * | -- | --------------------------------------- |
@@ -16,13 +16,13 @@ import { corruption, notSupported } from '../errors.ts'
 import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 
 export const footerBytes = 64
-/** The newest table format this code reads and the one it writes. */
+/** The table format that this code reads and writes. */
 export const tableFormat = 1
 const magic = Buffer.from('petaltbl', 'latin1')
 const checksumAt = 52
 const magicAt = 56
 
-/** Where a block stands: its payload, without codec and checksum behind it. */
+/** The position of a block: of its payload, excluding codec and checksum. */
 export interface Handle {
   readonly offset: number
   readonly payloadBytes: number
@@ -49,7 +49,7 @@ export function writeFooter(target: Uint8Array, at: number, footer: Footer): voi
 /**
  * @param bytes the footer's 64 bytes
  * @param offset of the footer in its file, for error messages
- * @throws LEVEL_CORRUPTION, or LEVEL_NOT_SUPPORTED for a table of a later format
+ * @throws LEVEL_CORRUPTION, or LEVEL_NOT_SUPPORTED for a table of another format
  */
 export function readFooter(bytes: Uint8Array, path: string, offset: number): Footer {
   const place = { path, offset }

@@ -1,7 +1,7 @@
-/** Where a lookup writes its answer, so that it allocates nothing. */
+/** The result of a lookup, written in place so that lookups allocate nothing. */
 import { EntryKind } from './entry.ts'
 
-/** The newest version of a key that a reader may see. The value's bytes belong to a block or to the memtable's arena. */
+/** The newest visible version of a key. The value's bytes belong to a block or to the memtable's arena. */
 export class Found {
   kind: EntryKind = EntryKind.tombstone
   sequence = 0

@@ -1,11 +1,11 @@
 /**
- * The Bloom filter over the keys of a table: whether a lookup has to read it.
+ * The Bloom filter over a table's keys, which saves lookups from reading the table.
  *
  * Invariants:
- * 1. No false negatives: a key that was added is never denied. An unknown kind of filter says "maybe" to everything.
+ * 1. No false negatives: an added key is always reported. A filter of unknown kind answers "maybe" to everything.
  * 2. A key is hashed once per lookup, whatever the number of tables: filters differ in size only.
  *
- * Section: kind u8 = 1 | probes u8 | bits u32 | the bits, bit p is bit (p & 7) of byte p >> 3.
+ * Section: kind u8 = 1 | probes u8 | bits u32 | the bits; bit p is bit (p & 7) of byte p >> 3.
  */
 import { optimalHashes } from '../../bloom/sizing.ts'
 import { readU32, writeU32 } from './bytes.ts'
@@ -13,12 +13,12 @@ import { readU32, writeU32 } from './bytes.ts'
 const headerBytes = 6
 const doubleHashing = 1
 const maxProbes = 24
-/** 256 MiB; see bitOf(): a product of a probe and this is far from being rounded up to the next position. */
+/** 256 MiB. Far below the size at which the product in bitOf() could round up to the next position. */
 const maxBits = 2 ** 31
 
 /**
- * 53 bits of hash over bytes[start, end): Murmur-style, two lanes in one pass.
- * @returns an integer in 0…2^53 − 1: the first 32-bit hash in the low half, the second one's 21 bits above it
+ * A 53-bit hash of bytes[start, end): Murmur-style, two lanes in one pass.
+ * @returns an integer in 0…2^53 − 1: the first 32-bit hash in the low half, 21 bits of the second one above it
  */
 export function keyHash(bytes: Uint8Array, start: number, end: number): number {
   const wide = start + ((end - start) & ~3)
@@ -45,28 +45,28 @@ function mix(word: number): number {
   return h ^ (h >>> 16)
 }
 
-/** The distance between probes, from the upper 21 bits of a key's hash; odd, so that it is never 0. */
+/** The distance between probes, derived from the upper 21 bits of a key's hash; odd, so never 0. */
 function stepOf(hash: number): number {
   return Math.imul(Math.floor(hash / 0x1_0000_0000) * 2 + 1, 0x9e3779b1)
 }
 
-/** The position, below `bits`, of a probe: a division by multiplication, which takes the hash's upper bits. */
+/** Maps a probe to a position below `bits`: multiplication instead of division, which uses the hash's upper bits. */
 function bitOf(probe: number, bits: number): number {
   return Math.floor((probe >>> 0) * 2 ** -32 * bits)
 }
 
-/** Collects the hashes of a table's keys, so that the filter can be sized for what the table really holds. */
+/** Collects the hashes of a table's keys, so that the filter can be sized for the actual number of keys. */
 export class KeyFilterBuilder {
   readonly #bitsPerKey: number
   #hashes = new Float64Array(1024)
   #count = 0
 
-  /** @param bitsPerKey may be fractional; 0 makes no filter */
+  /** @param bitsPerKey may be fractional; 0: no filter */
   constructor(bitsPerKey: number) {
     this.#bitsPerKey = bitsPerKey
   }
 
-  /** Once per key; adding a key again only costs bits. */
+  /** Call once per key; adding a key again only wastes bits. */
   add(hash: number): void {
     if (this.#count === this.#hashes.length) {
       const larger = new Float64Array(this.#count * 2)
@@ -76,12 +76,12 @@ export class KeyFilterBuilder {
     this.#hashes[this.#count++] = hash
   }
 
-  /** Bytes of the section that finish() would make now. */
+  /** Current size of the result of finish(). */
   get bytes(): number {
     return this.#bitsPerKey > 0 ? headerBytes + Math.ceil(filterBits(this.#count, this.#bitsPerKey) / 8) : 0
   }
 
-  /** The section, or undefined when there is to be no filter. */
+  /** The section; undefined if there is to be no filter. */
   finish(): Uint8Array | undefined {
     return keyFilterSection(this.#count, this.#bitsPerKey, (target, bits, probes) => this.#fill(target, bits, probes))
   }
@@ -98,14 +98,14 @@ export class KeyFilterBuilder {
   }
 }
 
-/** Bits of a filter over so many keys. @param bitsPerKey above 0 */
+/** Size in bits of a filter over `keys` keys. @param bitsPerKey above 0 */
 export function filterBits(keys: number, bitsPerKey: number): number {
   return Math.min(maxBits, Math.max(64, Math.ceil(keys * bitsPerKey)))
 }
 
 /**
- * The section of a filter; undefined when there is to be none.
- * @param fill sets the bits of all keys in bytes that are 0
+ * Builds the section of a filter; undefined if there is to be none.
+ * @param fill sets the bits of all keys in the zeroed bytes
  */
 export function keyFilterSection(
   keys: number,
@@ -134,7 +134,7 @@ export class KeyFilter {
     this.#bits = bits
   }
 
-  /** Undefined for a filter of a later kind, or one that is not whole: both say "maybe". */
+  /** Undefined for a filter of a later kind or a malformed one: both mean "maybe". */
   static read(section: Uint8Array): KeyFilter | undefined {
     if (section.length < headerBytes || section[0] !== doubleHashing) return undefined
     const probes = section[1]!
@@ -144,7 +144,7 @@ export class KeyFilter {
     return new KeyFilter(section, probes, bits)
   }
 
-  /** False when no key of the table has this hash. @param hash see keyHash() */
+  /** False if no key of the table has this hash. @param hash see keyHash() */
   mayContain(hash: number): boolean {
     const bytes = this.#bytes
     const probes = this.#probes

@@ -1,7 +1,7 @@
 /**
- * The beginnings of sorted keys, four bytes of each, where a search can go through them: what all keys begin with is
- * left out, so that four bytes tell most keys of a table or a level apart. Whole keys lie all over the memory, and each
- * one that is looked at makes the processor wait.
+ * The four-byte heads of sorted keys in one array, for cache-friendly binary search. The prefix common to all keys is
+ * left out, so that four bytes distinguish most keys of a table or a level. Whole keys are scattered over memory, and
+ * each one inspected costs a cache miss.
  */
 
 const noBytes = new Uint8Array(0)
@@ -9,7 +9,10 @@ const noBytes = new Uint8Array(0)
 export class KeyHeads {
   readonly #prefix: Uint8Array
   readonly #heads: Uint32Array
-  /** Answers of locate(): keys before `low` are smaller, keys from `high` on greater, and those between begin alike. */
+  /**
+   * Results of locate(): keys before `low` are smaller, keys from `high` on are greater, those in between have the
+   * same head.
+   */
   low = 0
   high = 0
 
@@ -31,8 +34,8 @@ export class KeyHeads {
   }
 
   /**
-   * Of keys one behind another.
-   * @param borders where each begins in `bytes`, ascending with it, and where the last one ends
+   * For contiguous keys.
+   * @param borders offsets of the keys in `bytes`, ascending, then the end of the last one
    */
   static ofRanges(bytes: Uint8Array, borders: Uint32Array): KeyHeads {
     const heads = new Uint32Array(borders.length - 1)
@@ -44,12 +47,12 @@ export class KeyHeads {
     return new KeyHeads(new Uint8Array(bytes.subarray(start, start + length)), heads)
   }
 
-  /** Finds where `key` can be among the keys; see `low` and `high`. */
+  /** Finds the possible positions of `key` among the keys; see `low` and `high`. */
   locate(key: Uint8Array): void {
     const heads = this.#heads
     const prefix = this.#prefix
     for (let i = 0; i < prefix.length; i++) {
-      // A key that ends here is smaller than those that go on.
+      // A key that ends here is smaller than those that continue.
       const difference = i < key.length ? key[i]! - prefix[i]! : -1
       if (difference === 0) continue
       this.low = difference < 0 ? 0 : heads.length
@@ -60,7 +63,7 @@ export class KeyHeads {
     const low = firstFrom(heads, 0, head)
     let high = low
     while (high < heads.length && heads[high] === head) {
-      // Mostly there is one, if any.
+      // At most one match is the common case.
       high = high === low ? low + 1 : firstFrom(heads, high, head + 1)
     }
     this.low = low
@@ -72,7 +75,7 @@ export class KeyHeads {
   }
 }
 
-/** Index of the first head ≥ `head` from `from` on. */
+/** Index of the first head ≥ `head`, starting at `from`. */
 function firstFrom(heads: Uint32Array, from: number, head: number): number {
   let low = from
   let high = heads.length
@@ -84,7 +87,10 @@ function firstFrom(heads: Uint32Array, from: number, head: number): number {
   return low
 }
 
-/** Four bytes as a number that orders as they do; zeros behind the end, so that no smaller key gets a greater one. */
+/**
+ * Up to four bytes as a number with the same order; padded with zeros, so that a smaller key never gets a greater
+ * head.
+ */
 export function headOf(bytes: Uint8Array, start: number, end: number): number {
   const rest = end - start
   if (rest >= 4) {
@@ -95,7 +101,7 @@ export function headOf(bytes: Uint8Array, start: number, end: number): number {
   return head >>> 0
 }
 
-/** Bytes that two keys begin with alike. */
+/** Length of the common prefix of two keys. */
 function commonLength(
   a: Uint8Array,
   aStart: number,

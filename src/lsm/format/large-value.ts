@@ -1,6 +1,6 @@
 /**
- * Reads a large value that stands alone and uncompressed in its block, without the detour over a buffer: the pieces of
- * the block before and behind it aside, the value itself where it is wanted.
+ * Reads a large value that is the only, uncompressed entry of its block, without an intermediate buffer: the parts
+ * before and after it into small buffers, the value itself directly into the target.
  */
 import { crc32 } from 'node:zlib'
 import { corruption } from '../errors.ts'
@@ -10,15 +10,15 @@ import { Codec, trailerBytes } from './codec.ts'
 import type { TableFile } from './table-file.ts'
 import { maxVarintBytes, readVarint, varintBytes } from './varint.ts'
 
-/** Below, two more reads cost more than copying. */
+/** Below this size, two more reads cost more than copying. */
 export const largeBlockBytes = 65_536
 
-/** One restart, and the number of restarts. */
+/** One restart offset, and the number of restarts. */
 const restartBytes = 8
 
 /**
- * @returns bytes of the value, which is then in target[offset, …), checked; undefined when the block is anything but
- *   one uncompressed entry, of this key, old enough, with room in the target: it has to be read as a whole then
+ * @returns the length of the value, then checksummed in target[offset, …); undefined unless the block is a single
+ * uncompressed entry of this key, old enough, that fits into the target: it then has to be read as a whole
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
  */
 export function readLargeValue(
@@ -50,7 +50,7 @@ export function readLargeValue(
 
   const value = target.subarray(offset, offset + valueBytes)
   file.read(value, blockOffset + keyEnd)
-  // What the head said is believed only now: had it been damaged, the checksum would be another one.
+  // Only now is the head trusted: had it been damaged, the checksum would not match.
   let checksum = crc32(head.subarray(0, keyEnd), placeSeed(file.number, blockOffset))
   checksum = crc32(value, checksum)
   checksum = crc32(tail.subarray(0, restartBytes + 1), checksum)
@@ -68,7 +68,7 @@ interface Head {
   readonly meta: number
 }
 
-/** What stands before the first entry's key: see block.ts. */
+/** The fields before the first entry's key: see block.ts. */
 function readHead(bytes: Uint8Array): Head | undefined {
   const shared = readVarint(bytes, 0, bytes.length)
   const keyBytes = readVarint(bytes, 1, bytes.length)

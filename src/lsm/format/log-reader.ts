@@ -3,19 +3,19 @@
  *
  * Invariants:
  * 1. A payload is yielded whole or not at all.
- * 2. The log ends where no valid record of it follows. When a header behind that place says that bytes there were
- *    synced, it is corruption. Otherwise it is the end, or the torn tail of a crash: unsynced pages reach the disk in
- *    any order, so records behind it prove nothing by being there.
- * 3. Nothing is allocated for a length that the file has not.
+ * 2. The log ends where no valid record of it follows. If a later header says that bytes at that place were synced,
+ * this is corruption. Otherwise it is the end, or the torn tail of a crash: unsynced pages reach the disk in any
+ * order, so the mere presence of later records proves nothing.
+ * 3. Nothing is allocated for a length that exceeds the file.
  */
 import { corruption, ioError } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'
 import { isPayload, logNumberOffset, type RecordHeader, readHeader, recordHeaderBytes } from './log-record.ts'
 
 export interface LogRecord {
-  /** Valid until the next record is asked for. */
+  /** Valid until the next record is requested. */
   readonly payload: Uint8Array
-  /** Where in the log its header is. */
+  /** Offset of its header in the log. */
   readonly offset: number
 }
 
@@ -37,18 +37,18 @@ export class LogReader {
     this.#size = attempt(file, () => file.size())
   }
 
-  /** Offset behind the last record yielded: where the log ends, or breaks, once all were. */
+  /** Offset after the last record yielded: once all were, where the log ends or breaks. */
   get end(): number {
     return this.#end
   }
 
-  /** Bytes of the file. Larger than `end` when the tail is torn, and in a recycled file. */
+  /** Size of the file. Larger than `end` if the tail is torn, and in a recycled file. */
   get fileBytes(): number {
     return this.#size
   }
 
   /**
-   * Empty payloads are marks of the writer, and not yielded.
+   * Skips empty payloads, which are markers of the writer.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   *records(): Generator<LogRecord, void> {
@@ -68,7 +68,7 @@ export class LogReader {
     }
   }
 
-  /** The greatest synced offset that a header at or behind `end` knows of; 0 when there is none. */
+  /** The greatest synced offset recorded in a header at or after `end`; 0 if there is none. */
   maxSyncedOffset(): number {
     const needle = Buffer.alloc(4)
     needle.writeUInt32LE(this.#logNumber >>> 0)
@@ -82,7 +82,7 @@ export class LogReader {
         const header = readHeader(window, at, this.#logNumber, start + at)
         if (header !== undefined) synced = Math.max(synced, header.syncedOffset)
       }
-      // Windows overlap, so that a header on the border is in one of them.
+      // Windows overlap, so that a header on a border is whole in one of them.
       start += window.length - recordHeaderBytes + 1
     }
     return synced
@@ -93,7 +93,7 @@ export class LogReader {
     return bytes === undefined ? undefined : readHeader(bytes, 0, this.#logNumber, offset)
   }
 
-  /** A view of the file's bytes, undefined when it has not that many. */
+  /** A view of the file's bytes; undefined if it is too short. */
   #bytesAt(offset: number, length: number): Buffer | undefined {
     if (length > this.#size - offset) return undefined
     const at = offset - this.#windowStart

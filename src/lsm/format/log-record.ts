@@ -1,21 +1,21 @@
 /**
- * The frame of a record in a log or manifest: 24 bytes, then the payload. See docs/file-formats.md, Log.
+ * The frame of a record in a log or manifest: a 24-byte header, then the payload. See docs/file-formats.md, Log.
  *
  * Invariants:
- * 1. The header has a checksum of its own, so that headers behind damaged bytes can be found and believed.
- * 2. That checksum covers the log's number and the offset the record was written to: what is left of another log in a
- *    recycled file, and a copy of a log inside somebody's value, are no records of this log.
+ * 1. The header has its own checksum, so that headers after damaged bytes can be found and trusted.
+ * 2. That checksum covers the log's number and the record's offset: remnants of another log in a recycled file, and a
+ * copy of a log inside a user's value, are not records of this log.
  */
 import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 import { crc32Of } from './crc32.ts'
 
-/** Bytes in front of every payload. */
+/** Bytes before every payload. */
 export const recordHeaderBytes = 24
 
-/** A longer payload is refused by the writer and is no record to the reader. */
+/** The writer refuses a longer payload, and the reader does not accept one. */
 export const maxPayloadBytes = 2 ** 30
 
-/** Where in the header the log number stands. */
+/** Offset of the log number in the header. */
 export const logNumberOffset = 8
 
 const checkedBytes = 20
@@ -28,8 +28,8 @@ export interface RecordHeader {
 }
 
 /**
- * Fills the header at `at`; its payload stands behind it.
- * @param offset where in the log the record will be
+ * Fills the header at `at`; its payload follows it.
+ * @param offset of the record in the log
  */
 export function writeHeader(
   bytes: Uint8Array,
@@ -48,9 +48,9 @@ export function writeHeader(
 }
 
 /**
- * The header at `at`, undefined when there is none of this log.
+ * Parses the header at `at`; undefined unless it is a header of this log.
  * REQUIRES: 24 bytes at `at`.
- * @param offset where in the log these bytes are
+ * @param offset of these bytes in the log
  */
 export function readHeader(bytes: Uint8Array, at: number, logNumber: number, offset: number): RecordHeader | undefined {
   if (readU32(bytes, at + logNumberOffset) !== logNumber >>> 0) return undefined
@@ -60,7 +60,7 @@ export function readHeader(bytes: Uint8Array, at: number, logNumber: number, off
   return { payloadCrc: readU32(bytes, at), payloadBytes, syncedOffset: readU53(bytes, at + 12) }
 }
 
-/** Whether these are the bytes that the header was written for. */
+/** Whether the payload matches its header. */
 export function isPayload(header: RecordHeader, payload: Uint8Array): boolean {
   return payload.length === header.payloadBytes && crc32Of(payload, 0, payload.length) === header.payloadCrc
 }

@@ -1,23 +1,23 @@
 /**
- * Which records of which logs are replayed when a database opens. The one place of this rule:
+ * Decides which records of which logs are replayed when a database opens. This is the only place with that rule:
  *
- * The batches of a store form one sequence without gaps, through all logs. What is recovered is a prefix of it: a batch
- * that came through a crash is dropped when one before it did not.
+ * The batches of a store form one sequence without gaps, through all logs. Recovery yields a prefix of it: a batch
+ * that survived a crash is dropped if an earlier one did not.
  *
  * 1. Logs are read in the order of their numbers, each up to the first place where no valid record follows.
- * 2. That place is a torn tail, in an older log as well as in the newest one: a log is left behind with everything
- *    handed to the operating system, but nothing synced unless somebody asked for it. Nor does a recycled log show an
- *    end: behind its last record are the bytes of an older log, torn or not.
- * 3. Whether a log lost its tail is told by the log behind it, whose first batch has to begin with the sequence number
- *    that is due. When it does not, the prefix ends at the hole, and later logs are dropped.
- * 4. Unless what is missing was known to be durable; then it is corruption. Within a log a synced offset beyond the
- *    hole proves it (LogReader). In a later log any synced offset above 0 does, because a sync of a log syncs the logs
- *    before it (LogWriter).
- * 5. The log that the manifest names as the oldest one has to exist: its name was durable before the manifest said so.
- *    An older log than that is never read.
+ * 2. That place is a torn tail, in an older log as well as in the newest one: by the time the next log begins,
+ * everything in the previous one was handed to the operating system, but nothing is synced unless somebody asked for
+ * it. A recycled log shows no end either: its last record is followed by the bytes of an older log, torn or not.
+ * 3. Whether a log lost its tail is decided by the next log, whose first batch has to begin with the expected sequence
+ * number. If it does not, the prefix ends at the hole, and later logs are dropped.
+ * 4. If the missing part was known to be durable, this is corruption instead. Within a log, a synced offset beyond the
+ * hole proves that (LogReader). In a later log, any synced offset above 0 does, because a sync of a log also syncs the
+ * logs before it (LogWriter).
+ * 5. The log that the manifest names as the oldest has to exist: its name was durable before the manifest's entry.
+ * Older logs are never read.
  *
- * REQUIRES of the caller: before it accepts a write, what was replayed is in installed tables, together with a log
- * number above those of all logs replayed. Neither is a torn log appended to, nor does a dropped one come back.
+ * REQUIRES of the caller: before it accepts a write, it installs the replayed entries as tables, together with a log
+ * number above those of all logs replayed. Thus a torn log is never appended to, and a dropped one never comes back.
  */
 import { join } from 'node:path'
 import { corruption, ioError, type Place } from '../errors.ts'
@@ -27,31 +27,31 @@ import { LogReader } from './log-reader.ts'
 import { decodeBatches, readFirstSequence } from './write-batch.ts'
 
 export interface RecoveredRecord {
-  /** Batches, checked whole. Valid until the next record is asked for. */
+  /** Batches, fully checked. Valid until the next record is requested. */
   readonly payload: Uint8Array
-  /** The log and the offset of the record, for errors. */
+  /** The log and offset of the record, for errors. */
   readonly place: Place
-  /** Of the last operation in it. */
+  /** Sequence number of the last operation. */
   readonly lastSequence: number
 }
 
-/** What the manifest says about logs: a VersionSet. */
+/** The manifest's log position: a VersionSet. */
 export interface LogPosition {
-  /** The oldest log to read; 0 when any will do. */
+  /** The oldest log to read; 0: no lower bound. */
   readonly logNumber: number
-  /** Everything up to it is in tables. */
+  /** Everything up to this sequence number is in tables. */
   readonly lastSequence: number
 }
 
 export class LogRecovery {
-  /** All logs that may hold something, ascending; also those that are dropped. */
+  /** All logs from the oldest needed one on, ascending; includes those that are dropped. */
   readonly logNumbers: readonly number[]
   readonly #fileSystem: FileSystem
   readonly #directory: string
   #lastSequence: number
   #lostFrom: Place | undefined
 
-  /** @throws LEVEL_CORRUPTION when the oldest log is missing; LEVEL_IO_ERROR */
+  /** @throws LEVEL_CORRUPTION if the oldest log is missing; LEVEL_IO_ERROR */
   constructor(fileSystem: FileSystem, directory: string, from: LogPosition) {
     this.#fileSystem = fileSystem
     this.#directory = directory
@@ -64,14 +64,14 @@ export class LogRecovery {
     }
   }
 
-  /** Of the newest operation yielded so far; the next write gets the number behind it. */
+  /** Sequence number of the newest operation yielded so far; the next write gets the number after it. */
   get lastSequence(): number {
     return this.#lastSequence
   }
 
   /**
-   * Where a later log shows that batches are missing; what follows was dropped. Undefined when there is no such hole:
-   * what the newest log lost at its tail leaves no trace.
+   * Where a later log shows that batches are missing; everything after that was dropped. Undefined if there is no such
+   * hole: batches lost from the newest log's tail leave no trace.
    */
   get lostFrom(): Place | undefined {
     return this.#lostFrom

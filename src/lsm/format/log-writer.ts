@@ -2,11 +2,11 @@
  * Appends records to a log or manifest.
  *
  * Invariants:
- * 1. A record's header says how much of the log was known to be durable before it: what recovery has to find.
- * 2. A sync of this log resolves only when the log before it is durable too, and the file's name. So a synced offset in
- *    one log says of all logs before it that they were synced to their ends.
- * 3. After a failure nothing is written any more: the file may end in half a record, and what a failed sync left on the
- *    device is unknown.
+ * 1. A record's header says how much of the log was known to be durable before it: recovery has to find that much.
+ * 2. A sync of this log resolves only when the previous log and the file's name are durable, too. So a synced offset
+ * in one log implies that all logs before it were synced to their ends.
+ * 3. After a failure nothing more is written: the file may end in half a record, and what a failed sync left on the
+ * device is unknown.
  */
 import { ioError, notSupported } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'
@@ -15,16 +15,16 @@ import { maxPayloadBytes, recordHeaderBytes, writeHeader } from './log-record.ts
 export interface LogWriterOptions {
   /** Offset to append at: the end of a log that ends cleanly. Default 0. */
   readonly offset?: number
-  /** Bytes that the file has, whatever they are; see `maxRoomBytes`. Default none. */
+  /** Size of the file, whatever it contains; see `maxRoomBytes`. Default 0. */
   readonly fileBytes?: number
   /**
-   * Bytes of zeros that sync() may put behind the log, so that the syncs after it have no new size and no new blocks to
-   * make durable, which takes them half the time. As many as the log has, but not more than these. Default 0.
+   * Maximum number of zeros that sync() may preallocate after the log, so that later syncs need not persist a new file
+   * size and new blocks, which halves their time. It preallocates as many bytes as the log has, up to this. Default 0.
    */
   readonly maxRoomBytes?: number
-  /** The log that batches went to before this one. */
+  /** The log written before this one. */
   readonly previous?: LogWriter | undefined
-  /** Makes the name of the file durable; called by the first sync. */
+  /** Makes the file's name durable; called by the first sync. */
   readonly syncName?: (() => Promise<void>) | undefined
 }
 
@@ -33,7 +33,7 @@ export class LogWriter {
   readonly #file: OpenFile
   #maxRoomBytes: number
   #bytes: number
-  /** Where the file ends, or the log if that is longer. */
+  /** Size of the file, including any room after the log. */
   #fileBytes: number
   #syncedOffset = 0
   /** The synced offset in the last header. */
@@ -43,7 +43,7 @@ export class LogWriter {
   #failure: Error | undefined
   #isClosed = false
 
-  /** Owns the file from now on. */
+  /** Takes ownership of the file. */
   constructor(file: OpenFile, logNumber: number, options: LogWriterOptions = {}) {
     this.logNumber = logNumber
     this.#file = file
@@ -58,30 +58,30 @@ export class LogWriter {
     return this.#file.path
   }
 
-  /** Bytes of the log so far; the file may be longer. */
+  /** Length of the log so far; the file may be longer. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Bytes known to be durable. */
+  /** Length known to be durable. */
   get syncedOffset(): number {
     return this.#syncedOffset
   }
 
-  /** What stopped this log; undefined while it works. */
+  /** The error that stopped this log; undefined while it works. */
   get failure(): Error | undefined {
     return this.#failure
   }
 
-  /** Says which log batches went to before this one. REQUIRES: nothing was appended or synced. */
+  /** Sets the log written before this one. REQUIRES: nothing was appended or synced. */
   follow(previous: LogWriter | undefined): void {
     this.#previous = previous
   }
 
   /**
-   * Fills the header and writes the record at the end of the log, in one write.
+   * Fills in the header and appends the record, in a single write.
    * @param record 24 bytes for the header, then the payload
-   * @throws LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED for more than a gibibyte, without harm to the log
+   * @throws LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED for a payload of more than a gibibyte, which leaves the log intact
    */
   append(record: Uint8Array): void {
     this.#check()
@@ -105,7 +105,7 @@ export class LogWriter {
    * @throws LEVEL_IO_ERROR
    */
   async sync(): Promise<void> {
-    // A log is closed when its batches are in tables; nobody needs its bytes any more.
+    // A log is closed once its batches are in tables; its bytes are no longer needed.
     if (this.#isClosed) return
     this.#check()
     const bytes = this.#bytes
@@ -123,8 +123,8 @@ export class LogWriter {
   }
 
   /**
-   * Says in the log how far it is synced, unless the last record does: an empty record, itself not synced. With it,
-   * damage to the last synced record is told from a torn tail.
+   * Records the synced offset in the log, unless the last record does: appends an empty record, itself not synced. It
+   * distinguishes damage to the last synced record from a torn tail.
    * @throws LEVEL_IO_ERROR
    */
   mark(): void {
@@ -132,9 +132,9 @@ export class LogWriter {
   }
 
   /**
-   * Cuts off what the file holds behind the log, room or records of an older one: who opens the log would look through it
-   * for what was synced. Where it cannot be cut, that is what happens.
-   * REQUIRES: the database closes.
+   * Truncates the file to the log, removing preallocated room or records of an older log, which the next open would
+   * search for synced offsets. If truncation fails, it does.
+   * REQUIRES: the database is closing.
    */
   trim(): void {
     if (this.#failure !== undefined || this.#fileBytes === this.#bytes) return
@@ -147,7 +147,7 @@ export class LogWriter {
   }
 
   /**
-   * REQUIRES: the database closes, or everything in the log is in installed tables. Fine when called twice.
+   * REQUIRES: the database is closing, or all entries of the log are in installed tables. May be called twice.
    * @throws LEVEL_IO_ERROR
    */
   close(): void {
@@ -160,7 +160,7 @@ export class LogWriter {
     }
   }
 
-  /** When the log has reached the end of the file, puts zeros behind it. */
+  /** Writes zeros after the log once it has reached the end of the file. */
   #makeRoom(): void {
     const room = Math.min(this.#maxRoomBytes, this.#bytes)
     if (room === 0 || this.#bytes < this.#fileBytes) return
@@ -168,7 +168,7 @@ export class LogWriter {
       this.#file.write(new Uint8Array(room), this.#bytes)
       this.#fileBytes = this.#bytes + room
     } catch {
-      // The log is as it was, and does without; what the device has to say to it, it says to the next write.
+      // The log is intact and does without room; a persistent error will show in the next write.
       this.#maxRoomBytes = 0
     }
   }

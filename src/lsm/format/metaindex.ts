@@ -1,4 +1,4 @@
-/** The table of a table's sections: name length u8 | name | offset varint | payload bytes varint, one after another. */
+/** The directory of a table's sections: name length u8 | name | offset varint | payload bytes varint, repeated. */
 import { corruption, type Place } from '../errors.ts'
 import type { Handle } from './footer.ts'
 import { maxVarintBytes, readVarint, varintBytes, writeVarint } from './varint.ts'
@@ -20,7 +20,7 @@ export function writeMetaindex(sections: ReadonlyMap<string, Handle>): Uint8Arra
   return Buffer.concat(parts)
 }
 
-/** @throws LEVEL_CORRUPTION when it is not whole */
+/** @throws LEVEL_CORRUPTION if it is incomplete */
 export function readMetaindex(bytes: Uint8Array, place: Place): Map<string, Handle> {
   const sections = new Map<string, Handle>()
   let at = 0

@@ -1,4 +1,4 @@
-/** What a table says about itself, for people and for repair: JSON in the section `table.properties`. */
+/** A table's own metadata, for people and for repair: JSON in the section `table.properties`. */
 import { corruption } from '../errors.ts'
 
 export interface TableProperties {
@@ -11,7 +11,7 @@ export interface TableProperties {
   readonly blocks: number
   /** Bytes of the data blocks in the file. */
   readonly dataBytes: number
-  /** Blocks of these that are compressed. */
+  /** Number of compressed data blocks. */
   readonly compressedBlocks: number
 }
 
@@ -30,7 +30,7 @@ export function writeProperties(properties: TableProperties): Uint8Array {
   return Buffer.from(JSON.stringify(properties), 'latin1')
 }
 
-/** @throws LEVEL_CORRUPTION when a number is missing or none; what a later version may have added is ignored */
+/** @throws LEVEL_CORRUPTION if a number is missing or invalid; fields of later versions are ignored */
 export function readProperties(bytes: Uint8Array, path: string): TableProperties {
   const found = parse(bytes, path)
   for (const name of names) {

@@ -1,15 +1,18 @@
 /**
- * How filters over values get into a table: something that sees every entry on its way into the table and leaves named
- * sections behind. The table format stores them, and knows nothing of what is in them.
+ * How value filters get into a table: a collector sees every entry that is written and returns named sections. The
+ * table format stores them without knowing their contents.
  */
 import type { EntryRanges } from './entry.ts'
 
 export interface SectionCollector {
-  /** Entries come in the table's order. The ranges are valid during the call only. */
+  /** Entries arrive in table order. Ranges are valid only during the call. */
   add(entry: EntryRanges): void
-  /** The entries since the last call are one data block. Called after every block, the last one included. */
+  /** The entries since the last call form one data block. Called after every block, including the last. */
   endBlock(): void
-  /** Called once, after the last block. Names are short ASCII; names that begin with `table.` are the format's own. */
+  /**
+   * Called once, after the last block. Names are short ASCII; names beginning with `table.` are reserved for the
+   * format.
+   */
   finish(): readonly Section[]
 }
 

@@ -3,8 +3,8 @@
  *
  * Invariants:
  * 1. Keys ascend bytewise; versions of a key descend by sequence number. Anything else is refused.
- * 2. The same entries and options make the same bytes.
- * 3. A value of blockBytes or more stands alone in its block, so that it can be read by itself.
+ * 2. The same entries and options produce the same bytes.
+ * 3. A value of blockBytes or more gets a block of its own, so that it can be read by itself.
  */
 import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption } from '../errors.ts'
@@ -36,7 +36,7 @@ export class TableBuilder {
   #lastKey = Buffer.alloc(64)
   #lastLength = 0
   #lastSequence = 0
-  /** Payload bytes of the block that waits for its separator; 0 for none. */
+  /** Payload bytes of the block that is waiting for its separator; 0: none. */
   #endedPayloadBytes = 0
 
   #smallest = Buffer.alloc(0)
@@ -65,12 +65,12 @@ export class TableBuilder {
     return this.#entries
   }
 
-  /** Bytes that the table would have now, about: sections of the collector are not counted. */
+  /** Approximate current size of the table: the collector's sections are not counted. */
   get fileBytes(): number {
     return this.#output.offset + this.#index.bytes + this.#filter.bytes + footerBytes
   }
 
-  /** @throws LEVEL_CORRUPTION when the entry is not behind the one before, LEVEL_IO_ERROR */
+  /** @throws LEVEL_CORRUPTION unless the entry is after the previous one, LEVEL_IO_ERROR */
   add(entry: EntryRanges): void {
     const { keyBytes, keyStart, keyEnd, sequence, kind, valueStart, valueEnd } = entry
     const shared = this.#sharedWithLast(keyBytes, keyStart, keyEnd)
@@ -91,7 +91,7 @@ export class TableBuilder {
   }
 
   /**
-   * Writes what is left. REQUIRES: at least one entry was added.
+   * Writes the rest of the table. REQUIRES: at least one entry was added.
    * @throws LEVEL_IO_ERROR
    */
   finish(): TableMeta {
@@ -128,14 +128,14 @@ export class TableBuilder {
     this.#output.writeWhenFull()
   }
 
-  /** Now that the key after it is known, the block before can have its separator. */
+  /** Adds the ended block to the index, now that the following key, and with it the separator, is known. */
   #separate(next: Uint8Array, shared: number): void {
     const last = this.#lastKey.subarray(0, this.#lastLength)
     this.#index.add(this.#endedPayloadBytes, Buffer.from(separator(last, next, shared)))
     this.#endedPayloadBytes = 0
   }
 
-  /** Bytes in common with the last key. @throws LEVEL_CORRUPTION when the last key is greater */
+  /** Length of the prefix shared with the last key. @throws LEVEL_CORRUPTION if the last key is greater */
   #sharedWithLast(keyBytes: Uint8Array, keyStart: number, keyEnd: number): number {
     const last = this.#lastKey
     const length = Math.min(this.#lastLength, keyEnd - keyStart)

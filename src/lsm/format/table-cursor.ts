@@ -1,19 +1,19 @@
-/** A cursor over a whole table: one over a block that goes on into the next one. */
+/** A cursor over a whole table: a block cursor that continues into the adjacent blocks. */
 import type { Block } from './block.ts'
 import { BlockCursor } from './block-cursor.ts'
 import type { BlockIndex } from './block-index.ts'
 import type { BlockSource } from './block-source.ts'
 import type { BlockTest } from './cursor.ts'
 
-/** Payload bytes that are skipped at once, about. */
+/** Approximate payload bytes that one call skips. */
 const maxSkippedBytes = 128 * 1024
 
 export class TableCursor extends BlockCursor {
   readonly #index: BlockIndex
   readonly #source: BlockSource
-  /** The block that is loaded, −1 before the first one. */
+  /** Index of the loaded block; −1: none. */
   #current = -1
-  /** For a look at the first key of a block that may be passed. */
+  /** Reads the first key of a block that may be skipped. */
   #ahead: BlockCursor | undefined
 
   constructor(index: BlockIndex, source: BlockSource) {
@@ -38,7 +38,7 @@ export class TableCursor extends BlockCursor {
     if (block === this.#index.count) return
     this.#enter(block)
     super.seek(target)
-    // Between the block's last key and its separator: the next block's first key is the one.
+    // The target is between the block's last key and its separator: the next block's first key follows it.
     if (!this.isValid) this.#goForward(block + 1)
   }
 
@@ -64,7 +64,10 @@ export class TableCursor extends BlockCursor {
     if (!this.isValid) this.#goBack(this.#current - 1)
   }
 
-  /** See Cursor. A block may be passed when its last key is before the limit, and no version of it is in the next one. */
+  /**
+   * See Cursor. A block may be skipped if its separator is before the limit and the next block has no version of its
+   * last key.
+   */
   skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
     const blocks = this.#index
     let left = maxSkippedBytes
@@ -125,7 +128,7 @@ export class TableCursor extends BlockCursor {
 
   #enter(block: number): void {
     if (block === this.#current) return
-    // Should reading fail, no block is loaded.
+    // If reading fails, no block is loaded.
     this.#current = -1
     this.isValid = false
     this.load(this.#source.block(block))

@@ -1,4 +1,4 @@
-/** What stands behind the data blocks of a table: sections, properties, metaindex, index, footer. */
+/** Writes the part of a table after its data blocks: sections, key filter, properties, metaindex, index, footer. */
 import type { BlockCompressor } from './block-compressor.ts'
 import { Codec, trailerBytes, writeTrailer } from './codec.ts'
 import { footerBytes, type Handle, writeFooter } from './footer.ts'
@@ -8,17 +8,17 @@ import type { Section } from './section-collector.ts'
 import type { TableOutput } from './table-output.ts'
 
 export interface TableEnd {
-  /** Those of a collector. */
+  /** Sections of the collector. */
   readonly sections: readonly Section[]
   readonly filter: Uint8Array | undefined
   readonly properties: TableProperties
-  /** As BlockIndexBuilder has it. */
+  /** From BlockIndexBuilder.finish(). */
   readonly index: Uint8Array
 }
 
 /**
  * Writes the end of a table and closes the output.
- * @param output whose data blocks are whole
+ * @param output with all data blocks complete
  * @param number of the file
  * @throws LEVEL_IO_ERROR
  */
@@ -40,7 +40,7 @@ export function writeTableEnd(output: TableOutput, compressor: BlockCompressor, 
   output.close()
 }
 
-/** Compresses the payload from `start` to the output's end, if that pays, and puts the trailer behind it. */
+/** Compresses the payload from `start` to the output's end, if that pays, and appends the trailer. */
 export function sealBlock(
   output: TableOutput,
   compressor: BlockCompressor,

@@ -1,7 +1,7 @@
 /**
- * The file of a table: its footer, index and sections, and blocks read from it, checked and decompressed.
+ * A table's file: its footer, index and sections, and reading, checking and decompressing its blocks.
  *
- * Opening is one pread for a table whose end fits into tailBytes; a block is one pread.
+ * Opening takes one pread for a table whose end fits into tailBytes; a block takes one pread.
  */
 import { corruption, ioError } from '../errors.ts'
 import { closeQuietly } from '../fs/close-quietly.ts'
@@ -23,16 +23,16 @@ import { inputRoom, memoryUses } from './lz4/lz4.ts'
 import { readMetaindex } from './metaindex.ts'
 import { Scratch } from './scratch.ts'
 
-/** Read at once when a table is opened. */
+/** Bytes read at once when a table is opened. */
 const tailBytes = 16_384
 
-/** Larger blocks are never copied. */
+/** Larger blocks are not copied. */
 const maxCopiedBytes = 65_536
 const scratch = new Scratch()
-/** For large blocks that nobody keeps. */
+/** For large blocks that are not retained. */
 const scratchSpace = new DecompressionSpace(0)
 
-/** The block that was read aside last; it is still there as long as LZ4's memory has not been used again. */
+/** The block that readBlockAside() read last; valid as long as LZ4's memory has not been reused. */
 interface Aside {
   file: TableFile | undefined
   index: number
@@ -41,7 +41,7 @@ interface Aside {
 }
 const aside: Aside = { file: undefined, index: -1, block: undefined, uses: -1 }
 
-/** The part of a file that is in memory. */
+/** The end of a file, in memory. */
 interface Tail {
   readonly bytes: Buffer
   readonly offset: number
@@ -54,7 +54,10 @@ export class TableFile {
   readonly index: BlockIndex
   readonly #file: OpenFile
   readonly #sections: ReadonlyMap<string, Handle>
-  /** What the block read last was, and the next one probably is: compressed bytes are read to where LZ4 works. */
+  /**
+   * Whether the last block read was compressed. If so, the next one probably is: it is read directly into LZ4's
+   * memory.
+   */
   #wasCompressed = false
 
   private constructor(file: OpenFile, number: number, bytes: number, index: BlockIndex, sections: Map<string, Handle>) {
@@ -91,13 +94,13 @@ export class TableFile {
     return [...this.#sections.keys()]
   }
 
-  /** The bytes of a section, undefined when there is none of this name. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  /** The bytes of a section; undefined if there is none with this name. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   section(name: string): Buffer | undefined {
     const handle = this.#sections.get(name)
     return handle && readPayload(this.#file, this.number, this.bytes, handle)
   }
 
-  /** Reads data block `index` into bytes of its own. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  /** Reads data block `index` into a buffer of its own. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   readBlock(index: number): Block {
     const bytes = this.index.payloadBytes(index) + trailerBytes
     if (bytes <= maxCopiedBytes) return this.readBlockAside(index).copy()
@@ -107,8 +110,8 @@ export class TableFile {
   }
 
   /**
-   * Data block `index` in bytes that are used again: valid until the next call of anything that reads or decompresses,
-   * for any table of any store. The same block again costs nothing.
+   * Reads data block `index` into a shared buffer: valid until the next call of anything that reads or decompresses,
+   * for any table of any store. Reading the same block again costs nothing.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   readBlockAside(index: number): Block {
@@ -129,8 +132,8 @@ export class TableFile {
   }
 
   /**
-   * Data block `index`, whose payload begins at bytes[start]: in place when it is not compressed.
-   * @param space for what is decompressed; undefined leaves it aside, valid until the next call
+   * Decodes data block `index`, whose payload begins at bytes[start]: in place if it is not compressed.
+   * @param space receives decompressed bytes; undefined: a shared buffer, valid until the next call
    * @throws LEVEL_CORRUPTION
    */
   decodeBlock(bytes: Buffer, start: number, index: number, space: DecompressionSpace | undefined): Block {
@@ -151,12 +154,12 @@ export class TableFile {
     return new Block(target.bytes, rawStart, rawStart + rawBytes, path, offset)
   }
 
-  /** Fills `target` from `offset` on. @throws LEVEL_CORRUPTION when the file is too short, LEVEL_IO_ERROR */
+  /** Fills `target` from file offset `offset`. @throws LEVEL_CORRUPTION if the file is too short, LEVEL_IO_ERROR */
   read(target: Uint8Array, offset: number): void {
     readFully(this.#file, target, offset)
   }
 
-  /** Lets the system bring data block `index` into its memory. */
+  /** Prefetches data block `index` into the system's page cache. */
   prepareBlock(index: number): Promise<void> {
     return this.#file.prepareRead(this.index.offset(index), this.index.payloadBytes(index) + trailerBytes)
   }
@@ -167,7 +170,7 @@ export class TableFile {
   }
 }
 
-/** A table whose end is still in memory: sections read now cost nothing. */
+/** A table whose end is still in memory: reading sections there costs no I/O. */
 export interface JustOpened {
   readonly file: TableFile
   section(name: string): Buffer | undefined
@@ -185,7 +188,7 @@ function readTail(file: OpenFile, bytes: number): Tail {
   return { bytes: target, offset }
 }
 
-/** A payload in bytes of its own. */
+/** Reads a payload into a buffer of its own. */
 function readPayload(file: OpenFile, number: number, fileBytes: number, handle: Handle, tail?: Tail): Buffer {
   const { offset, payloadBytes } = handle
   const place = { path: file.path, offset }

@@ -1,17 +1,17 @@
-/** Bytes on their way into a table: collected, and written some 256 KiB at a time. */
+/** Buffers the bytes of a table and writes them in pieces of about 256 KiB. */
 import { ioError } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'
 
 const writeBytes = 262_144
 const usualBytes = writeBytes + 65_536
 
-/** Memory of the output that was closed last, kept by the thread for the next one. */
+/** Buffer of the last closed output, kept for the thread's next one. */
 let idle: Buffer | undefined
 
 export class TableOutput {
   /** Bytes not written yet; those from `length` on are free. Replaced by reserve(). */
   bytes: Buffer = takeBytes()
-  /** Bytes collected. */
+  /** Number of buffered bytes. */
   length = 0
   readonly #file: OpenFile
   #writtenBytes = 0
@@ -20,7 +20,7 @@ export class TableOutput {
     this.#file = file
   }
 
-  /** Where in the file the next byte goes. */
+  /** File offset of the next byte. */
   get offset(): number {
     return this.#writtenBytes + this.length
   }
@@ -29,7 +29,7 @@ export class TableOutput {
     return this.#file.path
   }
 
-  /** Makes sure of room for this many bytes behind `length`. */
+  /** Ensures room for this many bytes after `length`. */
   reserve(bytes: number): void {
     if (this.length + bytes <= this.bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + bytes))
@@ -37,19 +37,18 @@ export class TableOutput {
     this.bytes = larger
   }
 
-  /** Collects bytes. */
   append(bytes: Uint8Array): void {
     this.reserve(bytes.length)
     this.bytes.set(bytes, this.length)
     this.length += bytes.length
   }
 
-  /** Writes bytes that stand elsewhere. REQUIRES: nothing is collected. @throws LEVEL_IO_ERROR */
+  /** Writes bytes from elsewhere, bypassing the buffer. REQUIRES: the buffer is empty. @throws LEVEL_IO_ERROR */
   writeThrough(bytes: Uint8Array): void {
     this.#write(bytes)
   }
 
-  /** Writes what is worth a call. REQUIRES: nobody relies on offsets in `bytes`. @throws LEVEL_IO_ERROR */
+  /** Writes the buffer if it is worth a call. REQUIRES: nobody relies on offsets in `bytes`. @throws LEVEL_IO_ERROR */
   writeWhenFull(): void {
     if (this.length >= writeBytes) this.writeAll()
   }
@@ -61,7 +60,7 @@ export class TableOutput {
     this.length = 0
   }
 
-  /** Writes what is left, and gives the memory back. REQUIRES: nothing is added any more. @throws LEVEL_IO_ERROR */
+  /** Writes the rest and releases the buffer. REQUIRES: nothing is added afterwards. @throws LEVEL_IO_ERROR */
   close(): void {
     this.writeAll()
     if (this.bytes.length === usualBytes) idle = this.bytes

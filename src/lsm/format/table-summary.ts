@@ -1,4 +1,4 @@
-/** What the manifest would say of a table, found out from the table alone: for repair. */
+/** Reconstructs a table's manifest entry from the table alone: for repair. */
 import { BlockCache } from '../cache/block-cache.ts'
 import type { OpenFile } from '../fs/file-system.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -9,8 +9,8 @@ import { Table } from './table.ts'
 import { TableFile } from './table-file.ts'
 
 /**
- * Reads footer, index, properties and the first and last block. The file is closed afterwards.
- * @param number that the file's name says
+ * Reads footer, index, properties and the first and last block, then closes the file.
+ * @param number from the file's name
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED
  */
 export function summarizeTable(file: OpenFile, number: number): TableMeta {

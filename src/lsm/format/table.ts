@@ -1,10 +1,9 @@
 /**
- * A table, open for reading. Everything is synchronous: a block in the cache costs no call into the system, any other
- * one pread.
+ * A table opened for reading. Everything is synchronous: a cached block takes no system call, any other one pread.
  *
  * Invariants:
  * 1. Index and key filter are in memory as long as the table is open; blocks belong to the cache.
- * 2. A wrong byte anywhere gives LEVEL_CORRUPTION with path and offset, or is in a part that was not needed.
+ * 2. A damaged byte either causes LEVEL_CORRUPTION with path and offset, or is in a part that was not read.
  */
 import type { BlockCache, CachedBlocks } from '../cache/block-cache.ts'
 import { corruption } from '../errors.ts'
@@ -24,7 +23,7 @@ import { readProperties, type TableProperties } from './properties.ts'
 import { TableCursor } from './table-cursor.ts'
 import { TableFile } from './table-file.ts'
 
-/** For lookups, which end before anybody else has a turn. */
+/** For lookups, which finish without yielding. */
 const probe = new BlockCursor()
 
 export class Table {
@@ -46,8 +45,8 @@ export class Table {
   }
 
   /**
-   * Reads footer, index, key filter and properties. The table closes the file, also when it cannot be opened.
-   * @throws LEVEL_CORRUPTION when it is damaged, or another table; LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED
+   * Reads footer, index, key filter and properties. The table closes the file, even if opening fails.
+   * @throws LEVEL_CORRUPTION if it is damaged or a different table; LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED
    */
   static open(file: OpenFile, meta: Pick<TableMeta, 'number' | 'bytes' | 'entries'>, cache: BlockCache): Table {
     try {
@@ -70,21 +69,21 @@ export class Table {
     return this.#file.index.count
   }
 
-  /** Bytes of index and key filter; blocks are the cache's. */
+  /** Bytes of index and key filter; blocks count towards the cache. */
   get memoryBytes(): number {
     return this.#file.index.memoryBytes + (this.#filter?.memoryBytes ?? 0)
   }
 
-  /** Whether the key filter lets a key pass. False means that no version of the key is here. */
+  /** Whether the key may be here, according to the key filter. False: no version of the key is here. */
   mayContain(keyHash: number): boolean {
     return this.#filter === undefined || this.#filter.mayContain(keyHash)
   }
 
   /**
-   * Looks for the newest version of a key at or before `maxSequence`.
+   * Finds the newest version of a key at or before `maxSequence`.
    * @param keyHash of the whole key, see key-filter.ts
-   * @param into written when there is one; its value is a range of bytes that are used again: valid until the
-   *   next call of anything that reads blocks, of any table
+   * @param into set if a version is found; its value is in a shared buffer: valid until the next call of anything that
+   * reads blocks, of any table
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   get(key: Uint8Array, keyHash: number, maxSequence: number, into: Found, fillCache = true): boolean {
@@ -101,15 +100,15 @@ export class Table {
         into.valueEnd = probe.valueEnd
         return true
       }
-      // Only when the separator is the key itself can further versions be in the next block.
+      // Only if the separator is the key itself can the next block hold further versions.
       if (outcome === 'greater' || index.compareSeparator(block, key) !== 0) return false
     }
     return false
   }
 
   /**
-   * Lets the system bring the block into its memory that get() would read now.
-   * @returns undefined when there is none: the table has not the key, or the block is cached
+   * Prefetches the block that get() would read into the system's page cache.
+   * @returns undefined if there is none: the table does not have the key, or the block is cached
    */
   prepare(key: Uint8Array, keyHash: number): Promise<void> | undefined {
     if (!this.mayContain(keyHash)) return undefined
@@ -119,10 +118,10 @@ export class Table {
   }
 
   /**
-   * Brings the value of a key straight to where the caller wants it, past the block cache: a large value that stands
-   * uncompressed in its block is read into `target` itself.
-   * @param target written from `offset` on, if the value has room there; also when LEVEL_CORRUPTION is thrown
-   * @returns bytes of the value; −1 for a tombstone; undefined when no version at or before `maxSequence` is here
+   * Reads the value of a key into the caller's buffer, bypassing the block cache: a large uncompressed value is read
+   * directly into `target`.
+   * @param target written from `offset` on, if the value fits; also when LEVEL_CORRUPTION is thrown
+   * @returns the length of the value; −1 for a tombstone; undefined if no version at or before `maxSequence` is here
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   valueInto(
@@ -148,7 +147,7 @@ export class Table {
     return undefined
   }
 
-  /** The bytes it shows may be handed out: see block-source.ts. */
+  /** The bytes it exposes may be handed out: see block-source.ts. */
   cursor(options: ReadOptions): Cursor {
     return new TableCursor(this.#file.index, new BlockSource(this.#file, this.#cached, options))
   }
@@ -159,31 +158,31 @@ export class Table {
    */
   blockCursor(block: number): Cursor {
     const cursor = new BlockCursor()
-    // Its own bytes: whoever walks over it reads other blocks meanwhile.
+    // A copy: the caller reads other blocks in the meantime.
     cursor.load(this.#block(block, true).copy())
     return cursor
   }
 
-  /** Where in the file the entries at or after `key` begin, to a block. */
+  /** File offset of the block with the first entry at or after `key`. */
   approximateOffset(key: Uint8Array): number {
     const { index } = this.#file
     return index.offset(index.find(key))
   }
 
-  /** Names of all sections, the format's own included. */
+  /** Names of all sections, including the format's own. */
   get sectionNames(): string[] {
     return this.#file.sectionNames
   }
 
   /**
-   * Reads a section; the bytes are the caller's. Undefined when there is none of this name.
+   * Reads a section into bytes that belong to the caller; undefined if there is none with this name.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   section(name: string): Uint8Array | undefined {
     return this.#file.section(name)
   }
 
-  /** Closes the file and gives back cached blocks. Fine when called twice. */
+  /** Closes the file and drops its cached blocks. May be called twice. */
   close(): void {
     this.#cached.clear()
     this.#file.close()
@@ -199,7 +198,7 @@ export class Table {
   }
 }
 
-/** Copies the value to target[offset, …) if there is room; returns its length. */
+/** Copies the value to target[offset, …) if it fits; returns its length. */
 function copyValue(cursor: Cursor, target: Uint8Array, offset: number): number {
   const { valueBytes, valueStart, valueEnd } = cursor
   const bytes = valueEnd - valueStart

@@ -1,13 +1,13 @@
 /**
- * Unsigned integers below 2^53, seven bits a byte, the lowest first; the top bit says that more follow.
+ * Varints: unsigned integers below 2^53, seven bits per byte, lowest first; the top bit says that more bytes follow.
  *
- * Every number has one encoding: a longer one than needed is refused, so that equal data are equal bytes.
+ * Every number has exactly one encoding: an overlong one is refused, so that equal data has equal bytes.
  */
 
-/** Bytes of the longest encoding, of 2^53 − 1. */
+/** Size of the longest encoding, of 2^53 − 1. */
 export const maxVarintBytes = 8
 
-/** Bytes that `value` takes. */
+/** Size of the encoding of `value`. */
 export function varintBytes(value: number): number {
   if (value < 0x80) return 1
   if (value < 0x4000) return 2
@@ -19,13 +19,13 @@ export function varintBytes(value: number): number {
 }
 
 /**
- * Writes `value` at `offset`; returns the offset behind it.
+ * Writes `value` at `offset`; returns the offset after it.
  * REQUIRES: an integer in 0…2^53 − 1, and room for varintBytes(value).
  */
 export function writeVarint(target: Uint8Array, offset: number, value: number): number {
   let rest = value
   let at = offset
-  // Numbers beyond int32 take division; shifts would cut them.
+  // Numbers beyond int32 need division; shifts would truncate them.
   while (rest >= 0x8000_0000) {
     target[at++] = (rest % 0x80) | 0x80
     rest = Math.floor(rest / 0x80)
@@ -38,9 +38,7 @@ export function writeVarint(target: Uint8Array, offset: number, value: number): 
   return at
 }
 
-/**
- * The number at `offset`, or −1 when it is cut off at `end`, overlong or too large. It took varintBytes(number) bytes.
- */
+/** The number at `offset`, or −1 if it is cut off at `end`, overlong or too large. Its size is varintBytes(number). */
 export function readVarint(bytes: Uint8Array, offset: number, end: number): number {
   let value = 0
   let scale = 1

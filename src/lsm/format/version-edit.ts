@@ -1,6 +1,6 @@
 /**
- * A change of the store's state, as the manifest records it: which tables came and went, and the numbers that go on
- * from there. Fields are tagged; a field that is absent stays as it was.
+ * A change of the store's state, as the manifest records it: added and deleted tables, and counters. Fields are
+ * tagged; an absent field is unchanged.
  */
 import { notSupported, type Place } from '../errors.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -11,25 +11,25 @@ import { recordHeaderBytes } from './log-record.ts'
 /** Levels 0…6. */
 export const levelCount = 7
 
-/** The newest format of the whole directory that this code reads, and the one it writes. */
+/** The directory format that this code writes, and the newest that it reads. */
 export const formatVersion = 1
 
-/** Keys are ordered by their bytes, and nothing else is on offer. */
+/** Keys are ordered bytewise; there is no other comparator. */
 export const comparatorName = 'bytewise'
 
 export interface VersionEdit {
-  /** In the first edit of a manifest. */
+  /** Only in the first edit of a manifest. */
   readonly formatVersion?: number
   readonly comparator?: string
-  /** Whose pairs the value filters of new tables hold. For information: every table names its own extractor. */
+  /** The extractor of the value filters in new tables. Informational: every table names its own extractor. */
   readonly extractor?: ExtractorIdentity
   /**
-   * The oldest log that recovery has to read. Together with `lastSequence`: everything up to it is in tables, and the
-   * first batch of this log begins with the next number.
+   * The oldest log that recovery has to read. Everything up to `lastSequence` is in tables, and the first batch of
+   * this log begins with the next number.
    */
   readonly logNumber?: number
   readonly lastSequence?: number
-  /** Every file number in use is below. */
+  /** Greater than every file number in use. */
   readonly nextFileNumber?: number
   readonly compactionPointers?: readonly CompactionPointer[]
   readonly deletedTables?: readonly DeletedTable[]
@@ -43,7 +43,7 @@ export interface ExtractorIdentity {
   readonly optionsHash: number
 }
 
-/** Where the next compaction of a level, within a partition, goes on. */
+/** Where the next compaction of a level, within a partition, continues. */
 export interface CompactionPointer {
   readonly level: number
   readonly partition: Uint8Array
@@ -60,7 +60,7 @@ export interface NewTable {
   readonly table: TableMeta
 }
 
-/** Stored in files. */
+/** Stored in files: the numbers must not change. */
 const tags = {
   formatVersion: 1,
   comparator: 2,
@@ -73,7 +73,7 @@ const tags = {
   newTable: 9
 } as const
 
-/** A log record with the edit as its payload, the header not filled in yet. */
+/** A log record with the edit as its payload; its header is filled in later. */
 export function encodeEdit(edit: VersionEdit): Uint8Array {
   const writer = new FieldWriter(recordHeaderBytes)
   const number = (tag: number, value: number | undefined): void => {
@@ -116,7 +116,7 @@ export function encodeEdit(edit: VersionEdit): Uint8Array {
 
 /**
  * @param place of the payload, for errors
- * @throws LEVEL_CORRUPTION; LEVEL_NOT_SUPPORTED for a tag or a format version that this code does not know
+ * @throws LEVEL_CORRUPTION; LEVEL_NOT_SUPPORTED for an unknown tag or format version
  */
 export function decodeEdit(payload: Uint8Array, place: Place): VersionEdit {
   const reader = new FieldReader(payload, place)
@@ -128,7 +128,7 @@ export function decodeEdit(payload: Uint8Array, place: Place): VersionEdit {
     const tag = reader.number('tag')
     if (tag === tags.formatVersion) {
       edit.formatVersion = reader.number('format version', 1)
-      // What follows may mean something else there.
+      // The fields after it may have another meaning in that format.
       if (edit.formatVersion > formatVersion) {
         const both = `${edit.formatVersion}; this version of petaldb reads formats up to ${formatVersion}`
         throw notSupported(`${place.path} has format ${both}`)

@@ -1,11 +1,11 @@
 /**
- * Write batches as they stand in a log record and in a memtable's arena: encoded once, never copied.
+ * Write batches, as stored in a log record and in a memtable's arena: encoded once, never copied.
  *
- * A payload is one batch or several, one after another. A batch is its header (first sequence, number of operations)
- * and its operations; operation i has sequence first + i.
+ * A payload is one or more batches, one after another. A batch is its header (first sequence number, number of
+ * operations) and its operations; operation i has sequence number first + i.
  *
- * Invariant: batches follow each other without a gap, within a payload, within a log and from log to log: each begins
- * with the sequence number after the last one of the batch before it. Recovery tells lost batches by the gap.
+ * Invariant: batches follow each other without gaps, within a payload, within a log and from log to log: each begins
+ * with the sequence number after the last one of the previous batch. Recovery detects lost batches by the gap.
  */
 import { copyBytes, copyShared } from '../../model/copy-bytes.ts'
 import { corruption, type Place } from '../errors.ts'
@@ -13,15 +13,15 @@ import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 import { EntryKind, type EntryRanges, EntryRecord, maxSequence } from './entry.ts'
 import { readVarint, varintBytes, writeVarint } from './varint.ts'
 
-/** Bytes in front of a batch's operations. */
+/** Bytes before a batch's operations. */
 export const batchHeaderBytes = 12
 
-/** Bytes that encodePut() will write. */
+/** Size of what encodePut() writes. */
 export function encodedPutBytes(keyLength: number, valueLength: number): number {
   return 1 + varintBytes(keyLength) + keyLength + varintBytes(valueLength) + valueLength
 }
 
-/** Bytes that encodeDelete() will write. */
+/** Size of what encodeDelete() writes. */
 export function encodedDeleteBytes(keyLength: number): number {
   return 1 + varintBytes(keyLength) + keyLength
 }
@@ -30,7 +30,7 @@ export function encodedDeleteBytes(keyLength: number): number {
 const longCopy = 48
 
 /**
- * Writes a batch's header; returns the offset behind it.
+ * Writes a batch header; returns the offset after it.
  * @param sequence of the first operation
  */
 export function writeBatchHeader(target: Uint8Array, at: number, sequence: number, count: number): number {
@@ -40,7 +40,7 @@ export function writeBatchHeader(target: Uint8Array, at: number, sequence: numbe
 }
 
 /**
- * Returns the offset behind the operation, which is where the value ends; the key ends where the value's length begins.
+ * Writes a put. Returns the offset after it, which is also the end of its value.
  * REQUIRES: room for encodedPutBytes(key.length, value.length).
  * @param target memory that threads share
  */
@@ -52,20 +52,20 @@ export function encodePut(target: Buffer, at: number, key: Uint8Array, value: Ui
   return valueStart + value.length
 }
 
-/** Returns the offset behind the operation, which is where the key ends. */
+/** Writes a delete. Returns the offset after it, which is also the end of its key. */
 export function encodeDelete(target: Uint8Array, at: number, key: Uint8Array): number {
   target[at] = EntryKind.tombstone
   return copyInto(target, writeVarint(target, at + 1, key.length), key)
 }
 
-/** Shows an operation: the ranges are of the bytes that are visited, and the record is that of the next one, too. */
+/** Receives an operation: ranges of the visited bytes, in a record that is reused for the next operation. */
 export type OperationVisitor = (operation: EntryRanges) => void
 
 /**
  * Visits the operations of the batches in bytes[start, end), in order.
  * @param place of the payload, for errors
- * @returns the sequence number that the next batch has to begin with; −1 when there is no batch
- * @throws LEVEL_CORRUPTION, after the operations in front of the bad one were visited
+ * @returns the sequence number with which the next batch has to begin; −1 if there is no batch
+ * @throws LEVEL_CORRUPTION, after visiting the operations before the invalid one
  */
 export function decodeBatches(
   bytes: Uint8Array,
@@ -91,7 +91,7 @@ export function decodeBatches(
       if (at >= end) throw cutOff(at - start, place)
       const kind = bytes[at++]!
       if (kind !== EntryKind.put && kind !== EntryKind.tombstone) throw corruption(`operation of kind ${kind}`, place)
-      // Lengths below 128 are the rule, and worth the branch.
+      // Lengths are usually below 128, which is worth the branch.
       let length = at < end ? bytes[at]! : -1
       if (length >= 0x80) length = readVarint(bytes, at, end)
       const keyStart = at + varintBytes(length)
@@ -118,15 +118,15 @@ export function decodeBatches(
   return next
 }
 
-/** The sequence number that the batch at `at` begins with. @throws LEVEL_CORRUPTION */
+/** The first sequence number of the batch at `at`. @throws LEVEL_CORRUPTION */
 export function readFirstSequence(bytes: Uint8Array, at: number, end: number, place: Place): number {
   if (end - at < batchHeaderBytes) throw cutOff(at, place)
   return readU53(bytes, at)
 }
 
-/** Copies the whole source to target[at, …); returns the offset behind it. */
+/** Copies the whole source to target[at, …); returns the offset after it. */
 export function copyInto(target: Uint8Array, at: number, source: Uint8Array): number {
-  // A whole array needs no view made of it.
+  // A whole array needs no view.
   if (source.length >= longCopy) target.set(source, at)
   else copyBytes(source, 0, source.length, target, at)
   return at + source.length

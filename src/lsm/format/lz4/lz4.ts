@@ -1,30 +1,32 @@
 /**
- * LZ4 in WebAssembly, one instance and one fixed memory per thread.
+ * LZ4 in WebAssembly, with one instance and one fixed memory per thread.
  *
- * Input and output are copied through that memory, which costs about a tenth of the work; nothing of it survives a call.
- * Who is in a hurry reads compressed bytes straight into the memory, and uses the raw ones where they lie in it.
+ * Input and output are copied through that memory, which costs about a tenth of the work; no call depends on earlier
+ * contents. To avoid the copies, read compressed bytes directly into the memory and use the raw bytes in place.
  */
 import { type WasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
 import { notSupported } from '../../errors.ts'
 import { lz4Base64 } from './lz4.generated.ts'
 
 interface Lz4Functions {
-  /** Compresses the input area's first `length` bytes to the output area; 0 when they become more than `limit`. */
+  /** Compresses the first `length` bytes of the input area to the output area; returns 0 if they exceed `limit`. */
   compress(length: number, limit: number): number
-  /** Decompresses `length` bytes from `start` on to the output area; 0 when these are not exactly `rawLength`, else 1. */
+  /**
+   * Decompresses `length` bytes at `start` to the output area; returns 1, or 0 unless that yields exactly `rawLength`.
+   */
   decompress(start: number, length: number, rawLength: number): number
 }
 
-/** Places in the memory: see assembly/index.ts. */
+/** Offsets in the memory: see assembly/index.ts. */
 const input = 0x10000
 const output = 0x60000
 const memoryPages = 11
-/** Bytes that may be read into the input area. */
+/** Maximum number of bytes that can be read into the input area. */
 const maxInputBytes = output - input - 32
 
-/** Bytes that are compressed at a time: more are cut into chunks of this size. */
+/** Chunk size: longer input is split into chunks. */
 export const chunkBytes = 0x40000
-/** The largest compressed chunk. */
+/** Upper bound on the size of a compressed chunk. */
 const maxCompressedBytes = chunkBytes + Math.ceil(chunkBytes / 255) + 16
 
 interface Lz4 {
@@ -36,10 +38,10 @@ interface Lz4 {
 
 let instance: Lz4 | undefined
 let uses = 0
-/** What inputRoom() gave last. */
+/** The buffer that inputRoom() returned last. */
 let room: Buffer | undefined
 
-/** Grows with every call that writes to the kernel's memory: as long as it stays, what is there stays. */
+/** Incremented by every call that writes to the kernel's memory: while it is unchanged, so are the contents. */
 export function memoryUses(): number {
   return uses
 }
@@ -47,7 +49,7 @@ export function memoryUses(): number {
 /**
  * Compresses source[start, end).
  * REQUIRES: at most chunkBytes.
- * @returns a view of the kernel's memory, valid until the next call; undefined when it would be more than `limit` bytes
+ * @returns a view of the kernel's memory, valid until the next call; undefined if it would exceed `limit` bytes
  */
 export function compressChunk(source: Uint8Array, start: number, end: number, limit: number): Buffer | undefined {
   const { functions, memory } = lz4()
@@ -58,9 +60,9 @@ export function compressChunk(source: Uint8Array, start: number, end: number, li
 }
 
 /**
- * Room for so many bytes of input in the kernel's memory: what is decompressed from this buffer is not copied first. The
- * bytes stay until the next call of any other function here but decompression from this buffer.
- * @returns undefined when there is no such room
+ * Input space in the kernel's memory: decompressing from this buffer needs no copy. The bytes stay until the next call
+ * of any other function here except decompression from this buffer.
+ * @returns undefined if `bytes` exceed the input area
  */
 export function inputRoom(bytes: number): Buffer | undefined {
   uses++
@@ -68,7 +70,7 @@ export function inputRoom(bytes: number): Buffer | undefined {
   return room
 }
 
-/** Raw bytes where they lie, until the next call. */
+/** Raw bytes in the kernel's memory, valid until the next call. */
 export interface RawBytes {
   readonly bytes: Buffer
   readonly start: number
@@ -76,7 +78,7 @@ export interface RawBytes {
 
 /**
  * Decompresses source[start, end) to exactly `rawBytes` bytes, at most chunkBytes, in the kernel's memory.
- * @returns undefined when the bytes are not the compressed form of exactly so many
+ * @returns undefined unless the input is valid and has exactly this raw size
  */
 export function decompressInPlace(
   source: Uint8Array,
@@ -95,8 +97,8 @@ export function decompressInPlace(
 
 /**
  * Decompresses source[start, end) into target[targetStart, targetEnd).
- * REQUIRES: at most chunkBytes there.
- * @returns false when the bytes are not the compressed form of exactly so many; the target is then unchanged
+ * REQUIRES: a target of at most chunkBytes.
+ * @returns false, leaving the target unchanged, unless the input is valid and has exactly this raw size
  */
 export function decompressChunk(
   source: Uint8Array,

@@ -1,27 +1,28 @@
 /**
- * LZ4's block format: compression of one chunk, and its reversal. Compiled by scripts/build-kernels.mjs; the contract
- * stands in ../lz4.ts.
+ * LZ4 block format: compression and decompression of one chunk. Compiled by scripts/build-kernels.mjs; the contract is
+ * in ../lz4.ts.
  *
  * Memory, in pages of 64 KiB: hash table | 5 pages for the input | 5 pages for the output. A chunk is at most 256 KiB,
- * and its compressed form at most 1/255 larger, so that 62 KiB are free behind each. What is decompressed may stand
- * anywhere in the input's pages but in the last 32 bytes.
+ * and its compressed form at most 1/255 larger, so that 62 KiB are free after each. Compressed input may lie anywhere
+ * in the input's pages except the last 32 bytes.
  *
- * The search for matches begins anew with every page of the input: within one, 16 bits are a place, whatever the table
- * holds is near enough, and one comparison says whether it is a match.
+ * The match search restarts with every page of the input: within a page 16 bits identify a position, every position in
+ * the table is in range, and a single comparison tells whether it is a match.
  *
  * Invariants:
- * 1. Whatever the input: nothing is read or written more than 32 bytes beyond the lengths given, which is inside the
- *    free part. Copies go in steps of 16 bytes and rely on that.
- * 2. The output depends on the input alone, not on what was compressed before.
+ * 1. Whatever the input, nothing is read or written more than 32 bytes beyond the given lengths, which is inside the
+ * free part. Copies proceed in steps of 16 bytes and rely on that.
+ * 2. The output depends on the input alone, not on earlier calls.
  *
  * A sequence is a token (literals << 4 | match − 4) | more literal length | literals | offset u16 | more match length;
- * the last one has literals only. A length of 15 in the token goes on in bytes, as long as they are 255.
+ * the last one has literals only. A length of 15 in the token continues in further bytes, up to the first that is not
+ * 255.
  * @see Collet, LZ4 block format description
  */
 
 const TABLE: usize = 0
 const HASH_BITS: u32 = 12
-/** Odd, for a hash of 5 bytes: Collet's. */
+/** Odd; Collet's factor for a hash of 5 bytes. */
 const HASH_FACTOR: u64 = 889523592379
 
 export const INPUT: usize = 0x10000
@@ -29,15 +30,15 @@ export const OUTPUT: usize = 0x60000
 export const MAX_CHUNK: u32 = 0x40000
 
 const MIN_MATCH: u32 = 4
-/** The last match begins this far from the end at least, and the last 5 bytes are literals: so says the format. */
+/** The format requires the last match to begin at least this far from the end, and the last 5 bytes to be literals. */
 const LAST_MATCH: u32 = 12
 const LAST_LITERALS: u32 = 5
-/** Bits of a position that are its place in the page. */
+/** Mask of the bits of an address that are its position in the page. */
 const PLACE: usize = 0xffff
-/** After each 2^6 positions without a match, the search takes larger steps. */
+/** After every 2^6 positions without a match, the search takes larger steps. */
 const SKIP_SHIFT: u32 = 6
 
-/** Where the table keeps the place of the last position that began with the same five bytes, or the same hash of them. */
+/** The table slot with the last position that had the same hash of its first five bytes. */
 @inline
 function slotOf(word: u64): usize {
   return TABLE + (<usize>(((word << 24) * HASH_FACTOR) >> (64 - HASH_BITS)) << 1)
@@ -53,7 +54,7 @@ function copy(from: usize, to: usize, length: u32): void {
   } while (to < end)
 }
 
-/** Bytes that are equal at `a` and `b`, before `end` of a. REQUIRES: a < end. */
+/** Length of the match between `a` and `b`, up to `end` of a. REQUIRES: a < end. */
 @inline
 function common(a: usize, b: usize, end: usize): u32 {
   const start = a
@@ -69,7 +70,7 @@ function common(a: usize, b: usize, end: usize): u32 {
   return <u32>(min<usize>(a, end) - start)
 }
 
-/** What is left of a length that did not fit into the token. */
+/** Writes the part of a length that did not fit into the token. */
 @inline
 function writeLength(to: usize, rest: u32): usize {
   while (rest >= 255) {
@@ -80,7 +81,7 @@ function writeLength(to: usize, rest: u32): usize {
   return to
 }
 
-/** Compresses `length` bytes at INPUT to OUTPUT; returns their number, or 0 when they would be more than `limit`. */
+/** Compresses `length` bytes at INPUT to OUTPUT; returns the compressed size, or 0 if it exceeds `limit`. */
 export function compress(length: u32, limit: u32): u32 {
   const end = INPUT + <usize>length
   let anchor: usize = INPUT
@@ -91,13 +92,13 @@ export function compress(length: u32, limit: u32): u32 {
     const matchEnd = end - <usize>LAST_LITERALS
     let at: usize = INPUT
     while (at <= lastMatch) {
-      // A slot that was not used yet leads to the beginning of the page, which is as good a place to look as any.
+      // An unused slot refers to the start of the page, which is as good a candidate as any.
       const page = at & ~PLACE
       const lastOfPage = min<usize>(lastMatch, page | PLACE)
       memory.fill(TABLE, 0, 2 << HASH_BITS)
       if (at == page) at++
       while (at <= lastOfPage) {
-        // Looks for a position that begins like an earlier one.
+        // Searches for a position whose first bytes occurred before.
         let tries: u32 = 1 << SKIP_SHIFT
         let match: usize = 0
         for (;;) {
@@ -113,7 +114,7 @@ export function compress(length: u32, limit: u32): u32 {
           }
         }
         if (match == 0) break
-        // Forwards first, so that the next search need not wait until it is known how far back the match goes.
+        // Forwards first, so that the next search need not wait for the backward extension.
         const forwards = common(at + MIN_MATCH, match + MIN_MATCH, matchEnd)
         const next = at + <usize>(MIN_MATCH + forwards)
         const backwards = min<u32>(
@@ -146,7 +147,10 @@ export function compress(length: u32, limit: u32): u32 {
   return bytes > limit ? 0 : bytes
 }
 
-/** Decompresses `length` bytes from `start` on into exactly `rawLength` at OUTPUT; 0 when they are not that, else 1. */
+/**
+ * Decompresses `length` bytes at `start` into exactly `rawLength` bytes at OUTPUT; returns 1, or 0 if the input is
+ * invalid.
+ */
 export function decompress(start: usize, length: u32, rawLength: u32): u32 {
   const end = start + <usize>length
   const outEnd = OUTPUT + <usize>rawLength
@@ -155,7 +159,7 @@ export function decompress(start: usize, length: u32, rawLength: u32): u32 {
   while (at < end) {
     const token: u32 = load<u8>(at++)
     let literals = token >> 4
-    // Short sequences that end well before both ends need one check for all.
+    // Short sequences well before both ends need a single check.
     if (literals < 15 && at + 16 <= end && out + 32 <= outEnd) {
       v128.store(out, v128.load(at))
       at += <usize>literals
@@ -204,7 +208,7 @@ export function decompress(start: usize, length: u32, rawLength: u32): u32 {
   return 0
 }
 
-/** Appends `length` bytes from `distance` before; these may be among them. */
+/** Appends `length` bytes from `distance` back; source and target may overlap. */
 @inline
 function repeat(out: usize, distance: u32, length: u32): void {
   if (distance >= 16) {
@@ -214,7 +218,8 @@ function repeat(out: usize, distance: u32, length: u32): void {
   const end = out + <usize>length
   let from = out - <usize>distance
   if (distance < 8) {
-    // Bytes repeat with a period below 8: after 8 single ones, a multiple of it from 8 on is far enough for words.
+    // Bytes repeat with a period below 8: after 8 single bytes, a multiple of the period that is at least 8 allows
+    // copying words.
     for (let i: usize = 0; i < 8; i++) store<u8>(out + i, load<u8>(from + i))
     out += 8
     from = out - <usize>(distance * ((7 + distance) / distance))
