@@ -1,12 +1,12 @@
 /**
- * CURRENT: which directory this is, and which manifest holds its state.
+ * CURRENT: identifies the directory as a petaldb store and names the manifest that holds its state.
  *
  * Invariants:
- * 1. CURRENT is replaced as a whole: write, sync, rename, sync of the directory. After a crash it names the manifest
- *    from before or the one from after.
- * 2. Its first line is ours. LevelDB and those after it put the name of a manifest there, so none of us takes the
- *    other's directory for its own.
- * 3. Looking changes nothing on disk.
+ * 1. CURRENT is replaced atomically: write, sync, rename, sync of the directory. After a crash it names either the old
+ * manifest or the new one.
+ * 2. Its first line is petaldb's own. LevelDB and its descendants put the name of a manifest there, so neither engine
+ * mistakes the other's directory for its own.
+ * 3. Reading changes nothing on disk.
  */
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -20,7 +20,7 @@ const currentFormat = 1
 const maxBytes = 256
 
 /**
- * The number of the manifest; undefined when there is no database here.
+ * The number of the current manifest; undefined if there is no database.
  * @throws LEVEL_NOT_SUPPORTED for another engine's directory or a newer format; LEVEL_CORRUPTION; Node's own errors
  */
 export function readCurrent(fileSystem: FileSystem, directory: string): number | undefined {

@@ -1,7 +1,8 @@
 /**
- * The manifest that CURRENT names, as it is written: edits at its end, and a new one in its place when it has grown.
+ * The manifest that CURRENT names, open for writing: edits are appended, and it is replaced when it has grown too
+ * large.
  *
- * Calls come one after the other: that, and what an edit means, is the version set's.
+ * The version set serializes the calls and interprets the edits.
  */
 
 import type { LogWriter } from '../format/log-writer.ts'
@@ -12,15 +13,15 @@ import { appendEdit, createManifest } from './manifest.ts'
 import { type ManifestState, snapshotEdit } from './manifest-state.ts'
 
 export interface RotationOptions {
-  /** A manifest larger than this many times its snapshot is written anew. Default 4. */
+  /** A manifest larger than this many times its snapshot is rewritten. Default 4. */
   readonly rotationFactor?: number
-  /** … but not below this size. Default 64 KiB. */
+  /** Smaller manifests are not rewritten. Default 64 KiB. */
   readonly minRotationBytes?: number
 }
 
 const defaultMinRotationBytes = 64 * 1024
 
-/** At close less is worth it: nobody waits, and each open reads the manifest from its start. */
+/** On close a lower threshold pays off: nobody waits, and each open reads the manifest from its start. */
 const closeRotationShare = 1 / 8
 const closeRotationFactor = 1.5
 
@@ -29,9 +30,9 @@ export class CurrentManifest {
   readonly #directory: string
   readonly #options: RotationOptions
   #number: number
-  /** Undefined when what is on disk has a torn tail: the next edit begins a new one. */
+  /** Undefined if the manifest on disk has a torn tail: the next edit starts a new one. */
   #log: LogWriter | undefined
-  /** Of the edit that it began with. */
+  /** Size of the initial snapshot edit. */
   #snapshotBytes: number
 
   constructor(
@@ -66,30 +67,30 @@ export class CurrentManifest {
     return this.#number
   }
 
-  /** Of the file, or of the directory while the file cannot be written. */
+  /** Path of the file; of the directory while the file cannot be written. */
   get path(): string {
     return this.#log?.path ?? this.#directory
   }
 
-  /** Whether the next edit is better kept as part of a new one. */
+  /** Whether the next edit should start a new manifest. */
   get isOverdue(): boolean {
     const { rotationFactor = 4, minRotationBytes = defaultMinRotationBytes } = this.#options
     return this.#log === undefined || this.#log.bytes > Math.max(minRotationBytes, rotationFactor * this.#snapshotBytes)
   }
 
-  /** Whether the next open would have clearly less to read in one that begins with this state. */
+  /** Whether a new manifest with this state would clearly shorten the next open. */
   isWorthShortening(state: ManifestState): boolean {
     if (this.#log === undefined) return false
     const { minRotationBytes = defaultMinRotationBytes } = this.#options
     return this.#log.bytes > Math.max(minRotationBytes * closeRotationShare, closeRotationFactor * snapshotSize(state))
   }
 
-  /** Durably. REQUIRES: it is not overdue. @throws LEVEL_IO_ERROR, Node's own errors */
+  /** Appends an edit durably. REQUIRES: not overdue. @throws LEVEL_IO_ERROR, Node's own errors */
   async append(edit: VersionEdit): Promise<void> {
     await appendEdit(this.#log!, edit)
   }
 
-  /** Begins a new one with this state. It counts from the moment that CURRENT names it. @throws as append() */
+  /** Starts a new manifest with this state. It is in effect once CURRENT names it. @throws as append() */
   async rotate(number: number, state: ManifestState): Promise<void> {
     const log = await createCurrent(this.#fileSystem, this.#directory, number, state)
     const old = this.#log
@@ -99,7 +100,7 @@ export class CurrentManifest {
     old?.close()
   }
 
-  /** Fine when called twice. */
+  /** May be called twice. */
   close(): void {
     this.#log?.close()
     this.#log = undefined
@@ -122,7 +123,7 @@ async function createCurrent(
   }
 }
 
-/** Bytes of a state as a manifest. */
+/** Size of a manifest with just this state. */
 function snapshotSize(state: ManifestState): number {
   return encodeEdit(snapshotEdit(state)).length
 }

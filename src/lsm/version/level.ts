@@ -1,9 +1,9 @@
-/** Finding tables in a level below 0: they ascend and do not overlap. */
+/** Searches for tables in a level below 0, where they ascend and do not overlap. */
 import { compareKeys } from '../format/entry.ts'
 import { KeyHeads } from '../format/key-heads.ts'
 import type { TableMeta } from './table-meta.ts'
 
-/** Index of the first table that ends at or behind `key`; the number of tables when there is none. */
+/** Index of the first table that ends at or after `key`; the number of tables if there is none. */
 export function firstEndingAt(tables: readonly TableMeta[], key: Uint8Array): number {
   let low = 0
   let high = tables.length
@@ -15,7 +15,7 @@ export function firstEndingAt(tables: readonly TableMeta[], key: Uint8Array): nu
   return low
 }
 
-/** Index of the first table that begins behind `key`; the number of tables when there is none. */
+/** Index of the first table that begins after `key`; the number of tables if there is none. */
 export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Array): number {
   let low = 0
   let high = tables.length
@@ -27,7 +27,7 @@ export function firstBeginningBehind(tables: readonly TableMeta[], key: Uint8Arr
   return low
 }
 
-/** Index of the first table that begins at or behind `key`; the number of tables when there is none. */
+/** Index of the first table that begins at or after `key`; the number of tables if there is none. */
 export function firstBeginningAt(tables: readonly TableMeta[], key: Uint8Array): number {
   let low = 0
   let high = tables.length
@@ -49,10 +49,10 @@ export function tablesWithin(
   return from === 0 && to === tables.length ? tables : tables.slice(from, Math.max(from, to))
 }
 
-/** Finds the one table of a level that may hold a key, again and again. */
+/** Finds the one table of a level that may hold a key; built once for many searches. */
 export class LevelSearch {
   readonly #tables: readonly TableMeta[]
-  /** The first and the last key of each table, one after another. */
+  /** The first and the last key of each table, alternating. */
   readonly #borders: readonly Uint8Array[]
   readonly #heads: KeyHeads
 
@@ -73,20 +73,21 @@ export class LevelSearch {
       if (compareKeys(borders[middle]!, key) < 0) low = middle + 1
       else high = middle
     }
-    // The first border at or behind the key is the last key of its table, or the key is the first one itself.
+    // If the first border at or after the key is a table's last key, the key is within that table; if it is a table's
+    // first key, only if it equals the key.
     const isLast = (low & 1) === 1
     const isWithin = isLast || (low < end && compareKeys(borders[low]!, key) === 0)
     return isWithin ? this.#tables[low >>> 1] : undefined
   }
 }
 
-/** Order of tables in a level: newest first in level 0, by key below. */
+/** Table order within a level: newest first in level 0, by key below. */
 export function compareInLevel(level: number, a: TableMeta, b: TableMeta): number {
   if (level > 0) return compareKeys(a.smallest, b.smallest)
   return b.largestSequence - a.largestSequence || b.number - a.number
 }
 
-/** The first two neighbours that overlap, undefined when the level is in order. */
+/** The first two adjacent tables that overlap; undefined if the level is in order. */
 export function findOverlap(tables: readonly TableMeta[]): readonly [TableMeta, TableMeta] | undefined {
   for (let i = 1; i < tables.length; i++) {
     const [before, table] = [tables[i - 1]!, tables[i]!]

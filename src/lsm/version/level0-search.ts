@@ -1,17 +1,17 @@
 /**
- * Finding tables of level 0, which may overlap, and of which there are thousands where there are thousands of partitions.
+ * Searches for tables in level 0, which may overlap and, with thousands of partitions, number in the thousands.
  *
- * The tables stand in the order of their first keys, and beside each how far those up to it reach: where none of them reaches
- * the keys that are asked for, no table before has to be looked at.
+ * Tables are sorted by first key, each with the greatest last key of the tables up to it: once that is before the
+ * searched keys, no earlier table can match.
  */
 import { compareKeys } from '../format/entry.ts'
 import { firstBeginningBehind } from './level.ts'
 import type { TableMeta } from './table-meta.ts'
 
 export class Level0Search {
-  /** In the order of their first keys. */
+  /** Sorted by first key. */
   readonly #tables: readonly TableMeta[]
-  /** Of each, its place in the level. */
+  /** Position of each table in the level. */
   readonly #places: readonly number[]
   /** The greatest last key of the tables up to each. */
   readonly #reach: readonly Uint8Array[]
@@ -29,7 +29,7 @@ export class Level0Search {
     })
   }
 
-  /** Those that may hold keys in [smallest, largest], newest first; undefined is unbounded. */
+  /** The tables that may hold keys in [smallest, largest], newest first; undefined is unbounded. */
   overlapping(smallest: Uint8Array | undefined, largest: Uint8Array | undefined): TableMeta[] {
     const found: number[] = []
     const end = largest === undefined ? this.#tables.length : firstBeginningBehind(this.#tables, largest)

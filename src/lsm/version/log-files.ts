@@ -1,8 +1,8 @@
 /**
- * Makes the files that logs are written to.
+ * Creates log files.
  *
- * A recycled log is an obsolete one under a new name, written over from its start: its pages are allocated already, so
- * that a sync has no size to make durable. What is left of the old log has another log number.
+ * A recycled log is an obsolete one under a new name, overwritten from its start: its pages are already allocated, so
+ * that a sync need not persist a new file size. Remnants of the old log are recognized by their log number.
  */
 import { join } from 'node:path'
 import { ioError } from '../errors.ts'
@@ -10,12 +10,12 @@ import { LogWriter } from '../format/log-writer.ts'
 import { logName } from '../fs/file-names.ts'
 import type { FileSystem } from '../fs/file-system.ts'
 
-/** Bytes that a log in use grows by at a time, once its writers ask for syncs: see LogWriterOptions. */
+/** Limit on the room that sync() preallocates at a time: see LogWriterOptions. */
 const maxRoomBytes = 256 * 1024
 
 /**
- * A log in a new file. Its name becomes durable with the first sync.
- * @param previous the log that batches went to before
+ * Creates a log in a new file, whose name becomes durable with the first sync.
+ * @param previous the log written before this one
  * @throws LEVEL_IO_ERROR
  */
 export function createLog(fileSystem: FileSystem, directory: string, number: number, previous?: LogWriter): LogWriter {
@@ -29,7 +29,7 @@ export function createLog(fileSystem: FileSystem, directory: string, number: num
 }
 
 /**
- * A log in the file of an obsolete one; the log before it has yet to be named, see LogWriter.follow().
+ * Creates a log in the file of an obsolete one; set its predecessor with LogWriter.follow().
  * REQUIRES: nobody has the old log open, and the edit that made it obsolete is durable.
  * @throws LEVEL_IO_ERROR
  */
@@ -42,8 +42,8 @@ export async function recycleLog(
   const path = join(directory, logName(number))
   try {
     fileSystem.rename(join(directory, logName(oldNumber)), path)
-    // Before the first write: otherwise a crash may leave records of this log under the old name, the number of this
-    // log be given once more to another log in the same file, and these records be taken for that log's.
+    // Before the first write: otherwise a crash could leave records of this log under the old name; if this log's
+    // number were then given to another log in the same file, they would be taken for that log's records.
     await fileSystem.syncDirectory(directory)
     const fileBytes = fileSystem.size(path) ?? 0
     return new LogWriter(fileSystem.open(path, 'update'), number, { fileBytes, maxRoomBytes })

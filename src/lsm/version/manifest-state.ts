@@ -1,9 +1,9 @@
 /**
- * What the edits of a manifest add up to.
+ * The state that the edits of a manifest add up to.
  *
  * Invariants:
- * 1. A state never changes; an edit makes a new one, or none when it does not fit.
- * 2. snapshotEdit(state), applied to the empty state, gives the state again.
+ * 1. A state never changes; applying an edit creates a new one, or fails if the edit does not fit.
+ * 2. snapshotEdit(state), applied to the empty state, reproduces the state.
  */
 import { corruption, notSupported, type Place } from '../errors.ts'
 import {
@@ -23,12 +23,12 @@ export interface ManifestState {
   /** Undefined before the first edit. */
   readonly comparator: string | undefined
   readonly extractor: ExtractorIdentity | undefined
-  /** The oldest log that recovery has to read, and every one after it. 0: whichever there are. */
+  /** The oldest log that recovery has to read, along with all later ones. 0: all there are. */
   readonly logNumber: number
-  /** The greatest sequence number that the manifest knows of; the log goes on behind it. */
+  /** The greatest sequence number known to the manifest; the log continues after it. */
   readonly lastSequence: number
   readonly nextFileNumber: number
-  /** By pointerName(). */
+  /** Keyed by pointerName(). */
   readonly pointers: ReadonlyMap<string, CompactionPointer>
 }
 
@@ -42,10 +42,10 @@ export const emptyState: ManifestState = {
   pointers: new Map()
 }
 
-/** Applies edits to a state, one or many of them, and sorts the levels once. */
+/** Applies one or more edits to a state, sorting the levels only once. */
 export class StateBuilder {
   readonly #base: ManifestState
-  /** Tables by number, of the levels that some edit has touched. */
+  /** Tables by number, for each level that an edit has touched. */
   readonly #touched = new Map<number, Map<number, TableMeta>>()
   readonly #pointers: Map<string, CompactionPointer>
   #comparator: string | undefined
@@ -66,7 +66,7 @@ export class StateBuilder {
 
   /**
    * @param place of the edit, for errors
-   * @throws LEVEL_CORRUPTION when the edit does not fit what was before it; the builder is of no use then
+   * @throws LEVEL_CORRUPTION if the edit does not fit the state; the builder is then unusable
    */
   apply(edit: VersionEdit, place: Place): void {
     if (edit.comparator !== undefined) {
@@ -86,7 +86,7 @@ export class StateBuilder {
     for (const pointer of edit.compactionPointers ?? []) {
       this.#pointers.set(pointerName(pointer.level, pointer.partition), pointer)
     }
-    // Before the new ones: a moved table is deleted from one level and new in another.
+    // Before the new tables: a moved table is deleted from one level and new in another.
     for (const { level, number } of edit.deletedTables ?? []) {
       if (!this.#tables(level).delete(number)) throw corruption(`no table ${number} in level ${level} to delete`, place)
     }
@@ -99,7 +99,7 @@ export class StateBuilder {
     }
   }
 
-  /** @throws LEVEL_CORRUPTION when tables overlap that must not */
+  /** @throws LEVEL_CORRUPTION if tables below level 0 overlap */
   build(place: Place): ManifestState {
     const levels = this.#base.levels.map((unchanged, level) => {
       const touched = this.#touched.get(level)
@@ -130,7 +130,7 @@ export class StateBuilder {
   }
 }
 
-/** The state as one edit: how a manifest begins. */
+/** The state as a single edit: the start of a manifest. */
 export function snapshotEdit(state: ManifestState): VersionEdit {
   return {
     formatVersion,
@@ -139,7 +139,7 @@ export function snapshotEdit(state: ManifestState): VersionEdit {
     logNumber: state.logNumber,
     lastSequence: state.lastSequence,
     nextFileNumber: state.nextFileNumber,
-    // Pointers into levels that have become empty are of no use.
+    // Pointers into empty levels are useless.
     compactionPointers: [...state.pointers.values()].filter(({ level }) => state.levels[level]?.length),
     newTables: state.levels.flatMap((tables, level) => tables.map((table) => ({ level, table })))
   }

@@ -2,9 +2,9 @@
  * The manifest: a log of version edits that begins with a snapshot of the whole state.
  *
  * Invariants:
- * 1. Every edit but the last one was durable before the next was written, and says so. What is torn is therefore an
- *    edit whose install() never resolved; anything else that is wrong is corruption.
- * 2. A mark behind each durable edit lets damage to that edit be told from a torn tail.
+ * 1. Every edit but the last was durable before the next was written, and later records say so. A torn edit is
+ * therefore one whose install() never resolved; any other damage is corruption.
+ * 2. A marker record after each durable edit distinguishes damage to that edit from a torn tail.
  */
 import { join } from 'node:path'
 import { corruption } from '../errors.ts'
@@ -16,16 +16,16 @@ import type { FileSystem, OpenFile } from '../fs/file-system.ts'
 import { hasSystemCode } from '../fs/system-error.ts'
 import { type ManifestState, StateBuilder, snapshotEdit } from './manifest-state.ts'
 
-/** Bytes written again at a time. */
+/** Bytes rewritten at a time. */
 const maxChunkBytes = 2 ** 20
 
 export interface ManifestContents {
   readonly state: ManifestState
-  /** Of the edit that it begins with. */
+  /** Size of the initial snapshot edit. */
   readonly snapshotBytes: number
-  /** Offset behind the last edit or mark. */
+  /** Offset after the last edit or marker. */
   readonly end: number
-  /** False when the tail is torn: nothing may be appended. */
+  /** False if the tail is torn: nothing may be appended. */
   readonly isClean: boolean
 }
 
@@ -44,7 +44,7 @@ export function readManifest(fileSystem: FileSystem, directory: string, number: 
       builder.apply(edit, place)
       if (snapshotBytes === 0) snapshotBytes = reader.end
     }
-    // CURRENT names a manifest only after its snapshot is durable.
+    // CURRENT is set to a manifest only after its snapshot is durable.
     if (snapshotBytes === 0) throw corruption('no snapshot', { path, offset: 0 })
     const isClean = reader.end === reader.fileBytes
     return { state: builder.build({ path }), snapshotBytes, end: reader.end, isClean }
@@ -54,7 +54,7 @@ export function readManifest(fileSystem: FileSystem, directory: string, number: 
 }
 
 /**
- * Writes a manifest of one edit, durably with its name. It is not the current one yet.
+ * Writes a manifest of one edit, with durable contents and name. Does not make it the current one.
  * @throws LEVEL_IO_ERROR, Node's own errors
  */
 export async function createManifest(
@@ -75,7 +75,7 @@ export async function createManifest(
 }
 
 /**
- * Opens a manifest that ended cleanly, to go on with it, and makes durable what was read.
+ * Opens a manifest for appending after `end`, and makes its contents durable.
  * @throws LEVEL_IO_ERROR, Node's own errors
  */
 export async function continueManifest(
@@ -97,8 +97,8 @@ export async function continueManifest(
 }
 
 /**
- * Writes bytes of a file over themselves. When a sync of them failed before, the system has them in its cache, takes
- * them for clean, and a sync alone would report success for what is not on the device.
+ * Rewrites the bytes of a file in place. If an earlier sync of them failed, the system may hold them in its cache
+ * marked clean, and a mere sync would report success for bytes that are not on the device.
  */
 function writeAgain(file: OpenFile, bytes: number): void {
   const chunk = new Uint8Array(Math.min(bytes, maxChunkBytes))

@@ -1,25 +1,25 @@
-/** Which files of a directory nobody needs when it is opened. Pure policy: the caller lists and deletes. */
+/** Determines which files of a directory are obsolete when it is opened. Pure policy: the caller lists and deletes. */
 import { type ParsedName, parseFileName } from '../fs/file-names.ts'
 
 export interface FilesInUse {
-  /** Numbers of the tables that some live version names. */
+  /** Numbers of the tables that live versions refer to. */
   readonly liveTables: ReadonlySet<number>
-  /** The oldest log that recovery has to read, once that is durable. */
+  /** The oldest log that recovery has to read, as recorded durably in the manifest. */
   readonly logNumber: number
   /** The current manifest. */
   readonly manifestNumber: number
 }
 
 export interface ObsoleteFiles {
-  /** Names to delete. */
+  /** Names of files to delete. */
   readonly names: readonly string[]
-  /** The newest of the logs that are not needed: it may become the next log, see log-files.ts. Not among the names. */
+  /** The newest obsolete log, which may be recycled, see log-files.ts. Not among the names. */
   readonly spareLog: number | undefined
 }
 
 /**
- * REQUIRES: nothing is being written, and no write of the manifest has failed: what it names is then unknown, and every file has
- * to stay.
+ * REQUIRES: nothing is being written, and no manifest write has failed: the manifest's contents would be unknown, and
+ * every file would have to stay.
  * @param listing names in the directory
  */
 export function obsoleteFiles(listing: readonly string[], inUse: FilesInUse): ObsoleteFiles {
@@ -48,7 +48,7 @@ function isObsolete({ kind, number }: ParsedName, inUse: FilesInUse): boolean {
     case 'manifest':
       return number !== inUse.manifestNumber
     case 'temporary':
-      // Records of locks are the lock's own.
+      // Lock records (number 0) belong to the lock.
       return number > 0
     case 'current':
     case 'lock':

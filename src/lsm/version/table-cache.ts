@@ -1,9 +1,9 @@
 /**
- * Tables that are open, at most so many.
+ * The open tables, up to a limit.
  *
  * Invariants:
- * 1. A table that somebody has pinned stays open, also beyond the limit and after drop().
- * 2. A table without a pin may be closed by the next call of any method: use it at once, or pin it.
+ * 1. A pinned table stays open, even beyond the limit and after drop().
+ * 2. An unpinned table may be closed by the next call of any method: use it at once, or pin it.
  */
 import { join } from 'node:path'
 import type { BlockCache } from '../cache/block-cache.ts'
@@ -20,7 +20,7 @@ interface Entry {
   pins: number
   /** Tick of the last use. */
   used: number
-  /** Whether nothing refers to the table any more but pins. */
+  /** Whether only pins refer to the table. */
   isDropped: boolean
 }
 
@@ -30,7 +30,7 @@ export class TableCache {
   readonly #blocks: BlockCache
   #maxOpenFiles: number
   readonly #entries = new Map<number, Entry>()
-  /** Pinned by somebody, but no longer in the cache. */
+  /** Dropped tables that are still pinned. */
   readonly #dropped = new Map<number, Entry>()
   #tick = 0
 
@@ -41,29 +41,29 @@ export class TableCache {
     this.#maxOpenFiles = maxOpenFiles
   }
 
-  /** Tables open now. */
+  /** Number of open tables. */
   get size(): number {
     return this.#entries.size + this.#dropped.size
   }
 
-  /** Bytes of memory that open tables hold beside their blocks. */
+  /** Memory held by open tables, excluding their blocks. */
   get memoryBytes(): number {
     let bytes = 0
     for (const { table } of this.#entries.values()) bytes += table.memoryBytes
     return bytes
   }
 
-  /** Whether the table need not be opened first. */
+  /** Whether the table is already open. */
   isOpen({ number }: TableMeta): boolean {
     return this.#entries.has(number)
   }
 
-  /** The table, for use until the next call. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  /** Returns the table, valid until the next call. @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   table(meta: TableMeta): Table {
     return this.#entry(meta).table
   }
 
-  /** The table, open until unpin(). @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
+  /** Returns the table, open until unpin(). @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   pin(meta: TableMeta): Table {
     const entry = this.#entry(meta)
     entry.pins++
@@ -80,7 +80,7 @@ export class TableCache {
     entry.table.close()
   }
 
-  /** The table is obsolete: closes it, now or when the last pin goes. */
+  /** Closes an obsolete table, now or at the last unpin(). */
   drop(number: number): void {
     const entry = this.#entries.get(number)
     if (entry === undefined) return
@@ -93,7 +93,7 @@ export class TableCache {
     this.#dropped.set(number, entry)
   }
 
-  /** Closes everything. REQUIRES: nobody uses a table any more. */
+  /** Closes all tables. REQUIRES: no table is in use. */
   close(): void {
     for (const { table } of [...this.#entries.values(), ...this.#dropped.values()]) table.close()
     this.#entries.clear()
@@ -118,7 +118,7 @@ export class TableCache {
     return Table.open(file, meta, this.#blocks)
   }
 
-  /** Opens a file; where the process has no descriptor left for it, tables that nobody uses give up theirs. */
+  /** Opens a file; if the process is out of file descriptors, closes unused tables and retries. */
   whileOpening<T>(open: () => T): T {
     for (;;) {
       try {
@@ -129,12 +129,12 @@ export class TableCache {
     }
   }
 
-  /** A job elsewhere has failed: if it had no descriptor left, there are some when it is tried again. */
+  /** Called after a job has failed: if it ran out of file descriptors, frees some for its next attempt. */
   relieveAfter(error: unknown): void {
     if (lacksDescriptors(error)) this.#relieve()
   }
 
-  /** Closes an eighth of the tables, and keeps fewer open from now on; false when all are in use. */
+  /** Closes an eighth of the tables and lowers the limit accordingly; false if all are pinned. */
   #relieve(): boolean {
     const before = this.#entries.size
     this.#maxOpenFiles = Math.max(1, before - Math.max(1, before >>> 3))
@@ -143,8 +143,8 @@ export class TableCache {
   }
 
   /**
-   * Makes room for one table at least: closes those that were not used for longest, an eighth of the limit at a time,
-   * so that finding them costs little each.
+   * Makes room for at least one table: closes the least recently used ones, an eighth of the limit at a time, which
+   * amortizes the cost of finding them.
    */
   #evict(): void {
     const idle = [...this.#entries.values()].filter((entry) => entry.pins === 0)
@@ -165,7 +165,7 @@ function openFile(fileSystem: FileSystem, path: string): OpenFile {
   }
 }
 
-/** The process's limit, or the system's: fewer than `maxOpenFiles` tables can be open. */
+/** The process's or the system's limit: fewer than `maxOpenFiles` tables can be open. */
 function lacksDescriptors(error: unknown): boolean {
   return hasSystemCode((error as Error).cause, 'EMFILE', 'ENFILE')
 }

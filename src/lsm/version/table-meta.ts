@@ -1,6 +1,6 @@
-/** What the manifest says about a table. Immutable; crosses threads by structured clone. */
+/** The manifest's description of a table. Immutable; sent to threads by structured clone. */
 export interface TableMeta {
-  /** File number: names the file, never reused. */
+  /** File number, part of the file's name; never reused. */
   readonly number: number
   readonly bytes: number
   /** First and last key, inclusive. */

@@ -1,13 +1,13 @@
 /**
- * Owns the manifest: which version is current, which versions are alive, and the numbers of files.
+ * Owns the manifest: the current version, the live versions, and the file numbers.
  *
  * Invariants:
  * 1. Edits are installed one at a time: names of new files durable → edit in the manifest → manifest durable → current
- *    version swapped. What a reader sees has survived a power loss.
- * 2. After a failure of any of these steps nothing is installed until the database is opened again: whether the edit
- *    is on disk is unknown. No file may be deleted either (see `failure`).
- * 3. Recovery leaves on disk, durably, what it has read, before anybody deletes a file because of it.
- * 4. A file number is handed out once, also across crashes: no number of a file in the directory is given again.
+ * version replaced. What a reader sees has survived a power loss.
+ * 2. After a failure of any of these steps nothing is installed until the database is reopened: whether the edit is on
+ * disk is unknown. No file may be deleted either (see `failure`).
+ * 3. Recovery makes everything it has read durable before any file is deleted because of it.
+ * 4. A file number is handed out once, also across crashes: no number of an existing file is reused.
  */
 import { join } from 'node:path'
 import { corruption, hasCode, ioError, type Place } from '../errors.ts'
@@ -27,11 +27,11 @@ import type { TableMeta } from './table-meta.ts'
 import { Version } from './version.ts'
 
 export interface VersionSetOptions extends RotationOptions {
-  /** Called when nobody uses a version any more; its tables may be obsolete. */
+  /** Called when a version has become unused; its tables may be obsolete. */
   readonly onVersionUnused?: () => void
 }
 
-/** Larger numbers of files in the directory are not ours, and would leave us none. */
+/** Files with larger numbers are not ours; counting them would leave no numbers. */
 const maxFileNumber = 2 ** 48
 
 export class VersionSet {
@@ -63,9 +63,9 @@ export class VersionSet {
   }
 
   /**
-   * A new database.
+   * Creates a new database.
    * REQUIRES: the directory exists, and its name is durable.
-   * @throws LEVEL_CORRUPTION when there are tables or logs but no CURRENT; LEVEL_IO_ERROR
+   * @throws LEVEL_CORRUPTION if there are tables or logs but no CURRENT; LEVEL_IO_ERROR
    */
   static create(fileSystem: FileSystem, directory: string, options: VersionSetOptions = {}): Promise<VersionSet> {
     return wrapErrors(`Cannot create a database in ${directory}`, async () => {
@@ -79,7 +79,7 @@ export class VersionSet {
   }
 
   /**
-   * The database as its manifest describes it; logs are the caller's (see format/log-recovery.ts).
+   * Recovers the database from its manifest; the caller replays the logs (see format/log-recovery.ts).
    * @throws LEVEL_CORRUPTION, LEVEL_NOT_SUPPORTED, LEVEL_IO_ERROR
    */
   static recover(fileSystem: FileSystem, directory: string, options: VersionSetOptions = {}): Promise<VersionSet> {
@@ -89,7 +89,7 @@ export class VersionSet {
       const contents = readManifest(fileSystem, directory, number)
       checkTables(fileSystem, directory, contents.state)
       const names = fileSystem.list(directory)
-      // A crash may have come between a rename or an edit and its sync: (3).
+      // A crash may have come between a rename or an edit and its sync: invariant 3.
       await fileSystem.syncDirectory(directory)
       const log = await continueManifest(fileSystem, directory, number, contents.end)
       if (!contents.isClean) log.close()
@@ -112,7 +112,7 @@ export class VersionSet {
     return this.#state.logNumber
   }
 
-  /** Everything up to this sequence number is in tables; the log `logNumber` goes on behind it. */
+  /** Everything up to this sequence number is in tables; log `logNumber` continues after it. */
   get lastSequence(): number {
     return this.#state.lastSequence
   }
@@ -125,7 +125,7 @@ export class VersionSet {
     return this.#state.extractor
   }
 
-  /** Why nothing can be installed any more, and no file may be deleted; undefined while all is well. */
+  /** Why nothing can be installed, and no file deleted, any more; undefined while all is well. */
   get failure(): unknown {
     return this.#failure
   }
@@ -134,7 +134,7 @@ export class VersionSet {
     return this.#live
   }
 
-  /** Where the next compaction of a level within a partition goes on. */
+  /** Where the next compaction of a level within a partition continues. */
   compactionPointer(level: number, partition: Uint8Array): Uint8Array | undefined {
     return this.#state.pointers.get(pointerName(level, partition))?.key
   }
@@ -143,7 +143,7 @@ export class VersionSet {
     return this.#state.pointers
   }
 
-  /** Numbers of all tables that some live version names. */
+  /** Numbers of all tables that live versions refer to. */
   liveTables(): Set<number> {
     const numbers = new Set<number>()
     for (const version of this.#live) for (const table of version.allTables()) numbers.add(table.number)
@@ -158,20 +158,20 @@ export class VersionSet {
   }
 
   /**
-   * Makes the edit durable, then current. Calls queue.
-   * REQUIRES: new tables, and the log that `logNumber` names, exist; the tables' bytes are durable. A flush gives
-   * `logNumber`, the oldest log that is still needed, together with `lastSequence`, the last one in tables then.
-   * @throws LEVEL_IO_ERROR, and this set is of no use for writing any more; LEVEL_CORRUPTION for an edit that does not
-   * fit the current version, without harm
+   * Makes the edit durable, then current. Calls are queued.
+   * REQUIRES: the new tables and the log `logNumber` exist; the tables' contents are durable. A flush sets
+   * `logNumber`, the oldest log still needed, together with `lastSequence`, the last sequence number in tables.
+   * @throws LEVEL_IO_ERROR, after which this set cannot be used for writing; LEVEL_CORRUPTION for an edit that does
+   * not fit the current version, which changes nothing
    */
   install(edit: VersionEdit): Promise<void> {
     const installed = this.#queue.then(() => this.#install(edit))
-    // The caller hears of the failure; here it only has to let the next one have its turn.
+    // The caller sees the failure; the queue only has to continue.
     this.#queue = installed.catch(() => undefined)
     return installed
   }
 
-  /** Writes the manifest anew when the next open has less to read then. Calls queue. @throws LEVEL_IO_ERROR */
+  /** Rewrites the manifest if that shortens the next open. Calls are queued. @throws LEVEL_IO_ERROR */
   shorten(): Promise<void> {
     const shortened = this.#queue.then(async () => {
       if (this.#failure !== undefined || !this.#manifest.isWorthShortening(this.#state)) return
@@ -181,7 +181,7 @@ export class VersionSet {
     return shortened
   }
 
-  /** Waits for edits on their way. Fine when called twice. @throws LEVEL_IO_ERROR */
+  /** Waits for pending edits. May be called twice. @throws LEVEL_IO_ERROR */
   async close(): Promise<void> {
     await this.#queue
     this.#manifest.close()
@@ -207,7 +207,7 @@ export class VersionSet {
     old.release()
   }
 
-  /** After a failure nothing is written any more. */
+  /** Records a failure, after which nothing is written any more. */
   async #write(write: () => Promise<void>, place: Place): Promise<void> {
     try {
       await write()
@@ -239,7 +239,7 @@ export class VersionSet {
   }
 }
 
-/** A log is left behind together with the sequence numbers in it: recovery finds holes between the two. */
+/** A new log number has to come with the sequence number before it: recovery detects holes by comparing the two. */
 function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place): void {
   if ((edit.logNumber === undefined) !== (edit.lastSequence === undefined)) {
     throw corruption('a log number and the last sequence number in front of that log go together', place)
@@ -256,7 +256,9 @@ function checkLogPosition(edit: VersionEdit, state: ManifestState, place: Place)
   )
 }
 
-/** That they are there, and as long as they were: one cut off is told of now, not when somebody wants what it had. */
+/**
+ * Checks that the tables exist with their full sizes: truncation is reported now, not when the missing part is read.
+ */
 function checkTables(fileSystem: FileSystem, directory: string, state: ManifestState): void {
   const missing = state.levels.flat().filter((table) => !hasTable(fileSystem, directory, table))
   const [first] = missing
@@ -269,7 +271,7 @@ function hasTable(fileSystem: FileSystem, directory: string, table: TableMeta): 
   return fileSystem.size(join(directory, tableName(table.number))) === table.bytes
 }
 
-/** What has no LEVEL code comes from the operating system. */
+/** Errors without a LEVEL code come from the operating system. */
 async function wrapErrors<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()

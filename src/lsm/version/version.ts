@@ -4,9 +4,9 @@
  * Invariants:
  * 1. A version never changes.
  * 2. Tables of level 0 are ordered newest first and may overlap; those of a deeper level ascend by key and do not.
- * 3. What a key's newest version is, is decided by level: entries in a lower-numbered level, and in an earlier table of
- *    level 0, are newer.
- * 4. The files of a version's tables exist as long as somebody retains it.
+ * 3. The level determines a key's newest version: entries in a lower-numbered level, and in an earlier table of level
+ * 0, are newer.
+ * 4. The files of a version's tables exist as long as it is retained.
  */
 import { compareKeys } from '../format/entry.ts'
 import { levelCount } from '../format/version-edit.ts'
@@ -16,22 +16,22 @@ import type { TableMeta } from './table-meta.ts'
 
 export type Levels = readonly (readonly TableMeta[])[]
 
-/** Of level 0, looked at one by one. */
+/** Up to this many level-0 tables are searched linearly. */
 const fewTables = 24
 
 export class Version {
-  /** Seven; missing ones are empty. */
+  /** Always seven; missing ones are empty. */
   readonly levels: Levels
-  /** Bytes of all tables of each level. */
+  /** Total table bytes of each level. */
   readonly levelBytes: readonly number[]
-  /** Made when a level is first searched: most versions are soon replaced. */
+  /** Created when a level is first searched: most versions are soon replaced. */
   readonly #searches: (LevelSearch | undefined)[] = Array.from({ length: levelCount }, () => undefined)
   #level0Search: Level0Search | undefined
   #references = 1
   readonly #onUnused: ((version: Version) => void) | undefined
 
   /**
-   * Retained once, for the caller.
+   * Creates a version with one reference, held by the caller.
    * @param onUnused called at the last release
    */
   constructor(levels: Levels = [], onUnused?: (version: Version) => void) {
@@ -52,13 +52,13 @@ export class Version {
     return this.#references > 0
   }
 
-  /** Tables of a level, in its order. */
+  /** Tables of a level, in level order. */
   tables(level: number): readonly TableMeta[] {
     return this.levels[level] ?? []
   }
 
   /**
-   * Tables of a level that may hold keys in [smallest, largest], in the order of the level.
+   * Tables of a level that may hold keys in [smallest, largest], in level order.
    * @param smallest undefined: from the first key on
    * @param largest undefined: to the last key
    */
@@ -77,7 +77,7 @@ export class Version {
     )
   }
 
-  /** Tables of level 0 that may hold `key`, newest first; some that may not may be among them. */
+  /** A superset of the level-0 tables that may hold `key`, newest first. */
   youngTablesFor(key: Uint8Array): readonly TableMeta[] {
     const tables = this.tables(0)
     return tables.length > fewTables ? this.#search0.overlapping(key, key) : tables
@@ -89,7 +89,7 @@ export class Version {
   }
 
   /**
-   * The one table of a level that may hold `key`.
+   * The only table of a level that may hold `key`.
    * REQUIRES: level > 0.
    */
   tableFor(level: number, key: Uint8Array): TableMeta | undefined {
@@ -117,7 +117,7 @@ export class Version {
     return this
   }
 
-  /** REQUIRES: once per retain(), and once by who made it. */
+  /** REQUIRES: once by the creator, and once per retain(). */
   release(): void {
     this.#references--
     if (this.#references === 0) this.#onUnused?.(this)
