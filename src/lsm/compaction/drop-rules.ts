@@ -1,26 +1,26 @@
 /**
- * Which versions survive a merge. Pure: versions come in the order of a cursor (by key, newest first), and the rules
+ * Decides which versions survive a merge. Pure: versions arrive in cursor order (by key, newest first), and the rules
  * see every version of a key that the merge has.
  *
- * Live snapshots cut time into eras: (…, s0], (s0, s1], …, (sn, now]. A reader at a snapshot sees the newest version of
- * its era, or of the nearest older era that has one.
+ * Live snapshots divide time into eras: (…, s0], (s0, s1], …, (sn, now]. A reader at a snapshot sees the newest
+ * version in its era, or in the nearest older era that has one.
  *
  * Invariants:
- * 1. What a reader at any live snapshot, or at any sequence number after the newest of them, sees of a key is the same
- *    before and after.
+ * 1. What a reader sees of a key, at any live snapshot or at any sequence number after the newest of them, is the same
+ * before and after the merge.
  * 2. At most one version of a key survives per era.
  */
 import { compareRanges, EntryKind } from '../format/entry.ts'
 import type { KeyRange } from './job.ts'
 
-/** Names for the outcome, for tests and statistics. */
+/** Outcomes, named for tests and statistics. */
 export const Verdict = { keep: 0, hidden: 1, uselessTombstone: 2 } as const
 export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
 export class DropRules {
   readonly #snapshots: readonly number[]
   readonly #deeper: DeeperLevels | undefined
-  /** Era of the newest version of this key seen in it; eras of later versions are this or older. */
+  /** Era of the key's last version; later versions are in this era or an older one. */
   #era = 0
 
   /**
@@ -44,13 +44,14 @@ export class DropRules {
     kind: EntryKind
   ): Verdict {
     const era = this.#eraOf(sequence)
-    // Hidden: a newer version of this key is in the same era, so whoever can see this one sees that one instead.
+    // Hidden: the same era has a newer version of this key, and any reader that could see this version sees that one
+    // instead.
     if (!isNewKey && era === this.#era) return Verdict.hidden
     this.#era = era
-    // The tombstone can go:
+    // The tombstone can be dropped:
     // (1) it is in the oldest era, so no live snapshot is older than it, and
     // (2) no deeper level's range contains the key, so it hides nothing outside this merge, and
-    // (3) older versions of the key within this merge are in the oldest era too, and go by the rule above.
+    // (3) older versions of the key within this merge are in the oldest era too, and are dropped by the rule above.
     if (
       kind === EntryKind.tombstone &&
       era === 0 &&
@@ -62,7 +63,7 @@ export class DropRules {
     return Verdict.keep
   }
 
-  /** Number of live snapshots that are older than the version. Snapshots are few; most merges have none. */
+  /** Number of live snapshots older than the version. There are few; most merges have none. */
   #eraOf(sequence: number): number {
     let era = this.#snapshots.length
     while (era > 0 && (this.#snapshots[era - 1] ?? 0) >= sequence) era--
@@ -70,7 +71,7 @@ export class DropRules {
   }
 }
 
-/** Key ranges of levels below, asked with ascending keys: each level remembers how far it got. */
+/** Key ranges of the deeper levels, queried with ascending keys: each level remembers its position. */
 class DeeperLevels {
   readonly #levels: readonly (readonly KeyRange[])[]
   readonly #positions: number[]

@@ -1,6 +1,6 @@
 /**
- * Runs jobs on this thread, in slices between which the event loop turns: for file systems that a worker thread cannot
- * reach.
+ * Runs jobs on this thread in slices, yielding to the event loop in between: for file systems that a worker thread
+ * cannot access.
  */
 import { aborted } from '../errors.ts'
 import type { FileSystem } from '../fs/file-system.ts'
@@ -8,7 +8,7 @@ import { bytesToRead, type JobRunner, type TableJob, type TableJobResult } from 
 import { JobQueue } from './job-queue.ts'
 import { runTableJob } from './run-table-job.ts'
 
-/** Milliseconds after which the event loop turns. */
+/** Milliseconds of work before yielding to the event loop. */
 const sliceTime = 3
 
 export class InlineRunner implements JobRunner {

@@ -1,4 +1,4 @@
-/** Errors of jobs: what the operating system throws becomes a LEVEL_* error, and those cross threads as data. */
+/** Errors of jobs: converts operating system errors to LEVEL_* errors, and errors to data that can cross threads. */
 import { aborted, corruption, ioError, notSupported } from '../errors.ts'
 
 /** An error without its class: survives structured clone with code, place and cause. */
@@ -11,10 +11,10 @@ export interface ErrorData {
   readonly cause: ErrorData | undefined
 }
 
-/** Causes of causes of … are cut off here. */
+/** Maximum length of the chain of causes. */
 const maxDepth = 5
 
-/** A LEVEL_* error stays, a system error becomes LEVEL_IO_ERROR, anything else is a bug and stays as it is. */
+/** LEVEL_* errors are kept, system errors become LEVEL_IO_ERROR; anything else is a bug and is kept. */
 export function jobError(what: string, error: unknown, path: string): unknown {
   const { code } = describe(error)
   if (code === undefined || code.startsWith('LEVEL_')) return error

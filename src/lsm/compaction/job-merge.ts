@@ -1,7 +1,7 @@
 /**
- * The inner loop of a job: from the merged inputs through the drop rules into tables.
+ * The inner loop of a job: feeds the merged inputs through the drop rules into tables.
  *
- * Invariant: a table ends between two different keys only.
+ * Invariant: a table ends only between two different keys.
  */
 import { copyBytes } from '../../model/copy-bytes.ts'
 import type { Cursor } from '../format/cursor.ts'
@@ -11,21 +11,21 @@ import type { TableJob } from './job.ts'
 import { OutputBorders } from './output-borders.ts'
 import type { TableOutputs } from './table-outputs.ts'
 
-/** A slice ends after as many bytes of keys and values, or entries. */
+/** A slice ends after this many bytes of keys and values, or this many entries. */
 const sliceBytes = 64 * 1024
 const sliceEntries = 256
 
 export class JobMerge {
   readonly #cursor: Cursor
-  /** The cursor's entry; a cursor over many says each time anew which of them has it. */
+  /** A copy of the cursor's entry: a merging cursor's getters look up its current input each time. */
   readonly #entry = new EntryRecord()
   readonly #outputs: TableOutputs
   readonly #rules: DropRules
   readonly #borders: OutputBorders
-  /** The key before the cursor's; its version may have been dropped. */
+  /** The previous key; its versions may all have been dropped. */
   #lastKey = Buffer.alloc(64)
   #lastLength = -1
-  /** Whether no version of the cursor's key has been kept yet. */
+  /** Whether no version of the current key has been kept yet. */
   #isFirstKept = true
   #entriesIn = 0
 
@@ -41,7 +41,7 @@ export class JobMerge {
     return this.#entriesIn
   }
 
-  /** Some 100 µs of work; false when there is none left. */
+  /** Does some 100 µs of work; false when there is none left. */
   runSlice(): boolean {
     const cursor = this.#cursor
     const entry = this.#entry
@@ -66,7 +66,7 @@ export class JobMerge {
     return cursor.isValid
   }
 
-  /** Remembers the cursor's key; true when it is another than before. */
+  /** Remembers the cursor's key; true if it differs from the previous one. */
   #meet(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start
     const last = this.#lastKey

@@ -1,4 +1,4 @@
-/** What the main thread and the worker say to each other. Data only. */
+/** The messages between the main thread and the worker. Data only. */
 import type { TableMeta } from '../version/table-meta.ts'
 import type { KeyRange, TableJob, TableJobResult } from './job.ts'
 import type { ErrorData } from './job-errors.ts'
@@ -6,7 +6,7 @@ import type { ErrorData } from './job-errors.ts'
 export interface JobRequest {
   readonly id: number
   readonly job: TableJob
-  /** Word 0 becomes 1 when the job is to end. Shared, because a worker that is busy reads no messages. */
+  /** Word 0 becomes 1 to cancel the job. Shared, because a busy worker reads no messages. */
   readonly abort: Int32Array
 }
 
@@ -15,8 +15,8 @@ export type JobReply =
   | { readonly id: number; readonly error: ErrorData }
 
 /**
- * The job with keys that own their memory. A key is mostly a view of something larger, a manifest or a pool, and a view
- * is cloned with all that it is a view of.
+ * The job with keys that own their memory. Most keys are views of something larger, a manifest or a pool, and cloning
+ * a view clones its whole buffer.
  */
 export function postable(job: TableJob): TableJob {
   return {
@@ -28,7 +28,10 @@ export function postable(job: TableJob): TableJob {
   }
 }
 
-/** Memory that only the job has, and that goes to the thread instead of being copied: what lists a memtable's entries. */
+/**
+ * Buffers owned by the job alone, which are transferred to the thread instead of copied: the memtables' entry lists
+ * and pair hashes.
+ */
 export function ownMemory(job: TableJob): ArrayBuffer[] {
   return job.memtables.flatMap(({ entries, pairs }) => {
     const arrays = pairs === undefined ? [entries] : [entries, pairs.sequences, pairs.ends, pairs.halves]

@@ -1,45 +1,46 @@
 /**
- * Several jobs in one thread: flushes before compactions, in the order they came; small compactions before large ones.
+ * Schedules several jobs in one thread: flushes before compactions, in order of arrival; small compactions before
+ * large ones.
  *
- * A job gives the thread up every few milliseconds, and gets it back when none of those that want it is more urgent. So
- * a flush that arrives in the middle of a long compaction is done at once, and writers need not wait. While a job waits
- * for the device, others go on.
+ * A job yields the thread every few milliseconds and resumes when no waiting job is more urgent. So a flush that
+ * arrives during a long compaction runs at once, and writers need not wait. While a job waits for the device, others
+ * run.
  */
 
 /** How a running job shares its thread. */
 export interface Pace {
   /**
-   * To be called every 100 µs or so. Waits when the thread is due to others; throws LEVEL_ABORTED when the job is to
-   * end.
+   * To be called every 100 µs or so. Pauses the job when others are due; throws LEVEL_ABORTED if the job was
+   * cancelled.
    */
   breathe(): Promise<void> | undefined
-  /** Waits for the device without keeping others from the thread. */
+  /** Waits for the device while letting other jobs run. */
   during<T>(waiting: Promise<T>): Promise<T>
 }
 
 interface Job {
   readonly isFlush: boolean
-  /** Ascends in the order the jobs came. */
+  /** Ascends in order of arrival. */
   readonly number: number
-  /** What is to be read. */
+  /** Bytes to be read. */
   readonly bytes: number
-  /** Set while the job waits for its turn. */
+  /** Set while the job is paused. */
   resume: (() => void) | undefined
 }
 
 export class JobQueue {
   readonly #sliceTime: number
-  /** Jobs that run or wait for their turn. */
+  /** Jobs that are running or paused. */
   readonly #jobs = new Set<Job>()
   #mostUrgent: Job | undefined
   #lastNumber = 0
 
-  /** @param sliceTime milliseconds after which the event loop turns */
+  /** @param sliceTime milliseconds of work before yielding to the event loop */
   constructor(sliceTime: number) {
     this.#sliceTime = sliceTime
   }
 
-  /** @param checkAborted throws when the job is to end */
+  /** @param checkAborted throws if the job was cancelled */
   async run<T>(
     isFlush: boolean,
     bytes: number,

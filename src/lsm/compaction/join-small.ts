@@ -1,10 +1,10 @@
 /**
- * Joins small tables of the last level that are neighbours, each newer than the one before: what many short sessions have
- * appended. Each leaves a small one, which goes down as it is and would stay; many of them make opening, and the choice of every
- * merge, slower.
+ * Joins small adjacent tables of the last level, each newer than the one before: the result of many short sessions of
+ * appending. Each session leaves a small table, which moves down as it is and would stay; many of them slow down
+ * opening and the choice of every merge.
  *
- * Of neighbours that did not come in the order of their keys more is to be expected between them: one table of all would
- * overlap it.
+ * Adjacent tables that did not arrive in key order are left alone: more keys are to be expected between them, and a
+ * joined table would overlap those.
  */
 import type { TableMeta } from '../version/table-meta.ts'
 import { overlapping, spanOf } from './key-span.ts'
@@ -12,10 +12,13 @@ import { partitionOfTable } from './level0-runs.ts'
 import { isFree } from './moves.ts'
 import type { CompactionLimits, Merge, PartitionView } from './pick.ts'
 
-/** As many small neighbours are worth a merge. */
+/** Minimum number of small adjacent tables worth a merge. */
 const minTables = 8
 
-/** As many neighbours as fit in one table, none of them larger than the others together: bytes are rewritten a few times at most. */
+/**
+ * As many adjacent tables as fit into one, none larger than the others together: this bounds how often bytes are
+ * rewritten.
+ */
 export function joinPick(view: PartitionView): Merge | undefined {
   if (view.state.movesOnly) return undefined
   const level = view.levels.length - 1
@@ -34,7 +37,10 @@ export function joinPick(view: PartitionView): Merge | undefined {
   return undefined
 }
 
-/** Keys with a bang that opens no group lie between partitions, and their tables on both sides of others. See partition.ts. */
+/**
+ * Keys with a bang that opens no group lie between partitions, and their tables may lie on both sides of others. See
+ * partition.ts.
+ */
 function areNeighbours({ version }: PartitionView, level: number, tables: readonly TableMeta[]): boolean {
   const span = spanOf(tables)
   return span !== undefined && overlapping(version.levels[level] ?? [], span).length === tables.length
@@ -45,7 +51,7 @@ function joinableFrom(
   start: number,
   { maxFileBytes, partitionDepth }: CompactionLimits
 ): readonly TableMeta[] {
-  // Partitions that are one in level 0 are several here: no table spans two of them, whatever is merged.
+  // Partitions that are joined in level 0 are separate here: no table spans two of them, however it is merged.
   const partition = partitionOfTable(tables[start]!, partitionDepth)
   let bytes = 0
   let largest = 0

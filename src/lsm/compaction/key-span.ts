@@ -1,4 +1,4 @@
-/** Ranges of keys, both ends inclusive, and what overlaps them. */
+/** Key ranges with inclusive bounds, and the tables that overlap them. */
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
@@ -11,7 +11,7 @@ export function overlaps(a: KeySpan, b: KeySpan): boolean {
   return compareKeys(a.smallest, b.largest) <= 0 && compareKeys(b.smallest, a.largest) <= 0
 }
 
-/** The smallest span that holds all; undefined for none. */
+/** The smallest span that contains all; undefined if there are none. */
 export function spanOf(spans: Iterable<KeySpan>): KeySpan | undefined {
   let smallest: Uint8Array | undefined
   let largest: Uint8Array | undefined

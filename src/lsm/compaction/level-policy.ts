@@ -1,6 +1,6 @@
 /**
- * Compaction out of the levels below level 0: the level that exceeds its target most gives the tables that overlap
- * least of the next one; tables full of tombstones go when what they free is worth the rewriting.
+ * Compaction out of the levels below level 0: the level that exceeds its target most pushes down the tables that
+ * overlap least of the next level; tables full of tombstones go down when what they free justifies the rewriting.
  */
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -8,9 +8,9 @@ import { bytesOf, overlapping, spanOf } from './key-span.ts'
 import { deepestFreeLevel, garbageBytes, isFree, isReserved, isTombstoneHeavy } from './moves.ts'
 import type { Merge, Move, PartitionView, Pick } from './pick.ts'
 
-/** Tables full of tombstones go down when they free this share of what has to be rewritten. */
+/** Tables full of tombstones go down if they free this share of the bytes to be rewritten. */
 const garbageShare = 0.25
-/** A merge takes neighbours along, up to this many target tables in all. */
+/** A merge is widened to adjacent tables, up to this many target tables in all. */
 const maxMergeTables = 32
 
 export function levelPick(view: PartitionView): Pick | undefined {
@@ -32,7 +32,7 @@ function overfullPick(view: PartitionView): Pick | undefined {
   return undefined
 }
 
-/** All tables that overlap nothing below and can go equally deep. */
+/** Moves all tables that overlap nothing below and can go equally deep. */
 function moveOutOf(view: PartitionView, level: number): Move | undefined {
   const byLevel = new Map<number, TableMeta[]>()
   for (const table of view.levels[level] ?? []) {
@@ -45,7 +45,9 @@ function moveOutOf(view: PartitionView, level: number): Move | undefined {
   return tables === undefined ? undefined : { kind: 'move', partition: view.name, level, tables, toLevel: deepest }
 }
 
-/** Least bytes rewritten per byte that goes down; of equals, the first one behind the last merge's. */
+/**
+ * The merge with the fewest bytes rewritten per byte pushed down; among equals, the first one after the last merge's.
+ */
 function cheapestMerge(view: PartitionView, level: number): Merge | undefined {
   const tables = view.levels[level] ?? []
   const pointer = view.state.pointer(level, view.name)
@@ -61,7 +63,7 @@ function cheapestMerge(view: PartitionView, level: number): Merge | undefined {
   return best === undefined ? undefined : widened(view, level, best.at, best.cost)
 }
 
-/** A merge has fixed costs: take the tables behind along as long as that makes it no dearer per byte. */
+/** A merge has fixed costs: includes the following tables as long as that does not raise the cost per byte. */
 function widened(view: PartitionView, level: number, at: number, cost: number): Merge {
   const tables = view.levels[level] ?? []
   let merge = mergeOf(view, level, tables.slice(at, at + 1))

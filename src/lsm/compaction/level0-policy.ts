@@ -1,10 +1,10 @@
 /**
  * Compaction out of level 0.
  *
- * Level 0 is kept in *tiers*: runs of similar size are merged into one larger run of level 0, and all of it goes down
- * to the base level once it is as large as what it has to be merged with there. Merging every few memtables with a base
- * level many times their size is what makes random writes expensive. bench/compaction-policy.ts computes what is
- * written per byte put.
+ * Level 0 is kept in *tiers*: runs of similar size are merged into one larger run of level 0, and all of it moves down
+ * to the base level once it is as large as the tables it has to be merged with there. Merging every few memtables with
+ * a base level many times their size is what makes random writes expensive. bench/compaction-policy.ts computes the
+ * bytes written per byte put.
  */
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, spanOf } from './key-span.ts'
@@ -12,15 +12,17 @@ import type { Run } from './level0-runs.ts'
 import { deepestFreeLevel, garbageBytes, isFree, isTombstoneHeavy } from './moves.ts'
 import type { Merge, MergeInput, Move, PartitionView, Pick } from './pick.ts'
 
-/** What goes down has at least this share of the bytes it is merged with. */
+/** Minimum size of a merge's level-0 input as a share of the bytes it is merged with. */
 const baseShare = 1
-/** Enough for one merge, as a multiple of the base level's least target: longer ones would hold up all others. */
+/** Level-0 bytes that suffice for one merge, as a multiple of level1Bytes: longer merges would hold up all others. */
 const mergeTargets = 4
-/** Runs whose sizes differ by no more than this factor are of one tier. */
+/** Runs whose sizes differ by no more than this factor belong to one tier. */
 const tierSpread = 4
-/** Runs that make a tier full, as a multiple of the trigger. */
+/** Number of runs that make a tier full, as a multiple of the trigger. */
 const tierWidth = 2
-/** As many runs, as a multiple of the trigger, are too many for readers: smaller and unlike groups are merged, too. */
+/**
+ * From this many runs on, as a multiple of the trigger, reads suffer: smaller and dissimilar groups are merged, too.
+ */
 export const crowded = 3
 
 export function level0Pick(view: PartitionView): Pick | undefined {
@@ -37,8 +39,8 @@ function triggeredPick(view: PartitionView): Pick | undefined {
 }
 
 /**
- * A table of nothing but tombstones goes down, whatever the trigger says, while that is little work: where a range was
- * cleared nothing more may ever be written, and what is dead, and what tells of it, would stay for good.
+ * A table of nothing but tombstones is merged down regardless of the trigger, as long as that is little work: a
+ * cleared range may never be written again, and the dead entries and their tombstones would stay for good.
  */
 function mergeCleared(view: PartitionView): Merge | undefined {
   const { runs, limits } = view
@@ -49,7 +51,7 @@ function mergeCleared(view: PartitionView): Merge | undefined {
   return bytes > limits.maxFileBytes ? undefined : merge
 }
 
-/** Tables that overlap nothing in level 0 go where they can stay, several at once: what appending produces. */
+/** Moves tables that overlap nothing in level 0 to the deepest free level, several at once: the case of appending. */
 function moveDown(view: PartitionView): Move | undefined {
   const { runs, targets, name } = view
   const byLevel = new Map<number, TableMeta[]>()
@@ -77,7 +79,7 @@ function mergeIntoBase(view: PartitionView, share: number): Merge | undefined {
   return isFree(merge, state) ? merge : undefined
 }
 
-/** The oldest runs, until they are enough for one merge. Newer ones stay above them, where they belong. */
+/** The oldest runs, up to the size of one merge. Newer ones stay above them. */
 function oldestTables({ runs, limits }: PartitionView): readonly TableMeta[] {
   const enough = mergeTargets * limits.level1Bytes
   let from = runs.length
@@ -85,12 +87,12 @@ function oldestTables({ runs, limits }: PartitionView): readonly TableMeta[] {
   return runs.slice(from).flat()
 }
 
-/** All tables of levels 1 to `level` that a merge of these tables has to take along. */
+/** All tables of levels 1 to `level` that a merge of these tables has to include. */
 function overlappedDownTo(view: PartitionView, tables: readonly TableMeta[], level: number): MergeInput[] {
   let inputs: MergeInput[] = []
   let known = -1
   let span = spanOf(tables)
-  // A table taken along widens the range, which may reach more tables of other levels.
+  // An included table widens the range, which may reach more tables of other levels.
   while (span !== undefined) {
     inputs = []
     for (let below = 1; below <= level; below++) {
@@ -109,14 +111,14 @@ function isCrowded({ runs, limits }: PartitionView): boolean {
   return runs.length >= crowded * limits.level0Trigger
 }
 
-/** Merges neighbouring runs of level 0 into one. */
+/** Merges adjacent runs of level 0 into one. */
 function mergeTier(view: PartitionView): Merge | undefined {
   const { level0Trigger } = view.limits
   if (!isCrowded(view)) return cheapestGroup(view, Math.max(2, tierWidth * level0Trigger), tierSpread)
   return cheapestGroup(view, Math.max(2, level0Trigger), tierSpread) ?? cheapestGroup(view, 2, Number.POSITIVE_INFINITY)
 }
 
-/** The group that costs least per run that disappears. */
+/** The group of runs with the lowest cost per run removed. */
 function cheapestGroup(view: PartitionView, width: number, spread: number): Merge | undefined {
   const { runs, name, state, limits } = view
   const sizes = runs.map(bytesOf)

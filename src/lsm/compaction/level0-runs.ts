@@ -1,11 +1,11 @@
 /**
- * Level 0 as sorted runs. What counts for readers, and so for triggers, is not how many tables there are but how many
- * of them a key may be in.
+ * Level 0 as sorted runs. What counts for readers, and so for triggers, is not the number of tables but how many of
+ * them may hold a given key.
  *
  * Invariants:
- * 1. Runs are newest first; tables of one run do not overlap and ascend.
- * 2. A run is contiguous in age within its partition: whatever is merged is runs next to each other, so that every
- *    version in the result is older than all versions of the runs before it and newer than all of the runs behind it.
+ * 1. Runs are newest first; tables of one run ascend and do not overlap.
+ * 2. A run is contiguous in age within its partition: only adjacent runs are merged, so that every version in the
+ * result is older than all versions of the runs before it and newer than all of the runs after it.
  */
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -29,7 +29,10 @@ export function level0Runs(tables: readonly TableMeta[]): readonly Run[] {
   return runs.map((members) => members.sort((a, b) => compareKeys(a.smallest, b.smallest)))
 }
 
-/** Levels hardly change from one version to the next, and a last level of thousands of tables is long to go through. */
+/**
+ * Cache: a level rarely changes from one version to the next, and grouping a last level of thousands of tables is
+ * slow.
+ */
 const grouped = new WeakMap<readonly TableMeta[], { readonly depth: number; readonly groups: Partitions }>()
 
 type Partitions = ReadonlyMap<string, readonly TableMeta[]>
@@ -45,9 +48,9 @@ export function byPartition(tables: readonly TableMeta[], depth: number): Partit
 }
 
 /**
- * The tables of every level by partition, levels in order. Partitions whose tables overlap in level 0 are one here:
- * a table from before the option partitionDepth had its value holds keys of several, and what is newer than such a
- * table must not sink below it.
+ * The tables of every level by partition, levels in order. Partitions whose tables overlap in level 0 count as one: a
+ * table written before partitionDepth was set holds keys of several partitions, and newer entries must not sink below
+ * it.
  */
 export function levelsByPartition(
   levels: readonly (readonly TableMeta[])[],
@@ -65,12 +68,12 @@ export function levelsByPartition(
   return partitions
 }
 
-/** Runs in level 0 of the partition that has most of them: what slows down and stops writers. */
+/** Number of level-0 runs in the partition that has most: decides when writers are slowed down and stopped. */
 export function level0Depth(tables: readonly TableMeta[], depth: number): number {
   return deepestPartition(tables, depth).runs
 }
 
-/** The partition that has most runs in level 0; without tables, one without runs. */
+/** The partition with most runs in level 0; without tables, a result with no runs. */
 export function deepestPartition(tables: readonly TableMeta[], depth: number): { name: string; runs: number } {
   let deepest = { name: '', runs: 0 }
   const joined = joinedPartitions(tables, depth)
@@ -100,7 +103,7 @@ function groupsBy(tables: readonly TableMeta[], nameOf: (table: TableMeta) => st
   return groups
 }
 
-/** Name of a partition to the name it shares with others; without those that stand alone. */
+/** Maps the name of a partition to the name it shares with the partitions it is joined with; only joined partitions. */
 type JoinedPartitions = ReadonlyMap<string, string>
 
 const joins = new WeakMap<readonly TableMeta[], { readonly depth: number; readonly joined: JoinedPartitions }>()
@@ -134,7 +137,7 @@ function joinOverlapping(level0: readonly TableMeta[], depth: number): JoinedPar
 
 const names = new WeakMap<TableMeta, { readonly depth: number; readonly name: string }>()
 
-/** Of a table's first key, remembered with the table. */
+/** The partition of a table's first key, cached per table. */
 export function partitionOfTable(table: TableMeta, depth: number): string {
   if (depth === 0) return ''
   const known = names.get(table)

@@ -1,4 +1,4 @@
-/** A memtable as a sorted run, in a thread that does not have it: its entries are sorted there. */
+/** A memtable as a sorted run, in a thread other than its owner's: its entries are sorted there. */
 import type { Cursor } from '../format/cursor.ts'
 import { Arena, ArenaPool } from '../memtable/arena.ts'
 import { EntryList } from '../memtable/entry-list.ts'
@@ -8,15 +8,15 @@ import { mergeCursors } from '../read/merging-cursor.ts'
 import type { MemtableSnapshot } from './job.ts'
 import type { Pace } from './job-queue.ts'
 
-/** Keys that are sorted without a pause: all of a usual memtable, and no more than a few milliseconds' work. */
+/** Keys sorted without a pause: a usual memtable completely, and no more than a few milliseconds' work. */
 const sortedAtOnce = 16_384
 
-/** Kept by the thread for the memtables to come: two of a document store. */
+/** Memory kept by the thread for later memtables: enough for two of a document store. */
 const maxIdleBytes = 36 << 20
 const copies = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
 
 export class MemtableReader {
-  /** Over all entries; valid until close(). */
+  /** A cursor over all entries; valid until close(). */
   readonly cursor: Cursor
   readonly #arena: Arena
 
@@ -25,7 +25,7 @@ export class MemtableReader {
     this.#arena = arena
   }
 
-  /** @throws LEVEL_ABORTED when the job is to end */
+  /** @throws LEVEL_ABORTED if the job was cancelled */
   static async open({ chunks, entries: data }: MemtableSnapshot, pace: Pace): Promise<MemtableReader> {
     const arena = Arena.copyOf(chunks, copies)
     const entries = new EntryList(arena, data)
@@ -37,7 +37,7 @@ export class MemtableReader {
     return new MemtableReader(mergeCursors(runs.current().map((run) => new RunCursor(entries, run))), arena)
   }
 
-  /** Fine when called twice. */
+  /** May be called twice. */
   close(): void {
     this.cursor.close()
     this.#arena.release()

@@ -1,14 +1,19 @@
-/** What both policies ask: where a table could go without being rewritten, what its tombstones free, and which merges can run. */
+/**
+ * Helpers of both policies: where a table could be moved without rewriting, what its tombstones free, and which merges
+ * may run.
+ */
 import type { TableMeta } from '../version/table-meta.ts'
 import { bytesOf, overlapping, overlaps, spanOf } from './key-span.ts'
 import type { CompactionState, Merge, PartitionView } from './pick.ts'
 
-/** A table that overlaps more than this many target tables two levels on is rewritten in pieces instead of moved. */
+/**
+ * A table that overlaps more than this many target tables of the level beyond is rewritten in pieces instead of moved.
+ */
 export const maxGrandparentTables = 10
 
 /**
  * The deepest level that a table can be moved to: it overlaps nothing on the way, and not too much one level beyond.
- * @returns `from` when it cannot
+ * @returns `from` if it cannot be moved
  */
 export function deepestFreeLevel(view: PartitionView, table: TableMeta, from: number): number {
   const { levels } = view.version
@@ -33,7 +38,7 @@ export function isTombstoneHeavy(table: TableMeta): boolean {
   return table.tombstones * 2 > table.entries
 }
 
-/** Bytes below that the tombstones are likely to free: one average entry each, and no more than there are. */
+/** Estimate of the bytes below that the tombstones free: one average entry each, and no more than there are. */
 export function garbageBytes(tables: readonly TableMeta[], below: readonly TableMeta[]): number {
   const tombstones = tables.reduce((sum, table) => sum + table.tombstones, 0)
   if (tombstones === 0) return 0
@@ -41,7 +46,7 @@ export function garbageBytes(tables: readonly TableMeta[], below: readonly Table
   return entries === 0 ? 0 : Math.min(1, tombstones / entries) * bytesOf(below)
 }
 
-/** Whether no running merge reads its tables, or writes a range of a level that it writes. */
+/** Whether no running merge reads this merge's tables or writes an overlapping range of a level that it writes. */
 export function isFree(merge: Merge, state: CompactionState): boolean {
   if (state.running.length === 0) return merge.inputs.some(({ tables }) => tables.length > 0)
   const span = spanOf(merge.inputs.flatMap((input) => input.tables))
@@ -56,7 +61,10 @@ export function isFree(merge: Merge, state: CompactionState): boolean {
   })
 }
 
-/** A merge changes its output level, and what it brings there passes the levels between. */
+/**
+ * Whether two merges conflict by level: a merge writes its output level, and its entries pass through the levels above
+ * that.
+ */
 function reserves(other: Merge, merge: Merge): boolean {
   return merge.outputLevel !== 0 && top(merge) <= other.outputLevel && top(other) <= merge.outputLevel
 }

@@ -1,5 +1,5 @@
 /**
- * Where one output table must end and the next begin, size aside: looked at once per key, in order.
+ * Decides where an output table must end, size aside: evaluated once per key, in order.
  *
  * A border is always between two different keys: all versions of a key are in one table.
  */
@@ -13,10 +13,10 @@ export class OutputBorders {
   readonly #rules: BorderRules
   #endAfterAt = 0
   #grandparentAt = 0
-  /** Bytes of grandparents that end within the current output. */
+  /** Bytes of grandparents that ended within the current output. */
   #grandparentBytes = 0
   #isDue = false
-  /** Bytes of the last key's groups; more than any key has when there are fewer than make a partition. */
+  /** Length of the last key's partition groups; Infinity if it has fewer groups than make a partition. */
   #groupsEnd = Number.POSITIVE_INFINITY
 
   constructor(rules: BorderRules) {
@@ -28,30 +28,32 @@ export class OutputBorders {
     return this.#isDue
   }
 
-  /** A key that has as many bytes in common with the one before crosses nothing but ends and grandparents. */
+  /**
+   * A key that shares at least this many bytes with the previous one can cross only `endAfter` keys and grandparents.
+   */
   get sharedInside(): number {
     return this.#rules.partitionDepth > 0 ? this.#groupsEnd : 0
   }
 
-  /** Index of the key in `endAfter` that was not passed yet; its length when there is none. */
+  /** Index of the next key in `endAfter`; its length if there is none. */
   get nextEnd(): number {
     return this.#endAfterAt
   }
 
-  /** A table has ended. */
+  /** Resets the state for a new table. */
   begin(): void {
     this.#isDue = false
     this.#grandparentBytes = 0
   }
 
   /**
-   * The next key of the merge, kept or dropped: bytes[start, end).
-   * @param last the key before, [0, lastEnd); −1 when there is none
-   * @param shared bytes that both keys begin with
+   * Processes the next key of the merge, kept or dropped: bytes[start, end).
+   * @param last the previous key, [0, lastEnd); lastEnd −1: none
+   * @param shared length of the common prefix of both keys
    */
   cross(last: Uint8Array, lastEnd: number, bytes: Uint8Array, start: number, end: number, shared: number): void {
     const { partitionDepth, endAfter, grandparents, maxGrandparentBytes } = this.#rules
-    // Keys that begin with all groups of a partition are of it, and most keys are of that of the key before.
+    // A key with all groups of a partition belongs to it, and most keys are in the same partition as the previous one.
     if (partitionDepth > 0 && lastEnd >= 0 && shared < this.#groupsEnd) {
       if (!isSamePartition(last, 0, lastEnd, bytes, start, end, partitionDepth)) this.#isDue = true
       this.#groupsEnd = endOfGroups(bytes, partitionDepth, start, end) - start

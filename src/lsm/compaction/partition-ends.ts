@@ -1,9 +1,9 @@
-/** Where each partition ends now: what comes behind is new there, and needs no merging. */
+/** The current ends of the partitions: keys after them are new and need no merging. */
 import { compareKeys } from '../format/entry.ts'
 import { partitionOfTable } from './level0-runs.ts'
 import type { Levels } from './pick.ts'
 
-/** The last key of each partition that has tables, ascending: TableJob.endAfter of a flush. */
+/** The last key of each partition that has tables, ascending: a flush's TableJob.endAfter. */
 export function partitionEnds(version: Levels, depth: number): readonly Uint8Array[] {
   const ends = new Map<string, Uint8Array>()
   for (const tables of version.levels) {

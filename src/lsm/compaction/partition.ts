@@ -1,17 +1,17 @@
 /**
- * Partitions: groups of keys that are flushed into tables of their own, counted on their own and compacted on their
- * own, so that one sublevel's rewriting does not drag another's tables along.
+ * Partitions: groups of keys that are flushed into separate tables, counted and compacted separately, so that
+ * rewriting one sublevel does not involve another's tables.
  *
- * A partition is named by the leading `!name!` groups of a key, at most `depth` of them. A key with fewer groups than
- * that belongs to the keys without the missing group; these lie before and after the keys that have it, and each side
- * is a partition, so that a table's range never spans another partition's. (Keys like `!abc`, with a bang that opens
- * no group, lie between groups. Their tables may span others', and tables from before the option had its value span what
- * they span; in level 0, partitions whose tables overlap are taken for one, which costs a wider merge and nothing else.)
+ * A partition is named by the leading `!name!` groups of a key, at most `depth` of them. A key with fewer groups
+ * belongs to the keys without the missing group; these lie before and after the keys that have it, and each side is a
+ * partition of its own, so that a table's range never spans another partition's. (Keys like `!abc`, with a bang that
+ * opens no group, lie between groups. Their tables may span others', and so may tables written before the option was
+ * set; in level 0, partitions whose tables overlap are treated as one, which costs a wider merge and nothing else.)
  */
 
 const bang = 0x21
 
-/** Where the group of a key's partition ends: at most `depth` leading `!name!`. */
+/** The end of a key's partition groups: of at most `depth` leading `!name!`. */
 export function partitionOf(bytes: Uint8Array, depth: number, start = 0, end = bytes.length): number {
   let at = start
   for (let groups = 0; groups < depth; groups++) {
@@ -24,13 +24,13 @@ export function partitionOf(bytes: Uint8Array, depth: number, start = 0, end = b
   return at
 }
 
-/** Where a key's groups end, if it has as many as `depth`; else Infinity. */
+/** The end of a key's groups if it has `depth` of them, otherwise Infinity. */
 export function endOfGroups(bytes: Uint8Array, depth: number, start: number, end: number): number {
   const groupsEnd = partitionOf(bytes, depth, start, end)
   return groupsIn(bytes, start, groupsEnd) === depth ? groupsEnd : Number.POSITIVE_INFINITY
 }
 
-/** Whether two keys, of which the second is not smaller, are of one partition. */
+/** Whether two keys belong to the same partition. REQUIRES: a ≤ b. */
 export function isSamePartition(
   a: Uint8Array,
   aStart: number,
@@ -50,7 +50,10 @@ export function isSamePartition(
   )
 }
 
-/** A partition as a string: equal for keys of one partition, and ascending with the keys where they do not overlap. */
+/**
+ * The name of a key's partition: equal within a partition, and ordered like the keys of partitions that do not
+ * overlap.
+ */
 export function partitionName(key: Uint8Array, depth: number): string {
   if (depth === 0) return ''
   const end = partitionOf(key, depth)
@@ -62,7 +65,10 @@ export function partitionName(key: Uint8Array, depth: number): string {
 /** A space sorts before a bang, a quote after it. */
 const sides = [' ', '!', '"'] as const
 
-/** Of a key without a further group, what follows it: before the groups, a bang that opens none, behind the groups. */
+/**
+ * What follows the last group of a key with fewer than `depth`: 0: it sorts before further groups, 1: a bang that
+ * opens no group, 2: it sorts after them.
+ */
 function sideOf(bytes: Uint8Array, start: number, end: number): 0 | 1 | 2 {
   const first = start < end ? (bytes[start] ?? 0) : 0
   if (first < bang) return 0

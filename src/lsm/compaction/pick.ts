@@ -1,36 +1,39 @@
-/** What the picker decides, and what it decides by. Data only. */
+/** The picker's inputs and decisions. Data only. */
 import type { TableMeta } from '../version/table-meta.ts'
 import type { LevelTargets } from './level-targets.ts'
 import type { Run } from './level0-runs.ts'
 
-/** A version, as far as compaction needs to know it. */
+/** The part of a version that compaction needs. */
 export interface Levels {
   /** Level 0 newest first, the others by smallest key and without overlap. */
   readonly levels: readonly (readonly TableMeta[])[]
 }
 
 export interface CompactionLimits {
-  /** Sorted runs of a partition in level 0 that start a compaction. */
+  /** Sorted runs in level 0 of one partition that trigger a compaction. */
   readonly level0Trigger: number
   /** Target bytes of the first level below level 0. */
   readonly level1Bytes: number
   /** Target bytes of a table below level 0. */
   readonly maxFileBytes: number
-  /** … and in level 0. Infinity makes every run one table; with value filters of fixed size, small tables are better. */
+  /**
+   * Target bytes of a table in level 0. Infinity makes every run one table; with fixed-size value filters, small
+   * tables are better.
+   */
   readonly level0FileBytes: number
   readonly partitionDepth: number
 }
 
 export interface CompactionState {
-  /** Merges that run now: their inputs are taken, their output ranges reserved. */
+  /** Running merges: their inputs are taken, their output ranges reserved. */
   readonly running: readonly Merge[]
-  /** No merge could be started anyway: only moves are looked for. */
+  /** Only look for moves, because no merge could be started. */
   readonly movesOnly?: boolean
-  /** Where the last merge out of this level ended; breaks ties, so that all keys get their turn. */
+  /** Where the last merge out of this level ended; breaks ties, so that all keys are eventually merged. */
   pointer(level: number, partition: string): Uint8Array | undefined
 }
 
-/** A partition's share of a version, with what the policies decide by. */
+/** One partition's share of a version, and the inputs of the policies. */
 export interface PartitionView {
   readonly name: string
   readonly version: Levels
@@ -44,7 +47,7 @@ export interface PartitionView {
 
 export type Pick = Move | Merge
 
-/** Tables change their level and are not rewritten: one manifest edit, no job. */
+/** Moves tables to another level without rewriting them: one manifest edit, no job. */
 export interface Move {
   readonly kind: 'move'
   readonly partition: string
@@ -56,9 +59,9 @@ export interface Move {
 export interface Merge {
   readonly kind: 'merge'
   readonly partition: string
-  /** Ascending levels; tables in the order of their level. */
+  /** Ascending levels; tables in level order. */
   readonly inputs: readonly MergeInput[]
-  /** 0 merges runs of level 0 into one. */
+  /** 0: merges runs of level 0 into one. */
   readonly outputLevel: number
 }
 

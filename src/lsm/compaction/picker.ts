@@ -1,14 +1,14 @@
 /**
- * Decides what to compact next. Pure: a version in, a decision out.
+ * Decides what to compact next. Pure: maps a version to a decision.
  *
- * Partitions are looked at one by one, most urgent first; within one, level 0 before the levels below it, and small
- * tables last. See level0-policy.ts, level-policy.ts and join-small.ts for the policies, bench/compaction-policy.ts for
- * what they cost.
+ * Partitions are considered most urgent first; within one, level 0 before the levels below it, and joining small
+ * tables last. See level0-policy.ts, level-policy.ts and join-small.ts for the policies, bench/compaction-policy.ts
+ * for their cost.
  *
  * Invariants of every pick:
- * 1. Whatever overlaps the inputs in the output level is an input.
- * 2. Nothing that stays behind above the output level, or in it, holds older versions of the inputs' keys.
- * 3. No table is in two running merges, and no two of them write overlapping ranges of one level.
+ * 1. All tables that overlap the inputs in the output level are inputs.
+ * 2. Nothing that stays in the output level or above it holds older versions of the inputs' keys.
+ * 3. No table is in two running merges, and no two running merges write overlapping ranges of one level.
  */
 import { joinPick } from './join-small.ts'
 import { bytesOf } from './key-span.ts'
@@ -18,7 +18,7 @@ import { level0Pick } from './level0-policy.ts'
 import { level0Runs, levelsByPartition } from './level0-runs.ts'
 import type { CompactionLimits, CompactionState, Levels, PartitionView, Pick } from './pick.ts'
 
-/** @returns undefined when nothing is worth doing, or all of it is being done */
+/** @returns undefined if nothing is worth doing, or all of it is in progress */
 export function pickCompaction(version: Levels, limits: CompactionLimits, state: CompactionState): Pick | undefined {
   for (const view of partitionsByUrgency(version, limits, state)) {
     const pick = level0Pick(view) ?? levelPick(view) ?? joinPick(view)

@@ -1,10 +1,10 @@
 /**
- * A sorted run of tables as a cursor that reads forwards once: each table is opened when the merge gets there, read
- * ahead past any cache, and closed when the merge goes on to the next.
+ * A sorted run of tables as a forward-only cursor: each table is opened when the merge reaches it, read with readahead
+ * and without a cache, and closed when the merge moves on to the next.
  *
  * Invariants:
  * 1. At most one table is open.
- * 2. What the cursor shows is gone when it has moved on: the memory is used again.
+ * 2. An entry's bytes are invalid once the cursor has moved on: the memory is reused.
  */
 import { join } from 'node:path'
 import { BlockCache } from '../cache/block-cache.ts'
@@ -19,12 +19,12 @@ import type { TableMeta } from '../version/table-meta.ts'
 
 const noCache = new BlockCache(0)
 
-/** Memory of readers that were closed, kept by the thread for those to come: some 160 KiB each at most. */
+/** Buffers of closed readers, kept by the thread for later ones: some 160 KiB each at most. */
 const idleSpaces: ReadSpace[] = []
 const maxIdleSpaces = 24
 
 export class RunReader {
-  /** Over all tables; its owner closes the reader, too. */
+  /** A cursor over all tables; its owner closes the reader, too. */
   readonly cursor: Cursor
   readonly #directory: string
   readonly #fileSystem: FileSystem
@@ -38,7 +38,7 @@ export class RunReader {
     this.cursor = new LevelCursor(tables, (meta) => this.#open(meta))
   }
 
-  /** Fine when called twice. */
+  /** May be called twice. */
   close(): void {
     this.cursor.close()
     this.#table?.close()

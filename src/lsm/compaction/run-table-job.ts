@@ -1,10 +1,10 @@
 /**
- * Runs one job: inputs are merged, what nobody can see is dropped, tables are written. The same code runs in the worker
- * thread and, in slices, on the main thread.
+ * Runs one job: merges the inputs, drops what nobody can see, writes tables. The same code runs in the worker thread
+ * and, in slices, on the main thread.
  *
  * Invariants:
  * 1. All versions of a key are in one output.
- * 2. When it fails, for whatever reason, its outputs are removed.
+ * 2. If the job fails, for whatever reason, its outputs are removed.
  */
 import { closeQuietly } from '../fs/close-quietly.ts'
 import type { FileSystem } from '../fs/file-system.ts'
@@ -22,7 +22,7 @@ import { RunReader } from './run-reader.ts'
 import { TableOutputs } from './table-outputs.ts'
 
 /**
- * @param onWritten told how many tables there are, and that the inputs are not needed any more: what is left is syncs
+ * @param onWritten called with the number of tables once the inputs are no longer needed: only syncs remain
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED (the extractor), LEVEL_ABORTED
  */
 export async function runTableJob(
@@ -42,7 +42,7 @@ export async function runTableJob(
       const pause = pace.breathe()
       if (pause !== undefined) await pause
     }
-    // Before its inputs go: what the table's end is made of may be theirs.
+    // Before the inputs are closed: the end of the table may be built from their memory.
     outputs.end()
     for (const input of inputs) input.close()
     onWritten?.(outputs.count)
@@ -56,14 +56,14 @@ export async function runTableJob(
       milliseconds: performance.now() - started
     }
   } catch (error) {
-    // The error that led here is the one to report.
+    // Report the original error, not one of cleaning up.
     for (const input of inputs) closeQuietly(input)
     await outputs.discard()
     throw jobError('A compaction failed', error, job.directory)
   }
 }
 
-/** @param inputs takes what is to be closed when the merge has ended */
+/** @param inputs receives what has to be closed after the merge */
 async function openMerge(
   job: TableJob,
   fileSystem: FileSystem,

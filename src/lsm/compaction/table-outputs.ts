@@ -1,9 +1,10 @@
 /**
- * The tables that a job writes, and their side files: begun, ended, synced, and removed again when the job fails.
+ * Manages the tables that a job writes, and their side files: begins, ends and syncs them, and removes them if the job
+ * fails.
  *
  * Invariants:
- * 1. A table is in the result only after its bytes are durable and its file is closed.
- * 2. After discard() none of the files exist, as far as the file system lets them be removed.
+ * 1. A table is in the result only after its contents are durable and its file is closed.
+ * 2. After discard() none of the files exist, as far as the file system allows their removal.
  */
 import { join } from 'node:path'
 import type { EntryRanges } from '../format/entry.ts'
@@ -16,14 +17,14 @@ import type { TableMeta } from '../version/table-meta.ts'
 import type { TableJob } from './job.ts'
 import { jobError } from './job-errors.ts'
 
-/** Tables that may be on their way to the device while the next one is being written. */
+/** Syncs that may be in progress while the next table is being written. */
 const maxPendingSyncs = 4
 
-/** What makes a table, of what it is given or of what it has. */
+/** Builds a table, from entries it is given or by itself. */
 export interface TableWriter {
-  /** Bytes that the table would have now, about. */
+  /** Approximate current size of the table. */
   readonly fileBytes: number
-  /** Writes what is left. @throws LEVEL_IO_ERROR */
+  /** Writes the rest of the table. @throws LEVEL_IO_ERROR */
   finish(): TableMeta
 }
 
@@ -41,17 +42,17 @@ export class TableOutputs {
   readonly #begun: { readonly file: OpenFile; readonly number: number }[] = []
   #pendingSyncs: Promise<void>[] = []
   #current: Output | undefined
-  /** The open table's, when it is made of entries that are added. */
+  /** Builder of the open table, if entries are added to it. */
   #builder: TableBuilder | undefined
 
-  /** @param createCollector of the value side of one table; undefined when tables have none */
+  /** @param createCollector creates the value collector of a table; undefined: no value filters */
   constructor(job: TableJob, fileSystem: FileSystem, createCollector: (() => ValueCollector) | undefined) {
     this.#job = job
     this.#fileSystem = fileSystem
     this.#createCollector = createCollector
   }
 
-  /** Tables begun so far: as many of the job's numbers are used. */
+  /** Number of tables begun: that many of the job's numbers are used. */
   get count(): number {
     return this.#begun.length
   }
@@ -60,17 +61,20 @@ export class TableOutputs {
     return this.#current !== undefined
   }
 
-  /** The last reserved number takes all that is left: a table too large is better than a job that cannot end. */
+  /**
+   * The table with the last reserved number takes all remaining entries: an oversized table is better than a job that
+   * cannot end.
+   */
   get isLast(): boolean {
     return this.#begun.length >= this.#job.reservedNumbers
   }
 
-  /** Whether the open table has reached its size. */
+  /** Whether the open table has reached its target size. */
   get isFull(): boolean {
     return this.#current !== undefined && this.#current.writer.fileBytes >= this.#job.maxFileBytes
   }
 
-  /** Begins a table if none is open. */
+  /** Adds an entry; begins a table if none is open. */
   add(entry: EntryRanges): void {
     const builder = this.#builder ?? this.#beginBuilder()
     builder.add(entry)
@@ -78,7 +82,7 @@ export class TableOutputs {
 
   /**
    * Begins a table that its writer fills by itself. REQUIRES: none is open.
-   * @param collector of the table's value side
+   * @param collector value collector of the table
    */
   begin<T extends TableWriter>(create: (file: OpenFile, number: number) => T, collector?: ValueCollector): T {
     const number = this.#job.firstNumber + this.#begun.length
@@ -88,7 +92,7 @@ export class TableOutputs {
     return writer
   }
 
-  /** Ends the open table, if there is one; its sync goes on. */
+  /** Ends the open table, if any; its sync continues. */
   end(): void {
     const output = this.#current
     if (output === undefined) return
@@ -101,12 +105,12 @@ export class TableOutputs {
     if (sections.length > 0) this.#await(writeSideFile(this.#fileSystem, this.#job.directory, table, sections))
   }
 
-  /** To be awaited before more is written, when the device is behind. */
+  /** Await before writing more, if the device lags behind. */
   get backlog(): Promise<void> | undefined {
     return this.#pendingSyncs.length > maxPendingSyncs ? this.#pendingSyncs.shift() : undefined
   }
 
-  /** Ends the open table and waits until all of them are durable. */
+  /** Ends the open table and waits until all tables are durable. */
   async finish(): Promise<readonly TableMeta[]> {
     this.end()
     await Promise.all(this.#pendingSyncs)
@@ -120,7 +124,7 @@ export class TableOutputs {
       try {
         file.close()
       } catch {
-        // The job's own error is the one to report.
+        // Report the job's own error, not one of cleaning up.
       }
       this.#remove(file.path)
       if (this.#job.table.values?.placement !== 'side-file') continue
@@ -143,7 +147,7 @@ export class TableOutputs {
       throw jobError('Creating a table failed', error, path)
     }
     this.#begun.push({ file, number })
-    // A crash may have left that of another table, which had this number and was never installed.
+    // A crash may have left the side file of another table with this number that was never installed.
     this.#remove(join(this.#job.directory, sideFileName(number)))
     return file
   }
@@ -158,7 +162,7 @@ export class TableOutputs {
     try {
       this.#fileSystem.remove(path)
     } catch {
-      // No manifest names it: the next open removes it.
+      // No manifest refers to it: the next open removes it.
     }
   }
 }

@@ -2,10 +2,10 @@
  * Runs jobs in a worker thread, one per process, shared by all databases.
  *
  * Invariants:
- * 1. The thread starts with the first job, and keeps the process alive only while a job runs. When it has had none for a
- *    while it ends: its heap and the memory it merges in are then the system's again.
- * 2. Every job is answered once: by a result, by its error, or by LEVEL_IO_ERROR when the thread dies. The next job
- *    then starts a new thread.
+ * 1. The thread starts with the first job, and keeps the process alive only while a job runs. After a while without
+ * jobs it ends, which returns its heap and merge buffers to the system.
+ * 2. Every job is settled exactly once: by a result, by its error, or by LEVEL_IO_ERROR if the thread dies. The next
+ * job then starts a new thread.
  */
 import { aborted, ioError } from '../errors.ts'
 import { startThread } from '../start-thread.ts'
@@ -13,11 +13,11 @@ import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
 import { type JobReply, type JobRequest, ownMemory, postable } from './job-message.ts'
 
-/** Starting a thread takes some 40 ms of a processor: not after every pause of a writer. */
+/** Starting a thread takes some 40 ms of CPU time: too much after every pause of a writer. */
 const idleMilliseconds = 10_000
 /**
- * Jobs keep little: half-spaces of 4 MiB instead of 16 take no more of the processor (measured), and wrappers of shared
- * memory, which keep what the main thread has given up, go earlier.
+ * Jobs retain little: semi-spaces of 4 MiB instead of 16 take no more CPU time (measured), and wrappers of shared
+ * memory, which keep alive what the main thread has released, are collected earlier.
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 }
 
@@ -37,7 +37,7 @@ export class WorkerRunner implements JobRunner {
     this.#idleMilliseconds = idle
   }
 
-  /** Whether there is a thread. */
+  /** Whether the thread is running. */
   get isStarted(): boolean {
     return this.#thread?.isAlive === true
   }
@@ -54,7 +54,7 @@ export class WorkerRunner implements JobRunner {
     try {
       return await this.#send(request)
     } catch (error) {
-      // The thread knows that it was aborted, not why.
+      // The thread knows that it was aborted, but not why.
       throw signal?.aborted ? aborted(signal.reason) : error
     } finally {
       signal?.removeEventListener('abort', abort)
@@ -77,19 +77,19 @@ export class WorkerRunner implements JobRunner {
     this.#idleTimer = setTimeout(() => {
       const thread = this.#thread
       this.#thread = undefined
-      // It has nothing to do: there is nobody to be told.
+      // The thread is idle: nobody has to be notified.
       void thread?.terminate()
     }, this.#idleMilliseconds)
     this.#idleTimer.unref()
   }
 
-  /** For tests: the thread dies as if it had crashed. */
+  /** For tests: kills the thread as if it had crashed. */
   async terminate(): Promise<void> {
     await this.#thread?.terminate()
   }
 }
 
-/** A thread and the jobs it was given. */
+/** A thread and its pending jobs. */
 class JobThread {
   readonly #worker = startThread(import.meta.url, 'worker', { resourceLimits })
   readonly #pending = new Map<number, PendingJob>()
@@ -123,7 +123,7 @@ class JobThread {
 
   run(request: JobRequest): Promise<TableJobResult> {
     return new Promise((resolve, reject) => {
-      // May throw for options of an extractor that cannot be cloned: nothing is pending then.
+      // May throw if an extractor's options cannot be cloned: nothing is pending then.
       this.#worker.postMessage(request, ownMemory(request.job))
       this.#pending.set(request.id, { resolve, reject })
       this.#worker.ref()
@@ -135,5 +135,5 @@ class JobThread {
   }
 }
 
-/** The process's one compaction thread. */
+/** The process's only compaction thread. */
 export const workerRunner = new WorkerRunner()

@@ -1,4 +1,4 @@
-/** The worker thread: runs the jobs it is sent, several at a time, and answers each with a result or an error. */
+/** The worker thread: runs the jobs it receives, several at a time, and replies to each with a result or an error. */
 import { parentPort } from 'node:worker_threads'
 import { aborted } from '../errors.ts'
 import { nodeFileSystem } from '../fs/node-file-system.ts'
@@ -8,7 +8,7 @@ import { type JobReply, type JobRequest, ownKeys } from './job-message.ts'
 import { JobQueue } from './job-queue.ts'
 import { runTableJob } from './run-table-job.ts'
 
-/** Milliseconds after which messages are read: what a flush that arrives waits at most. */
+/** Milliseconds of work before reading messages: the longest that an arriving flush waits. */
 const sliceTime = 5
 
 const queue = new JobQueue(sliceTime)

@@ -28,9 +28,9 @@ export interface Cursor extends EntryRanges {
   /** REQUIRES: isValid. */
   previous(): void
   /**
-   * Like next(), but skips the rest of this block, and following blocks for which `mayHold` returns false. Never skips a
-   * block that shares a key with a later one, and skips a limited number of bytes per call, so that the caller can check
-   * the clock in between. If absent, use next().
+   * Like next(), but skips the rest of this block, and following blocks for which `mayHold` returns false. Never skips
+   * a block that shares a key with a later one, and skips a limited number of bytes per call, so that the caller can
+   * check the clock in between. If absent, use next().
    * REQUIRES: isValid, and only seek() and forward moves since the cursor was opened.
    * @param limit blocks that may have keys from here on are not skipped
    */

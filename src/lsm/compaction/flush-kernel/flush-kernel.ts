@@ -1,14 +1,14 @@
 /**
- * Flushes in WebAssembly: memtables are copied into its memory, sorted there and made into blocks. What takes JavaScript a
- * dozen functions, which a new thread runs uncompiled at first and compiles several times over, is fast at once there, and
- * takes about half as much of the processor later.
+ * Flushes in WebAssembly: memtables are copied into its memory, sorted there and turned into blocks. In JavaScript
+ * this takes a dozen functions, which a new thread first runs uncompiled and then compiles several times; WebAssembly
+ * is fast at once, and later takes about half the CPU time.
  *
- * Memory, from `heapStart` on: the entries, what orders them, the chunks of arenas, then what becomes of them. Before it
- * are the areas of LZ4.
+ * Memory from `heapStart` on: the entries, their sort order, the arena chunks, then the results. LZ4's areas come
+ * before it.
  *
  * Invariants:
- * 1. What it writes is what JobMerge and TableBuilder would write of the same memtables, byte by byte.
- * 2. A kernel does one job at a time; its memory is used again by jobs to come.
+ * 1. The output is byte for byte what JobMerge and TableBuilder would write for the same memtables.
+ * 2. A kernel runs one job at a time; later jobs reuse its memory.
  */
 import { crc32 } from 'node:zlib'
 import { type GrowingWasmMemory, webAssembly } from '../../../bloom/kernels/web-assembly.ts'
@@ -24,22 +24,22 @@ import type { KernelFunctions } from './kernel-functions.ts'
 const heapStart = 0xb0000
 const pageBytes = 0x10000
 const maxPages = 2048
-/** Of one job. Larger ones go the way of tables: their memory would be held twice. */
+/** Limit for one job. Larger ones take the general path, because their memory would be held twice. */
 const maxBytes = 96 << 20
-/** Loads and copies go beyond what they need, by less than this. */
+/** Loads and copies overrun their operands by less than this. */
 const slack = 64
-/** What build() says is worth writing, see assembly/index.ts. */
+/** The output size at which build() returns outputFull, see assembly/index.ts. */
 const outputBytes = 0x40000
 const checksumBytes = 4
 
-/** Kernels without a job, kept by the thread for those to come: one of a document store. */
+/** Idle kernels, kept by the thread for later jobs: enough for one document store. */
 const idle: FlushKernel[] = []
 const maxIdleBytes = 36 << 20
 
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 let module: object | null | undefined
 
-/** A key that a table ends behind, in the kernel's memory. */
+/** A key after which a table ends, in the kernel's memory. */
 interface EndKey {
   readonly at: number
   readonly length: number
@@ -48,20 +48,20 @@ interface EndKey {
 export class FlushKernel {
   readonly functions: KernelFunctions
   readonly #memory: GrowingWasmMemory
-  /** All of its memory; another array after each load(). */
+  /** The whole memory; a new buffer after each load(). */
   bytes: Buffer
-  /** Of the job's `endAfter`. */
+  /** The keys of the job's `endAfter`. */
   endKeys: readonly EndKey[] = []
-  /** Room for the bits of a key filter. */
+  /** Area for the bits of a key filter. */
   #filterAt = 0
-  /** Where the output begins, and where it is kept where its blocks end. */
+  /** Addresses of the output and of the table of its blocks' ends. */
   #outputAt = 0
   #blockEndsAt = 0
   #handlesAt = 0
   #separatorsAt = 0
   #snapshotsAt = 0
   #snapshots = 0
-  /** Where the part of the memory ends that is laid out. */
+  /** End of the memory laid out so far. */
   #end = heapStart
 
   constructor(functions: KernelFunctions, memory: GrowingWasmMemory) {
@@ -71,8 +71,8 @@ export class FlushKernel {
   }
 
   /**
-   * A kernel that has the memtables of a job, not sorted yet; undefined for a job that it cannot do: one that reads tables,
-   * whose values are looked into, or that is too large for it.
+   * Returns a kernel loaded with a job's memtables, not sorted yet; undefined if it cannot do the job: one that reads
+   * tables, needs value filters, or is too large.
    */
   static take(job: TableJob): FlushKernel | undefined {
     if (!isFor(job)) return undefined
@@ -82,12 +82,12 @@ export class FlushKernel {
     return undefined
   }
 
-  /** REQUIRES: orderSome() has said that there is no more to do. */
+  /** REQUIRES: orderSome() has returned 0. */
   begin(): void {
     this.functions.begin(this.#snapshotsAt, this.#snapshots)
   }
 
-  /** Nobody uses it any more. Large memory is not kept. */
+  /** Returns the kernel to the idle ones. Large memory is not retained. */
   release(): void {
     this.endKeys = []
     const idleBytes = idle.reduce((sum, { bytes }) => sum + bytes.length, this.bytes.length)
@@ -95,8 +95,9 @@ export class FlushKernel {
   }
 
   /**
-   * What build() has put out, checksums included: zlib makes them many times as fast as WebAssembly can. Once for each output.
-   * REQUIRES: no block is being built.
+   * The output of build(), with checksums filled in: zlib computes them many times as fast as WebAssembly can. Call
+   * once per output.
+   * REQUIRES: no block is under construction.
    */
   sealOutput(): Buffer {
     const output = this.bytes.subarray(this.#outputAt, this.#outputAt + this.functions.outputBytes())
@@ -104,7 +105,7 @@ export class FlushKernel {
     let start = 0
     for (const end of ends) {
       const at = end - checksumBytes
-      // Where it is to be, the kernel has left what it begins with.
+      // The kernel has left the seed where the checksum goes.
       output.writeUInt32LE(crc32(output.subarray(start, at), output.readUInt32LE(at)), at)
       start = end
     }
@@ -115,7 +116,7 @@ export class FlushKernel {
     return this.bytes.subarray(at, at + length)
   }
 
-  /** Index of the table's blocks, as BlockIndexBuilder makes it. */
+  /** The index of the table's blocks, as BlockIndexBuilder would make it. */
   index(): Uint8Array {
     const { blockCount, separatorBytes } = this.functions
     const handleBytes = blockCount.value * 8
@@ -126,14 +127,14 @@ export class FlushKernel {
     return index
   }
 
-  /** Sets the bits of the table's keys. @param target as many bytes as `bits` need */
+  /** Sets the bits of the table's keys. @param target exactly the bytes for `bits` bits */
   fillFilter(target: Uint8Array, bits: number, probes: number): void {
     const filter = this.range(this.#filterAt, target.length).fill(0)
     this.functions.fillFilter(this.#filterAt, bits, probes)
     target.set(filter)
   }
 
-  /** False when there is no memory for it, or an entry is too large for a block of the kernel's. */
+  /** False if memory is short, or if an entry is too large for the kernel's blocks. */
   #load({ memtables, endAfter, snapshots, table }: TableJob): boolean {
     const { functions } = this
     const entries = memtables.reduce((sum, memtable) => sum + memtable.entries.length / entryWords, 0)
@@ -182,21 +183,21 @@ export class FlushKernel {
     const restartsAt = this.#room(entries * 4)
     this.#separatorsAt = this.#room(keyBytes)
     this.#filterAt = this.#room(keyFilterBits > 0 ? Math.ceil(filterBits(entries, keyFilterBits) / 8) : 0)
-    // A block that is begun below the limit, and a large one behind it.
+    // A block begun below the limit, followed by a large one.
     this.#outputAt = this.#room(outputBytes + 2 * (blockBytes + largest + slack))
     this.#blockEndsAt = this.#room(entries * 4)
     functions.setBlocks(this.#outputAt, this.#blockEndsAt, restartsAt, this.#handlesAt, this.#separatorsAt)
     functions.setBlockOptions(Math.max(1, blockBytes), Math.max(1, restartInterval), codec === 'lz4')
   }
 
-  /** Lays out so many bytes. */
+  /** Lays out an area of this size. */
   #room(bytes: number): number {
     const at = this.#end
     this.#end = (at + bytes + 7) & ~7
     return at
   }
 
-  /** Makes sure of all that is laid out; false when there is no memory for it. */
+  /** Grows the memory to cover everything laid out; false if that fails. */
   #grow(): boolean {
     const missing = this.#end + slack - this.bytes.length
     if (missing <= 0) return true
@@ -225,7 +226,7 @@ function bytesOf(memtables: readonly MemtableSnapshot[]): number {
   return bytes
 }
 
-/** Undefined where there is no address space for one, either. */
+/** Undefined also if there is no address space for one. */
 function newKernel(): FlushKernel | undefined {
   const code = compiled()
   if (code === undefined || webAssembly === undefined) return undefined
@@ -239,7 +240,7 @@ function newKernel(): FlushKernel | undefined {
   }
 }
 
-/** Undefined where there is no WebAssembly with 128-bit SIMD, and where numbers are not in its byte order. */
+/** Undefined without WebAssembly 128-bit SIMD, or if the host is not little-endian. */
 function compiled(): object | undefined {
   if (module === undefined) {
     const code = Buffer.from(flushKernelBase64, 'base64')

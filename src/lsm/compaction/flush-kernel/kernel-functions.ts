@@ -1,13 +1,13 @@
-/** What the flush kernel exports: see assembly/index.ts. Places are addresses in its memory. */
+/** The flush kernel's exports: see assembly/index.ts. Positions are addresses in its memory. */
 
-/** What build() came to. */
+/** Results of build(). */
 export const Built = {
   done: 0,
-  /** As much as it was asked to do. */
+  /** The requested amount of work is done. */
   slice: 1,
-  /** There is output that is worth writing. */
+  /** There is enough output to write. */
   outputFull: 2,
-  /** The next key may be where a table has to end: the host looks at it, and calls cross(). */
+  /** A table may have to end before the next key: the host decides, and calls cross(). */
   border: 3
 } as const
 
@@ -17,20 +17,20 @@ interface Exported {
 
 export interface KernelFunctions {
   setEntries(at: number): void
-  /** Turns places of entries [from, to) in their chunks into addresses. @param chunks addresses of the chunks, u32 each */
+  /** Converts the chunk offsets of entries [from, to) to addresses. @param chunks addresses of the chunks, u32 each */
   relocate(from: number, to: number, chunks: number): void
-  /** Of the entries that were relocated since setEntries(). */
+  /** Over the entries relocated since setEntries(). */
   readonly largestEntry: Exported
   readonly keyBytes: Exported
 
   setOrder(entries: number, next: number, pairs: number): void
-  /** Sorts, about so many entries' work; not 0 while there is more to do. */
+  /** Does sorting work for about this many entries; not 0 while there is more to do. */
   orderSome(entries: number): number
 
   setHashes(at: number): void
   setBlocks(output: number, blockEnds: number, restarts: number, handles: number, separators: number): void
   setBlockOptions(blockBytes: number, restartInterval: number, isCompressed: boolean): void
-  /** REQUIRES: entries are in order. @param snapshots their sequence numbers, f64 each */
+  /** REQUIRES: entries are in order. @param snapshots address of their sequence numbers, f64 each */
   begin(snapshots: number, count: number): void
   beginTable(number: number): void
   build(work: number): number
@@ -43,14 +43,14 @@ export interface KernelFunctions {
   readonly entriesIn: Exported
 
   outputBytes(): number
-  /** Blocks that have ended there. */
+  /** Number of complete blocks in the output. */
   readonly outputBlocks: Exported
   outputWritten(): void
   endBlocks(): void
-  /** Sets bits in bytes that are 0. */
+  /** REQUIRES: the bits are 0. */
   fillFilter(at: number, bits: number, probes: number): void
   readonly hashCount: Exported
-  /** Of the table. */
+  /** Properties of the current table. */
   readonly entries: Exported
   readonly tombstones: Exported
   readonly rawBytes: Exported

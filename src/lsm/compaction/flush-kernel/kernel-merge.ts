@@ -1,6 +1,6 @@
 /**
- * The loop of a flush in the kernel, as JobMerge is that of other jobs: what is left to do here is to say where tables end,
- * and to write them.
+ * The main loop of a flush in the kernel, the counterpart of JobMerge for other jobs: it decides where tables end, and
+ * writes them.
  */
 import type { TableJob } from '../job.ts'
 import type { Pace } from '../job-queue.ts'
@@ -10,9 +10,9 @@ import { FlushKernel } from './flush-kernel.ts'
 import { Built } from './kernel-functions.ts'
 import { KernelTable } from './kernel-table.ts'
 
-/** Entries that are sorted without a pause: a millisecond or two at most. */
+/** Entries sorted without a pause: a millisecond or two at most. */
 const sortedAtOnce = 16_384
-/** Bytes of keys and values, and 256 for each entry, that are built without a pause: less than a millisecond's work. */
+/** Work without a pause, in bytes of keys and values plus 256 for each entry: less than a millisecond. */
 const builtAtOnce = 256 * 1024
 
 export class KernelMerge {
@@ -22,7 +22,7 @@ export class KernelMerge {
   readonly #borders: OutputBorders
   #table: KernelTable | undefined
   #hasLastKey = false
-  /** What the kernel said when it was given back. */
+  /** The kernel's count at the time it was released. */
   #entriesIn: number | undefined
 
   private constructor(job: TableJob, kernel: FlushKernel, outputs: TableOutputs) {
@@ -33,7 +33,7 @@ export class KernelMerge {
     kernel.begin()
   }
 
-  /** Undefined when the kernel cannot do this job. @throws LEVEL_ABORTED when it is to end */
+  /** Undefined if the kernel cannot do this job. @throws LEVEL_ABORTED if the job was cancelled */
   static async open(job: TableJob, outputs: TableOutputs, pace: Pace): Promise<KernelMerge | undefined> {
     const kernel = FlushKernel.take(job)
     if (kernel === undefined) return undefined
@@ -53,7 +53,7 @@ export class KernelMerge {
     return this.#entriesIn ?? this.#kernel.functions.entriesIn.value
   }
 
-  /** Some 500 µs of work; false when there is none left. @throws LEVEL_IO_ERROR */
+  /** Does some 500 µs of work; false when there is none left. @throws LEVEL_IO_ERROR */
   runSlice(): boolean {
     switch (this.#kernel.functions.build(builtAtOnce)) {
       case Built.border:
@@ -69,14 +69,14 @@ export class KernelMerge {
     }
   }
 
-  /** Gives the kernel back. REQUIRES: no table is open, or none will be ended. Fine when called twice. */
+  /** Releases the kernel. REQUIRES: no table is open, or it will not be finished. May be called twice. */
   close(): void {
     if (this.#entriesIn !== undefined) return
     this.#entriesIn = this.entriesIn
     this.#kernel.release()
   }
 
-  /** Looks at the next key: a table may have to end before it. */
+  /** Handles the next key: a table may have to end before it. */
   #cross(): void {
     const { functions, bytes, endKeys } = this.#kernel
     const [start, length] = [functions.nextKey.value, functions.nextLength.value]

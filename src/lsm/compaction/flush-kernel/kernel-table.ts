@@ -1,4 +1,4 @@
-/** A table whose blocks the flush kernel makes. */
+/** A table whose blocks the flush kernel builds. */
 
 import { BlockCompressor } from '../../format/block-compressor.ts'
 import { keyFilterSection } from '../../format/key-filter.ts'
@@ -28,7 +28,7 @@ export class KernelTable implements TableWriter {
     return this.#output.offset + this.#kernel.functions.outputBytes()
   }
 
-  /** Writes the blocks that are in the kernel's output. @throws LEVEL_IO_ERROR */
+  /** Writes the blocks in the kernel's output. @throws LEVEL_IO_ERROR */
   writeBlocks(): void {
     this.#output.writeThrough(this.#kernel.sealOutput())
     this.#kernel.functions.outputWritten()

@@ -1,8 +1,8 @@
 /**
- * Data blocks of a table, one behind another in the output, and what its index has of them. The bytes are those that
+ * Builds a table's data blocks, contiguous in the output, and the contents of its index. The bytes equal those that
  * format/table-builder.ts would write.
  *
- * REQUIRES: no block is longer than a chunk of LZ4.
+ * REQUIRES: no block is longer than an LZ4 chunk.
  */
 import { compress, INPUT, OUTPUT } from '../../../format/lz4/assembly/index'
 import { placeSeed } from './place-seed'
@@ -26,25 +26,25 @@ let separatorsAt: usize = 0
 
 /** Number of the table's file. */
 let fileNumber: u32 = 0
-/** Bytes of the file that are not in the output any more. */
+/** Bytes of the file that were already written and are no longer in the output. */
 let writtenBytes: u64 = 0
-/** Where the output ends; bytes from there on are free. */
+/** End of the output; the bytes after it are free. */
 let end: usize = 0
 
-/** Blocks that have ended in the output. */
+/** Number of complete blocks in the output. */
 export let outputBlocks: u32 = 0
 
-/** Of the block that is being built. */
+/** State of the block under construction. */
 let blockStart: usize = 0
 let restarts: u32 = 0
 let sinceRestart: u32 = 0
-/** Payload bytes of the block that waits for its separator; 0 for none. */
+/** Payload bytes of the block that is waiting for its separator; 0: none. */
 let endedBytes: u32 = 0
 
 export let blockCount: u32 = 0
 export let compressedBlocks: u32 = 0
 export let separatorBytes: u32 = 0
-/** Blocks in a row that did not shrink, and blocks still to be left alone. */
+/** Consecutive blocks that did not shrink, and blocks still to be skipped. */
 export let failures: u32 = 0
 export let skip: u32 = 0
 
@@ -52,7 +52,7 @@ export let skip: u32 = 0
 export let lastKey: usize = 0
 export let lastLength: u32 = 0
 
-/** Rooms: see the layout in ../flush-kernel.ts. */
+/** Sets the addresses of the areas: see the layout in ../flush-kernel.ts. */
 export function setBlocks(output: usize, ends: usize, restartOffsets: usize, handles: usize, separators: usize): void {
   outputAt = output
   endsAt = ends
@@ -67,7 +67,7 @@ export function setBlockOptions(bytes: u32, interval: u32, lz4: bool): void {
   isCompressed = lz4
 }
 
-/** The output is empty, and the file, too. */
+/** Starts a file with an empty output. */
 export function beginBlocks(number: u32): void {
   fileNumber = number
   writtenBytes = 0
@@ -82,17 +82,17 @@ export function beginBlocks(number: u32): void {
   skip = 0
 }
 
-/** Whether no block is being built. */
+/** Whether no block is under construction. */
 export function isBetweenBlocks(): bool {
   return restarts == 0
 }
 
-/** Bytes of whole blocks in the output, and those of the one that is being built. */
+/** Bytes in the output, including the block under construction. */
 export function outputBytes(): u32 {
   return <u32>(end - outputAt)
 }
 
-/** What is in the output was written to the file. REQUIRES: no block is being built. */
+/** Empties the output after it was written to the file. REQUIRES: no block is under construction. */
 export function outputWritten(): void {
   writtenBytes += <u64>(end - outputAt)
   end = outputAt
@@ -114,7 +114,7 @@ function writeVarint(to: usize, value: u64): usize {
   return to + 1
 }
 
-/** @param shared bytes that the key has in common with the last one */
+/** @param shared length of the prefix that the key has in common with the last one */
 export function addEntry(entry: usize, shared: u32): void {
   const key = keyOf(entry)
   const keyLength = keyLengthOf(entry)
@@ -166,13 +166,13 @@ function endBlock(): void {
   }
   endedBytes = <u32>(end - blockStart)
   store<u8>(end, <u8>(compressedEnd != 0))
-  // The host makes the checksum of what stands before it, beginning with this.
+  // The seed of the checksum: the host replaces it with the checksum of the preceding bytes.
   store<u32>(end, placeSeed(fileNumber, offset), 1)
   end += TRAILER_BYTES
   store<u32>(endsAt + (<usize>(outputBlocks++) << 2), <u32>(end - outputAt))
 }
 
-/** Replaces a payload by its compressed form; returns where that ends, or 0 when it did not pay. */
+/** Replaces a payload with its compressed form; returns its end, or 0 if compression did not pay. */
 function compressBlock(start: usize, length: u32): usize {
   if (!isCompressed || length < SMALLEST_BYTES) return 0
   if (skip > 0) {
@@ -196,7 +196,7 @@ function compressBlock(start: usize, length: u32): usize {
   return to + <usize>bytes
 }
 
-/** Now that the key after it is known, the block before can have its separator: see format/separator.ts. */
+/** Adds the ended block with its separator, now that the following key is known: see format/separator.ts. */
 function separate(next: usize, nextLength: u32, shared: u32): void {
   const short = shared + 1
   if (short >= lastLength) addHandle(lastKey, lastLength)
@@ -218,7 +218,7 @@ function addHandle(separator: usize, length: u32): void {
   store<u32>(handle, separatorBytes, 4)
 }
 
-/** Bytes that a key has in common with the last one. */
+/** Length of the prefix that a key has in common with the last one. */
 @inline
 export function sharedWithLast(key: usize, length: u32): u32 {
   return sharedBytes(lastKey, key, min<u32>(lastLength, length))

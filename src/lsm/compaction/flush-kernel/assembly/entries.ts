@@ -1,6 +1,6 @@
-/** The entries of memtables, as EntryList has them, with addresses instead of places in chunks. */
+/** The memtables' entries, laid out as in EntryList, but with addresses instead of offsets in chunks. */
 
-/** Words of an entry: see memtable/entry-list.ts. */
+/** Byte offsets of an entry's words: see memtable/entry-list.ts. */
 const CHUNK: usize = 0
 const KEY_START: usize = 4
 const KEY_END: usize = 8
@@ -13,19 +13,22 @@ const CHUNK_SHIFT: u32 = 2
 
 let entriesAt: usize = 0
 
-/** Bytes of the largest key and value together; set by relocate(). */
+/** Size of the largest key and value together; set by relocate(). */
 export let largestEntry: u32 = 0
-/** Bytes of all keys; set by relocate(). */
+/** Total size of all keys; set by relocate(). */
 export let keyBytes: u32 = 0
 
-/** Entries stand at `at` from now on. */
+/** Sets the address of the entries. */
 export function setEntries(at: usize): void {
   entriesAt = at
   largestEntry = 0
   keyBytes = 0
 }
 
-/** Turns places in chunks into addresses, for entries [from, to). @param chunks addresses of the memtable's chunks, u32 each */
+/**
+ * Converts offsets in chunks to addresses, for entries [from, to).
+ * @param chunks addresses of the memtable's chunks, u32 each
+ */
 export function relocate(from: u32, to: u32, chunks: usize): void {
   for (let entry = from; entry < to; entry++) {
     const at = addressOf(entry)
@@ -73,13 +76,13 @@ export function sequenceOf(at: usize): u64 {
   return load<u64>(at, SEQUENCE)
 }
 
-/** 1 for a put, 0 for a tombstone: as EntryKind. */
+/** 1 for a put, 0 for a tombstone: as in EntryKind. */
 @inline
 export function kindOf(at: usize): u32 {
   return load<u32>(at, CHUNK) & PUT_FLAG
 }
 
-/** Bytewise order of two keys. Reads up to seven bytes behind them. */
+/** Bytewise order of two keys. Reads up to seven bytes past them. */
 export function compareKeys(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const shared = min<u32>(aLength, bLength)
   let at: u32 = 0
@@ -97,7 +100,7 @@ export function compareKeys(a: usize, aLength: u32, b: usize, bLength: u32): i32
   return <i32>aLength - <i32>bLength
 }
 
-/** Bytes that two keys have in common at their beginning, at most `limit`. Reads up to seven bytes behind them. */
+/** Length of the common prefix of two keys, at most `limit`. Reads up to seven bytes past them. */
 export function sharedBytes(a: usize, b: usize, limit: u32): u32 {
   for (let at: u32 = 0; at < limit; at += 8) {
     const difference = load<u64>(a + <usize>at) ^ load<u64>(b + <usize>at)

@@ -1,11 +1,11 @@
 /**
- * A flush but for its files: from the entries of memtables to the blocks, the index and the key filter of tables. Compiled
- * by scripts/build-kernels.mjs; the contract stands in ../kernel-functions.ts, the layout of memory in ../flush-kernel.ts.
+ * A flush except for file access: turns memtable entries into the blocks, index and key filter of tables. Compiled by
+ * scripts/build-kernels.mjs; the contract is in ../kernel-functions.ts, the memory layout in ../flush-kernel.ts.
  *
  * Invariants:
- * 1. Which versions survive is what drop-rules.ts says where nothing is known of deeper levels; where tables end, the host
- *    says, who is asked before every key at which it could have something to say.
- * 2. The bytes are those that format/table-builder.ts would write of the same entries.
+ * 1. The surviving versions are those of drop-rules.ts if nothing is known of deeper levels; the host decides where
+ * tables end, and is asked before every key where that may be.
+ * 2. The bytes equal those that format/table-builder.ts would write for the same entries.
  */
 import { addEntry, beginBlocks, isBetweenBlocks, lastLength, outputBytes, sharedWithLast } from './blocks'
 import { addressOf, compareKeys, keyLengthOf, keyOf, kindOf, sequenceOf, valueLengthOf } from './entries'
@@ -31,43 +31,43 @@ export { keyBytes, largestEntry, relocate, setEntries } from './entries'
 export { fillFilter, hashCount, setHashes } from './key-filter'
 export { orderSome, setOrder } from './order'
 
-/** What build() came to. */
+/** Results of build(). */
 const DONE: u32 = 0
-/** It has done as much as it was asked to. */
+/** The requested amount of work is done. */
 const SLICE: u32 = 1
-/** The output is worth writing. */
+/** There is enough output to write. */
 const OUTPUT_FULL: u32 = 2
-/** The next key may be where a table has to end. */
+/** A table may have to end before the next key. */
 const BORDER: u32 = 3
 
 const OUTPUT_BYTES: u32 = 0x40000
-/** What an entry counts for beside its bytes. */
+/** Work counted per entry in addition to its bytes. */
 const ENTRY_WORK: u32 = 256
 
 let current: u32 = 0
-/** Whether there was a key before. */
+/** Whether there was a previous key. */
 let hasLast: bool = false
 /** Whether the host has been asked about the current key. */
 let isCrossed: bool = false
-/** The host is asked where a key has fewer bytes than these in common with the one before, */
+/** The host is asked about a key that has fewer bytes than this in common with the previous one, */
 let borderShared: u32 = 0
-/** and where it is greater than this one, if there is one. */
+/** or that is greater than this one, if there is one. */
 let borderKey: usize = 0
 let borderLength: u32 = 0
 let hasBorderKey: bool = false
 /** Sequence numbers of live snapshots, f64, ascending. */
 let snapshotsAt: usize = 0
 let snapshots: u32 = 0
-/** Era of the last version of the key that was seen. */
+/** Era of the last version seen of the key. */
 let lastEra: u32 = 0
 
-/** The key that build() stopped at, and what it has in common with the one before. */
+/** The key that build() stopped at, and the length of its common prefix with the previous one. */
 export let nextKey: usize = 0
 export let nextLength: u32 = 0
 export let nextShared: u32 = 0
 
 export let entriesIn: u32 = 0
-/** Of the table. */
+/** Properties of the current table. */
 export let entries: u32 = 0
 export let tombstones: u32 = 0
 export let rawBytes: u32 = 0
@@ -76,7 +76,7 @@ export let firstLength: u32 = 0
 export let smallestSequence: f64 = 0
 export let largestSequence: f64 = 0
 
-/** Begins with the first entry. REQUIRES: they are in order. @param count of snapshots, f64 each at `at` */
+/** Starts at the first entry. REQUIRES: entries are in order. @param count of snapshots, f64 each at `at` */
 export function begin(at: usize, count: u32): void {
   current = firstEntry()
   hasLast = false
@@ -88,7 +88,7 @@ export function begin(at: usize, count: u32): void {
   entriesIn = 0
 }
 
-/** The host has looked at the next key. @param hasKey whether there is a key behind which it wants to be asked */
+/** The host's answer about the next key. @param hasKey whether there is a key after which the host wants to be asked */
 export function cross(shared: u32, hasKey: bool, key: usize, length: u32): void {
   isCrossed = true
   borderShared = shared
@@ -107,7 +107,7 @@ export function beginTable(number: u32): void {
   largestSequence = 0
 }
 
-/** REQUIRES: a table has been begun before the first key, and after each that was ended. */
+/** REQUIRES: a table has been begun before the first key, and after each table that was ended. */
 export function build(work: u32): u32 {
   let done: u32 = 0
   while (current != NONE) {
@@ -127,7 +127,7 @@ export function build(work: u32): u32 {
       }
       isCrossed = false
     } else if (era == lastEra) {
-      // Hidden: whoever can see this version sees a newer one.
+      // Hidden: any reader that could see this version sees a newer one.
       entriesIn++
       current = nextOf(current)
       continue
@@ -162,7 +162,7 @@ function count(at: usize, key: usize, length: u32): void {
   rawBytes += length + valueLengthOf(at)
 }
 
-/** Number of live snapshots that are older than the version. */
+/** Number of live snapshots older than the version. */
 function eraOf(sequence: f64): u32 {
   let era = snapshots
   while (era > 0 && load<f64>(snapshotsAt + (<usize>(era - 1) << 3)) >= sequence) era--

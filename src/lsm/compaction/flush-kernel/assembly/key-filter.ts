@@ -1,11 +1,11 @@
-/** Hashes of keys, and the bits of a filter over them: see format/key-filter.ts. */
+/** Key hashes, and the bits of the filter over them: see format/key-filter.ts. */
 
 let hashesAt: usize = 0
 
-/** Hashes that were added. */
+/** Number of hashes added. */
 export let hashCount: u32 = 0
 
-/** @param at room for a hash of eight bytes for each key */
+/** @param at address of an area with eight bytes for each key */
 export function setHashes(at: usize): void {
   hashesAt = at
 }
@@ -43,7 +43,7 @@ export function addHash(key: usize, length: u32): void {
   store<u32>(hash, b >> 11, 4)
 }
 
-/** Sets `probes` of `bits` bits for each hash that was added. REQUIRES: the bits from `at` on are 0. */
+/** Sets `probes` of `bits` bits for each hash added. REQUIRES: the bits at `at` are 0. */
 export function fillFilter(at: usize, bits: u32, probes: u32): void {
   const scale = <f64>bits
   const end = hashesAt + (<usize>hashCount << 3)
@@ -51,7 +51,7 @@ export function fillFilter(at: usize, bits: u32, probes: u32): void {
     let h = load<u32>(hash)
     const step = (load<u32>(hash, 4) * 2 + 1) * 0x9e3779b1
     for (let probe: u32 = 0; probe < probes; probe++) {
-      // In doubles, as readers have it.
+      // In doubles, exactly as the readers compute it.
       const bit = <u32>(<f64>h * (1.0 / 4294967296.0) * scale)
       const byte = at + <usize>(bit >> 3)
       store<u8>(byte, load<u8>(byte) | <u8>(<u32>1 << (bit & 7)))

@@ -1,19 +1,22 @@
 /**
- * Puts the entries in order: keys ascend, versions of a key descend by sequence number. Each entry gets the number of the
- * one that follows it; nothing is moved.
+ * Sorts the entries: keys ascend, versions of a key descend by sequence number. Entries are not moved: each gets the
+ * number of its successor.
  *
- * Entries come by ascending sequence number, and mostly as a few series whose keys ascend, too: documents, ids, rows of the
- * index. So each is put behind a series whose last key is smaller, and shares at least half as many bytes with it as that
- * does with the one before: a row must not cut off the ids. Where there would be too many series, the shortest ends and
- * becomes a run. Runs are merged in pairs, the short ones first; two that do not overlap by one link.
+ * Entries arrive by ascending sequence number, mostly as a few interleaved series with ascending keys: documents, ids,
+ * rows of the index. So each is appended to a series whose last key is smaller, provided that it shares at least half
+ * as many bytes with that key as that key does with its predecessor: a row must not cut off the ids. If there would be
+ * too many series, the shortest ends and becomes a run. Runs are merged in pairs, the short ones first; two that do
+ * not overlap are merged by one link.
  */
 import { addressOf, compareKeys, keyLengthOf, keyOf, sharedBytes } from './entries'
 
-/** The number of no entry. */
+/** No entry. */
 export const NONE: u32 = 0xffffffff
-/** With more, trying them all costs more than merging. */
+/** With more series, trying them all costs more than merging. */
 const MAX_SERIES: u32 = 8
-/** First entry, last entry, length, bytes that the last two keys share: u32 each. Behind the hash table of LZ4. */
+/**
+ * Per series: first entry, last entry, length, bytes that the last two keys share; u32 each. After LZ4's hash table.
+ */
 const SERIES: usize = 0x8000
 const SERIES_BYTES: usize = 16
 
@@ -23,13 +26,13 @@ let runsAt: usize = 0
 let count: u32 = 0
 let placed: u32 = 0
 let runs: u32 = 0
-/** Series that still grow. */
+/** Number of series that still grow. */
 let series: u32 = 0
-/** Of the pass of merges that goes on: runs read, and runs made of them. */
+/** State of the current merge pass: runs read, and runs produced. */
 let read: u32 = 0
 let made: u32 = 0
 
-/** @param next room for a u32 for each entry @param pairs room for two u32 for each entry */
+/** @param next area with a u32 for each entry @param pairs area with two u32 for each entry */
 export function setOrder(entries: u32, next: usize, pairs: usize): void {
   nextAt = next
   runsAt = pairs
@@ -67,12 +70,12 @@ function setNext(entry: u32, next: u32): void {
   store<u32>(nextAt + (<usize>entry << 2), next)
 }
 
-/** The first entry of all; NONE when there is none. REQUIRES: orderSome() has said that there is no more to do. */
+/** The first entry in order; NONE if there is none. REQUIRES: orderSome() has returned false. */
 export function firstEntry(): u32 {
   return runs == 0 ? NONE : firstOf(0)
 }
 
-/** Does about so many entries' work; true while there is more. */
+/** Does work for about `limit` entries; true while there is more to do. */
 export function orderSome(limit: u32): bool {
   if (placed < count) {
     const end = min<u32>(count, placed + limit)
@@ -137,7 +140,7 @@ function lengthOf(i: u32): u32 {
   return load<u32>(SERIES + <usize>i * SERIES_BYTES, 8)
 }
 
-/** Makes a run of a series; those behind it move up. */
+/** Turns a series into a run; those after it move up. */
 function endSeries(i: u32): void {
   const at = SERIES + <usize>i * SERIES_BYTES
   setRun(runs++, load<u32>(at), load<u32>(at, 4))
@@ -145,7 +148,7 @@ function endSeries(i: u32): void {
   memory.copy(at, at + SERIES_BYTES, <usize>(series - i) * SERIES_BYTES)
 }
 
-/** Whether entry a comes before entry b. */
+/** Whether entry a sorts before entry b. */
 @inline
 function isBefore(a: u32, b: u32): bool {
   const aAt = addressOf(a)
@@ -154,7 +157,7 @@ function isBefore(a: u32, b: u32): bool {
   return order < 0 || (order == 0 && a > b)
 }
 
-/** Makes one run of two; returns the entries that were looked at. */
+/** Merges two runs into one; returns the number of entries visited. */
 function merge(left: u32, right: u32, target: u32): u32 {
   let run = firstOf(left)
   let other = firstOf(right)
@@ -180,7 +183,7 @@ function merge(left: u32, right: u32, target: u32): u32 {
     otherLast = swappedLast
   }
   const first = run
-  // `run` is behind no entry of the other run that is left, and goes on until one of it is.
+  // `run` sorts before every remaining entry of the other run, and advances until one no longer does.
   while (true) {
     let last = run
     run = nextOf(last)
