@@ -1,17 +1,17 @@
 /**
- * A scan that shows entries where they lie: no buffer, no string and no pair is made of them.
+ * A zero-copy scan: it exposes entries in place, without creating buffers, strings or pairs.
  *
  * Invariants:
- * 1. It sees one read view, and releases it when it is closed, or the database is.
- * 2. The bytes it shows are as they are until the next step; they may be shared memory that grows behind them.
- * 3. It runs on this thread: whoever calls next() looks at the clock.
+ * 1. It sees one read view, and releases it when the scan or the database is closed.
+ * 2. The exposed bytes do not change until the next step; they may be part of shared memory that grows after them.
+ * 3. It runs on this thread: the caller of next() has to check the clock.
  */
 import { notOpen } from '../errors.ts'
 import type { ResourceOwner } from '../value/attached.ts'
 import { RangeScan, type ScanOptions } from './range-scan.ts'
 import type { ReadView } from './read-view.ts'
 
-/** Where the entry's key and value lie; meaningless before the first next() and after one that said false. */
+/** Position of the entry's key and value; meaningless before the first next() and after one that returned false. */
 export interface EntryPlace {
   readonly keyBytes: Uint8Array
   readonly keyStart: number
@@ -19,26 +19,26 @@ export interface EntryPlace {
   readonly valueBytes: Uint8Array
   readonly valueStart: number
   readonly valueEnd: number
-  /** The block that the value lies in, with its neighbours; undefined where it lies alone. */
+  /** The block that holds the value and the adjacent entries; undefined if the value is not in a block. */
   readonly block?: ByteSpan | undefined
 }
 
-/** Bytes that stay as they are until the next step. Another object for every block. */
+/** Bytes that do not change until the next step. A new object for every block. */
 export interface ByteSpan {
   readonly bytes: Uint8Array
   readonly start: number
   readonly entriesEnd: number
   /**
-   * What was found out about these bytes, to be seen by whoever meets the block again in the cache; 0 at first. All readers of a
-   * store share it, and have to mean the same by it.
+   * Findings about these bytes, kept with the block while it is cached; 0 at first. Shared by all readers of a store,
+   * which have to agree on the meaning.
    */
   marks: number
 }
 
 export interface ByteScanOptions extends ScanOptions {
   /**
-   * Bytes that are there to be scanned, about, again and again: when the block cache has room for them, blocks that are
-   * read are kept in it unless `fillCache` says otherwise.
+   * Approximate bytes that will be scanned repeatedly: if the block cache has room for them, blocks are added to it
+   * unless `fillCache` says otherwise.
    */
   readonly expectedBytes?: number | undefined
 }
@@ -46,7 +46,7 @@ export interface ByteScanOptions extends ScanOptions {
 /** The share of the block cache that a scan may take. */
 const cacheShare = 3 / 4
 
-/** Whether a scan keeps what it reads in a cache of so many bytes. */
+/** Whether a scan adds blocks to a cache of this size. */
 export function fillsCache({ fillCache, expectedBytes }: ByteScanOptions, cacheBytes: number): boolean {
   return fillCache ?? (expectedBytes !== undefined && expectedBytes <= cacheBytes * cacheShare)
 }
@@ -55,7 +55,7 @@ export class ByteScan {
   readonly #owner: ResourceOwner
   readonly #scan: RangeScan
   #isOpen = true
-  /** A step threw, or is under way: where the scan stands, nobody knows. */
+  /** A step has thrown or is in progress: the scan's position is undefined. */
   #hasFailed = false
 
   /** @param view released by close() */
@@ -65,23 +65,23 @@ export class ByteScan {
     owner.attachResource(this)
   }
 
-  /** Does a slice of what the first next() takes; false when it takes no time any more. */
+  /** Does a slice of the work for the first next(); false when little is left. */
   prepareSome(): boolean {
     return this.#isOpen && this.#scan.prepareSome()
   }
 
   /**
-   * To the next entry; false at the end, which an error is, too.
-   * @throws LEVEL_DATABASE_NOT_OPEN when it was closed, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   * Moves to the next entry; false at the end and after an error.
+   * @throws LEVEL_DATABASE_NOT_OPEN if it was closed, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   next(): boolean {
     return this.#step(undefined)
   }
 
   /**
-   * As next(), for those who want nothing of the rest of the entry's block, nor of blocks behind it that `mayHold` says no
-   * of: some of those are passed. Without a block, or backwards, it is next().
-   * @param mayHold the block's bytes are valid until it returns
+   * Like next(), but skips the rest of the entry's block, and some of the following blocks for which `mayHold` returns
+   * false. Without a block, or in reverse, the same as next().
+   * @param mayHold the block's bytes are valid only during the call
    */
   skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
     return this.#step(mayHold)
@@ -100,12 +100,12 @@ export class ByteScan {
     return this.#scan.entry
   }
 
-  /** The value as a string of UTF-8. */
+  /** The value decoded from UTF-8. */
   valueText(): string {
     return this.#scan.valueText()
   }
 
-  /** Fine when called twice. */
+  /** May be called twice. */
   async close(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false

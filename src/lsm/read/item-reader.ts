@@ -1,15 +1,15 @@
 /**
- * Reads items off a scan, one or many at a time, for the three iterators of abstract-level.
+ * Reads items from a scan, one or many at a time, for abstract-level's three iterators.
  *
- * Reading is synchronous, and promises that are resolved already never let the event loop turn: so the reader looks at
- * how long the turn has been, and waits for the next one when it is due.
+ * Reading is synchronous, and resolved promises never let the event loop turn: so the reader checks how long the
+ * event-loop turn has lasted, and yields when it is due.
  */
 import { isTurnLong, nextTurn } from '../engine/event-loop-turn.ts'
 import { aborted } from '../errors.ts'
 import { RangeScan, type ScanOptions } from './range-scan.ts'
 import type { ReadView } from './read-view.ts'
 
-/** Makes an item of the entry that the scan is at. */
+/** Creates an item from the scan's current entry. */
 export type ItemOf<T> = (scan: RangeScan) => T
 
 export interface ReaderOptions extends ScanOptions {
@@ -20,7 +20,7 @@ export interface ReaderOptions extends ScanOptions {
 
 const defaultHighWaterMark = 16 * 1024
 
-/** The clock is looked at once in so many bytes and items. */
+/** The clock is checked once per this many bytes or items. */
 const sliceBytes = 64 * 1024
 const sliceItems = 128
 
@@ -36,12 +36,12 @@ export class ItemReader<T> {
     this.#scan = new RangeScan(view, options)
     this.#itemOf = itemOf
     const { highWaterMarkBytes = defaultHighWaterMark } = options
-    // Neither NaN nor a negative number says anything.
+    // NaN and negative numbers are ignored.
     this.#highWaterMark = highWaterMarkBytes >= 0 ? highWaterMarkBytes : defaultHighWaterMark
     this.#signal = options.signal ?? undefined
   }
 
-  /** The next item, undefined at the end. */
+  /** The next item; undefined at the end. */
   next(): T | undefined | Promise<T | undefined> {
     if (this.#scan.prepareSome()) return this.#prepare().then(() => this.next())
     if (++this.#itemsInSlice >= sliceItems && this.#isTurnDue()) return nextTurn().then(() => this.next())
@@ -61,7 +61,7 @@ export class ItemReader<T> {
     return this.#signal === undefined ? items : this.#unlessAborted(items)
   }
 
-  /** All items that are left, at most `limit`, gathered in as many turns as it takes. */
+  /** All remaining items, at most `limit`, yielding to the event loop as needed. */
   async all(limit: number): Promise<T[]> {
     const items: T[] = []
     await this.#prepare()

@@ -1,8 +1,8 @@
 /**
- * What iterators make of an entry: buffers, which abstract-level decodes, or strings where it would make strings of
- * them anyway. That saves a buffer each, and a copy of what is in a memtable.
+ * The items that iterators create from entries: buffers for abstract-level to decode, or strings if it would decode
+ * them to strings anyway. That saves a buffer each, and copying values out of memtables.
  *
- * abstract-level's decoders of text call `toString('utf8')` on what they get. A string answers with itself.
+ * abstract-level's text decoders call `toString('utf8')` on their input, which on a string returns the string itself.
  */
 import { AbstractIterator } from 'abstract-level'
 import type { ItemOf } from './item-reader.ts'
@@ -10,7 +10,7 @@ import type { ItemOf } from './item-reader.ts'
 export type Item = Buffer | string
 export type Entry = [key: Item | undefined, value: Item | undefined]
 
-/** The encodings that were asked for, under symbols. The declared types lack them. */
+/** Symbols under which abstract-level stores the requested encodings. Missing from its declared types. */
 const { keyEncoding, valueEncoding } = AbstractIterator as unknown as Record<'keyEncoding' | 'valueEncoding', symbol>
 
 /** Names of abstract-level's own text encodings, transcoded to buffers. */
@@ -29,7 +29,7 @@ export function itemOfValue(options: object): ItemOf<Item> {
   return isText(options, valueEncoding) ? valueText : value
 }
 
-/** Written out case by case: one function for all would look at the options for every entry. */
+/** One function per case: a common one would check the options for every entry. */
 export function itemOfEntry(options: {
   readonly keys?: boolean | undefined
   readonly values?: boolean | undefined

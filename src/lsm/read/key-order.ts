@@ -1,15 +1,15 @@
 /**
- * The order in which many keys are best looked up: neighbours share tables and blocks, which then are at hand, or read
- * once where nothing is cached.
+ * The best order for looking up many keys: adjacent keys share tables and blocks, which are then at hand, or read once
+ * if nothing is cached.
  *
- * It is that of the keys, but for some that differ late: sorting whole keys would cost more than it brings.
+ * It is key order except for some keys that differ late: sorting by whole keys would cost more than it gains.
  */
 import { headOf } from '../format/key-heads.ts'
 
-/** A number has 53 bits, of which the key takes 32. */
+/** A number has 53 bits, of which the head of the key takes 32. */
 const maxKeys = 2 ** 21
 
-/** Each position among the keys once. */
+/** A permutation of the positions in `keys`. */
 export function lookupOrder(keys: readonly Uint8Array[]): Float64Array {
   const count = keys.length
   const order = new Float64Array(count)
@@ -23,7 +23,7 @@ export function lookupOrder(keys: readonly Uint8Array[]): Float64Array {
   return order
 }
 
-/** Bytes that both keys begin with, at most `limit`. */
+/** Length of the common prefix of both keys, at most `limit`. */
 function sharedLength(a: Uint8Array, b: Uint8Array, limit: number): number {
   const end = Math.min(limit, b.length)
   for (let i = 0; i < end; i++) if (a[i] !== b[i]) return i

@@ -1,7 +1,7 @@
 /**
- * Goes through the tables of one sorted level, opening each when it gets there: at most one is open at a time.
+ * A cursor over the tables of one sorted level, which opens each table on reaching it: at most one is open at a time.
  *
- * REQUIRES: tables do not overlap and ascend.
+ * REQUIRES: tables ascend and do not overlap.
  */
 import type { Block } from '../format/block.ts'
 import type { BlockTest, Cursor } from '../format/cursor.ts'
@@ -13,11 +13,11 @@ const nothing = new Uint8Array(0)
 export class LevelCursor implements Cursor {
   readonly #tables: readonly TableMeta[]
   readonly #openTable: (table: TableMeta) => Cursor
-  /** Of the table that is open; outside the tables when none is. */
+  /** Index of the open table; out of range if none is. */
   #index = -1
   #table: Cursor | undefined
 
-  /** @param openTable gives a cursor over a table, which is closed when the level goes on to the next */
+  /** @param openTable returns a cursor over a table; it is closed when the level moves on to the next */
   constructor(tables: readonly TableMeta[], openTable: (table: TableMeta) => Cursor) {
     this.#tables = tables
     this.#openTable = openTable
@@ -80,7 +80,7 @@ export class LevelCursor implements Cursor {
 
   seekBefore(target: Uint8Array): void {
     const reaching = this.#firstReaching(target)
-    // When the table that reaches the target begins at it or beyond, the entry is the last of the table before.
+    // If the first table that reaches the target begins at or after it, the entry is the last of the previous table.
     const table = this.#tables[reaching]
     const isWithin = table !== undefined && compareWhole(table.smallest, target) < 0
     if (isWithin) this.#open(reaching)?.seekBefore(target)
@@ -123,7 +123,7 @@ export class LevelCursor implements Cursor {
     return low
   }
 
-  /** Makes a table the open one; none when there is no such table. */
+  /** Makes this the open table; closes the open one if there is no such table. */
   #open(index: number): Cursor | undefined {
     if (index === this.#index && this.#table !== undefined) return this.#table
     this.close()

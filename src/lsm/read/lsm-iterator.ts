@@ -1,18 +1,18 @@
-/** The iterators of abstract-level: entries, keys and values of a range, as one read view sees it. */
+/** abstract-level's iterators: entries, keys and values of a range in one read view. */
 import { AbstractIterator, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level'
 import { type ItemOf, ItemReader, type ReaderOptions } from './item-reader.ts'
 import { itemOfEntry, itemOfKey, itemOfValue } from './items.ts'
 import type { ReadView } from './read-view.ts'
 
-/** What abstract-level hands to _iterator(), _keys() and _values(). */
+/** Options that abstract-level passes to _iterator(), _keys() and _values(). */
 export interface LsmIteratorOptions extends ReaderOptions {
-  /** False leaves keys out of entries. */
+  /** False omits keys from entries. */
   readonly keys?: boolean | undefined
-  /** False leaves values out of entries. */
+  /** False omits values from entries. */
   readonly values?: boolean | undefined
 }
 
-/** Methods that abstract-level calls and its types do not declare; results may be at hand. */
+/** Methods that abstract-level calls but does not declare; they may return results synchronously. */
 interface IteratorContract<T> {
   _next(): T | undefined | Promise<T | undefined>
   _nextv(size: number): T[] | Promise<T[]>
@@ -21,10 +21,10 @@ interface IteratorContract<T> {
   _close(): Promise<void>
 }
 
-/** What the three classes of abstract-level have in common, with the options that the constructor really takes. */
+/** The common part of abstract-level's three classes, with the options that the constructor really takes. */
 type IteratorBase = new (db: object, options: object) => { readonly limit: number; readonly count: number }
 
-/** A class of iterators over the items of a scan: the three differ in what they extend and in what an item is. */
+/** Creates an iterator class over the items of a scan: the three differ in base class and item. */
 function readingClass<T>(Base: IteratorBase, itemOf: (options: LsmIteratorOptions) => ItemOf<T>) {
   return class extends Base implements IteratorContract<T> {
     readonly #reader: ItemReader<T>
@@ -56,8 +56,8 @@ function readingClass<T>(Base: IteratorBase, itemOf: (options: LsmIteratorOption
   }
 }
 
-// The declared types of the bases are those of the public options, whose ranges are not encoded yet; and a class that a
-// function makes has no type parameters: the casts give them back. Each iterator releases its view when it is closed.
+// The bases declare the public options, whose ranges are not encoded yet, and a class made by a function has no type
+// parameters: the casts restore them. Each iterator releases its view when it is closed.
 
 export type LsmIterator<D, K, V> = AbstractIterator<D, K, V>
 export const LsmIterator = readingClass(AbstractIterator as unknown as IteratorBase, itemOfEntry) as unknown as {

@@ -1,9 +1,9 @@
 /**
  * Merges sorted runs into one: by key, then by sequence number, newest first.
  *
- * The children are in a binary heap whose top is the position of the merge. Going forwards every other child stands
- * on its first entry after the position, going backwards on its last entry before it; a change of direction moves
- * them to the other side.
+ * The children form a binary heap whose top is the position of the merge. Moving forwards, every other child is at its
+ * first entry after the position; moving backwards, at its last entry before it. A change of direction moves them to
+ * the other side.
  */
 import type { Block } from '../format/block.ts'
 import type { BlockTest, Cursor } from '../format/cursor.ts'
@@ -11,7 +11,7 @@ import { compareRanges, EntryKind, smaller } from '../format/entry.ts'
 
 const nothing: Uint8Array = Buffer.alloc(0)
 
-/** One cursor over all entries of the children, which it owns. */
+/** A cursor over all entries of the children, which it owns. */
 export function mergeCursors(children: readonly Cursor[]): Cursor {
   const [first] = children
   return children.length === 1 && first !== undefined ? first : new MergingCursor(children)
@@ -24,8 +24,8 @@ export class MergingCursor implements Cursor {
   #size = 0
   #isForward = true
   /**
-   * The entry that comes after the top's: the position of whichever child of the heap's top is first. Most steps stay
-   * within one run and compare with this entry only.
+   * The entry that follows the top's: the current one of the first child below the top. Most steps stay within one run
+   * and compare with this entry only.
    */
   #rivalBytes = nothing
   #rivalStart = 0
@@ -111,7 +111,10 @@ export class MergingCursor implements Cursor {
     this.#settleTop(top)
   }
 
-  /** See Cursor. Where another run has a key, nothing is passed: its version may be older than one that would be. */
+  /**
+   * See Cursor. Skips only up to the next key of another run, which may hold an older version of a key in a skipped
+   * block.
+   */
   skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
     const top = this.#heap[0]!
     if (top.skipBlocks === undefined || !this.#isForward) {
@@ -128,7 +131,7 @@ export class MergingCursor implements Cursor {
     for (const child of this.#children) child.close()
   }
 
-  /** Makes the heap of all valid children. */
+  /** Builds the heap from all valid children. */
   #build(isForward: boolean): void {
     this.#isForward = isForward
     this.#size = 0
@@ -139,7 +142,7 @@ export class MergingCursor implements Cursor {
     this.#noteRival()
   }
 
-  /** Brings all children but the top to the other side of the position. */
+  /** Moves all children but the top to the other side of the position. */
   #turn(isForward: boolean): void {
     const top = this.#heap[0]!
     const key = top.keyBytes.subarray(top.keyStart, top.keyEnd)

@@ -1,11 +1,11 @@
 /**
- * Walks over what a read view sees of a range of keys, in one direction.
+ * Scans the entries of a key range that a read view sees, in one direction.
  *
  * Invariants:
- * 1. It moves when the next entry is asked for, not before: nobody pays for a block that he does not read.
- * 2. The buffers it hands out stay as they are after the view's release, and belong to whoever gets them. Values in
- *    blocks are views, for those blocks are the cursor's own. Values in an arena, whose memory is used again, are
- *    copies, and so are keys, which the cursor still needs to make the next ones.
+ * 1. It moves when the next entry is requested, not before: no block is read that is not needed.
+ * 2. The buffers it returns belong to the caller and stay valid after the view's release. Values in blocks are views,
+ * because those blocks belong to the cursor. Values in an arena, whose memory is reused, are copied, and so are keys,
+ * which the cursor needs for building the next ones.
  */
 import type { BlockTest, Cursor } from '../format/cursor.ts'
 import { compareRanges } from '../format/entry.ts'
@@ -18,16 +18,16 @@ import { VisibleCursor } from './visible-cursor.ts'
 
 export interface ScanOptions extends RangeOptions {
   readonly reverse?: boolean | undefined
-  /** Most entries that will be asked for; −1: no limit. */
+  /** Maximum number of entries that will be requested; −1: no limit. */
   readonly limit?: number | undefined
-  /** Keeps the blocks that are read in the block cache. Default false. */
+  /** Add blocks that are read to the block cache. Default false. */
   readonly fillCache?: boolean | undefined
 }
 
 /** Scans of fewer entries do not read ahead. */
 const shortScan = 16
 
-/** Stands in for the cursor until the first read. */
+/** Placeholder for the cursor until the first read. */
 const unopened = new VisibleCursor(new MergingCursor([]), 0)
 
 const atStart = 0
@@ -44,16 +44,16 @@ export class RangeScan {
   #cursor = unopened
   readonly #copies = new Slab()
   #state: typeof atStart | typeof onEntry | typeof atTarget | typeof ended | typeof failed = atStart
-  /** Of a step that failed: the cursors under this one stand at different keys since. */
+  /** The error of a failed step, which has left the underlying cursors at different keys. */
   #failure: unknown
   #target: Uint8Array | undefined
-  /** Which bytes the last value was in, and whether those are an arena's. */
+  /** The bytes that held the last value, and whether they belong to an arena. */
   #lastBytes: Uint8Array | undefined
   #isArena = false
 
   /**
    * @param view released by close()
-   * @param reusesMemory what it shows, forwards, is gone when it moves on
+   * @param reusesMemory entries are invalid after the next step; ignored in reverse
    */
   constructor(view: ReadView, options: ScanOptions, reusesMemory = false) {
     const { reverse = false, limit = -1, fillCache = false } = options
@@ -63,18 +63,18 @@ export class RangeScan {
     this.#cursorOptions = {
       fillCache,
       readahead: limit < 0 || limit > shortScan,
-      // Backwards, the newest version of a key comes last: the one remembered may be in a block before.
+      // In reverse, the newest version of a key comes last: the remembered one may be in another block.
       reusesMemory: reusesMemory && !reverse
     }
   }
 
-  /** Does a slice of what the first step takes; false when the step takes no time any more. */
+  /** Does a slice of the work for the first step; false when little is left. */
   prepareSome(): boolean {
     if (this.#cursor !== unopened || this.#state === ended) return false
     return this.#view.prepareSome(this.#state === atTarget ? this.#rest : this.#range, this.#isReverse)
   }
 
-  /** To the next entry; false at the end, where it stays until a seek. */
+  /** Moves to the next entry; false at the end, where it stays until a seek. */
   advance(): boolean {
     if (this.#state === ended) return false
     if (this.#state === failed) throw this.#failure
@@ -88,10 +88,10 @@ export class RangeScan {
     }
   }
 
-  /** As advance(); from an entry of a block of which nothing is wanted, see Cursor.skipBlocks(). */
+  /** As advance(), but may skip blocks: see Cursor.skipBlocks(). */
   skipBlocks(mayHold: BlockTest): boolean {
     if (this.#state !== onEntry || this.#isReverse) return this.advance()
-    // What lies behind the range is neither searched nor read: it may be much, or damaged.
+    // Entries after the range are neither searched nor read: they may be many, or damaged.
     try {
       this.#cursor.skipBlocks(mayHold, this.#range.end)
       return this.#settle()
@@ -100,7 +100,7 @@ export class RangeScan {
     }
   }
 
-  /** Until a seek every step fails. */
+  /** Every further step fails until a seek. */
   #fail(error: unknown): unknown {
     this.#state = failed
     this.#failure = error
@@ -113,17 +113,17 @@ export class RangeScan {
     return isWithin
   }
 
-  /** No more entries until a seek. */
+  /** Whether there are no more entries until a seek. */
   get hasEnded(): boolean {
     return this.#state === ended
   }
 
-  /** Where the entry lies, until the next step. */
+  /** Position of the entry, valid until the next step. */
   get entry(): Pick<Cursor, 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd' | 'block'> {
     return this.#cursor
   }
 
-  /** Bytes of the entry's key and value. */
+  /** Size of the entry's key and value. */
   get entryBytes(): number {
     const cursor = this.#cursor
     return cursor.keyEnd - cursor.keyStart + cursor.valueEnd - cursor.valueStart
@@ -144,32 +144,32 @@ export class RangeScan {
     return Buffer.from(valueBytes.buffer as ArrayBuffer, valueBytes.byteOffset + valueStart, valueEnd - valueStart)
   }
 
-  /** The key as a string of UTF-8. */
+  /** The key decoded from UTF-8. */
   keyText(): string {
     const { keyBytes, keyStart, keyEnd } = this.#cursor
     return textOf(keyBytes, keyStart, keyEnd)
   }
 
-  /** The value as a string of UTF-8. */
+  /** The value decoded from UTF-8. */
   valueText(): string {
     const { valueBytes, valueStart, valueEnd } = this.#cursor
     return textOf(valueBytes, valueStart, valueEnd)
   }
 
-  /** Makes the next entry the first one ≥ target, or ≤ in reverse. A target out of range ends the scan. */
+  /** Makes the next entry the first one ≥ target, or ≤ in reverse. A target outside the range ends the scan. */
   seek(target: Uint8Array): void {
     this.#target = Buffer.from(target)
     this.#state = isInRange(this.#range, this.#target) ? atTarget : ended
   }
 
-  /** Fine when called twice. */
+  /** May be called twice. */
   close(): void {
     this.#state = ended
     this.#cursor.close()
     this.#view.release()
   }
 
-  /** From the target on. */
+  /** The part of the range from the target on. */
   get #rest(): Range {
     const target = this.#target
     if (target === undefined) return this.#range
@@ -177,7 +177,7 @@ export class RangeScan {
   }
 
   #position(): void {
-    // Opened at the first read: iterators that only hold a snapshot are cheap, and errors reject that read.
+    // Opened on the first read: iterators that only hold a snapshot are cheap, and errors reject that read.
     if (this.#cursor === unopened) {
       const entries = this.#view.cursor(this.#cursorOptions, this.#range)
       this.#cursor = new VisibleCursor(entries, this.#view.sequence, this.#range)

@@ -1,7 +1,7 @@
-/** Ranges of keys, half-open: what gt, gte, lt and lte mean, said one way. */
+/** Half-open key ranges: one form for gt, gte, lt and lte. */
 import { compareKeys } from '../format/entry.ts'
 
-/** As abstract-level hands them on, encoded. */
+/** As passed by abstract-level, encoded. */
 export interface RangeOptions {
   readonly gt?: Uint8Array | undefined
   /** Takes precedence over gt. */
@@ -19,7 +19,7 @@ export interface Range {
 
 export const everything: Range = { start: undefined, end: undefined }
 
-/** The bytes are copied: those of the options belong to the caller. */
+/** Copies the bounds, which belong to the caller. */
 export function rangeOf({ gt, gte, lt, lte }: RangeOptions): Range {
   return {
     start: gte !== undefined ? Buffer.from(gte) : gt !== undefined ? successor(gt) : undefined,
@@ -32,7 +32,7 @@ export function isInRange(range: Range, key: Uint8Array): boolean {
   return range.end === undefined || compareKeys(key, range.end) < 0
 }
 
-/** The smallest key above a key. */
+/** The smallest key greater than `key`. */
 export function successor(key: Uint8Array): Buffer {
   const next = Buffer.alloc(key.length + 1)
   next.set(key)

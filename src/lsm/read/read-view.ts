@@ -1,11 +1,13 @@
-/** What a reader sees of the store: everything up to one sequence number, whatever is written or compacted meanwhile. */
+/**
+ * A reader's view of the store: everything up to one sequence number, regardless of concurrent writes and compactions.
+ */
 import type { Cursor } from '../format/cursor.ts'
 import type { Range } from './range.ts'
 
 export interface CursorOptions {
-  /** Keeps the blocks that are read in the block cache. */
+  /** Read several blocks at once: for scans. */
   readonly fillCache: boolean
-  /** Reads several blocks at once: for scans. */
+  /** For forward scans that keep nothing: an entry's bytes are invalid once the cursor moves on. */
   readonly readahead: boolean
   /** For those who go forwards and keep nothing: what the cursor shows is gone when it moves on. */
   readonly reusesMemory: boolean
@@ -13,18 +15,19 @@ export interface CursorOptions {
 
 /** Captured synchronously. Until it is released, the memtables, arenas and tables that it was captured with stay. */
 export interface ReadView {
-  /** Entries with higher sequence numbers are not seen. */
+  /** Entries with higher sequence numbers are invisible. */
   readonly sequence: number
   /**
-   * Does a slice of what the first step in the range, or the last one in reverse, would have to do: thousands of keys were
-   * written and nobody has sorted them yet, tables have to be opened. False when nothing is left that takes long.
+   * Does a slice of the work that the first step in the range would need (in reverse, at its end): sorting thousands
+   * of new keys, opening tables. False when little is left.
    */
   prepareSome(range: Range, isReverse: boolean): boolean
   /**
-   * All entries of the view, merged: also older versions, tombstones, and entries too new to be seen.
-   * @param range of keys that are asked for, everything unless told otherwise: there may be others, too
+   * A cursor over all entries of the view, merged: includes older versions, tombstones, and entries too new to be
+   * visible.
+   * @param range the keys needed, by default all: others may be included
    */
   cursor(options: CursorOptions, range?: Range): Cursor
-  /** Fine when called twice. Cursors must have been closed before. */
+  /** May be called twice. REQUIRES: its cursors are closed. */
   release(): void
 }

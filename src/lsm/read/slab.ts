@@ -1,6 +1,6 @@
 /**
- * Copies short byte ranges one after another into blocks of memory, where they stay: fewer and cheaper allocations
- * than one for each. A block is never written twice; the garbage collector frees it with the last range in it.
+ * Copies short byte ranges into shared memory blocks, one after another: fewer and cheaper allocations than one per
+ * range. Memory is never reused; the garbage collector frees a block with the last range in it.
  */
 import { copyBytes } from '../../model/copy-bytes.ts'
 

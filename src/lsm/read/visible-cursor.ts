@@ -1,11 +1,12 @@
 /**
- * What a snapshot sees of a merge: of every key the newest version that is not too new, unless that is a tombstone.
+ * The entries of a merge that a snapshot sees: the newest version of each key that is not too new, unless it is a
+ * tombstone.
  *
- * Going forwards, the entries stand on the version that was found. Going backwards they stand before all versions of
- * the key, because its newest version comes last: key and value are remembered as ranges of the entries' bytes.
+ * Moving forwards, the underlying cursor is at the version found. Moving backwards, it is before all versions of the
+ * key, because the newest one comes last: key and value are remembered as ranges of its bytes.
  *
- * What is skipped is skipped within the range only: behind an area with few keys may stand thousands of tombstones of
- * another, and the values they hide.
+ * Entries are skipped only within the range: beyond a sparse range there may be thousands of tombstones of another,
+ * and the values they hide.
  */
 import type { Block } from '../format/block.ts'
 import type { BlockTest, Cursor } from '../format/cursor.ts'
@@ -33,8 +34,8 @@ export class VisibleCursor implements Cursor {
 
   /**
    * @param entries all versions of all keys; closed with this cursor
-   * @param snapshot highest sequence number that is seen
-   * @param range of keys that are asked for: it may stop where the next one is outside, or stand on it
+   * @param snapshot highest visible sequence number
+   * @param range the keys needed: at its end the cursor may become invalid or show the next key
    */
   constructor(entries: Cursor, snapshot: number, range = everything) {
     this.#entries = entries
@@ -70,7 +71,7 @@ export class VisibleCursor implements Cursor {
     this.#findForwards()
   }
 
-  /** See Cursor: what is seen of what is passed, nobody wants, and nothing of it is in what comes. */
+  /** See Cursor: no visible entry in a skipped block is of interest, and none has versions in later blocks. */
   skipBlocks(mayHold: BlockTest, limit: Uint8Array | undefined): void {
     const entries = this.#entries
     if (!this.#isForward || entries.skipBlocks === undefined) {
@@ -92,7 +93,7 @@ export class VisibleCursor implements Cursor {
     this.#entries.close()
   }
 
-  /** From the newest version of a key that was not looked at yet, or one of its older versions. */
+  /** REQUIRES: at the newest version of an unseen key, or at one of its older versions. */
   #findForwards(): void {
     const entries = this.#entries
     this.#isForward = true
@@ -115,13 +116,13 @@ export class VisibleCursor implements Cursor {
     this.isValid = false
   }
 
-  /** From the oldest version of a key that was not looked at yet. */
+  /** REQUIRES: at the oldest version of an unseen key. */
   #findBackwards(): void {
     const entries = this.#entries
     this.#isForward = false
     while (entries.isValid) {
       this.#takeKey()
-      // Versions come oldest first: the last one that is not too new counts.
+      // Versions arrive oldest first: the last one that is not too new counts.
       let isPut = false
       do {
         if (entries.sequence <= this.#snapshot) {
@@ -153,7 +154,7 @@ export class VisibleCursor implements Cursor {
     return compareRanges(keyBytes, keyStart, keyEnd, start, 0, start.length) < 0
   }
 
-  /** Past all versions of the key. */
+  /** Skips all versions of the current key. */
   #skipKey(): void {
     const entries = this.#entries
     while (entries.isValid && this.#isSameKey()) entries.next()
@@ -165,7 +166,7 @@ export class VisibleCursor implements Cursor {
     if (length !== this.keyEnd - this.keyStart) return false
     const own = this.keyBytes
     const ownStart = this.keyStart
-    // From the end: neighbours differ there.
+    // Compared from the end, where adjacent keys differ.
     for (let i = length - 1; i >= 0; i--) {
       if (own[ownStart + i] !== keyBytes[keyStart + i]) return false
     }
