@@ -5,11 +5,11 @@ import type { Cursor } from '../format/cursor.ts'
 import type { Range } from './range.ts'
 
 export interface CursorOptions {
-  /** Read several blocks at once: for scans. */
+  /** Add blocks that are read to the block cache. */
   readonly fillCache: boolean
-  /** For forward scans that keep nothing: an entry's bytes are invalid once the cursor moves on. */
+  /** Read several blocks at once: for scans. */
   readonly readahead: boolean
-  /** For those who go forwards and keep nothing: what the cursor shows is gone when it moves on. */
+  /** For forward scans that keep nothing: an entry's bytes are invalid once the cursor moves on. */
   readonly reusesMemory: boolean
 }
 

@@ -1,9 +1,7 @@
-/**
- * Lookups as resources of a database: closing it ends them first, because they hold read views.
- */
+/** Lookups as resources of a database: closing it ends them first, because they hold read views. */
 import { notOpen } from '../errors.ts'
 
-/** The part of an AbortSignal that is looked at between slices of work. */
+/** The part of an AbortSignal that is checked between slices of work. */
 export interface Cancellation {
   readonly aborted: boolean
   readonly reason: unknown
@@ -19,7 +17,7 @@ interface Resource {
   close(): Promise<void>
 }
 
-/** The caller's signal, or the database closing: whichever comes first. */
+/** Cancels when the caller's signal fires or the database closes, whichever comes first. */
 class Ending implements Cancellation {
   #closed: Error | undefined
   readonly #signal: AbortSignal | undefined
@@ -36,7 +34,7 @@ class Ending implements Cancellation {
     return this.#closed ?? this.#signal?.reason
   }
 
-  /** Why nothing more comes; undefined while the database is open. */
+  /** The error of a closed database; undefined while it is open. */
   get closed(): Error | undefined {
     return this.#closed
   }
@@ -46,14 +44,14 @@ class Ending implements Cancellation {
   }
 }
 
-/** Entries of a lookup, as long as the database is open. */
+/** The entries of a lookup, as long as the database is open. */
 export class LookupIterator<T> implements AsyncIterableIterator<T> {
   readonly #owner: ResourceOwner
   readonly #ending: Ending
   readonly #entries: AsyncGenerator<T, void>
   #isAttached = false
 
-  /** @param start runs, up to its first await, at the first next() */
+  /** @param start its generator runs, up to its first await, at the first next() */
   constructor(
     owner: ResourceOwner,
     signal: AbortSignal | undefined,
@@ -98,7 +96,7 @@ export class LookupIterator<T> implements AsyncIterableIterator<T> {
   }
 }
 
-/** Runs something that holds a read view; a database that closes has it end and waits for it. */
+/** Runs a function that holds a read view; closing the database cancels it and waits for it. */
 export async function runAttached<T>(
   owner: ResourceOwner,
   signal: AbortSignal | undefined,
@@ -109,7 +107,7 @@ export async function runAttached<T>(
   const resource = {
     async close(): Promise<void> {
       ending.close()
-      // Its error is the caller's.
+      // The caller handles its error.
       await running.catch(() => undefined)
     }
   }

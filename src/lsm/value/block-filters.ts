@@ -1,9 +1,10 @@
 /**
- * Filters of a table's blocks, transposed: row p holds bit p of every block's filter, so that a few rows tell the
- * blocks worth reading. All have the same number of bits, enough for a block with the average number of pairs.
+ * The Bloom filters of a table's blocks, transposed: row p holds bit p of every block's filter, so that a few rows
+ * identify the blocks worth reading. All have the same number of bits, enough for a block with the average number of
+ * pairs.
  *
- * As bytes: blocks u32 | bits u32 | hashes u8 | three zeros | rows of ⌈blocks / 8⌉ bytes, bit b of a row is bit (b & 7)
- * of byte b >> 3.
+ * Encoding: blocks u32 | bits u32 | hashes u8 | three zeros | rows of ⌈blocks / 8⌉ bytes; bit b of a row is bit (b &
+ * 7) of byte b >> 3.
  */
 import { rowNumbers } from '../../bloom/hash.ts'
 import { writeU32 } from '../format/bytes.ts'
@@ -12,16 +13,16 @@ import type { Decoder } from './decoder.ts'
 const headerBytes = 12
 const maxHashes = 16
 const leastBits = 64
-/** Beyond this the filters of a table's blocks get fewer bits per pair. */
+/** Beyond this, the filters of a table's blocks get fewer bits per pair. */
 const maxSectionBytes = 16 * 1024 * 1024
 
 /** Collects the pairs of the blocks of one table. */
 export class BlockFilterCollector {
   readonly #bitsPerPair: number
-  /** Halves of hashes, in pairs. */
+  /** Lower and upper hash halves, alternating. */
   #hashes = new Int32Array(4096)
   #length = 0
-  /** Where in #hashes each block ends. */
+  /** End offset in #hashes of each block. */
   readonly #ends: number[] = []
 
   constructor(bitsPerPair: number) {
@@ -69,8 +70,8 @@ export class BlockFilterCollector {
 }
 
 /**
- * Blocks, ascending, that may hold all of the pairs.
- * @param hashes halves of the pairs' hashes, in pairs
+ * The blocks, ascending, that may hold all of the pairs.
+ * @param hashes lower and upper halves of the pairs' hashes, alternating
  * @throws LEVEL_CORRUPTION
  */
 export function matchingBlocks(decoder: Decoder, blockCount: number, hashes: Int32Array): number[] {

@@ -1,4 +1,4 @@
-/** What the value side of a table would be, from its entries. */
+/** Computes the value sections of an existing table from its entries. */
 import { isTurnLong, nextTurn } from '../engine/event-loop-turn.ts'
 import { aborted } from '../errors.ts'
 import type { Section } from '../format/section-collector.ts'
@@ -10,8 +10,8 @@ import type { ValueView } from './value-view.ts'
 import type { Values } from './values.ts'
 
 /**
- * Reads a table block by block, in turns of the event loop.
- * @returns the sections that it would be written with; none when the extractor fails on an entry
+ * Reads a table block by block, yielding to the event loop as needed.
+ * @returns the sections that it would be written with; none if the extractor fails on an entry
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_ABORTED
  */
 export async function collectSections(

@@ -1,12 +1,12 @@
-/** Reads what the sections of the value side have in common, with every length checked. */
+/** Decodes the elements that value sections have in common, checking every length. */
 import { corruption } from '../errors.ts'
 import { readU32 } from '../format/bytes.ts'
 import { readVarint, varintBytes } from '../format/varint.ts'
 
-/** A position in a section's bytes. Every read past the end, or of an impossible number, is LEVEL_CORRUPTION. */
+/** A position in a section's bytes. A read past the end or of an invalid number throws LEVEL_CORRUPTION. */
 export class Decoder {
   readonly bytes: Uint8Array
-  /** Names the file in errors. */
+  /** The file's path, for errors. */
   readonly path: string
   #at = 0
 

@@ -1,25 +1,26 @@
 /**
- * What the values of a store mean to it: which pairs a value has, and which fields are worth a zone map.
+ * The interface by which users define what can be looked up: the pairs that a value has, and the fields with zone
+ * maps.
  *
- * An extractor is named by module and version, because it is called in the worker thread too, and because a filter
- * made by another extractor, or by another version, must be recognised: such a filter says "maybe" to everything.
+ * An extractor is identified by module and version, because it is also called in the worker thread, and because a
+ * filter made by another extractor or version must be recognized: such a filter answers "maybe" to everything.
  */
 
-/** Data: crosses threads by structured clone, and is written into every table it made filters for. */
+/** Plain data: sent to threads by structured clone, and recorded in every table with filters made by it. */
 export interface ExtractorSpec {
   /** An absolute URL or a package specifier whose export `createExtractor(options)` returns an Extractor. */
   readonly module: string
-  /** Name and version stand in files; the module may move. */
+  /** Name and version are stored in files; the module may move. */
   readonly name: string
   readonly version: number
-  /** Handed to `createExtractor`; part of the identity, compared as JSON. */
+  /** Passed to `createExtractor`; part of the identity, compared as JSON. */
   readonly options?: unknown
 }
 
 export interface Extractor {
   /**
-   * Emits the pairs and zone values of one entry. A strict function of key and value: the same in every thread, after
-   * every reopen. The byte ranges are valid during the call only.
+   * Emits the pairs and zone values of one entry. Must be a pure function of key and value, with the same result in
+   * every thread and after every reopen. The byte ranges are valid only during the call.
    */
   extract(
     keyBytes: Uint8Array,
@@ -31,20 +32,20 @@ export interface Extractor {
     sink: PairSink
   ): void
   /**
-   * The 64-bit hash that extract() emits for this pair, as two int32 halves written into `into`.
-   * @throws TypeError for what extract() never emits, whatever the entry: filters would deny it
+   * Writes the 64-bit hash that extract() emits for this pair into `into`, as two int32 halves.
+   * @throws TypeError for a pair that extract() never emits for any entry: filters would rule it out
    */
   hash(pair: unknown, into: Int32Array): void
-  /** Whether the entry really has the pair; what makes lookup() exact. */
+  /** Whether the entry really has the pair; makes lookup() exact. */
   matches(pair: unknown, key: Uint8Array, value: Uint8Array): boolean
-  /** The values of a zone field (see zoneFields) that the entry has; what makes rangeLookup() exact. */
+  /** The entry's values of a zone field (see zoneFields); makes rangeLookup() exact. */
   zoneValues(field: string, key: Uint8Array, value: Uint8Array): readonly ZoneValue[]
-  /** Paths that get a zone map, in the order of their numbers. At most 64. */
+  /** Paths with zone maps, in the order of their numbers. At most 64. */
   readonly zoneFields: readonly string[]
 }
 
 export interface PairSink {
-  /** Halves of a pair's hash, int32. */
+  /** The two int32 halves of a pair's hash. */
   pair(lo: number, hi: number): void
   /** @param field index into zoneFields */
   zone(field: number, value: ZoneValue): void

@@ -1,10 +1,10 @@
-/** What puts take in addition, by themselves or in a batch. */
+/** Additional option of puts, single or in a batch. */
 export interface HashesOption {
   /**
-   * Hashes of the pairs of the value: exactly those that the extractor would emit, two int32 halves for each, in any
-   * order. Then it is not asked when the memtable is searched and written out. Nothing checks them: a pair left out is
-   * not found. Copied; of no effect without the option values, and when the extractor has zone fields, whose values it
-   * has to find anyway. TypeError for anything but an Int32Array of even length.
+   * Hashes of the value's pairs: exactly those that the extractor would emit, as two int32 halves each, in any order.
+   * The extractor is then not called when the memtable is searched or flushed. They are not verified: a pair left out
+   * is not found. Copied. Ignored without the option `values`, and if the extractor has zone fields, whose values it
+   * has to extract anyway. TypeError unless it is an Int32Array of even length.
    */
   readonly hashes?: Int32Array | undefined
 }

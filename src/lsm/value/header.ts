@@ -1,10 +1,10 @@
 /**
- * What a table says of its own value side: who made it, with which parameters, and the zones of the whole table. Small
- * enough to be kept in memory for every table.
+ * The header of a table's value sections: which extractor made them with which parameters, and the zones of the whole
+ * table. Small enough to be kept in memory for every table.
  *
- * As bytes: format (1) u8 | extractor: name, version varint, options hash u32 u32 | m varint | k varint | bits set varint |
- * pairs varint | hundredths of bits per pair of the block filters varint | number of zone fields u8, and for each: name,
- * zone (zone-maps.ts). A name is its length as varint and its UTF-8 bytes.
+ * Encoding: format (1) u8 | extractor: name, version varint, options hash u32 u32 | m varint | k varint | bits set
+ * varint | pairs varint | hundredths of bits per pair of the block filters varint | number of zone fields u8, and for
+ * each: name, zone (zone-maps.ts). A name is its length as varint and its UTF-8 bytes.
  */
 import { writeU32 } from '../format/bytes.ts'
 import { varintBytes, writeVarint } from '../format/varint.ts'
@@ -12,7 +12,7 @@ import { Decoder } from './decoder.ts'
 import { type ExtractorIdentity, maxZoneFields } from './load-extractor.ts'
 import { decodeZone, encodeZone, type Zone } from './zone-maps.ts'
 
-/** Names of the sections. */
+/** Section names. */
 export const sectionNames = {
   header: 'values',
   filter: 'values.filter',
@@ -25,22 +25,22 @@ const maxNameBytes = 1024
 
 export interface ValueHeader {
   readonly extractor: ExtractorIdentity
-  /** m and k of the table's filter; both 0 without one. */
+  /** m and k of the table's filter; both 0 if it has none. */
   readonly filterBits: number
   readonly filterHashes: number
-  /** Of the m bits. */
+  /** Number of set bits among the m. */
   readonly bitsSet: number
-  /** Pairs that the extractor emitted, repetitions counted. */
+  /** Number of pairs that the extractor emitted, including repetitions. */
   readonly pairs: number
-  /** Bits per pair of the block filters, in hundredths; 0 without them. */
+  /** Bits per pair of the block filters, in hundredths; 0 if there are none. */
   readonly blockFilterHundredths: number
-  /** Of the zone fields, in the extractor's order. */
+  /** Zones of the zone fields, in the extractor's order. */
   readonly zones: readonly FieldZone[]
 }
 
 export interface FieldZone {
   readonly field: string
-  /** Undefined when no entry has the field. */
+  /** Undefined if no entry has the field. */
   readonly zone: Zone | undefined
 }
 
@@ -65,7 +65,7 @@ export function encodeHeader(header: ValueHeader): Uint8Array {
 }
 
 /**
- * Undefined for a format that this code does not know: such a table says "maybe".
+ * Undefined for an unknown format: such a table answers "maybe".
  * @throws LEVEL_CORRUPTION
  */
 export function decodeHeader(bytes: Uint8Array, path: string): ValueHeader | undefined {

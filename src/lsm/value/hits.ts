@@ -1,12 +1,12 @@
 /**
- * What a lookup has found so far: entries that have what was asked for and that the view sees, the best of them kept.
+ * Collects the best hits of a lookup: matching entries that are visible in the view.
  *
- * An entry's rank is its sequence number, negated when the oldest come first: higher is better.
+ * An entry's rank is its sequence number, negated if the oldest come first: higher is better.
  *
  * Invariants:
- * 1. Every hit has passed the shadow check: the view sees this very version of the key. A value filter says nothing of
- *    newer versions and tombstones, which may be anywhere (docs/architecture.md).
- * 2. With a limit of K, an entry below the K best hits is not looked at.
+ * 1. Every hit has passed the shadow check: the view sees this very version of the key. A value filter says nothing
+ * about newer versions and tombstones, which may be anywhere (docs/architecture.md).
+ * 2. With a limit of K, entries ranked below the K best hits are not examined.
  */
 
 import type { Cursor } from '../format/cursor.ts'
@@ -18,37 +18,37 @@ import type { ValueView } from './value-view.ts'
 export interface Hit {
   readonly key: Buffer
   readonly sequence: number
-  /** Undefined when it is to be read again: results in waiting have a budget of memory. */
+  /** Undefined if it has to be read again: pending results have a memory budget. */
   readonly value: Buffer | undefined
 }
 
-/** The fields of an entry that hits are made of; cursors and memtable entries have them. */
+/** The fields of an entry needed for a hit; both cursors and memtable entries have them. */
 export type EntryFields = Pick<
   Cursor,
   'keyBytes' | 'keyStart' | 'keyEnd' | 'sequence' | 'kind' | 'valueBytes' | 'valueStart' | 'valueEnd'
 >
 
-/** Bytes of values kept while hits wait for their turn. */
+/** Limit on the value bytes kept in pending hits. */
 const maxWaitingBytes = 8 * 1024 * 1024
 
 export interface HitOptions {
-  /** Most that will be taken. */
+  /** Maximum number of hits that will be taken. */
   readonly limit: number
   readonly isReverse: boolean
-  /** Keys must begin with this. */
+  /** Required prefix of keys. */
   readonly prefix: Uint8Array
-  /** Whether an entry has what is asked for. */
+  /** Whether an entry matches the lookup. */
   matches(key: Uint8Array, value: Uint8Array): boolean
 }
 
 export class Hits {
   readonly #view: ValueView
   readonly #options: HitOptions
-  /** By rank: entries that were ingested have one. */
+  /** Hits by rank; ingested entries can share one. */
   readonly #hits = new Map<number, Hit[]>()
   /** Negated ranks of the hits: the best first. */
   readonly #waiting = new NumberHeap()
-  /** Ranks of the K best, the worst first; those already taken included. */
+  /** Ranks of the K best, the worst first; includes those already taken. */
   readonly #best = new NumberHeap()
   readonly #found = new Found()
   #waitingBytes = 0
@@ -58,7 +58,7 @@ export class Hits {
     this.#options = options
   }
 
-  /** Entries of this rank or below are of no use. */
+  /** Entries of this rank or below are useless. */
   get threshold(): number {
     return this.#best.size < this.#options.limit ? Number.NEGATIVE_INFINITY : (this.#best.least as number)
   }
@@ -67,7 +67,7 @@ export class Hits {
     return this.#options.isReverse ? -sequence : sequence
   }
 
-  /** Takes an entry in if it is a hit. */
+  /** Adds the entry if it is a hit. */
   offer(entry: EntryFields): void {
     const { sequence } = entry
     if (entry.kind === EntryKind.tombstone || sequence > this.#view.sequence) return
@@ -88,7 +88,7 @@ export class Hits {
     if (this.#best.size > this.#options.limit) this.#best.pop()
   }
 
-  /** The best hit, if its rank is above `bound`; removed. */
+  /** Removes and returns the best hit if its rank is above `bound`. */
   takeAbove(bound: number): Hit | undefined {
     const least = this.#waiting.least
     if (least === undefined || -least <= bound) return undefined
@@ -100,7 +100,7 @@ export class Hits {
     return hit
   }
 
-  /** The value of a hit. */
+  /** Returns the value of a hit, reading it again if necessary. */
   valueOf(hit: Hit): Buffer {
     if (hit.value !== undefined) return hit.value
     const found = this.#found
@@ -108,7 +108,7 @@ export class Hits {
     return Buffer.from(found.valueBytes.subarray(found.valueStart, found.valueEnd))
   }
 
-  /** The shadow check: whether the newest version of the key that the view sees is this one. */
+  /** The shadow check: whether this is the newest version of the key that the view sees. */
   #isVisible(key: Uint8Array, sequence: number): boolean {
     return this.#view.find(key, this.#found) && this.#found.sequence === sequence
   }

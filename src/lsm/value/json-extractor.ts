@@ -1,6 +1,6 @@
 /**
- * An extractor for values that are JSON: the pairs are chosen fields with their values. Ready to use, and an example of
- * an extractor: a module that exports createExtractor(options).
+ * An extractor for JSON values, whose pairs are selected fields with their values. Ready to use, and an example of an
+ * extractor: a module that exports createExtractor(options).
  *
  * A field is a path of keys joined by dots. Arrays are transparent: every element counts as a value of the field. Only
  * strings, numbers, booleans and null make pairs. A value that is not JSON has none.
@@ -18,7 +18,7 @@ export interface JsonFields {
 
 export type JsonScalar = string | number | boolean | null
 
-/** What lookup() takes: a field and the value it is to have. */
+/** Argument of lookup(): a field and its required value. */
 export type JsonPair = readonly [field: string, value: JsonScalar]
 
 const tags = { null: 0, boolean: 1, number: 2, string: 3 } as const
@@ -91,7 +91,7 @@ class JsonExtractor implements Extractor {
   hash(pair: unknown, into: Int32Array): void {
     const [name, value] = checked(pair)
     const field = this.#byName.get(name)
-    // Filters know nothing of it: every table would say no, and be believed.
+    // Filters do not cover this field: every table would be ruled out.
     if (field === undefined) throw new TypeError(`The extractor has no field ${name}: name it among its fields`)
     this.#hash(field, value)
     into[0] = this.#hasher.lo
@@ -135,7 +135,7 @@ class JsonExtractor implements Extractor {
   }
 }
 
-/** Undefined when the bytes are not JSON. */
+/** Undefined unless the bytes are JSON. */
 function parse(bytes: Uint8Array, start: number, end: number): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString()) as unknown
@@ -145,7 +145,7 @@ function parse(bytes: Uint8Array, start: number, end: number): unknown {
   }
 }
 
-/** Calls back with every scalar that the path leads to. */
+/** Calls `found` with every scalar at the path. */
 function visit(value: unknown, keys: readonly string[], depth: number, found: (value: JsonScalar) => void): void {
   if (Array.isArray(value)) {
     for (const element of value) visit(element, keys, depth, found)
@@ -159,9 +159,9 @@ function visit(value: unknown, keys: readonly string[], depth: number, found: (v
   }
 }
 
-/** Without escapes, a string stands in the text as it is: looking for its bytes is five times faster than parsing. */
+/** Unescaped, a string occurs in the text literally: searching for its bytes is five times faster than parsing. */
 function cannotContain(value: Uint8Array, wanted: string): boolean {
-  // What a decoder puts in place of bytes that are not UTF-8 does not stand in the text.
+  // The replacement character for invalid UTF-8 does not occur in the text itself.
   if (wanted.includes('\ufffd')) return false
   const text = Buffer.from(value.buffer, value.byteOffset, value.length)
   return !text.includes(wanted) && !text.includes('\\')

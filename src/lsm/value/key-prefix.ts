@@ -1,4 +1,4 @@
-/** Keys that begin alike, and the tables that may have such keys. */
+/** Key prefixes, and the key ranges that may contain them. */
 import { compareKeys } from '../format/entry.ts'
 
 /** Whether a key in [smallest, largest] may begin with the prefix. */

@@ -1,9 +1,9 @@
 /**
- * Where in the key space entries with certain pairs may be: what a planner asks before it reads anything.
+ * Finds where in the key space entries with certain pairs may be, for a planner to ask before it reads anything.
  *
- * What the answer rules out is exactly what filters say of this view: a key outside all ranges holds no entry that has
- * all of the pairs. Ranges come from tables that may hold them, tables that nothing is known of among these, and from
- * memtables key by key. The answer holds for the view it was asked of, not for what is written later.
+ * The answer rules out exactly what the filters rule out for this view: a key outside all ranges holds no entry with
+ * all of the pairs. The ranges are those of tables that may hold such entries, including tables about which nothing is
+ * known, and single keys from memtables. The answer holds for the given view, not for later writes.
  */
 import { isTurnLong, nextTurn } from '../engine/event-loop-turn.ts'
 import { compareKeys, EntryRecord } from '../format/entry.ts'
@@ -14,28 +14,28 @@ import type { ValueView } from './value-view.ts'
 import type { Values } from './values.ts'
 
 export interface KeyRanges {
-  /** Ascending, not overlapping; those of tables may reach beyond the prefix. */
+  /** Ascending, not overlapping; ranges from tables may extend beyond the prefix. */
   readonly ranges: readonly KeyInterval[]
-  /** Tables that may have keys with the prefix. */
+  /** Number of tables that may have keys with the prefix. */
   readonly tables: number
-  /** Those of them that were ruled out. */
+  /** Number of those that were ruled out. */
   readonly pruned: number
 }
 
-/** Both ends belong to it. */
+/** Both bounds are inclusive. */
 export interface KeyInterval {
   readonly smallest: Uint8Array
   readonly largest: Uint8Array
 }
 
 export interface KeyRangesOptions {
-  /** Only keys that begin so. Default: all keys. */
+  /** Only keys with this prefix. Default: all keys. */
   readonly prefix?: Uint8Array | undefined
   readonly signal?: Cancellation | undefined
 }
 
 /**
- * @param pairs what an entry must have all of; none: any entry
+ * @param pairs an entry must have all of them; none: any entry
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_ABORTED
  */
 export async function keyRanges(
@@ -75,7 +75,7 @@ export async function keyRanges(
   return { ranges: unite(found), tables, pruned: tables - kept }
 }
 
-/** Ranges that overlap become one. */
+/** Merges overlapping ranges. */
 export function unite(ranges: readonly KeyInterval[]): KeyInterval[] {
   const united: KeyInterval[] = []
   for (const range of [...ranges].sort((a, b) => compareKeys(a.smallest, b.smallest))) {

@@ -1,19 +1,19 @@
-/** Lookups as users of an abstract-level database see them: with encodings, snapshots and signals. */
+/** Lookups in terms of an abstract-level database: encodings, snapshots and signals. */
 import type { AbstractSnapshot, Transcoder } from 'abstract-level'
 import type { Cancellation } from './attached.ts'
 import type { Entry, LookupOptions } from './lookup.ts'
 
-/** What keyRanges() and the lookups may say. */
+/** Options of keyRanges() and the lookups. */
 export interface ValueQueryOptions {
   /** Only keys that begin with these bytes, or with the UTF-8 bytes of this string. Default: all keys. */
   readonly prefix?: Uint8Array | string | undefined
   readonly snapshot?: AbstractSnapshot | undefined
-  /** Ends it with LEVEL_ABORTED. */
+  /** Aborts with LEVEL_ABORTED. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface ValueLookupOptions<K, V> extends ValueQueryOptions {
-  /** Most entries to give. Default: all. */
+  /** Maximum number of entries. Default: all. */
   readonly limit?: number | undefined
   /** Oldest first. Default false. */
   readonly reverse?: boolean | undefined
@@ -21,7 +21,7 @@ export interface ValueLookupOptions<K, V> extends ValueQueryOptions {
   readonly valueEncoding?: string | Transcoder.PartialDecoder<V> | undefined
 }
 
-/** Encodings as abstract-level returns them: whatever they are, they take the bytes that this store gives. */
+/** Encodings as returned by abstract-level: whatever they are, they decode the bytes that this store returns. */
 export interface EntryDecoder {
   readonly key: unknown
   readonly value: unknown
@@ -35,7 +35,7 @@ export function lookupOptions(
   return { limit, reverse, prefix: typeof prefix === 'string' ? Buffer.from(prefix) : prefix, signal }
 }
 
-/** Decodes entries; the snapshot stays open meanwhile. */
+/** Decodes entries, keeping the snapshot open meanwhile. */
 export async function* decodeEntries<K, V>(
   entries: AsyncGenerator<Entry, void>,
   decoder: EntryDecoder,

@@ -1,9 +1,9 @@
-/** From an extractor's name to the extractor, and to what files say of it. */
+/** Loads extractors, and identifies them in files. */
 import { createHasher } from '../../bloom/hash.ts'
 import { notSupported } from '../errors.ts'
 import type { Extractor, ExtractorSpec } from './extractor.ts'
 
-/** What must be equal for filters and zone maps to mean anything: where the module lies does not matter. */
+/** Must be equal for filters and zone maps to be usable; the module's location does not matter. */
 export interface ExtractorIdentity {
   readonly name: string
   readonly version: number
@@ -12,14 +12,14 @@ export interface ExtractorIdentity {
   readonly optionsHigh: number
 }
 
-/** More fields than this cannot have zone maps. */
+/** Maximum number of fields with zone maps. */
 export const maxZoneFields = 64
 
 const loaded = new Map<string, Promise<Extractor>>()
 
 /**
- * The extractor, loaded once per thread and options.
- * @throws LEVEL_NOT_SUPPORTED when the module cannot be loaded or does not make an extractor
+ * Loads an extractor, once per thread and options.
+ * @throws LEVEL_NOT_SUPPORTED if the module cannot be loaded or does not create an extractor
  */
 export async function loadExtractor(spec: ExtractorSpec): Promise<Extractor> {
   if (!Number.isSafeInteger(spec.version) || spec.version < 0) {
@@ -30,7 +30,7 @@ export async function loadExtractor(spec: ExtractorSpec): Promise<Extractor> {
   if (known !== undefined) return known
   const loading = load(spec)
   loaded.set(key, loading)
-  // A module that failed to load may be there the next time.
+  // A module that failed to load may be available the next time.
   loading.catch(() => loaded.delete(key))
   return loading
 }
@@ -70,7 +70,7 @@ async function load(spec: ExtractorSpec): Promise<Extractor> {
   return extractor
 }
 
-/** JSON that does not depend on the order in which keys were set. */
+/** JSON that is independent of the order in which keys were set. */
 function sortedJson(value: unknown): string {
   const sorted = JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

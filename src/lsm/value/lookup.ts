@@ -1,9 +1,9 @@
 /**
- * Entries by value: those that have a pair, or a value of a field in a range, newest first.
+ * Lookups by value: entries that have a pair, or a value of a field in a range, newest first.
  *
- * The filter index names tables, block filters name blocks, the extractor confirms entries, and the shadow check drops
- * what a newer version hides. Places are searched in the order of the newest entry they can hold: a hit is given out
- * when no place left can hold a newer one, and the search ends with the K-th.
+ * The filter index selects tables, block filters select blocks, the extractor confirms entries, and the shadow check
+ * drops what a newer version hides. Places are searched in the order of the newest entry they can hold: a hit is
+ * yielded once no remaining place can hold a newer one, and the search ends with the K-th.
  *
  * @see Qader, Cheng and Hristidis, A comparative study of secondary indexing techniques in LSM-based NoSQL databases,
  *   2018, for top-K lookups with embedded filters and zone maps
@@ -23,21 +23,21 @@ import type { CandidateTable, Values } from './values.ts'
 import { encodeRange, isInRange } from './zone-maps.ts'
 
 export interface LookupOptions {
-  /** Most entries to give. Default: all. */
+  /** Maximum number of entries. Default: all. */
   readonly limit?: number | undefined
   /** Oldest first. Default false: newest first. */
   readonly reverse?: boolean | undefined
-  /** Only keys that begin so: a sublevel's, say. Default: all keys. */
+  /** Only keys with this prefix, a sublevel's for example. Default: all keys. */
   readonly prefix?: Uint8Array | undefined
-  /** Ends the lookup with LEVEL_ABORTED. */
+  /** Aborts the lookup with LEVEL_ABORTED. */
   readonly signal?: Cancellation | undefined
 }
 
 export type Entry = [key: Buffer, value: Buffer]
 
 /**
- * Entries of the view that have the pair.
- * @param view stays captured until the generator has ended
+ * Yields the view's entries that have the pair.
+ * @param view must not be released before the generator has ended
  * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR, LEVEL_ABORTED, and what the extractor throws
  */
 export async function* lookup(
@@ -53,7 +53,7 @@ export async function* lookup(
 }
 
 /**
- * Entries of the view that have a value of the field in [low, high]; an undefined end is open. Numbers order before
+ * Yields the view's entries with a value of the field in [low, high]; an undefined bound is open. Numbers order before
  * strings.
  * @throws as lookup()
  */
@@ -73,7 +73,7 @@ export async function* rangeLookup(
   )
 }
 
-/** Brings in what is missing of the filters, turn by turn. */
+/** Loads missing filters, yielding to the event loop as needed. */
 export async function loadFilters(values: Values, view: ValueView, signal?: Cancellation): Promise<void> {
   while (!values.load(view, isTurnLong)) await turn(signal)
 }
@@ -129,7 +129,7 @@ function candidatesFor(values: Values, view: ValueView, question: Question): Can
     .filter(({ values: known }) => known?.mayHaveInRange(question.field, question.encoded) ?? true)
 }
 
-/** Places with the rank that their entries cannot exceed, best first. */
+/** The places with an upper bound on the rank of their entries, best first. */
 function ranked(places: readonly Place[], hits: Hits, isReverse: boolean): { place: Place; bound: number }[] {
   return places
     .map((place) => ({ place, bound: hits.rankOf(isReverse ? place.smallestSequence : place.largestSequence) }))

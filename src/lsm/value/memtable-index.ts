@@ -1,33 +1,33 @@
 /**
- * The value side of a memtable: from pairs, and from zone fields, to entries.
+ * The value index of a memtable: maps pairs, and zone field values, to entries.
  *
- * Built when somebody asks, and brought up to date with what was added since: writes pay nothing for it.
+ * Built on first use and updated incrementally: writes pay nothing for it.
  *
  * Invariants:
  * 1. Chains lead from newer entries to older ones.
- * 2. An entry that the extractor fails on is a candidate of everything.
+ * 2. An entry on which the extractor fails is a candidate for every query.
  */
 import { EntryKind, EntryRecord } from '../format/entry.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { Extractor, PairSink, ZoneValue } from './extractor.ts'
 import { isInRange, type ZoneRange } from './zone-maps.ts'
 
-/** Words of a posting: halves of the hash, entry, the next posting of the same bucket or −1. */
+/** Words of a posting: the hash halves, the entry, and the next posting of the same bucket or −1. */
 const width = 4
 const entryWord = 2
 const nextWord = 3
 
-/** Entries that are indexed between two looks at the clock. */
+/** Entries indexed between two checks of the clock. */
 const stride = 32
 
 export class MemtableIndex implements PairSink {
   readonly #memtable: Memtable
   readonly #extractor: Extractor
-  /** Entries of the memtable that are indexed. */
+  /** Number of memtable entries indexed so far. */
   #indexed = 0
   #postings = new Int32Array(1024 * width)
   #count = 0
-  /** First posting of each bucket, or −1; a power of two. */
+  /** First posting of each bucket, or −1; the length is a power of two. */
   #buckets = new Int32Array(1024).fill(-1)
   readonly #zones: { readonly entries: number[]; readonly values: ZoneValue[] }[]
   readonly #unknown: number[] = []
@@ -44,8 +44,8 @@ export class MemtableIndex implements PairSink {
   }
 
   /**
-   * Indexes what was added, a few entries at least; returns false when it stopped at the deadline (as performance.now())
-   * with more to do.
+   * Indexes new entries, at least a few; returns false if it reached the deadline (on performance.now()'s clock) with
+   * more to do.
    */
   update(deadline: number): boolean {
     const entry = this.#entry
@@ -74,8 +74,9 @@ export class MemtableIndex implements PairSink {
   }
 
   /**
-   * Entries that may have all of the pairs, newest first; all entries when there are none. REQUIRES: as entriesWith().
-   * @param hashes halves of the pairs' hashes, in pairs
+   * Entries that may have all of the pairs, newest first; all entries if there are no pairs. REQUIRES: as
+   * entriesWith().
+   * @param hashes lower and upper halves of the pairs' hashes, alternating
    */
   entriesWithAll(hashes: Int32Array): number[] {
     let common: number[] | undefined
@@ -128,7 +129,7 @@ export class MemtableIndex implements PairSink {
         this
       )
     } catch {
-      // The user's module; see (2).
+      // The user's module failed: invariant 2.
       this.#unknown.push(number)
     }
   }
@@ -139,7 +140,7 @@ export class MemtableIndex implements PairSink {
     this.#buckets[bucket] = at
   }
 
-  /** Twice the room; linking the postings in the order they were made keeps (1). */
+  /** Doubles the capacity; relinking the postings in insertion order preserves invariant 1. */
   #grow(): void {
     const larger = new Int32Array(this.#postings.length * 2)
     larger.set(this.#postings)

@@ -1,4 +1,4 @@
-/** A memtable, searched through its index. */
+/** A memtable as a place to search, through its value index. */
 import { EntryRecord } from '../format/entry.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { Hits } from './hits.ts'
@@ -6,10 +6,10 @@ import type { MemtableIndex } from './memtable-index.ts'
 import type { Place, Question } from './place.ts'
 import type { Values } from './values.ts'
 
-/** Entries offered without a break. */
+/** Entries offered before yielding. */
 const stride = 64
 
-/** Milliseconds of indexing without a break. */
+/** Milliseconds of indexing before yielding. */
 const indexingSlice = 2
 
 export class MemtablePlace implements Place {
@@ -18,7 +18,7 @@ export class MemtablePlace implements Place {
   readonly #memtable: Memtable
   readonly #index: MemtableIndex
   readonly #question: Question
-  /** Of the zone field; −1 when the field has no zones. */
+  /** Number of the zone field; −1 if the field has no zones. */
   readonly #fieldNumber: number
 
   constructor(memtable: Memtable, values: Values, question: Question) {

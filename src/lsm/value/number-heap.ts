@@ -1,4 +1,4 @@
-/** A heap of numbers: the least is at hand. */
+/** A min-heap of numbers. */
 export class NumberHeap {
   readonly #numbers: number[] = []
 
@@ -6,7 +6,7 @@ export class NumberHeap {
     return this.#numbers.length
   }
 
-  /** The least; undefined when empty. */
+  /** The least number; undefined if empty. */
   get least(): number | undefined {
     return this.#numbers[0]
   }
@@ -24,7 +24,7 @@ export class NumberHeap {
     numbers[at] = number
   }
 
-  /** Removes the least and returns it; undefined when empty. */
+  /** Removes and returns the least number; undefined if empty. */
   pop(): number | undefined {
     const numbers = this.#numbers
     const least = numbers[0]

@@ -1,14 +1,14 @@
-/** Where a lookup looks: a memtable or a table. */
+/** A place that a lookup searches: a memtable or a table. */
 import type { Hits } from './hits.ts'
 import type { EncodedRange, ZoneRange } from './zone-maps.ts'
 
-/** What is asked for. */
+/** The condition of a lookup. */
 export type Question =
   | {
       readonly kind: 'pair'
-      /** Halves of the pair's hash. */
+      /** The two halves of the pair's hash. */
       readonly hashes: Int32Array
-      /** Its bits in the filter of a table. */
+      /** The pair's bit positions in a table's filter. */
       readonly positions: Int32Array
     }
   | {
@@ -19,9 +19,9 @@ export type Question =
     }
 
 export interface Place {
-  /** Bounds of the sequence numbers of what is here. */
+  /** Bounds of the sequence numbers of its entries. */
   readonly smallestSequence: number
   readonly largestSequence: number
-  /** Offers what is here to the hits; yields wherever the event loop may turn. */
+  /** Offers its candidate entries to `hits`; yields wherever the event loop may turn. */
   search(hits: Hits): Generator<void, void>
 }

@@ -1,6 +1,6 @@
 /**
- * Makes the value side anew for tables that lack it, or have another extractor's, without rewriting them: every block is
- * read, and what the table would have been written with is written beside it.
+ * Rebuilds filters and zone maps for tables that lack them or have another extractor's, without rewriting the tables:
+ * reads every block, and writes a side file with the sections that the table would have been written with.
  */
 import type { Cancellation } from './attached.ts'
 import { collectSections } from './collect-sections.ts'
@@ -9,15 +9,13 @@ import type { ValueView } from './value-view.ts'
 import type { Values } from './values.ts'
 
 export interface RebuildResult {
-  /** Tables of the store. */
+  /** Number of tables in the store. */
   readonly tables: number
-  /** Those of them that got filters and zone maps. */
+  /** Number of tables that got new filters and zone maps. */
   readonly rebuilt: number
 }
 
-/**
- * @throws LEVEL_CORRUPTION for a damaged table, LEVEL_IO_ERROR, LEVEL_ABORTED; what was rebuilt until then stays
- */
+/** @throws LEVEL_CORRUPTION for a damaged table, LEVEL_IO_ERROR, LEVEL_ABORTED; side files written before stay */
 export async function rebuildFilters(values: Values, view: ValueView, signal?: Cancellation): Promise<RebuildResult> {
   const { fileSystem, directory } = values.expected
   let tables = 0
@@ -29,7 +27,7 @@ export async function rebuildFilters(values: Values, view: ValueView, signal?: C
       tables++
       if (values.isComplete(meta, view, options)) continue
       const sections = await collectSections(values, view, meta, options, signal)
-      // Nothing when the extractor fails on an entry: the table goes on saying "maybe".
+      // The extractor failed on an entry: the table continues to answer "maybe".
       if (sections.length === 0) continue
       await writeSideFile(fileSystem, directory, meta, sections)
       await fileSystem.syncDirectory(directory)

@@ -1,11 +1,11 @@
-/** Block filters and block zones of the tables used last, within a budget of bytes. */
+/** An LRU cache of block filters and block zones, within a budget of bytes. */
 export class SectionCache {
   readonly #budget: () => number
-  /** In the order of use. */
+  /** Least recently used first. */
   readonly #sections = new Map<string, Uint8Array>()
   #bytes = 0
 
-  /** @param budget bytes, which may become more and fewer: see trim() */
+  /** @param budget returns the budget in bytes, which may change: see trim() */
   constructor(budget: () => number) {
     this.#budget = budget
   }
@@ -14,7 +14,7 @@ export class SectionCache {
     return this.#bytes
   }
 
-  /** A section, read when it is not here; undefined when there is none. */
+  /** Returns a section, reading it on a miss; undefined if there is none. */
   section(table: number, name: string, read: () => Uint8Array | undefined): Uint8Array | undefined {
     const key = `${table} ${name}`
     const known = this.#sections.get(key)
@@ -31,7 +31,7 @@ export class SectionCache {
     return bytes
   }
 
-  /** Gives up what is beyond the budget, the sections that were used least lately first. */
+  /** Evicts the least recently used sections until the budget is met. */
   trim(): void {
     const budget = this.#budget()
     for (const [oldest, { length }] of this.#sections) {
@@ -41,7 +41,7 @@ export class SectionCache {
     }
   }
 
-  /** The sections of a table are others now. */
+  /** Drops a table's sections, which have changed. */
   forget(table: number): void {
     for (const [key, { length }] of this.#sections) {
       if (!key.startsWith(`${table} `)) continue

@@ -1,9 +1,9 @@
 /**
- * Builds the value side of a table while the table is written: filter, block filters, zone maps.
+ * Builds the value sections of a table while the table is written: filter, block filters, zone maps.
  *
  * Invariants:
- * 1. Everything covers every put of the table, older versions included; tombstones add nothing.
- * 2. An entry that the extractor fails on leaves the table without any of it: then the table says "maybe".
+ * 1. Every section covers every put of the table, including older versions; tombstones add nothing.
+ * 2. If the extractor fails on an entry, the table gets none of them, and answers "maybe".
  */
 
 import { countBits } from '../../bloom/filter-index/slotted-index.ts'
@@ -19,14 +19,14 @@ import { type ExtractorIdentity, identityOf, loadExtractor } from './load-extrac
 import { encodeBlockZones, type Zone, ZoneCollector } from './zone-maps.ts'
 
 /**
- * A collector for one table. The extractor's module is loaded at the first call in a thread.
- * @throws LEVEL_NOT_SUPPORTED when there is no such extractor
+ * Creates a collector for one table. The extractor's module is loaded at the first call in a thread.
+ * @throws LEVEL_NOT_SUPPORTED if there is no such extractor
  */
 export async function createSectionCollector(values: ValueWriteOptions): Promise<ValueCollector> {
   return new ValueCollector(await loadExtractor(values.extractor), identityOf(values.extractor), values)
 }
 
-/** Bits per pair as files have them. */
+/** Bits per pair as stored in files. */
 export function hundredthsOf(blockFilterBits: number): number {
   return Math.round(blockFilterBits * 100)
 }
@@ -36,7 +36,7 @@ export class ValueCollector implements SectionCollector, PairSink {
   readonly #extractor: Extractor
   readonly #identity: ExtractorIdentity
   readonly #options: ValueWriteOptions
-  /** Undefined when the table is to have no filter. */
+  /** Undefined if the table gets no filter. */
   readonly #filter: Uint8Array | undefined
   readonly #positions: Int32Array
   readonly #blockFilters: BlockFilterCollector | undefined
@@ -49,7 +49,7 @@ export class ValueCollector implements SectionCollector, PairSink {
   #hasFailed = false
   #sideSections: readonly Section[] = []
 
-  /** @param handed hashes that came along with entries: the extractor is not asked about these */
+  /** @param handed pair hashes supplied with puts: the extractor is not called for these */
   constructor(
     extractor: Extractor,
     identity: ExtractorIdentity,
@@ -80,7 +80,7 @@ export class ValueCollector implements SectionCollector, PairSink {
     try {
       this.#extractor.extract(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, this)
     } catch {
-      // A user's module must not keep the store from writing its tables (2).
+      // A user's module must not keep the store from writing its tables: invariant 2.
       this.#hasFailed = true
     }
   }
@@ -100,7 +100,7 @@ export class ValueCollector implements SectionCollector, PairSink {
     return []
   }
 
-  /** With placement 'side-file': what finish() did not return, for writeSideFile(). */
+  /** With placement 'side-file', the sections that finish() did not return, for writeSideFile(). */
   get sideSections(): readonly Section[] {
     return this.#sideSections
   }
@@ -137,7 +137,7 @@ export class ValueCollector implements SectionCollector, PairSink {
       zones: this.#extractor.zoneFields.map((field, i) => ({ field, zone: zones[i] }))
     })
     const sections: Section[] = [{ name: sectionNames.header, bytes: header }]
-    // The header says all there is to say of a filter without a bit.
+    // For a filter without set bits the header says it all.
     if (filter !== undefined && bitsSet > 0) sections.push({ name: sectionNames.filter, bytes: filter })
     if (this.#blockFilters !== undefined) {
       sections.push({ name: sectionNames.blockFilters, bytes: this.#blockFilters.finish() })

@@ -1,15 +1,15 @@
 /**
- * The value side of a table in a file of its own, beside the table: chosen by placement 'side-file', and how filters
- * are made anew without rewriting a table.
+ * The value sections of a table in a separate file beside it: used with placement 'side-file', and for rebuilding
+ * filters without rewriting the table.
  *
  * Invariants:
- * 1. A side file is whole or not there: it is written under a temporary name, synced, and renamed.
- * 2. It speaks of one table, named by number and by a checksum of all that the manifest says of it. A file that a crash
- *    left behind is not taken for that of a later table of the same number.
+ * 1. A side file is complete or absent: it is written under a temporary name, synced, and renamed.
+ * 2. It belongs to one table, identified by its number and by a checksum of its manifest entry. A file left behind by
+ * a crash is not mistaken for that of a later table with the same number.
  *
- * As bytes: magic "petalvf1" | header length u32 | crc u32 of the header | header | sections, one after another. Header:
- * table number u64 | crc u32 of the table's description | number of sections varint, and for each: length of the name u8,
- * name, length varint, crc u32.
+ * Encoding: magic "petalvf1" | header length u32 | crc u32 of the header | header | sections, one after another.
+ * Header: table number u64 | crc u32 of the table's description | number of sections varint, and for each: length of
+ * the name u8, name, length varint, crc u32.
  */
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -34,7 +34,8 @@ interface Place {
 }
 
 /**
- * Writes and syncs the side file of a table that was just written; its name is durable when the directory is synced.
+ * Writes and syncs the side file of a table that was just written; its name becomes durable when the directory is
+ * synced.
  * @throws LEVEL_IO_ERROR
  */
 export async function writeSideFile(
@@ -63,7 +64,7 @@ export async function writeSideFile(
   }
 }
 
-/** Reads sections by name. The file is open only while one is read. */
+/** Reads sections by name. The file is open only while a section is read. */
 export class SideFile {
   readonly path: string
   readonly #fileSystem: FileSystem
@@ -76,7 +77,7 @@ export class SideFile {
   }
 
   /**
-   * Undefined when the table has none, or when what is there speaks of another table.
+   * Undefined if the table has no side file, or if the file belongs to another table.
    * @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   static open(fileSystem: FileSystem, directory: string, meta: TableMeta): SideFile | undefined {
@@ -149,7 +150,7 @@ function readPlaces(file: OpenFile, meta: TableMeta): Map<string, Place> | undef
   return places
 }
 
-/** A checksum of all that the manifest says of a table. */
+/** A checksum of the table's manifest entry. */
 function describe(meta: TableMeta): number {
   const { number, bytes, smallestSequence, largestSequence, entries, tombstones, rawBytes } = meta
   const numbers = Float64Array.of(number, bytes, smallestSequence, largestSequence, entries, tombstones, rawBytes)
@@ -181,7 +182,7 @@ function sizeOf(file: OpenFile): number {
   return attempt(file.path, () => file.size())
 }
 
-/** @throws LEVEL_IO_ERROR for what the file system throws */
+/** Wraps errors of the file system. @throws LEVEL_IO_ERROR */
 function attempt<T>(path: string, run: () => T): T {
   try {
     return run()

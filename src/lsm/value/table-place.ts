@@ -1,4 +1,4 @@
-/** A table, searched block by block; block filters and block zones say which. */
+/** A table as a place to search, block by block; block filters and block zones select the blocks. */
 import { matchingBlocks } from './block-filters.ts'
 import { Decoder } from './decoder.ts'
 import { sectionNames } from './header.ts'
@@ -34,7 +34,7 @@ export class TablePlace implements Place {
     const { blockCount } = tables.table(meta)
     const blocks = this.#blocksWorthReading(tables.table(meta)) ?? Array.from({ length: blockCount }, (_, i) => i)
     for (const block of blocks) {
-      // The table may have been closed meanwhile: by a shadow check, or while others ran.
+      // The table may have been closed meanwhile: by a shadow check, or by others while this one yielded.
       const cursor = tables.table(meta).blockCursor(block)
       for (cursor.seekToFirst(); cursor.isValid; cursor.next()) hits.offer(cursor)
       cursor.close()
@@ -42,7 +42,7 @@ export class TablePlace implements Place {
     }
   }
 
-  /** Undefined when nothing is known: all of them. */
+  /** Undefined if nothing is known: all blocks. */
   #blocksWorthReading(table: ValueTable): number[] | undefined {
     const question = this.#question
     const { values } = this.#candidate

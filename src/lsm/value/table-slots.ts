@@ -1,17 +1,17 @@
-/** Which table has which slot of the filter index. */
+/** Assigns slots of the filter index to tables. */
 import type { TableMeta } from '../version/table-meta.ts'
 import type { TableValues } from './table-values.ts'
 import type { TableSet } from './value-view.ts'
 
 export interface ValueSlot {
-  /** In the filter index. */
+  /** Slot number in the filter index. */
   readonly number: number
   readonly meta: TableMeta
   /** Undefined until loaded. */
   values: TableValues | undefined
   /** There was no memory for its filter. */
   isOnDisk: boolean
-  /** It has a filter that cannot be read. */
+  /** Its filter exists but cannot be read. */
   isDamaged: boolean
 }
 
@@ -37,7 +37,7 @@ export class TableSlots {
     return this.#slots[slot.number] === slot
   }
 
-  /** Takes the slots from all tables that are not of the version; returns them. */
+  /** Frees the slots of all tables that are not in the version; returns them. */
   release(version: TableSet): ValueSlot[] {
     const live = new Set<number>()
     for (const tables of version.levels) for (const table of tables) live.add(table.number)
@@ -47,12 +47,12 @@ export class TableSlots {
       this.#slots[number] = undefined
       this.#free.push(number)
     }
-    // Low slots are used first: they keep the index's memory together.
+    // Low slots are reused first: this keeps the index compact.
     this.#free.sort((a, b) => b - a)
     return released
   }
 
-  /** Gives slots to the tables of the version that have none; returns them, that of the newest table last. */
+  /** Assigns slots to the version's tables that have none; returns them, the newest table's last. */
   assign(version: TableSet): ValueSlot[] {
     const unknown: TableMeta[] = []
     for (const tables of version.levels) {

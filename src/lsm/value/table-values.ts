@@ -1,9 +1,9 @@
 /**
- * What is known about the values of one table: read from the table or from its side file.
+ * The value sections of one table, from the table itself or its side file.
  *
  * Invariants:
- * 1. Without filters, or with those of another extractor, or damaged ones, the answer is "maybe": derived data never
- *    hides an entry, and damage to it is reported without failing a read.
+ * 1. Without filters, with those of another extractor, or with damaged ones, the answer is "maybe": derived data never
+ * hides an entry, and damage to it is reported without failing a read.
  */
 import { join } from 'node:path'
 import { hasCode } from '../errors.ts'
@@ -16,7 +16,7 @@ import { SideFile } from './side-file.ts'
 import type { ValueTable } from './value-view.ts'
 import { type EncodedRange, mayOverlap } from './zone-maps.ts'
 
-/** What the store is configured to use. */
+/** The store's configuration of value sections. */
 export interface ValueExpectation {
   readonly extractor: ExtractorIdentity
   /** m and k of the filters that the filter index combines. */
@@ -27,9 +27,9 @@ export interface ValueExpectation {
 }
 
 export class TableValues {
-  /** Of the extractor in use; undefined when there is none of it. */
+  /** The header for the current extractor; undefined if there is none. */
   readonly header: ValueHeader | undefined
-  /** What stood in the way of reading: LEVEL_CORRUPTION. */
+  /** The LEVEL_CORRUPTION met while reading. */
   readonly damage: Error | undefined
   readonly #side: SideFile | undefined
   readonly #filterBits: number
@@ -46,12 +46,12 @@ export class TableValues {
     this.#path = join(expected.directory, this.#side === undefined ? tableName(meta.number) : sideFileName(meta.number))
   }
 
-  /** Whether there is a filter that can be combined with those of the other tables. */
+  /** Whether there is a filter that can be combined with those of other tables. */
   get hasFilter(): boolean {
     return fits(this.header, this.#filterBits, this.#filterHashes)
   }
 
-  /** The table's filter, read anew; undefined when there is none, or when it is damaged. */
+  /** Reads the table's filter; undefined if there is none or it is damaged. */
   filter(table: ValueTable): Uint8Array | undefined {
     if (!this.hasFilter) return undefined
     if (this.header?.bitsSet === 0) return new Uint8Array(Math.ceil(this.#filterBits / 8))
@@ -65,23 +65,23 @@ export class TableValues {
     return found === undefined || mayOverlap(found.zone, range)
   }
 
-  /** Number of a zone field within the block zones; −1 when there are none. */
+  /** Number of a zone field within the block zones; −1 if it has none. */
   zoneFieldNumber(field: string): number {
     return this.header?.zones.findIndex((zone) => zone.field === field) ?? -1
   }
 
-  /** A section of the value side; undefined when it is missing or damaged. */
+  /** Reads a value section; undefined if it is missing or damaged. */
   section(name: string, table: ValueTable): Uint8Array | undefined {
     return unlessDamaged(() => (this.#side ?? table).section(name))
   }
 
-  /** Names the file in errors. */
+  /** The file's path, for errors. */
   get path(): string {
     return this.#path
   }
 }
 
-/** Runs what decodes derived data: damage there means "nothing is known". */
+/** Decodes derived data; undefined if it is damaged, which means that nothing is known. */
 export function unlessDamaged<T>(decode: () => T): T | undefined {
   try {
     return decode()
@@ -96,7 +96,7 @@ interface Candidate {
   readonly side: SideFile | undefined
 }
 
-/** The table's own header if it fits, the side file's if that fits better. */
+/** The table's own header if it fits, or the side file's if that fits better. */
 function findHeader(
   meta: TableMeta,
   table: ValueTable,

@@ -1,7 +1,4 @@
-/**
- * The value side of an open store: its questions, each asked of a view that is captured when the answer is begun and
- * given back at its end.
- */
+/** Queries by value of an open store; each captures a read view when it starts and releases it at its end. */
 import type { Engine } from '../engine/engine.ts'
 import type { EngineReadView } from '../engine/engine-read-view.ts'
 import type { Moment } from '../engine/snapshots.ts'
@@ -24,8 +21,8 @@ export class ValueQueries {
   }
 
   /**
-   * Undefined for a store without a value side. With loading 'open', all filters are brought in.
-   * @throws LEVEL_NOT_SUPPORTED when there is no such extractor, LEVEL_CORRUPTION, LEVEL_IO_ERROR
+   * Undefined for a store without value filters. With loading 'open', loads all filters.
+   * @throws LEVEL_NOT_SUPPORTED if there is no such extractor, LEVEL_CORRUPTION, LEVEL_IO_ERROR
    */
   static async open(engine: Engine, fileSystem: FileSystem): Promise<ValueQueries | undefined> {
     const { options, directory } = engine
@@ -45,7 +42,7 @@ export class ValueQueries {
     return this.#values
   }
 
-  /** @param at a snapshot; undefined for the newest state */
+  /** @param at a snapshot; undefined: the newest state */
   async *lookup(pair: unknown, options: LookupOptions, at?: Moment): AsyncGenerator<Entry, void> {
     const view = this.#engine.view(at)
     try {

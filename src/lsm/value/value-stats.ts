@@ -1,4 +1,4 @@
-/** What the value side of a store holds, in numbers. */
+/** Statistics of a store's value filters. */
 import type { FilterIndex } from '../../bloom/filter-index/filter-index.ts'
 import type { ValueOptions } from '../options.ts'
 import type { SectionCache } from './section-cache.ts'
@@ -7,22 +7,22 @@ import type { TableSlots } from './table-slots.ts'
 export interface ValueStats {
   readonly index: 'linear' | 'tree' | 'sliced'
   readonly tables: number
-  /** Tables whose filter is in the index, leaves of the tree on disk included. */
+  /** Tables whose filter is in the index, including the tree's leaves on disk. */
   readonly filtered: number
-  /** Tables whose filter is read from disk when it is asked. */
+  /** Tables whose filter is read from disk for each query. */
   readonly onDisk: number
-  /** Tables that have not been looked at yet: at the next lookup. */
+  /** Tables that will be loaded at the next lookup. */
   readonly pending: number
   /** Tables without a filter of this extractor, m and k. */
   readonly withoutFilter: number
-  /** Tables with damaged filters or zones; rebuildFilters() makes them anew. */
+  /** Tables with damaged filters or zones; rebuildFilters() rebuilds them. */
   readonly damaged: number
-  /** Filters with more than 0.6 of their bits set: m is small for such tables. */
+  /** Filters with more than 0.6 of their bits set: m is too small for such tables. */
   readonly overfull: number
-  /** Share of set bits, the mean over tables with a filter. */
+  /** Mean share of set bits, over tables with a filter. */
   readonly meanFill: number
   readonly filterMemoryBytes: number
-  /** Block filters and block zones. */
+  /** Memory of block filters and block zones. */
   readonly sectionMemoryBytes: number
 }
 

@@ -1,20 +1,20 @@
-/** What value lookups need of a read view; the engine's is one. */
+/** The part of a read view that value lookups need; EngineReadView has it. */
 import type { Cursor } from '../format/cursor.ts'
 import type { Found } from '../format/found.ts'
 import type { Memtable } from '../memtable/memtable.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
 export interface ValueView {
-  /** Entries with higher sequence numbers are not seen. */
+  /** Entries with higher sequence numbers are invisible. */
   readonly sequence: number
   /** Newest first. */
   readonly buffers: readonly { readonly memtable: Memtable }[]
   readonly version: TableSet
   readonly tables: {
-    /** An open table, good until the next call or until others run: what is wanted of it is fetched at once. */
+    /** An open table, valid until the next call or until this code yields: use it at once. */
     table(meta: TableMeta): ValueTable
   }
-  /** The newest version of the key that the view sees, a tombstone too; false when there is none. */
+  /** Finds the newest version of the key that the view sees, which may be a tombstone; false if there is none. */
   find(key: Uint8Array, into: Found): boolean
 }
 
@@ -26,7 +26,7 @@ export interface TableSet {
 /** The part of a table that lookups use. */
 export interface ValueTable {
   readonly blockCount: number
-  /** Over the entries of one data block, which is in memory: the table may be closed. */
+  /** A cursor over the entries of one data block, which is in memory: the table may be closed meanwhile. */
   blockCursor(block: number): Cursor
   /** @throws LEVEL_CORRUPTION, LEVEL_IO_ERROR */
   section(name: string): Uint8Array | undefined

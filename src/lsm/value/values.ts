@@ -1,14 +1,14 @@
 /**
- * The value side of an open store: which tables may hold a pair, or a value in a range.
+ * The value filters of an open store: finds the tables that may hold a pair, or a value in a range.
  *
- * Follows the versions by itself: whoever asks brings a view, and what changed since the last one is taken over first.
- * Filters are brought in by load(), in slices of the event loop's turn.
+ * Follows the versions by itself: every query brings a view, and changes since the previous one are applied first.
+ * load() loads filters in slices, so that the caller can yield to the event loop.
  *
  * Invariants:
- * 1. A table is ruled out only by what is known about that very table. Not loaded yet, without a filter, damaged, of
- *    another extractor, of a version other than the index's: "maybe".
- * 2. Filters in memory stay within filterMemory, the inner nodes of the tree aside; those beyond it are read from disk
- *    when the index cannot do without.
+ * 1. A table is ruled out only by what is known about that very table. If it is not loaded yet, has no filter, is
+ * damaged, has another extractor's filter, or is of a version other than the index's, the answer is "maybe".
+ * 2. Filters in memory stay within filterMemory, not counting the tree's inner nodes; filters beyond it are read from
+ * disk when needed.
  */
 import { BitSet } from '../../bloom/bit-set.ts'
 import { createFilterIndex, type FilterIndex } from '../../bloom/filter-index/filter-index.ts'
@@ -30,15 +30,15 @@ import { TableValues, type ValueExpectation } from './table-values.ts'
 import { summarize, type ValueStats } from './value-stats.ts'
 import type { TableSet, ValueView } from './value-view.ts'
 
-/** The share of filterMemory that is for block filters and block zones, however much the index could use. */
+/** The share of filterMemory reserved for block filters and block zones, however much the index could use. */
 const sectionShare = 1 / 4
 
-/** A table that may hold what was asked for. */
+/** A table that may match a query. */
 export interface CandidateTable {
   readonly meta: TableMeta
   /** Undefined while nothing is known about it. */
   readonly values: TableValues | undefined
-  /** Its filter is on disk and has not been asked: see mayHold(). */
+  /** Its filter is on disk and has not been checked: see mayHold(). */
   readonly isUnverified: boolean
 }
 
@@ -49,15 +49,15 @@ export class Values {
   readonly sections: SectionCache
   readonly expected: ValueExpectation
   readonly #index: FilterIndex
-  /** Bytes that it may take. */
+  /** Memory budget of the index, in bytes. */
   readonly #indexMemory: number
   readonly #slots = new TableSlots()
-  /** The tables that the index speaks of. */
+  /** The version that the index covers. */
   #version: TableSet | undefined
   readonly #followed = new WeakSet<TableSet>()
   #toLoad: ValueSlot[] = []
   readonly #memtables = new WeakMap<Memtable, MemtableIndex>()
-  /** Whose tables the tree may read leaves from, during a call. */
+  /** The view whose tables the tree may read leaves from, during a call. */
   #view: ValueView | undefined
 
   private constructor(
@@ -73,7 +73,7 @@ export class Values {
     const leastSections = hasSections ? filterMemory * sectionShare : 0
     this.#indexMemory = filterMemory - leastSections
     this.expected = { extractor: identityOf(options.extractor), filterBits, filterHashes, fileSystem, directory }
-    // All that the index leaves: a quarter alone is just too little for a million entries.
+    // All memory that the index leaves: a quarter alone is just too little for a million entries.
     this.sections = new SectionCache(() =>
       hasSections ? Math.max(leastSections, filterMemory - this.#index.memoryBytes) : 0
     )
@@ -86,12 +86,12 @@ export class Values {
     })
   }
 
-  /** @throws LEVEL_NOT_SUPPORTED when there is no such extractor */
+  /** @throws LEVEL_NOT_SUPPORTED if there is no such extractor */
   static async open(options: Required<ValueOptions>, fileSystem: FileSystem, directory: string): Promise<Values> {
     return new Values(await loadExtractor(options.extractor), options, fileSystem, directory)
   }
 
-  /** Halves of the pairs' hashes. */
+  /** The lower and upper halves of the pairs' hashes, alternating. */
   hashesOf(pairs: readonly unknown[]): Int32Array {
     const hashes = new Int32Array(2 * pairs.length)
     pairs.forEach((pair, i) => {
@@ -100,7 +100,7 @@ export class Values {
     return hashes
   }
 
-  /** Bit positions of pairs in a table's filter. */
+  /** Bit positions of the pairs in a table's filter. */
   positionsOf(hashes: Int32Array): Int32Array {
     const { filterBits, filterHashes } = this.options
     const positions = new Int32Array((hashes.length / 2) * filterHashes)
@@ -112,11 +112,11 @@ export class Values {
   }
 
   /**
-   * Takes over the tables of a view.
+   * Updates the index to the tables of a view.
    * REQUIRES: called when the view is captured; later calls with the same view change nothing.
    */
   follow(view: ValueView): void {
-    // A version that was followed before and is not the current one has been left behind.
+    // A version that was followed before is either the current one or outdated.
     if (this.#followed.has(view.version)) return
     this.#followed.add(view.version)
     this.#view = view
@@ -134,8 +134,8 @@ export class Values {
   }
 
   /**
-   * Brings in filters until all are there or `shouldPause` says so; returns whether all are there. Tables of a view
-   * that is not the newest any more are left to that one.
+   * Loads filters until all are loaded or `shouldPause` returns true; returns whether all are loaded. Loads nothing
+   * for an outdated view.
    */
   load(view: ValueView, shouldPause: () => boolean): boolean {
     while (!this.isLoaded(view)) {
@@ -146,7 +146,7 @@ export class Values {
     return true
   }
 
-  /** Tables of the view that may hold all of the pairs, in no order. */
+  /** Tables of the view that may hold all of the pairs, in no particular order. */
   candidates(view: ValueView, positions: Int32Array): CandidateTable[] {
     const into = new BitSet(this.#index.capacity)
     this.#view = view
@@ -167,12 +167,12 @@ export class Values {
     return found
   }
 
-  /** Tables of the view whatever they hold: for questions that filters do not answer. */
+  /** All tables of the view: for queries that filters cannot answer. */
   allTables(view: ValueView): CandidateTable[] {
     return [...tablesOf(view.version)].map((meta) => candidateOf(meta, this.#slots.of(meta)))
   }
 
-  /** Asks the filter of an unverified candidate, on disk. */
+  /** Checks the filter, on disk, of an unverified candidate. */
   mayHold({ meta, values, isUnverified }: CandidateTable, view: ValueView, positions: Int32Array): boolean {
     if (!isUnverified || values === undefined) return true
     const filter = values.filter(view.tables.table(meta))
@@ -187,14 +187,14 @@ export class Values {
     return index
   }
 
-  /** What a table of this level is written with; the last level may be without table filters. */
+  /** Options for writing a table of this level; the last level may have no table filters. */
   writeOptions(view: ValueView, level: number): ValueWriteOptions {
     const { levels } = this.options
     const isExempt = levels === 'not-last' && level === view.version.levels.length - 1
     return isExempt ? { ...this.options, filterBits: 0 } : this.options
   }
 
-  /** Whether a table has everything that it would be written with now. */
+  /** Whether a table has every section that it would be written with now. */
   isComplete(meta: TableMeta, view: ValueView, { filterBits, blockFilterBits }: ValueWriteOptions): boolean {
     const table = view.tables.table(meta)
     const values = new TableValues(meta, table, this.expected)
@@ -207,7 +207,7 @@ export class Values {
     )
   }
 
-  /** The table's value side is another now: it is loaded anew. */
+  /** Reloads the table's value sections, which have changed. */
   forget(meta: TableMeta): void {
     this.sections.forget(meta.number)
     const slot = this.#slots.of(meta)
@@ -218,7 +218,7 @@ export class Values {
     if (!this.#toLoad.includes(slot)) this.#toLoad.push(slot)
   }
 
-  /** Share of set bits in a table's filter; undefined while it is not loaded, and when it has none. */
+  /** Share of set bits in a table's filter; undefined while it is not loaded, and if it has none. */
   fillOf(meta: TableMeta): number | undefined {
     const header = this.#slots.of(meta)?.values?.header
     return header === undefined || header.filterBits === 0 ? undefined : header.bitsSet / header.filterBits
@@ -234,7 +234,7 @@ export class Values {
     slot.values = values
     if (!values.hasFilter) return
     const grown = this.#index.memoryBytes + this.#index.growthOf(slot.number)
-    // The tree leaves leaves on disk by itself, and can rule them out by their parents.
+    // The tree keeps leaves on disk by itself, and can rule them out by their parents.
     if (grown > this.#indexMemory && this.options.index !== 'tree') {
       slot.isOnDisk = true
       return
@@ -251,10 +251,10 @@ export class Values {
     this.#view = undefined
   }
 
-  /** A leaf of the tree that is on disk. */
+  /** Reads a leaf of the tree from disk. */
   #leaf(number: number): Uint8Array | undefined {
     const slot = this.#slots.at(number)
-    // A table that is about to leave the tree as well: its bits would only keep its parents full.
+    // A table about to be removed from the tree as well: its bits would only keep its parents full.
     if (slot === undefined) return new Uint8Array(Math.ceil(this.options.filterBits / 8))
     if (this.#view === undefined) return undefined
     return slot.values?.filter(this.#view.tables.table(slot.meta))

@@ -1,5 +1,5 @@
 /**
- * Whether filters and zone maps are those of their tables. Building them has one outcome, so they are built again and
+ * Verifies filters and zone maps against their tables. Building them is deterministic, so they are rebuilt and
  * compared: a missing bit would hide an entry.
  */
 import type { TableMeta } from '../version/table-meta.ts'
@@ -11,13 +11,13 @@ import type { Values } from './values.ts'
 
 export interface FilterProblem {
   readonly table: TableMeta
-  /** The file with the problem. */
+  /** The affected file. */
   readonly path: string
   readonly problem: string
 }
 
 /**
- * Reads all tables of the view that have a value side. Tables without one are not a problem: they say "maybe".
+ * Reads all tables of the view that have value sections. Tables without any are not a problem: they answer "maybe".
  * @throws LEVEL_CORRUPTION for a damaged table, LEVEL_IO_ERROR, LEVEL_ABORTED
  */
 export async function verifyFilters(values: Values, view: ValueView, signal?: Cancellation): Promise<FilterProblem[]> {

@@ -1,11 +1,11 @@
 /**
- * Zone maps: least and greatest value of chosen fields, per table and per block.
+ * Zone maps: the least and greatest values of selected fields, per table and per block.
  *
- * A zone without bounds says that no entry has the field. Like value filters, zones prune values, never shadowing:
- * tombstones take no part.
+ * A zone without bounds means that no entry has the field. Like value filters, zones rule out values, never versions
+ * that hide others: tombstones take no part.
  *
- * As bytes, per zone: length of the minimum u8 (0: no bounds), minimum, length of the maximum u8, maximum. A section of
- * block zones: number of blocks u32, number of fields u8, then the zones block by block.
+ * Encoding of a zone: length of the minimum u8 (0: no bounds), minimum, length of the maximum u8, maximum. A section
+ * of block zones: number of blocks u32, number of fields u8, then the zones block by block.
  */
 import { writeU32 } from '../format/bytes.ts'
 import { compareKeys, compareRanges } from '../format/entry.ts'
@@ -13,25 +13,25 @@ import type { Decoder } from './decoder.ts'
 import type { ZoneValue } from './extractor.ts'
 import { compareZoneValues, encodeZoneValue, isZoneValue, lowerBound, maxBoundBytes, upperBound } from './zone-value.ts'
 
-/** Bounds as zone-value.ts encodes them. */
+/** Bounds, as encoded by zone-value.ts. */
 export interface Zone {
   readonly smallest: Uint8Array
   readonly largest: Uint8Array
 }
 
-/** What a range lookup asks for; both ends belong to it, an undefined one is open. */
+/** The range of a lookup; bounds are inclusive, an undefined one is open. */
 export interface ZoneRange {
   readonly low: ZoneValue | undefined
   readonly high: ZoneValue | undefined
 }
 
-/** A range encoded once, to be compared with many zones. */
+/** A range encoded once for comparison with many zones. */
 export interface EncodedRange {
   readonly low: Uint8Array | undefined
   readonly high: Uint8Array | undefined
 }
 
-/** The least and the greatest value of every field among the entries seen since the last reset. */
+/** Tracks the least and greatest values of every field among the entries since the last reset. */
 export class ZoneCollector {
   readonly #smallest: (ZoneValue | undefined)[]
   readonly #largest: (ZoneValue | undefined)[]
@@ -49,7 +49,7 @@ export class ZoneCollector {
     if (largest === undefined || compareZoneValues(value, largest) > 0) this.#largest[field] = value
   }
 
-  /** Takes over everything another collector has seen. */
+  /** Adds everything another collector has seen. */
   merge(other: ZoneCollector): void {
     other.#smallest.forEach((value, field) => {
       if (value !== undefined) this.add(field, value)
@@ -80,7 +80,7 @@ export function encodeRange({ low, high }: ZoneRange): EncodedRange {
   }
 }
 
-/** Whether an entry of the zone may have a value in the range. */
+/** Whether an entry in the zone may have a value in the range. */
 export function mayOverlap(zone: Zone | undefined, range: EncodedRange): boolean {
   if (zone === undefined) return false
   return (
@@ -97,7 +97,7 @@ export function isInRange(value: ZoneValue, { low, high }: ZoneRange): boolean {
   )
 }
 
-/** @param blocks zones of each block, in the order of the fields */
+/** @param blocks zones of each block, in field order */
 export function encodeBlockZones(blocks: readonly (readonly (Zone | undefined)[])[], fields: number): Uint8Array {
   const parts: Uint8Array[] = [new Uint8Array(5)]
   writeU32(parts[0] as Uint8Array, 0, blocks.length)

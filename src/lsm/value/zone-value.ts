@@ -1,9 +1,9 @@
 /**
- * The order of zone values, and their form in files: bytes that order as the values do.
+ * The order of zone values, and their order-preserving encoding in files.
  *
- * Numbers come before strings; strings are ordered by their UTF-8 bytes (a lone surrogate counts as U+FFFD). A bound in a
- * zone map is at most `maxBoundBytes` long: a longer minimum is rounded down, a longer maximum up, so that a zone never
- * leaves out what is in it.
+ * Numbers come before strings; strings are ordered by their UTF-8 bytes (a lone surrogate counts as U+FFFD). A bound
+ * in a zone map is at most `maxBoundBytes` long: a longer minimum is rounded down, a longer maximum up, so that a zone
+ * always covers its values.
  */
 import type { ZoneValue } from './extractor.ts'
 
@@ -33,27 +33,27 @@ export function encodeZoneValue(value: ZoneValue): Uint8Array {
     Buffer.from(bytes.buffer).write(value, 1)
     return bytes
   }
-  // Adding 0 makes −0 into 0.
+  // Adding 0 turns −0 into 0.
   scratch.setFloat64(0, value + 0)
   const bytes = new Uint8Array(9)
   bytes[0] = numberTag
-  // Doubles order as their bits do when the sign bit of positive ones is flipped, and all bits of negative ones.
+  // Doubles order like their bits if the sign bit of positive ones, and all bits of negative ones, are flipped.
   const isNegative = (scratch.getUint8(0) & 0x80) !== 0
   for (let i = 0; i < 8; i++) bytes[i + 1] = scratch.getUint8(i) ^ (isNegative ? 0xff : i === 0 ? 0x80 : 0)
   return bytes
 }
 
-/** A bound that is not above the value. */
+/** A bound not greater than the value. */
 export function lowerBound(value: ZoneValue): Uint8Array {
   return encodeZoneValue(value).subarray(0, maxBoundBytes)
 }
 
-/** A bound that is not below the value. */
+/** A bound not less than the value. */
 export function upperBound(value: ZoneValue): Uint8Array {
   const bytes = encodeZoneValue(value)
   if (bytes.length <= maxBoundBytes) return bytes
   const bound = bytes.slice(0, maxBoundBytes)
-  // The highest byte of UTF-8 is 0xf4: one more always fits.
+  // The highest byte in UTF-8 is 0xf4, so it can always be incremented.
   bound[maxBoundBytes - 1] = (bound[maxBoundBytes - 1] ?? 0) + 1
   return bound
 }
@@ -64,7 +64,7 @@ function compareStrings(a: string, b: string): number {
     const unitA = a.charCodeAt(i)
     const unitB = b.charCodeAt(i)
     if (unitA === unitB) continue
-    // From the surrogates on, the order of UTF-16 units is not the order of bytes.
+    // From the surrogates on, UTF-16 code units order differently from UTF-8 bytes.
     if (unitA < 0xd800 && unitB < 0xd800) return unitA - unitB
     return Buffer.compare(Buffer.from(a), Buffer.from(b))
   }
