@@ -1,16 +1,16 @@
 /**
- * Decompressed blocks of all tables of a store, within a budget of bytes.
+ * A cache of decompressed blocks for all tables of a store, within a budget of bytes.
  *
- * A table finds its blocks by their index in an array of its own: a hit costs no hashing.
+ * Each table finds its blocks by index in an array of its own: a hit costs no hashing.
  *
- * Once there is no room left, a block comes in when it is missed for the second time within about as many misses as
- * there are blocks (a doorkeeper, as of TinyLFU, Einziger et al. 2017): what is read once pushes nothing out and is not
- * copied. With Zipf-distributed keys that hits 54 % of reads where taking in every block hits 46 %; what it costs is a second
- * miss for every block of a working set that moves on: see bench/block-cache.ts.
+ * Once the cache is full, a block is admitted when it is missed for the second time within about as many misses as
+ * there are blocks (a doorkeeper, as in TinyLFU, Einziger et al. 2017): blocks read once evict nothing and are not
+ * copied. With Zipf-distributed keys that serves 54 % of reads, where admitting every block serves 46 %; the price is
+ * a second miss for every block of a shifting working set: see bench/block-cache.ts.
  *
  * Invariants:
  * 1. usedBytes ≤ budgetBytes, always.
- * 2. A block's bytes are valid until the next block is added: whoever needs them longer copies them.
+ * 2. A block's bytes are valid until the next block is added: copy them to keep them longer.
  */
 import type { Block } from '../format/block.ts'
 import { BlockRing, type RingSlots } from './block-ring.ts'
@@ -23,7 +23,7 @@ export class BlockCache {
   readonly #rings: readonly BlockRing[]
   readonly #tally: Tally = { hits: 0, misses: 0 }
 
-  /** @param budgetBytes 0 keeps nothing */
+  /** @param budgetBytes 0: caches nothing */
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
     const count = Math.max(1, Math.floor(budgetBytes / leastRingBytes))
@@ -46,7 +46,7 @@ export class BlockCache {
     return this.#rings.reduce((sum, ring) => sum + ring.blocks, 0)
   }
 
-  /** The part of the cache that belongs to a table of `count` blocks. */
+  /** Creates the part of the cache that belongs to a table of `count` blocks. */
   forTable(count: number): CachedBlocks {
     return new CachedBlocks(this.#rings, this.#tally, count)
   }
@@ -62,7 +62,7 @@ export class CachedBlocks {
   readonly #rings: readonly BlockRing[]
   readonly #tally: Tally
   readonly #slots: RingSlots
-  /** Of each block the ring's epoch when it was refused last; 0 for never. Made when the first one is. */
+  /** Per block, the ring's epoch when it was last refused; 0: never. Created with the first refusal. */
   #refusals: Uint8Array | undefined
 
   constructor(rings: readonly BlockRing[], tally: Tally, count: number) {
@@ -71,7 +71,7 @@ export class CachedBlocks {
     this.#slots = new Array<undefined>(count).fill(undefined)
   }
 
-  /** Counts as a hit or a miss. The block is valid until the next one is added to the cache. */
+  /** Counts a hit or a miss. The block is valid until the next one is added to the cache. */
   get(index: number): Block | undefined {
     const entry = this.#slots[index]
     if (entry === undefined) {
@@ -88,7 +88,7 @@ export class CachedBlocks {
     return this.#slots[index] !== undefined
   }
 
-  /** Keeps a copy of the block, if there is room or it was refused not long ago, and it is not too large. */
+  /** Adds a copy of the block if there is room or it was refused recently, and it is not too large. */
   add(index: number, block: Block): void {
     if (this.#slots[index] !== undefined) return
     const ring = this.#ringOf(index)
@@ -96,7 +96,7 @@ export class CachedBlocks {
     else this.#refuse(index, ring)
   }
 
-  /** The table is closed. */
+  /** Removes all blocks, when the table is closed. */
   clear(): void {
     this.#slots.forEach((entry, index) => {
       if (entry !== undefined) this.#ringOf(index).remove(entry)
@@ -113,7 +113,7 @@ export class CachedBlocks {
     this.#refusals[index] = ring.refusalEpoch()
   }
 
-  /** Neighbours go to different rings, so that all of them are used alike. */
+  /** Adjacent blocks go to different rings, so that all rings are used equally. */
   #ringOf(index: number): BlockRing {
     // There is at least one.
     return this.#rings[index % this.#rings.length]!

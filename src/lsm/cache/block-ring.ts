@@ -1,45 +1,47 @@
 /**
- * Copies of blocks, one behind another in one piece of memory that is gone round for ever: the room for a new block is
- * that of the oldest ones. Those that were asked for since the round before move along instead of going, which is CLOCK.
+ * Copies of blocks in a ring buffer: a new block takes the space of the oldest ones. Blocks referenced since the last
+ * round move along instead of being evicted, which is the CLOCK algorithm.
  *
- * Room is never given back and asked for twice: an eighth, and all of it when that is full. So opening a store to ask it little
- * does not allocate a whole cache, which would have the garbage collector run. A full ring allocates no memory and leaves
- * no garbage but a few small objects.
+ * Memory is never released and is allocated in two steps: an eighth, and all of it once that is full. So opening a
+ * store for a few reads does not allocate a whole cache, which would trigger the garbage collector. A full ring
+ * allocates no memory and creates no garbage but a few small objects.
  *
  * Invariants:
  * 1. usedBytes ≤ budgetBytes, always.
- * 2. Blocks lie in the order of the list from the oldest on, which is that of their places: behind the newest one comes
- *    free room, and behind that, or from the beginning of the memory on, the oldest one.
- * 3. A block of the ring changes its place, or its bytes become another block's, when a block is added: not otherwise.
+ * 2. The list, from the oldest block on, is in the order of the blocks' positions: after the newest one there is free
+ * space, followed, possibly after wrapping around, by the oldest one.
+ * 3. A block's position, or the owner of its bytes, changes only when a block is added.
  */
 import type { Block } from '../format/block.ts'
 
-/** What a block costs beside its bytes, about. */
+/** Approximate cost of a block in addition to its bytes. */
 const overheadBytes = 256
-/** The share of the budget that is left for that: for smaller blocks than 4 KiB the budget counts, not the room. */
+/**
+ * The share of the budget reserved for that: with blocks smaller than 4 KiB, the budget is the limit, not the space.
+ */
 const overheadShare = 16
-/** The share of the room that is allocated first. */
+/** The share of the space that is allocated first. */
 const firstShare = 8
-/** A block larger than this share of the budget would push out too many others. */
+/** A block larger than this share of the budget would evict too many others. */
 const largestShare = 4
-/** An epoch is one byte, and not 0. */
+/** An epoch is a nonzero byte. */
 const lastEpoch = 255
 
-/** A block of the ring. */
+/** A block in the ring. */
 export interface RingEntry {
-  /** Until the next one is added. */
+  /** Valid until the next one is added. */
   readonly block: Block
-  /** Asked for since the ring came by. */
+  /** Whether it was referenced since the ring last passed it. */
   isReferenced: boolean
 }
 
-/** Where a table finds its blocks by their number: those that are in the ring. */
+/** A table's cached blocks, by block number. */
 export type RingSlots = (RingEntry | undefined)[]
 
 interface Entry extends RingEntry {
   block: Block
   readonly bytes: number
-  /** Undefined when the block is no longer there, and only its room has not been used again. */
+  /** Undefined once the block is removed and only its space has not been reused yet. */
   slots: RingSlots | undefined
   readonly index: number
   newer: Entry | undefined
@@ -49,13 +51,13 @@ export class BlockRing {
   readonly budgetBytes: number
   readonly #room: number
   #memory: Buffer | undefined
-  /** Where the next block goes, if it fits there. */
+  /** Offset of the next block, if it fits there. */
   #head = 0
   #oldest: Entry | undefined
   #newest: Entry | undefined
   #usedBytes = 0
   #blocks = 0
-  /** Counts 1…lastEpoch round; one is over when as many blocks were refused as there are. */
+  /** Cycles through 1…lastEpoch; an epoch ends when as many blocks were refused as there are. */
   #epoch = 1
   #refusedInEpoch = 0
 
@@ -72,12 +74,12 @@ export class BlockRing {
     return this.#blocks
   }
 
-  /** Whether the block could come in without another one going. */
+  /** Whether the block could be added without evicting another. */
   hasRoom({ payloadBytes }: Block): boolean {
     return this.#usedBytes + payloadBytes + overheadBytes <= this.budgetBytes && this.#place(payloadBytes) >= 0
   }
 
-  /** To be noted of a block that is refused now. */
+  /** The epoch to record for a block that is refused now. */
   refusalEpoch(): number {
     if (this.#refusedInEpoch++ >= this.#blocks) {
       this.#refusedInEpoch = 0
@@ -86,12 +88,12 @@ export class BlockRing {
     return this.#epoch
   }
 
-  /** Whether an epoch is this one or the one before. */
+  /** Whether this is the current or the previous epoch. */
   isRecent(epoch: number): boolean {
     return epoch === this.#epoch || (epoch % lastEpoch) + 1 === this.#epoch
   }
 
-  /** Copies a block in. REQUIRES: it is not there yet. */
+  /** Adds a copy of a block. REQUIRES: it is not in the ring yet. */
   add(slots: RingSlots, index: number, block: Block): void {
     const bytes = block.payloadBytes
     const cost = bytes + overheadBytes
@@ -117,14 +119,14 @@ export class BlockRing {
     this.#blocks++
   }
 
-  /** Gives up a block. REQUIRES: it is of this ring, and in its slot. */
+  /** Removes a block. REQUIRES: it is in this ring, and in its slot. */
   remove(entry: RingEntry): void {
-    // The ring made it.
+    // The ring created it.
     this.#forget(entry as Entry)
     if (this.#blocks === 0) this.#oldest = undefined
   }
 
-  /** The memory, at least so much of it; blocks in it stay at their places. */
+  /** Returns the memory, allocated at least up to `end`; blocks in it keep their offsets. */
   #memoryUpTo(end: number): Buffer {
     if (this.#memory !== undefined && end <= this.#memory.length) return this.#memory
     const first = Math.ceil(this.#room / firstShare)
@@ -136,7 +138,7 @@ export class BlockRing {
     return memory
   }
 
-  /** Where so many bytes can go without anything else going; negative when that is nowhere. */
+  /** Offset at which `bytes` fit without evicting anything; negative if there is none. */
   #place(bytes: number): number {
     const oldest = this.#oldest
     if (oldest === undefined) return 0
@@ -148,10 +150,10 @@ export class BlockRing {
     return this.#head + bytes <= start ? this.#head : -1
   }
 
-  /** Gives up the oldest block, unless it is spared. REQUIRES: there is one. */
+  /** Evicts the oldest block, unless it is spared. REQUIRES: there is one. */
   #evict(): void {
     const entry = this.#oldest!
-    // Where it may move to, while it is still one of those that are taken along.
+    // Grow the memory for its new position while the block is still in the list and is copied along.
     this.#memoryUpTo(Math.min(this.#room, this.#head + entry.bytes))
     this.#oldest = entry.newer
     if (entry.slots === undefined) return
@@ -161,7 +163,7 @@ export class BlockRing {
     }
     entry.isReferenced = false
     const { block, bytes } = entry
-    // Its own room is free now. It is at the head or behind it, else everything before it is free.
+    // Its own space is free now. It is at the head or after it, otherwise everything before it is free.
     if (block.start < this.#head && this.#head + bytes > this.#room) this.#head = 0
     block.moveTo(this.#head)
     this.#head += bytes

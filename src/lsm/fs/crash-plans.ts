@@ -1,14 +1,14 @@
 /**
- * Which fates of unsynced operations are worth trying: pure policy, the file system carries them out.
+ * Selects which fates of unsynced operations to try after a crash: pure policy, carried out by the file system.
  *
- * Any subset may survive a crash, so a full list has 2ⁿ states and more. Faults that were found in databases show with
- * few operations out of place: a prefix, one or one file's missing, one alone, names without bytes, one write torn.
- * Those are enumerated; the rest is sampled.
+ * Any subset may survive a crash, so n operations have 2ⁿ states and more. Bugs found in databases show with few
+ * operations out of place: a prefix, one operation or one file's missing, one alone, names without bytes, one write
+ * torn. Those are enumerated; the rest is sampled.
  */
 import type { Fate, Fates, PendingOperation, WriteOperation } from './memory-nodes.ts'
 
 const sectorBytes = 512
-/** Places at which one write is torn, at most. */
+/** Maximum number of places at which one write is torn. */
 const maxTears = 12
 
 export interface CrashPlan {
@@ -18,10 +18,10 @@ export interface CrashPlan {
 
 type Choice = (operation: PendingOperation, index: number) => Fate
 
-/** The operations of one file or directory that were not synced, in order. */
+/** The unsynced operations of one file or directory, in order. */
 export type PendingGroup = readonly PendingOperation[]
 
-/** Plans that differ, the telling ones first. */
+/** Distinct plans, the most revealing ones first. */
 export function* crashPlans(groups: readonly PendingGroup[]): Generator<CrashPlan> {
   const seen = new Set<string>()
   const pending = groups.flat().sort((a, b) => a.order - b.order)
@@ -62,7 +62,7 @@ function* choices(
   }
 }
 
-/** A write that ended early, one that ended early in a file that has its full size, one that lacks its first sector. */
+/** A write that ended early, one that ended early in a file of full size, one that lacks its first sector. */
 function* tears({ position, bytes }: WriteOperation): Generator<[description: string, fate: Fate]> {
   const size = bytes.length
   const boundaries = sectorBoundaries(position, size)
@@ -78,7 +78,7 @@ function* tears({ position, bytes }: WriteOperation): Generator<[description: st
 }
 
 /**
- * Any subset of the operations, most or few of them; writes lose sectors, and the last one to a file ends anywhere.
+ * A random subset of the operations, dense or sparse; writes lose sectors or end at any byte.
  * @param random uniform in [0, 1)
  */
 export function randomFates(groups: readonly PendingGroup[], random: () => number): Fates {
@@ -100,7 +100,7 @@ function randomTear({ position, bytes }: WriteOperation, random: () => number): 
   return { ranges: sectors.filter(() => random() < 0.5), grows }
 }
 
-/** Offsets within a write at which a sector of the file begins, without 0. */
+/** Offsets within a write at which a sector of the file begins, except 0. */
 function sectorBoundaries(position: number, size: number): number[] {
   const boundaries: number[] = []
   for (let at = sectorBytes - (position % sectorBytes); at < size; at += sectorBytes) boundaries.push(at)

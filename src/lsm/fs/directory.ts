@@ -1,10 +1,10 @@
 /**
- * Says what a directory is before anything in it is opened: ours, empty, or somebody else's.
+ * Identifies a directory before anything in it is opened: ours, empty, or foreign.
  *
  * Invariants:
- * 1. Looking changes nothing on disk.
- * 2. The marker is replaced as a whole: write, fsync, rename, fsync of the directory.
- * 3. A directory is claimed once at a time in a process.
+ * 1. Inspecting changes nothing on disk.
+ * 2. The marker appears atomically: write, fsync, link or rename, fsync of the directory.
+ * 3. Within a process a directory is claimed by one owner at a time.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -25,18 +25,18 @@ import { join } from 'node:path'
 import { PetalError } from '../../model/errors.ts'
 import type { FileSystem } from './file-system.ts'
 
-/** Name of the file that makes a directory ours. */
+/** Name of the file that marks a directory as ours. */
 export const markerName = 'PETALDB'
 const magic = 'petaldb'
-/** The newest directory format this code reads and the one it writes. */
+/** The directory format that this code writes, and the newest that it reads. */
 export const directoryFormat = 1
-/** Each maker of a marker writes into a file of its own; the name without a nonce is that of earlier versions. */
+/** Each creator of a marker writes a temporary file of its own; the name without a nonce is from earlier versions. */
 const temporaryPattern = /^PETALDB(-[0-9a-f-]{36})?\.tmp$/
 const maxMarkerBytes = 4096
 
-/** What the marker file holds. */
+/** Contents of the marker file. */
 export interface Marker {
-  /** The store that made the directory and has to open it. */
+  /** The store that created the directory and has to open it. */
   readonly store: string
 }
 
@@ -44,14 +44,14 @@ export type DirectoryState =
   | { readonly kind: 'missing' }
   | { readonly kind: 'empty' }
   | { readonly kind: 'ours'; readonly marker: Marker }
-  /** `found` names what is there instead, for the error message. */
+  /** `found` describes the actual contents, for the error message. */
   | { readonly kind: 'foreign'; readonly found: string }
 
-/** Directories that this process has open, by their real path. */
+/** Real paths of the directories that this process has open. */
 const claimed = new Set<string>()
 
 /**
- * Claims an existing directory for this process; returns what gives it back.
+ * Claims an existing directory for this process; returns a function that releases it.
  *
  * An engine's own lock file is not enough: it is a POSIX lock, which a process loses as soon as it closes any other
  * descriptor of that file, and LevelDB does so when it refuses a second open. After that refusal any other process
@@ -84,8 +84,8 @@ export async function inspectDirectory(location: string): Promise<DirectoryState
 }
 
 /**
- * Creates the directory if need be and makes it ours, durably. Where several do so at once, all get the marker of the first:
- * a link, other than a rename, replaces nothing.
+ * Creates the directory if need be and marks it as ours, durably. If several do so at once, all get the first one's
+ * marker: unlike a rename, a link never replaces a file.
  */
 export async function createMarker(location: string, marker: Marker): Promise<Marker> {
   await mkdir(location, { recursive: true })
@@ -101,7 +101,7 @@ export async function createMarker(location: string, marker: Marker): Promise<Ma
   try {
     await link(temporary, name)
   } catch (error) {
-    // EEXIST: another was first. Else a file system without links.
+    // EEXIST: another creator was first. Otherwise: a file system without links.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(temporary, name)
   }
   await rm(temporary, { force: true })
@@ -109,7 +109,10 @@ export async function createMarker(location: string, marker: Marker): Promise<Ma
   return readMarker(location)
 }
 
-/** Makes a directory ours that nobody knows yet (staged-directory.ts): its names are made durable by whoever names it. */
+/**
+ * Marks a directory that nobody knows yet (staged-directory.ts); whoever names the directory makes the marker's name
+ * durable.
+ */
 export async function putMarker(fileSystem: FileSystem, directory: string, marker: Marker): Promise<void> {
   const file = fileSystem.open(join(directory, markerName), 'exclusive')
   try {
@@ -124,7 +127,7 @@ function textOf({ store }: Marker): string {
   return `${JSON.stringify({ magic, format: directoryFormat, store })}\n`
 }
 
-/** Why nothing can be written in a directory, EROFS or EACCES; undefined when something can. */
+/** Why the directory cannot be written to, EROFS or EACCES; undefined if it can. */
 export async function unwritableReason(location: string): Promise<string | undefined> {
   try {
     await access(location, constants.W_OK)

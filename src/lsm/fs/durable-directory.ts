@@ -1,11 +1,11 @@
-/** Makes directories whose names survive a crash. */
+/** Creates directories whose names survive a crash. */
 import { dirname } from 'node:path'
 import type { FileSystem } from './file-system.ts'
 import { hasSystemCode } from './system-error.ts'
 
 /**
- * Makes the directory and those above it that are missing, and all their names durable: whoever made those that exist
- * may have been interrupted before that.
+ * Creates the directory and its missing parents, and makes all their names durable, including existing ones: their
+ * creator may have been interrupted before doing so.
  */
 export async function makeDurableDirectory(fileSystem: FileSystem, path: string): Promise<void> {
   const parent = dirname(path)
@@ -16,7 +16,7 @@ export async function makeDurableDirectory(fileSystem: FileSystem, path: string)
   try {
     await fileSystem.syncDirectory(parent)
   } catch (error) {
-    // Where we may not even look nobody made a directory for us.
+    // A parent that we may not even open holds no directory created for us.
     if (isNew || !hasSystemCode(error, 'EACCES', 'EPERM', 'EROFS')) throw error
   }
 }

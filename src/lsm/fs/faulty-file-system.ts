@@ -1,15 +1,15 @@
 /**
- * A file system whose Nth call fails, around any other; counts calls and open files, and tells what is called.
+ * A wrapper around any file system that fails the Nth call; counts calls and open files, and reports calls.
  *
- * A failing call does nothing, but for those whose real counterparts do half of their work: `write` may have written
- * the first half, `close` has closed, and after a failed `sync` the file system below forgets what it had not synced,
- * if it can: trying again would then report success for bytes that are lost, as Linux does.
+ * A failing call does nothing, except where real ones do half of their work: `write` may have written the first half,
+ * `close` has closed, and after a failed `sync` the underlying file system drops unsynced data, if it can: as on
+ * Linux, a retry would then report success for bytes that are lost.
  */
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
 import { MemoryOpenFile } from './memory-file-system.ts'
 import { type SystemErrorCode, systemError } from './system-error.ts'
 
-/** What changes the disk, or what of it is durable: where crashes differ. `open` may create. */
+/** Operations that change the disk, or what of it is durable: the points at which crashes differ. `open` may create. */
 export const changingOperations = [
   'open',
   'write',
@@ -23,7 +23,7 @@ export const changingOperations = [
   'syncDirectory'
 ] as const
 
-/** `sync` stands for `syncNow` too, `fileSize` for `size` of an open file. */
+/** `sync` includes `syncNow`; `fileSize` is `size` of an open file. */
 export type Operation =
   | (typeof changingOperations)[number]
   | 'read'
@@ -40,35 +40,35 @@ export interface Call {
   /** Of rename and link. */
   readonly to?: string
   readonly position?: number
-  /** Bytes read or written at most; the new size for truncate. */
+  /** Maximum number of bytes to read or write; the new size for truncate. */
   readonly bytes?: number
 }
 
 export interface Fault {
-  /** Fails this one of the calls that match, counted from 1 when the fault is set. */
+  /** Fails this one of the matching calls, counted from 1 since the fault was set. */
   readonly at: number
-  /** … and all that follow. Default false. */
+  /** Also fails all later matching calls. Default false. */
   readonly isPersistent?: boolean
   /** Default all. */
   readonly operations?: readonly Operation[]
   /** Default all. */
   readonly path?: RegExp
   readonly code: 'EIO' | 'ENOSPC'
-  /** A failing write has written its first half. Default false. */
+  /** A failing write writes its first half. Default false. */
   readonly isPartial?: boolean
 }
 
 export interface FaultyOptions {
-  /** Called before every call, failing or not; what it throws is thrown by the call. */
+  /** Called before every call, failing or not; the call rethrows its errors. */
   readonly before?: (call: Call) => void
-  /** Called after every call that succeeded, for `sync` when it is done. */
+  /** Called after every successful call, for `sync` on completion. */
   readonly after?: (call: Call) => void
-  /** Keeps every call in `trace`. Default false. */
+  /** Records every call in `trace`. Default false. */
   readonly isTraced?: boolean
 }
 
 export class FaultyFileSystem implements FileSystem {
-  /** Calls of worker threads would not come by here. */
+  /** Calls from worker threads would bypass this file system. */
   readonly isShared: boolean = false
   readonly inner: FileSystem
   readonly trace: Call[] = []
@@ -83,22 +83,22 @@ export class FaultyFileSystem implements FileSystem {
     this.#options = options
   }
 
-  /** Calls made so far. */
+  /** Number of calls so far. */
   get calls(): number {
     return this.#calls
   }
 
-  /** Calls that matched the fault since it was set. */
+  /** Number of calls that matched the fault since it was set. */
   get matches(): number {
     return this.#matches
   }
 
-  /** Paths of the files that are open: what is left at the end leaks. */
+  /** Paths of the open files: any left at the end are leaks. */
   get openFiles(): readonly string[] {
     return [...this.#open.values()]
   }
 
-  /** Sets the fault, in place of the one before. */
+  /** Replaces the fault. */
   fail(fault: Fault): void {
     this.#fault = fault
     this.#matches = 0
@@ -156,7 +156,7 @@ export class FaultyFileSystem implements FileSystem {
     return this.run({ operation: 'realPath', path }, () => this.inner.realPath(path))
   }
 
-  /** Makes a call, or fails; for the open files of this file system. */
+  /** Makes a call or fails it; also used by the open files of this file system. */
   run<T>(call: Call, action: () => T, whenFailing?: (fault: Fault) => void): T {
     this.#enter(call, whenFailing)
     const result = action()
@@ -203,7 +203,7 @@ class FaultyFile implements OpenFile {
     return this.#fileSystem.run(call, () => this.#inner.read(target, position))
   }
 
-  /** Not a call of its own: what can fail is the read. */
+  /** Not counted as a call: only the read itself can fail. */
   prepareRead(position: number, bytes: number): Promise<void> {
     return this.#inner.prepareRead(position, bytes)
   }

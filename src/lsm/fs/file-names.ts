@@ -1,5 +1,5 @@
 /**
- * The names of a database's files. What parses as one of them may be deleted when nothing needs it, so a name is ours
+ * The names of a database's files. A file whose name parses may be deleted once nothing needs it, so a name is ours
  * only if we could have written it exactly so.
  */
 export const currentName = 'CURRENT'
@@ -21,7 +21,7 @@ export function logName(number: number): string {
   return `${digits(number)}.wal`
 }
 
-/** The file beside a table that holds its value filter. */
+/** The side file of a table, with its value sections. */
 export function sideFileName(number: number): string {
   return `${digits(number)}.vf`
 }
@@ -30,7 +30,7 @@ export function manifestName(number: number): string {
   return `MANIFEST-${digits(number)}`
 }
 
-/** A file that takes its real name when it is complete; what a crash leaves of it is removed at the next open. */
+/** A file that is renamed when complete; one left behind by a crash is removed at the next open. */
 export function temporaryName(number: number): string {
   return `${digits(number)}.tmp`
 }
@@ -45,7 +45,7 @@ export function lockBreakName(nonce: string): string {
   return `${lockName}-${nonce}.break.tmp`
 }
 
-/** What a name in a database's directory is; undefined when it is not ours. */
+/** Parses a file name in a database's directory; undefined if it is not ours. */
 export function parseFileName(name: string): ParsedName | undefined {
   if (name === currentName) return { kind: 'current', number: 0 }
   if (name === lockName) return { kind: 'lock', number: 0 }
@@ -54,7 +54,7 @@ export function parseFileName(name: string): ParsedName | undefined {
   if (match === null) return undefined
   const number = Number(match[2])
   const kind = match[1] === undefined ? kindOfSuffix(match[3]) : match[3] === undefined ? 'manifest' : undefined
-  // A number that we would have written with fewer zeros, or that is too large, is somebody else's.
+  // A number with superfluous zeros, or one that is too large, is not ours.
   if (kind === undefined || !Number.isSafeInteger(number) || digits(number) !== match[2]) return undefined
   return { kind, number }
 }

@@ -1,19 +1,21 @@
 /**
- * One instance at a time opens a directory: the file LOCK names the process that has it. Node has no flock, so a lock
- * outlives its process, and the next one has to see that its owner is gone; there are no time-outs.
+ * Ensures that only one instance at a time opens a directory: the file LOCK names the owning process. Node has no
+ * flock, so a lock outlives its process, and the next process has to detect that the owner is gone; there are no
+ * time-outs.
  *
  * Invariants:
- * 1. LOCK is whole whenever it is there: a record is written and synced under another name, then linked. Where files
- *    cannot have two names it is created and written, and one that cannot be read is taken to be held.
- * 2. A nonce is never used twice. LOCK with a nonce is removed by its owner only, and replaced only once its owner is
- *    gone, by who holds the break file of that nonce: itself such a lock, so that a dead breaker can be replaced too.
- * 3. A breaker looks again once it holds the break file. Nobody else can replace that record now; if it is another
- *    one, an earlier breaker was done, and its record is not touched.
- * 4. What else the holder of LOCK finds under the names of lock records and break files it may remove: those that are
- *    in use belong to processes that will look again (3) and see the holder.
+ * 1. An existing LOCK is always complete: a record is written and synced under another name, then linked. Where files
+ * cannot have two names it is created and written in place, and an unreadable one counts as held.
+ * 2. A nonce is never reused. A LOCK with a given nonce is removed only by its owner, and replaced only after its
+ * owner is gone, by the holder of the break file for that nonce: itself such a lock, so that a dead breaker can be
+ * replaced, too.
+ * 3. A breaker checks again once it holds the break file. Nobody else can replace that record now; if it is a
+ * different one, an earlier breaker was done, and the record is left alone.
+ * 4. The holder of LOCK may remove any other lock records and break files that it finds: those in use belong to
+ * processes that will check again (3) and see the holder.
  *
- * Processes are told apart by number, start and boot: the lock is for one machine and one process namespace. It does
- * not protect a directory on a network, or a volume shared by containers.
+ * Processes are identified by number, start time and boot: the lock works within one machine and one process
+ * namespace. It does not protect a directory on a network, or a volume shared by containers.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -24,7 +26,7 @@ import { isOwn, mayBeAlive, ownIdentity, type ProcessIdentity } from './process-
 import { hasSystemCode } from './system-error.ts'
 
 export interface Lock {
-  /** Fine when called twice. Never throws: what cannot be removed is recognised as released by this thread. */
+  /** May be called twice. Never throws: a record that cannot be removed is recognized as released by this thread. */
   release(): void
 }
 
@@ -40,17 +42,17 @@ interface Place {
 }
 
 const maxRecordBytes = 4096
-/** Every further attempt means that somebody else took the lock and left it in between. */
+/** Every further attempt means that another process has taken and released the lock in between. */
 const maxAttempts = 100
 
-/** Real paths of the directories this thread has locked. */
+/** Real paths of the directories locked by this thread. */
 const heldPaths = new WeakMap<FileSystem, Set<string>>()
-/** Nonces of records that this thread is done with and may not have been able to remove. */
+/** Nonces of records that this thread has released but may not have been able to remove. */
 const abandoned = new Set<string>()
 
 /**
  * @param location an existing directory
- * @throws LEVEL_LOCKED when another instance has it; LEVEL_IO_ERROR
+ * @throws LEVEL_LOCKED if another instance has it; LEVEL_IO_ERROR
  */
 export function acquireLock(fileSystem: FileSystem, location: string): Lock {
   try {
@@ -67,8 +69,8 @@ export function acquireLock(fileSystem: FileSystem, location: string): Lock {
 }
 
 /**
- * Only looks: for a directory in which no lock can be taken.
- * @throws LEVEL_LOCKED when an instance has it; what the file system throws
+ * Checks the lock without taking it: for a directory where that is impossible.
+ * @throws LEVEL_LOCKED if an instance has it; errors of the file system
  */
 export function assertUnlocked(fileSystem: FileSystem, location: string): void {
   const directory = fileSystem.realPath(location)
@@ -96,7 +98,7 @@ function take(place: Place, name: string): string {
   throw locked(place.location, 'one process after another')
 }
 
-/** @returns undefined when somebody else changed things in between: worth another try */
+/** @returns undefined if another process interfered: worth a retry */
 function attemptToTake(place: Place, name: string): string | undefined {
   const { fileSystem, directory } = place
   const target = join(directory, name)
@@ -111,7 +113,7 @@ function attemptToTake(place: Place, name: string): string | undefined {
     assertNotHeld(place, target, found)
     return wasReplaced(place, written, target, found.nonce) ? nonce : undefined
   } catch (error) {
-    // A call that failed may have done its work all the same.
+    // A failed call may have taken effect nevertheless.
     if (!hasCode(error, 'LEVEL_LOCKED')) abandoned.add(nonce)
     throw error
   } finally {
@@ -123,7 +125,7 @@ function writeRecord(fileSystem: FileSystem, path: string, record: string): void
   const file = fileSystem.open(path, 'exclusive')
   try {
     file.write(Buffer.from(record), 0)
-    // A record that a power failure emptied could not be told from a lock of another engine.
+    // A record emptied by a power failure would be indistinguishable from another engine's lock.
     file.syncNow()
   } catch (error) {
     removeIfPossible(fileSystem, path)
@@ -138,7 +140,7 @@ function wasLinked(fileSystem: FileSystem, written: string, target: string, reco
     fileSystem.link(written, target)
     return true
   } catch (error) {
-    // ENOENT: the holder of the lock tidied up.
+    // ENOENT: the holder of the lock cleaned up.
     if (hasSystemCode(error, 'EEXIST', 'ENOENT')) return false
     if (!hasSystemCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error
   }
@@ -151,7 +153,7 @@ function wasLinked(fileSystem: FileSystem, written: string, target: string, reco
   }
 }
 
-/** Replaces the record of a dead owner, unless it is another record by now. */
+/** Replaces the record of a dead owner, unless it has changed meanwhile. */
 function wasReplaced(place: Place, written: string, target: string, staleNonce: string): boolean {
   const { fileSystem } = place
   const breakName = lockBreakName(staleNonce)
@@ -169,18 +171,18 @@ function wasReplaced(place: Place, written: string, target: string, staleNonce: 
 function leave(place: Place, name: string, nonce: string): void {
   const path = join(place.directory, name)
   try {
-    // Somebody may have removed it by hand and another process taken the lock.
+    // The record may have been removed by hand, and another process may have taken the lock.
     const found = readRecord(place.fileSystem, path)
     if (typeof found === 'object' && found.nonce === nonce) place.fileSystem.remove(path)
   } catch {
-    // The owner is done and can do nothing about it.
+    // The owner has released it and cannot do more.
     abandoned.add(nonce)
   }
 }
 
 function isHeld(fileSystem: FileSystem, record: LockRecord): boolean {
-  // A file system that belongs to this thread has no other users, and what it has locked is in `heldPaths`: the record
-  // was left by a crash that was only played.
+  // A file system private to this thread has no other users, and its locks are in `heldPaths`: the record was left by
+  // a simulated crash.
   if (isOwn(record)) return fileSystem.isShared && !abandoned.has(record.nonce)
   return mayBeAlive(record)
 }
@@ -205,11 +207,11 @@ function parseRecord(text: string): LockRecord | 'unreadable' {
   try {
     value = JSON.parse(text)
   } catch {
-    // Another engine's lock (LevelDB's is empty), or half of one of ours.
+    // Another engine's lock (LevelDB's is empty), or part of one of ours.
     return 'unreadable'
   }
   const { pid, startTime, bootId, nonce } = value ?? {}
-  // Numbers below 1 address groups of processes.
+  // Numbers below 1 address process groups.
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid < 1 || pid > 0x7fffffff) return 'unreadable'
   if (typeof nonce !== 'string' || !/^[0-9a-f]{32}$/.test(nonce)) return 'unreadable'
   return {
@@ -224,6 +226,6 @@ function removeIfPossible(fileSystem: FileSystem, path: string): void {
   try {
     fileSystem.remove(path)
   } catch {
-    // Renamed, tidied up by the holder of the lock, or left for it to tidy up.
+    // Renamed, cleaned up by the holder of the lock, or left for it to clean up.
   }
 }

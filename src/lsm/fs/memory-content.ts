@@ -1,12 +1,12 @@
 /**
- * Bytes of a file in memory; a fork costs nothing until one of the two is written.
+ * The contents of a file in memory, with copy-on-write forks.
  *
  * Invariant: bytes of the buffer at and beyond `length` are zero, so that a file grows by zeros.
  */
 export class MemoryContent {
   #buffer: Uint8Array = nothing
   #length = 0
-  /** Another content reads this buffer: copy it before a change. */
+  /** Another content uses this buffer: copy it before changing it. */
   #isShared = false
 
   get length(): number {
@@ -36,7 +36,7 @@ export class MemoryContent {
     this.#length = Math.max(this.#length, position + bytes.length)
   }
 
-  /** Cuts, or grows by zeros. */
+  /** Truncates, or extends with zeros. */
   resize(length: number): void {
     const old = this.#length
     this.#length = Math.min(old, length)

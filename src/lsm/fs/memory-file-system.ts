@@ -1,16 +1,16 @@
 /**
- * Files in memory, with the crashes of real ones: a copy of the file system as a loss of power may leave it can be
- * taken at any time, without stopping who uses it.
+ * An in-memory file system that can crash like a real one: at any time, without stopping its users, it yields copies
+ * in states that a power failure may leave.
  *
- * Nothing is durable but by the contract at the head of file-system.ts: the name of a directory not before its parent
- * is synced either. Paths have `/` or `\` between names; relative ones begin at the root.
+ * Nothing is durable except by the contract in file-system.ts: that includes the name of a directory, which needs a
+ * sync of its parent. Path separators are `/` and `\`; relative paths start at the root.
  */
 import { crashPlans, type PendingGroup, randomFates } from './crash-plans.ts'
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
 import { type Fates, MemoryDirectory, MemoryFile, type MemoryNode } from './memory-nodes.ts'
 import { type SystemErrorCode, systemError } from './system-error.ts'
 
-/** A directory, and a name that may or may not be in it. */
+/** A directory, and a name that may or may not exist in it. */
 interface Spot {
   readonly directory: MemoryDirectory
   readonly name: string
@@ -18,7 +18,7 @@ interface Spot {
 
 export class MemoryFileSystem implements FileSystem {
   readonly isShared = false
-  /** How this came about, for messages of tests: `everything but operation 3 of 7 (rename …)`. */
+  /** How this state was created, for test messages: `everything but operation 3 of 7 (rename …)`. */
   readonly origin: string
   readonly #root: MemoryDirectory
   #lastOrder = 0
@@ -116,7 +116,10 @@ export class MemoryFileSystem implements FileSystem {
     return `/${namesOf(path).join('/')}`
   }
 
-  /** The same file system once more, with what is durable and what is not; changes to one are not seen by the other. */
+  /**
+   * A copy of the file system, including what is durable and what is not; later changes to either do not affect the
+   * other.
+   */
   snapshot(): MemoryFileSystem {
     const snapshot = new MemoryFileSystem(this.#root.fork(new Map()), this.origin)
     snapshot.#lastOrder = this.#lastOrder
@@ -124,9 +127,9 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   /**
-   * What a crash at this moment may leave, the telling states first: nothing that was not synced, everything, names
-   * without bytes, each file's operations lost, every prefix of the operations, each one lost, each one alone, writes torn. Grows with
-   * the number of operations that are not synced; take as many as there is time for.
+   * States that a crash at this moment may leave, the most revealing first: nothing unsynced, everything, names
+   * without bytes, each file's operations lost, every prefix of the operations, each one lost, each one alone, writes
+   * torn. Their number grows with that of unsynced operations; take as many as time allows.
    */
   crashStates(): Iterable<MemoryFileSystem> {
     const crashed = this.snapshot()
@@ -137,8 +140,8 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   /**
-   * One of the states a crash may leave: any subset of what was not synced, writes torn at sectors and the last of a
-   * file at any byte.
+   * One random state that a crash may leave: any subset of the unsynced operations, with writes torn at sectors or
+   * ended at any byte.
    * @param random uniform in [0, 1)
    */
   crashClone({ random }: { readonly random: () => number }): MemoryFileSystem {
@@ -149,7 +152,7 @@ export class MemoryFileSystem implements FileSystem {
     return new MemoryFileSystem(this.#root.afterCrash(fates, new Map()), description)
   }
 
-  /** What is not durable, by file and directory. */
+  /** The unsynced operations, by file and directory. */
   #pending(): PendingGroup[] {
     const seen = new Set<MemoryNode>()
     const pending: PendingGroup[] = []
@@ -196,7 +199,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 }
 
-/** A file of a MemoryFileSystem while it is open. */
+/** An open file of a MemoryFileSystem. */
 export class MemoryOpenFile implements OpenFile {
   readonly path: string
   readonly #file: MemoryFile
@@ -246,7 +249,7 @@ export class MemoryOpenFile implements OpenFile {
     this.#isClosed = true
   }
 
-  /** For file systems that fail: what is not synced never will be. */
+  /** For faulty file systems: unsynced data will never be synced. */
   loseUnsynced(): void {
     this.#file.loseUnsynced()
   }
@@ -270,7 +273,7 @@ function namesOf(path: string): string[] {
   return names
 }
 
-/** A sync takes a turn of the event loop: what is written meanwhile is not part of it. */
+/** A sync takes an event-loop turn and does not include what is written meanwhile. */
 function deviceTime(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

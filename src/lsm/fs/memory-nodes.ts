@@ -1,13 +1,13 @@
 /**
- * Files and directories in memory as a crash sees them: what is durable, and what was done since, in order.
+ * Files and directories in memory as a crash sees them: their durable state, and the operations since, in order.
  *
- * Invariant: current = durable + pending, but for what a failed sync lost.
+ * Invariant: current = durable + pending, except for what a failed sync lost.
  */
 import { MemoryContent } from './memory-content.ts'
 
 export type MemoryNode = MemoryFile | MemoryDirectory
 
-/** `order` is the place among all operations of a file system. */
+/** `order` is the position among all operations of a file system. */
 export interface WriteOperation {
   readonly kind: 'write'
   readonly order: number
@@ -46,15 +46,17 @@ export type FileOperation = WriteOperation | ResizeOperation
 export type NameOperation = AddOperation | RemoveOperation | RenameOperation
 export type PendingOperation = FileOperation | NameOperation
 
-/** What a crash makes of an operation that was not synced. */
+/** The effect of a crash on an unsynced operation. */
 export type Fate =
   | 'lost'
   | 'kept'
-  /** Of a write, these bytes [start, end) only; `grows`: the file has its new size all the same, zeros in between. */
+  /**
+   * Only the bytes [start, end) of a write; `grows`: the file nevertheless gets its new size, with zeros in between.
+   */
   | { readonly ranges: readonly (readonly [start: number, end: number])[]; readonly grows: boolean }
 
 export type Fates = ReadonlyMap<PendingOperation, Fate>
-/** Nodes of one file system and their counterparts in another: a file may have several names. */
+/** Maps the nodes of one file system to their copies in another: a file may have several names. */
 export type Counterparts = Map<MemoryNode, MemoryNode>
 
 export class MemoryFile {
@@ -73,7 +75,7 @@ export class MemoryFile {
 
   write(order: number, bytes: Uint8Array, position: number): void {
     this.current.write(bytes, position)
-    // Not slice(): of a Buffer that is a view.
+    // Not slice(): for a Buffer that would be a view.
     this.#pending.push({ kind: 'write', order, position, bytes: new Uint8Array(bytes) })
   }
 
@@ -82,7 +84,7 @@ export class MemoryFile {
     this.#pending.push({ kind: 'resize', order, length })
   }
 
-  /** Makes durable what was done up to and with `order`. */
+  /** Makes operations up to and including `order` durable. */
   sync(order: number): void {
     for (const operation of this.#pending) {
       if (operation.order <= order) applyToFile(this.#durable, operation, 'kept')
@@ -90,7 +92,7 @@ export class MemoryFile {
     this.#pending = this.#pending.filter((operation) => operation.order > order)
   }
 
-  /** What a failed fsync does on Linux: pages are taken for clean and never reach the device; reads still see them. */
+  /** The effect of a failed fsync on Linux: pages are marked clean and never reach the device; reads still see them. */
   loseUnsynced(): void {
     this.#pending = []
   }
@@ -134,7 +136,7 @@ export class MemoryDirectory {
     this.#pending = this.#pending.filter((operation) => operation.order > order)
   }
 
-  /** Everything that a name leads to, or may lead to after a crash. */
+  /** Every node that a name refers to, or may refer to after a crash. */
   *reachable(): Generator<MemoryNode> {
     yield* this.current.values()
     yield* this.#durable.values()
@@ -183,7 +185,7 @@ function applyToNames(names: Map<string, MemoryNode>, operation: NameOperation):
   if (operation.kind === 'add') names.set(operation.name, operation.node)
   else if (operation.kind === 'remove') names.delete(operation.name)
   else {
-    // The name may be another file's by now, when an operation before this one was lost.
+    // If an earlier operation was lost, the name may refer to another file.
     if (names.get(operation.name) === operation.node) names.delete(operation.name)
     names.set(operation.to, operation.node)
   }

@@ -1,10 +1,11 @@
 /**
- * The file system of the operating system, through numeric descriptors: a FileHandle that is collected unclosed warns,
- * and its calls are promises.
+ * The operating system's file system, through numeric descriptors: a FileHandle that is collected unclosed causes a
+ * warning, and its calls are asynchronous.
  *
  * Invariants:
- * 1. A descriptor is closed once, and only when no call with it is on its way: the number may by then be another file's.
- * 2. No call reaches the system with a descriptor that was closed.
+ * 1. A descriptor is closed once, and only when no call with it is pending: the number may then be reused for another
+ * file.
+ * 2. No system call is made with a closed descriptor.
  */
 import {
   closeSync,
@@ -55,7 +56,7 @@ class NodeFile implements OpenFile {
   readonly path: string
   #descriptor: number
   #isClosed = false
-  /** Calls of the thread pool that have not come back. */
+  /** Number of pending thread-pool calls. */
   #pending = 0
 
   constructor(path: string, descriptor: number) {
@@ -74,7 +75,7 @@ class NodeFile implements OpenFile {
     return done
   }
 
-  /** Reads into bytes that nobody looks at: the system keeps the pages. */
+  /** Reads into a buffer that is discarded: the system keeps the pages. */
   async prepareRead(position: number, bytes: number): Promise<void> {
     if (this.#isClosed) return
     const descriptor = this.#descriptor
@@ -88,7 +89,7 @@ class NodeFile implements OpenFile {
     let done = 0
     while (done < bytes.length) {
       const count = writeSync(descriptor, bytes, done, bytes.length - done, position + done)
-      // A device that takes nothing and says nothing would keep us here for ever.
+      // A device that accepts nothing and reports no error would keep us here for ever.
       if (count === 0) throw systemError('EIO', 'write', this.path)
       done += count
     }
@@ -117,7 +118,7 @@ class NodeFile implements OpenFile {
     if (this.#pending === 0) this.#release()
   }
 
-  /** Makes a call of the thread pool; the descriptor stays open until it comes back. */
+  /** Makes a call in the thread pool; the descriptor stays open until it returns. */
   async #whileOpen(call: (done: (error: Error | null) => void) => void): Promise<void> {
     this.#pending++
     try {
@@ -149,7 +150,7 @@ async function syncDirectory(path: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       fsync(descriptor, (error) => {
-        // Some network and user-space file systems have no such call for directories: there is nothing to wait for.
+        // Some network and user-space file systems do not support this for directories: there is nothing to wait for.
         if (error === null || hasSystemCode(error, 'EINVAL', 'ENOTSUP')) resolve()
         else reject(error)
       })

@@ -1,26 +1,26 @@
 /**
- * A directory that is not to be changed, and what would have been changed in it in memory: so that a store opens as any
- * other and leaves nothing. What opening writes, a lock, a log, a manifest and tables, is gone with this file system.
+ * A copy-on-write overlay in memory over a directory that must not change: a store opens in it normally and leaves
+ * nothing behind. Whatever opening writes, a lock, a log, a manifest and tables, vanishes with the overlay.
  *
  * Invariants:
- * 1. Nothing in the directory is ever written, created, renamed or removed; what is elsewhere is that of the file system
- *    below, and can be: a file of the directory may get a second name there.
- * 2. A name above hides the one below; so does one that was removed here.
+ * 1. Nothing in the directory is ever written, created, renamed or removed. Files elsewhere are those of the
+ * underlying file system and can be changed: a file of the directory may get a second name there.
+ * 2. A name in the overlay hides the one below; so does a removal.
  */
 import { join, sep } from 'node:path'
 import type { FileSystem, OpenFile, OpenMode } from './file-system.ts'
 import { MemoryFileSystem } from './memory-file-system.ts'
 import { systemError } from './system-error.ts'
 
-/** Bytes brought up at a time. */
+/** Bytes copied at a time. */
 const pieceBytes = 1024 * 1024
 
 export class OverlayFileSystem implements FileSystem {
-  /** A worker would not find what is in memory. */
+  /** A worker cannot access files in memory. */
   readonly isShared = false
   readonly #below: FileSystem
   readonly #above = new MemoryFileSystem()
-  /** With a separator at its end. */
+  /** Ends with a separator. */
   readonly #root: string
   readonly #removed = new Set<string>()
 
@@ -72,7 +72,7 @@ export class OverlayFileSystem implements FileSystem {
 
   link(from: string, to: string): void {
     const isOfBelow = this.#isWithin(from) && !this.#isAbove(from) && !this.#removed.has(from)
-    // A second name elsewhere changes nothing here.
+    // A second name elsewhere changes nothing in the directory.
     if ((isOfBelow && !this.#isWithin(to)) || this.#areElsewhere(from, to, 'link')) {
       this.#below.link(from, to)
       return
@@ -96,7 +96,7 @@ export class OverlayFileSystem implements FileSystem {
     this.remove(path)
   }
 
-  /** Nothing above will be durable, and what is below it in the directory is. */
+  /** Nothing in the overlay will be durable, and the files below it already are. */
   async syncDirectory(path: string): Promise<void> {
     if (!this.#isWithin(join(path, sep))) await this.#below.syncDirectory(path)
   }
@@ -109,7 +109,7 @@ export class OverlayFileSystem implements FileSystem {
     return this.#above.size(path) !== undefined
   }
 
-  /** The file system below, when it has the file. @throws ENOENT */
+  /** The underlying file system, if it has the file. @throws ENOENT */
   #existing(path: string): FileSystem {
     if (this.#removed.has(path)) throw systemError('ENOENT', 'open', path)
     return this.#below
@@ -125,13 +125,13 @@ export class OverlayFileSystem implements FileSystem {
     return !isWithin
   }
 
-  /** Where a directory is made or removed. An open store makes none within its own. */
+  /** The file system in which a directory is created or removed. An open store creates none within its own. */
   #changed(path: string, syscall: string): FileSystem {
     if (this.#isWithin(path)) throw systemError('EPERM', syscall, path)
     return this.#below
   }
 
-  /** Copies a file into memory, unless it is there. @throws ENOENT */
+  /** Copies a file into memory, unless it is there already. @throws ENOENT */
   #bringUp(path: string): void {
     if (this.#isAbove(path)) return
     const source = this.#existing(path).open(path, 'read')

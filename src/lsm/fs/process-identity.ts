@@ -1,21 +1,21 @@
 /**
- * Who a process is, beyond its number, and whether it is still there. Process numbers are used again; a number with
- * the time its process started and the boot it ran in is not.
+ * Identifies a process beyond its number, and tells whether it is still running. Process numbers are reused; a number
+ * combined with the process's start time and boot is not.
  */
 import { readFileSync } from 'node:fs'
 import { hasSystemCode } from './system-error.ts'
 
 export interface ProcessIdentity {
   readonly pid: number
-  /** Clock ticks from boot to the start of the process; undefined where the system does not say (not Linux). */
+  /** Clock ticks from boot to the start of the process; undefined if unknown (other than on Linux). */
   readonly startTime?: number
-  /** Differs from boot to boot; undefined where the system does not say. */
+  /** Different for every boot; undefined if unknown. */
   readonly bootId?: string
 }
 
 interface ProcessStatus {
   readonly startTime: number
-  /** A zombie whose threads are all gone: it holds nothing any more, its parent just has not asked yet. */
+  /** A zombie whose threads are all gone: it holds nothing any more, but its parent has not waited for it yet. */
   readonly isDefunct: boolean
 }
 
@@ -39,7 +39,7 @@ export function isOwn(identity: ProcessIdentity): boolean {
   return identity.pid === own.pid && identity.startTime === own.startTime && identity.bootId === own.bootId
 }
 
-/** False only when the process cannot be running: where the system does not say, it is taken to be. */
+/** False only if the process cannot be running: if that is unknown, it counts as alive. */
 export function mayBeAlive(identity: ProcessIdentity): boolean {
   const { bootId } = ownIdentity()
   if (identity.bootId !== undefined && bootId !== undefined && identity.bootId !== bootId) return false
@@ -55,17 +55,17 @@ function exists(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is there and belongs to somebody else.
+    // EPERM: it exists and belongs to another user.
     return !hasSystemCode(error, 'ESRCH')
   }
 }
 
-/** From /proc/<pid>/stat: `pid (name) state …`, where the name may hold anything, brackets too. */
+/** Parses /proc/<pid>/stat: `pid (name) state …`, where the name may contain anything, including brackets. */
 function statusOf(pid: number): ProcessStatus | undefined {
   const text = readText(`/proc/${pid}/stat`)
   if (text === undefined) return undefined
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  // Fields 3, 20 and 22 of proc(5); what follows the name begins with field 3.
+  // Fields 3, 20 and 22 of proc(5); field 3 is the first after the name.
   const [state, threads, startTime] = [fields[0], Number(fields[17]), Number(fields[19])]
   if (!Number.isSafeInteger(startTime)) return undefined
   return { startTime, isDefunct: state === 'X' || (state === 'Z' && threads <= 1) }
@@ -75,7 +75,7 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // No /proc here, or the process ended, or it is hidden from us: all mean that we do not know.
+    // There is no /proc, or the process has ended, or it is hidden from us: nothing is known.
     return undefined
   }
 }

@@ -1,10 +1,11 @@
 /**
- * The directory of a store that is only read. Opening a store writes: a log, a manifest, and tables of what the logs of one
- * that was not closed hold. For a reader all of that is kept in memory.
+ * The directory of a store opened for reading only. Opening a store writes a log, a manifest, and, if it was not
+ * closed, tables from its logs. For a reader all of that is kept in memory.
  *
  * Invariants:
- * 1. Nothing in the directory is changed but its LOCK, and that not either where there is no room for it or no right.
- * 2. Whoever else on this machine has the store open, to write or to read, is seen even where no LOCK can be written.
+ * 1. Nothing in the directory is changed except its LOCK, and not even that if there is no space or permission.
+ * 2. Any other instance on this machine that has the store open, for writing or reading, is detected even if no LOCK
+ * can be written.
  */
 import type { FileSystem } from './file-system.ts'
 import { acquireLock, assertUnlocked, type Lock } from './lock.ts'
@@ -15,9 +16,9 @@ const noRoom = ['ENOSPC', 'EDQUOT']
 const cannotWrite = ['EROFS', 'EACCES', 'EPERM', ...noRoom]
 
 export interface ReadOnlyDirectory {
-  /** The store is to be opened through it. */
+  /** The file system through which to open the store. */
   readonly fileSystem: FileSystem
-  /** Gives up the lock; the store is closed by then. Fine when called twice. */
+  /** Releases the lock. REQUIRES: the store is closed. May be called twice. */
   release(): void
 }
 
@@ -40,7 +41,7 @@ function lockIfPossible(fileSystem: FileSystem, directory: string): Lock | undef
   }
 }
 
-/** The system's code where there was no room to write, however deep in the causes it stands. */
+/** The system's error code if there was no space to write, at any depth in the chain of causes. */
 export function noRoomCode(error: unknown): string | undefined {
   return codeAmong(error, noRoom)
 }

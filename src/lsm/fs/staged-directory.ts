@@ -1,12 +1,12 @@
 /**
- * Makes a directory that is there whole or not at all: it is filled under a name beside it and renamed last.
+ * Creates a directory atomically: it is filled under a temporary name beside the target and renamed last.
  *
  * Invariants:
- * 1. What has the directory's name is complete and durable.
- * 2. A failure leaves nothing, as far as the file system lets it be removed. What was left by a process that died is
- *    removed by the next one that makes the same directory.
- * 3. What a living process is filling is left alone. Processes are told apart by number: where they cannot see each
- *    other, in containers for instance, they must not make the same directory at a time.
+ * 1. A directory with the target's name is complete and durable.
+ * 2. A failure leaves nothing behind, as far as the file system allows its removal. Leftovers of a process that died
+ * are removed by the next one that creates the same directory.
+ * 3. A directory being filled by a live process is left alone. Processes are told apart by number: where they cannot
+ * see each other, in containers for instance, they must not create the same directory at the same time.
  */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -20,11 +20,12 @@ import { hasSystemCode, systemError } from './system-error.ts'
 const underWay = new WeakMap<FileSystem, Set<string>>()
 
 /**
- * @param location must not be there, or be an empty directory
- * @param fill gets the directory, empty, and returns when the bytes of all files in it are durable; their names need not be
- * @param original directory that is copied, where it may have no marker
- * @throws EEXIST for a location that is taken; EINVAL, with the `database`, for one within a database; what `fill` throws; Node's
- *   own errors
+ * @param location must not exist, or be an empty directory
+ * @param fill receives the empty directory, and resolves when the contents of all files in it are durable; their names
+ * need not be
+ * @param original directory being copied, which may have no marker
+ * @throws EEXIST for a location that is taken; EINVAL, with the `database`, for one within a database; errors of
+ * `fill`; Node's own errors
  */
 export async function stageDirectory<T>(
   fileSystem: FileSystem,
@@ -60,7 +61,7 @@ export async function stageDirectory<T>(
   }
 }
 
-/** Makes durable what is in the files of a directory. @throws Node's own errors */
+/** Makes the contents of all files in a directory durable. @throws Node's own errors */
 export async function syncFiles(fileSystem: FileSystem, directory: string): Promise<void> {
   for (const name of fileSystem.list(directory)) {
     const path = join(directory, name)
@@ -79,13 +80,13 @@ function assertFree(fileSystem: FileSystem, path: string): 'missing' | 'empty' {
     if (fileSystem.list(path).length === 0) return 'empty'
   } catch (error) {
     if (hasSystemCode(error, 'ENOENT')) return 'missing'
-    // A file, or something below a file.
+    // A file, or a path below a file.
     if (!hasSystemCode(error, 'ENOTDIR') || fileSystem.size(path) === undefined) throw error
   }
   throw systemError('EEXIST', 'mkdir', path)
 }
 
-/** What is within the directory of a database would be removed, moved or copied with it. */
+/** A directory within a database's directory would be removed, moved or copied along with it. */
 function assertOutside(fileSystem: FileSystem, target: string, original: string | undefined): void {
   const source = original === undefined ? undefined : realPathOf(fileSystem, original)
   let above = dirname(target)
@@ -102,7 +103,7 @@ function assertOutside(fileSystem: FileSystem, target: string, original: string 
   }
 }
 
-/** undefined where there is nothing. */
+/** Undefined if the path does not exist. */
 function realPathOf(fileSystem: FileSystem, path: string): string | undefined {
   try {
     return fileSystem.realPath(path)
@@ -127,7 +128,7 @@ function removeLeftovers(fileSystem: FileSystem, target: string): void {
   }
 }
 
-/** Whether its name is durable is unknown: it must not stay. */
+/** Whether the name is durable is unknown: it must not stay. */
 function renamedBack(fileSystem: FileSystem, target: string, partial: string): string {
   try {
     fileSystem.rename(target, partial)
@@ -137,7 +138,7 @@ function renamedBack(fileSystem: FileSystem, target: string, partial: string): s
   }
 }
 
-/** With all that is in it. */
+/** Removes a directory with its contents. */
 function removeIfPossible(fileSystem: FileSystem, directory: string): void {
   try {
     for (const name of fileSystem.list(directory)) {
@@ -147,6 +148,6 @@ function removeIfPossible(fileSystem: FileSystem, directory: string): void {
     }
     fileSystem.removeDirectory(directory)
   } catch {
-    // It was never made, or what led here also keeps it from being removed: the next one tries again.
+    // It was never created, or the original error also prevents its removal: the next call tries again.
   }
 }

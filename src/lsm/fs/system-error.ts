@@ -1,4 +1,4 @@
-/** Errors as Node's file system throws them, for file systems that are not Node's. */
+/** Creates errors in the form of Node's file system errors, for other file systems. */
 
 const descriptions = {
   EBADF: 'bad file descriptor',
@@ -22,7 +22,7 @@ export function systemError(code: SystemErrorCode, syscall: string, path: string
   return Object.assign(new Error(`${code}: ${descriptions[code]}, ${syscall} '${path}'`), { code, syscall, path })
 }
 
-/** True when the error carries one of these codes of the operating system. */
+/** True if the error has one of these operating system codes. */
 export function hasSystemCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = (error as Partial<NodeJS.ErrnoException> | null | undefined)?.code
   return code !== undefined && codes.includes(code)

@@ -1,20 +1,20 @@
-/** The priority of one thread, which Linux has and Node.js does not tell of. */
+/** Per-thread priority, which Linux supports but Node.js does not expose. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 
-/** Of Linux's 40: its share of a processor that others want, too, is four tenths of theirs. */
+/** A nice value on Linux: the thread's share of a contended core is four tenths of the others'. */
 const steps = 4
 
 /**
- * Puts this thread behind the others of its process, and of the machine, that want its processor: one that has waited for
- * something, the event loop say, then goes on at once. Elsewhere than on Linux a priority is that of the whole process, and
- * nothing is done.
+ * Lowers this thread's priority below that of other threads, of this process and the machine, that compete for its
+ * core: one that has been waiting, such as the event loop, then continues at once. On other systems priorities are per
+ * process, and nothing is done.
  */
 export function lowerThreadPriority(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), steps)
   } catch {
-    // It is as good as the others then.
+    // It then keeps the normal priority.
   }
 }

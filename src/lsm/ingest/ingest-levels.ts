@@ -1,14 +1,14 @@
 /**
- * Where ingested tables go: pure policy.
+ * Decides where ingested tables go: pure policy.
  *
  * Invariants:
- * 1. No table of the store has a version of an ingested key: none is live, and where a table that overlaps has tombstones,
- *    nothing is ingested. So it makes no difference to reads which tables stand above an ingested one, and it goes to the
- *    deepest level where it overlaps none.
- * 2. Entries have sequence number 0. Level 0 is ordered by the newest entry of each table: tables of nothing but ingested
- *    entries stand behind all others there, and to a merge with others they add nothing that would move what it makes to
- *    another place. (With the sequence number of the time, several tables would have the same newest entry, and a merge of
- *    one of them with older tables would come before newer ones.)
+ * 1. No table of the store has a version of an ingested key: none is live, and nothing is ingested where an
+ * overlapping table has tombstones. So reads are unaffected by which tables are above an ingested one, and it goes to
+ * the deepest level where it overlaps none.
+ * 2. Entries have sequence number 0. Level 0 is ordered by the newest entry of each table: tables with only ingested
+ * entries come last there, and merging them with others does not move the result to another position. (With the
+ * current sequence number, several tables would have the same newest entry, and the result of merging one of them with
+ * older tables would come before newer ones.)
  */
 import { type KeySpan, overlaps } from '../compaction/key-span.ts'
 import { compareKeys } from '../format/entry.ts'
@@ -28,11 +28,14 @@ export function hasTombstonesIn(version: Version, spans: readonly KeySpan[]): bo
   })
 }
 
-/** Each in the deepest level where it overlaps neither a table of the version nor one placed before; else in level 0. */
+/**
+ * Places each table in the deepest level where it overlaps neither a table of the version nor one placed before, or
+ * else in level 0.
+ */
 export function placeTables(version: Version, tables: readonly TableMeta[]): PlacedTables {
-  /** Of each level the table placed last: the others end before it. */
+  /** The last table placed in each level: the others end before it. */
   const last: (TableMeta | undefined)[] = []
-  // In the order of the keys as few levels do as can be.
+  // In key order this takes as few levels as possible.
   return [...tables]
     .sort((a, b) => compareKeys(a.smallest, b.smallest))
     .map((table) => {

@@ -1,11 +1,11 @@
-/** What whoever writes tables for a store has to know of it. Plain data: it crosses into threads. */
+/** What a writer of tables has to know about the store. Plain data: it is sent to threads. */
 import type { TableWriteOptions } from '../format/table-options.ts'
 
 export interface IngestPlan {
   readonly directory: string
   /**
-   * Of every entry that is ingested. It is 0, older than all that was or will be written: see ingest-levels.ts for why
-   * no other will do.
+   * Sequence number of all ingested entries. It is 0, older than all writes, past and future: see ingest-levels.ts for
+   * why it has to be.
    */
   readonly sequence: number
   readonly partitionDepth: number

@@ -1,11 +1,11 @@
 /**
- * Writes tables for a store to take in, in any thread: entries are collected in memory and written out as a flush does it,
- * without log and memtable. Nothing is part of the store until Ingest.install() has the tables.
+ * Writes tables for a store to ingest, in any thread: entries are collected in memory and flushed like a memtable, but
+ * without log and memtable. The tables become part of the store only with Ingest.install().
  *
  * Invariants:
- * 1. Of the file numbers it was given, each is used once.
- * 2. While the tables of one flush are on their way to the device, the next one is filled; of two before it the older has
- *    to be durable before a third is written.
+ * 1. Each of the given file numbers is used at most once.
+ * 2. While the tables of one flush are being synced, the next one is filled; with two flushes in progress, the older
+ * has to be durable before a third is written.
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'
@@ -21,31 +21,34 @@ import { EntryList, entryBytes } from '../memtable/entry-list.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 import type { IngestPlan } from './ingest-plan.ts'
 
-/** Flushes whose tables may be on their way to the device. */
+/** Number of flushes whose tables may be being synced. */
 const maxSyncing = 2
 
-/** Kept by the thread for those to come. Not shared: all of it stays in this thread. */
+/** Memory kept by the thread for later ingests. Not shared: it never leaves this thread. */
 const maxIdleBytes = 36 << 20
 const arenas = new ArenaPool(maxIdleBytes, (bytes) => Buffer.allocUnsafeSlow(bytes))
 
 const nothing: Buffer = Buffer.alloc(0)
 
-/** From so many bytes on, set() beats a loop; from so many on, what set() costs where the source is shared is too much. */
+/**
+ * Thresholds in bytes: from `longLoop` on, set() beats a loop; from `longSet` on, the cost of set() for a shared
+ * source is too high.
+ */
 const longLoop = 16
 const longSet = 2048
 
-/** The thread is the job's alone. */
+/** The job has the thread to itself. */
 const unhurried: Pace = { breathe: () => undefined, during: (waiting) => waiting }
 
-/** Entries, of which `values` may have more between them: it is copied as well. */
+/** A run of entries. `values` may have gaps between the values, which are copied as well. */
 export interface EntryRun {
   readonly count: number
-  /** One behind the other. */
+  /** The keys, contiguous. */
   readonly keys: Uint8Array
-  /** Where each of them ends. */
+  /** End offset of each key. */
   readonly keyEnds: Uint32Array
   readonly values: Uint8Array
-  /** Where each of them begins and ends, in turn, ascending; the run's first one is number `firstPlace`. */
+  /** Start and end offset of each value, alternating and ascending; the run's first value is number `firstPlace`. */
   readonly valuePlaces: Uint32Array
   readonly firstPlace: number
 }
@@ -57,17 +60,17 @@ export class IngestTables {
   readonly #endNumber: number
   #arena = new Arena(arenas)
   #entries = new EntryList(this.#arena)
-  /** The arena's last chunk, and what of it is in use. */
+  /** Number of the arena's last chunk, its bytes, and how many are used. */
   #chunk = 0
   #bytes = nothing
   #at = 0
   readonly #entry = new EntryRecord()
-  /** One flush after another. */
+  /** The flushes in sequence. */
   #writing: Promise<void> = Promise.resolve()
-  /** All flushes so far, in order; each ends when its tables are durable. */
+  /** All flushes so far, in order; each resolves when its tables are durable. */
   readonly #flushes: Promise<TableJobResult>[] = []
 
-  /** @param numbers file numbers from `firstNumber` on: one for each partition of each flush */
+  /** @param numbers count of file numbers from `firstNumber` on: one for each partition of each flush */
   constructor(plan: IngestPlan, firstNumber: number, numbers: number, fileSystem: FileSystem) {
     this.#plan = plan
     this.#fileSystem = fileSystem
@@ -77,14 +80,14 @@ export class IngestTables {
     this.#entry.sequence = plan.sequence
   }
 
-  /** Bytes of what is in memory and in no flush. */
+  /** Bytes in memory that are not in any flush yet. */
   get bytes(): number {
     return this.#arena.usedBytes + this.#entries.length * entryBytes
   }
 
   /**
-   * Adds an entry, whose key is prefix and key one behind the other. Copies all of it.
-   * REQUIRES: the key was never added before, here or in another of the same ingest.
+   * Adds an entry, whose key is the concatenation of prefix and key. Copies everything.
+   * REQUIRES: the key was never added before, by this or another writer of the same ingest.
    */
   put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void {
     const bytes = prefix.length + key.length + value.length
@@ -102,14 +105,14 @@ export class IngestTables {
     entry.keyEnd = keyEnd
     entry.valueStart = keyEnd
     entry.valueEnd = valueEnd
-    // Keys are distinct: nobody looks for one by its hash.
+    // Keys are distinct: no key is looked up by its hash.
     this.#entries.addKey(this.#chunk, entry, 0)
     this.#arena.commit(valueEnd)
     this.#at = valueEnd
   }
 
   /**
-   * As put(), for each of a run: all keys and all values are copied at once.
+   * As put() for each entry of a run: all keys and all values are copied at once.
    * REQUIRES: as put()
    */
   putRun({ count, keys, keyEnds, values, valuePlaces, firstPlace }: EntryRun): void {
@@ -138,9 +141,9 @@ export class IngestTables {
   }
 
   /**
-   * Writes what is in memory as tables, one for each partition; they may be on their way to the device afterwards.
-   * @param endAfter keys, ascending, after which a table ends as well: what is in a table of its own may overlap no other
-   * @throws LEVEL_IO_ERROR, also of flushes before; LEVEL_NOT_SUPPORTED when there are no file numbers left
+   * Writes the entries in memory as tables, one for each partition; their syncs may still be in progress afterwards.
+   * @param endAfter keys, ascending, after which a table also ends: a separate table may then overlap no other
+   * @throws LEVEL_IO_ERROR, also of earlier flushes; LEVEL_NOT_SUPPORTED if there are no file numbers left
    */
   flush(endAfter: readonly Uint8Array[] = []): Promise<void> {
     if (this.#entries.length > 0) {
@@ -157,9 +160,9 @@ export class IngestTables {
   }
 
   /**
-   * Writes what is left, as flush() does. Nothing is added any more.
-   * @returns all tables, which are durable but for their names
-   * @throws LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED: some tables may be there, see discard()
+   * Writes the rest, like flush(). REQUIRES: nothing is added afterwards.
+   * @returns all tables, which are durable except for their names
+   * @throws LEVEL_IO_ERROR, LEVEL_NOT_SUPPORTED: some tables may exist, see discard()
    */
   async finish(endAfter: readonly Uint8Array[] = []): Promise<readonly TableMeta[]> {
     await this.flush(endAfter)
@@ -168,16 +171,16 @@ export class IngestTables {
   }
 
   /**
-   * Forgets what is in memory and removes what was written. What cannot be removed is removed when the store is opened.
-   * REQUIRES: install() was not called with these tables, or it has resolved to false. When it rejects, whether the
-   * manifest names them is unknown.
+   * Discards the entries in memory and removes the tables written. Leftovers are removed when the store is opened.
+   * REQUIRES: install() was not called with these tables, or has resolved to false. If it rejected, whether the
+   * manifest refers to them is unknown.
    */
   async discard(): Promise<void> {
     this.#entries.release()
     this.#arena.release()
     this.#begin()
     await this.#writing.catch(() => undefined)
-    // A flush that failed has removed its tables itself.
+    // A failed flush has removed its tables itself.
     for (const flush of await Promise.allSettled(this.#flushes)) {
       for (const { number } of flush.status === 'fulfilled' ? flush.value.tables : []) {
         try {
@@ -203,7 +206,7 @@ export class IngestTables {
     this.#at = reserved.offset
   }
 
-  /** Resolves when the entries are in files, be they durable or not. */
+  /** Resolves when the entries are in files, whether durable or not. */
   async #write(arena: Arena, entries: EntryList, endAfter: readonly Uint8Array[]): Promise<void> {
     await this.#flushes.at(-maxSyncing)
     const job = this.#jobOf(arena, entries, endAfter)
@@ -242,7 +245,7 @@ export class IngestTables {
   }
 }
 
-/** Copies the whole source to target[at, …), whose memory is not shared. */
+/** Copies the whole source to target[at, …); the target's memory is not shared. */
 function copyAll(source: Uint8Array, target: Buffer, at: number): void {
   const { length } = source
   if (length >= longSet) copyShared(source, target, at)

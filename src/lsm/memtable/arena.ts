@@ -1,58 +1,58 @@
 /**
- * Memory that write batches are encoded into: the bytes that go to the log, that the memtable refers to, and that a
- * flush finds in another thread, all without a copy.
+ * Memory that write batches are encoded into: the same bytes go to the log, are referred to by the memtable, and are
+ * read by a flush in another thread, all without copying.
  *
  * Invariants:
  * 1. A group of batches never spans two chunks.
- * 2. Committed bytes are not written again until the arena is released.
- * 3. Chunks of a released arena go back to the pool and are overwritten: whoever reads an arena, in this thread or in
- *    another, holds it back from release.
+ * 2. Committed bytes are not overwritten until the arena is released.
+ * 3. Chunks of a released arena return to the pool and are overwritten: whoever reads an arena, in this thread or in
+ * another, has to defer its release.
  */
 import { copyShared } from '../../model/copy-bytes.ts'
 import type { ArenaChunk } from '../compaction/job.ts'
 
-/** Bytes of a chunk, unless one group of batches needs more. */
+/** Size of a chunk, unless one group of batches needs more. */
 export const chunkBytes = 1 << 20
 
-/** Where to encode the next group. */
+/** Space for encoding the next group. */
 export interface Reservation {
-  /** Number of the chunk, as Memtable.add wants it. */
+  /** Number of the chunk, as passed to Memtable.add. */
   readonly chunk: number
   /** The whole chunk. */
   readonly bytes: Buffer
-  /** Where in `bytes` the reserved range begins. */
+  /** Offset of the reserved range in `bytes`. */
   readonly offset: number
 }
 
 /**
- * Chunks are cut from slabs of so many, so that the system has the memory back when nobody uses it any more: what is
- * larger than 32 MiB glibc never keeps to itself, and single chunks leave holes in its heap.
+ * Chunks per slab. Chunks are cut from slabs so that the system gets the memory back once it is unused: glibc never
+ * retains allocations larger than 32 MiB, whereas single chunks leave holes in its heap.
  */
 const slabChunks = 33
 
-/** One allocation, whose pages are the system's until they are written to. */
+/** One allocation; its pages are not backed by memory until they are written to. */
 interface Slab {
   readonly memory: Buffer
-  /** Chunks that were cut off so far. */
+  /** Number of chunks cut off so far. */
   cut: number
-  /** Of these, those that no arena uses. */
+  /** Those of them that no arena uses. */
   readonly idle: Buffer[]
 }
 
 /**
- * Keeps chunks of past arenas: fresh memory costs zero-filling and a page fault every 4 KiB. The slab that went last is taken
- * again while it is there: V8 does not count shared memory, and where stores are opened one after the other each would leave
- * one behind until something else makes it collect.
+ * Retains chunks of released arenas: fresh memory costs zero-filling and a page fault every 4 KiB. The slab dropped
+ * last is reused while it still exists: V8 does not account for shared memory, so when stores are opened one after
+ * another, each would leave one slab behind until something else triggers a collection.
  */
 export class ArenaPool {
   readonly #maxIdleBytes: number
   readonly #slabBytes: number
   readonly #allocate: (bytes: number) => Buffer
-  /** In the order they were made: the last ones become idle first. */
+  /** In order of creation: the last ones become idle first. */
   #slabs: Slab[] = []
   #gone: WeakRef<Buffer> | undefined
 
-  /** @param maxIdleBytes kept while no arena uses them; a pool that keeps few has a slab for each chunk */
+  /** @param maxIdleBytes retained while no arena uses them; a small pool has one slab per chunk */
   constructor(maxIdleBytes: number, allocate = allocateShared) {
     this.#maxIdleBytes = maxIdleBytes
     this.#slabBytes = maxIdleBytes < (slabChunks >>> 1) * chunkBytes ? chunkBytes : slabChunks * chunkBytes
@@ -64,7 +64,7 @@ export class ArenaPool {
   }
 
   take(bytes: number): Buffer {
-    // A chunk made to measure for one group: it would hardly fit the next.
+    // A chunk allocated for one large group would hardly fit the next.
     if (bytes > chunkBytes) return this.#allocate(bytes)
     for (const slab of this.#slabs) {
       const chunk = slab.idle.pop() ?? this.#cut(slab)
@@ -73,11 +73,11 @@ export class ArenaPool {
     const slab: Slab = { memory: this.#gone?.deref() ?? this.#allocate(this.#slabBytes), cut: 0, idle: [] }
     this.#gone = undefined
     this.#slabs.push(slab)
-    // It has room for one.
+    // A new slab has room for a chunk.
     return this.#cut(slab)!
   }
 
-  /** Takes chunks back. Slabs that nobody uses go, the newest first, while more is idle than may be. */
+  /** Takes chunks back. Drops unused slabs, newest first, while more than the limit is idle. */
   give(chunks: readonly Buffer[]): void {
     for (const chunk of chunks) this.#slabs.find(({ memory }) => memory.buffer === chunk.buffer)?.idle.push(chunk)
     let idleBytes = this.idleBytes
@@ -115,8 +115,8 @@ export class Arena {
   }
 
   /**
-   * An arena with copies of the bytes of another, whose chunks have the same numbers. Nothing can be added.
-   * @param pool of memory that is not shared: copying values on from there, one by one, is several times as fast
+   * An arena with copies of another's bytes, whose chunks have the same numbers. Nothing can be added.
+   * @param pool of unshared memory: copying values out of it, one by one, is several times as fast
    */
   static copyOf(chunks: readonly ArenaChunk[], pool: ArenaPool): Arena {
     const arena = new Arena(pool)
@@ -129,7 +129,7 @@ export class Arena {
     return arena
   }
 
-  /** Bytes handed out so far, record headers included: what the log has grown by. */
+  /** Bytes handed out so far, including record headers: the growth of the log. */
   get usedBytes(): number {
     return this.#usedBefore + this.#used
   }
@@ -148,10 +148,7 @@ export class Arena {
     return this.#chunks[number]!
   }
 
-  /**
-   * Room for `bytes`, to be filled and committed before the next call. What is reserved and not committed is handed
-   * out again.
-   */
+  /** Reserves `bytes`, to be filled and committed before the next call. Uncommitted space is handed out again. */
   reserve(bytes: number): Reservation {
     let current = this.#chunks[this.#chunks.length - 1]
     if (current === undefined || current.length - this.#used < bytes) {
@@ -161,23 +158,23 @@ export class Arena {
     return { chunk: this.#chunks.length - 1, bytes: current, offset: this.#used }
   }
 
-  /** Everything before `end` in the chunk last reserved in stays as it is from now on. */
+  /** Makes everything before `end`, in the chunk last reserved from, immutable. */
   commit(end: number): void {
     this.#used = end
   }
 
-  /** The chunks as they are now. REQUIRES: their memory is shared, if another thread is to have them. */
+  /** The current chunks. REQUIRES: shared memory, if another thread is to use them. */
   snapshot(): readonly ArenaChunk[] {
     const last = this.#chunks.length - 1
     return this.#chunks.map(({ buffer, byteOffset, length }, number) => ({
       buffer: buffer as SharedArrayBuffer,
       start: byteOffset,
-      // Where a chunk that was left for the next one ends does not matter.
+      // The unused end of an earlier chunk does no harm.
       usedBytes: number === last ? this.#used : length
     }))
   }
 
-  /** Gives the chunks back. Nobody reads them any more. Fine when called twice. */
+  /** Returns the chunks to the pool. REQUIRES: nobody reads them any more. May be called twice. */
   release(): void {
     this.#pool?.give(this.#chunks)
     this.#chunks = []

@@ -1,15 +1,15 @@
 /**
- * The entries of a memtable in the order they were added: where in the arena key and value are, and how versions of
- * one key hang together. Forty bytes each, in one growing typed array.
+ * The entries of a memtable in insertion order: the positions of key and value in the arena, and the links between
+ * versions of a key. Forty bytes each, in one growing typed array.
  *
- * A key is named by its first entry, its oldest version. The versions form a ring: `older` leads from the newest to the
- * oldest, and from the oldest back to the newest.
+ * A key is identified by its first entry, the oldest version. The versions form a ring: `older` leads from the newest
+ * to the oldest, and from the oldest back to the newest.
  */
 import { compareRanges, EntryKind, type EntryRanges, type EntryRecord } from '../format/entry.ts'
 import type { Found } from '../format/found.ts'
 import type { Arena } from './arena.ts'
 
-/** Words of an entry of data(), and which is which: the flush kernel reads them, too. */
+/** Words per entry of data(), and their meaning: the flush kernel reads them, too. */
 export const entryWords = 10
 const width = entryWords
 const chunkWord = 0
@@ -23,18 +23,18 @@ const olderWord = 7
 const newerWord = 8
 const hashWord = 9
 
-/** The chunk's word also says whether the entry is a put, and whether it is the first of its key. */
+/** The chunk word also holds flags: whether the entry is a put, and whether it is the first of its key. */
 const putFlag = 1
 const firstFlag = 2
 const chunkShift = 2
 
-/** What an entry adds to the memory of a memtable, its share of the hash table included. */
+/** Memory cost of an entry, including its share of the hash table. */
 export const entryBytes = width * 4 + 10
 
 const twoTo32 = 2 ** 32
 
 const firstEntries = 256
-/** Memory of lists that were released, kept by the thread for those to come: growing again would leave twice as much garbage. */
+/** Buffers of released lists, kept by the thread for later ones: growing again would create twice as much garbage. */
 const idleWords: Int32Array[] = []
 const maxIdle = 4
 const maxIdleWords = 1 << 20
@@ -46,14 +46,14 @@ export class EntryList {
   #words: Int32Array
   #length = 0
 
-  /** @param data of another list, over an arena with the same contents; the list's own from now on */
+  /** @param data of another list, over an arena with the same contents; the list takes ownership */
   constructor(arena: Arena, data?: Int32Array) {
     this.#arena = arena
     this.#words = data ?? idleWords.pop() ?? new Int32Array(firstEntries * width)
     if (data !== undefined) this.#length = data.length / width
   }
 
-  /** Gives its memory to a list to come. Nobody reads this one any more. Fine when called twice. */
+  /** Keeps the buffer for a later list. REQUIRES: nobody reads this one any more. May be called twice. */
   release(): void {
     const words = this.#words
     const isWorthKeeping = words.length > firstEntries * width && words.length <= maxIdleWords
@@ -62,12 +62,12 @@ export class EntryList {
     this.#length = 0
   }
 
-  /** The entries, to make another list of them. */
+  /** A copy of the entries, for creating another list. */
   data(): Int32Array {
     return this.#words.slice(0, this.#length * width)
   }
 
-  /** As data(), not copied: as long as nothing is added, and the list is not released. */
+  /** As data(), without copying: valid until an entry is added or the list is released. */
   view(): Int32Array {
     return this.#words.subarray(0, this.#length * width)
   }
@@ -76,14 +76,14 @@ export class EntryList {
     return this.#length
   }
 
-  /** Bytes of the entries, without the arena. */
+  /** Bytes of the entries, excluding the arena. */
   get memoryBytes(): number {
     return this.#words.byteLength
   }
 
   /**
-   * Appends the first version of a key; returns its number, which from now on names the key.
-   * @param chunk of the arena; the entry's bytes are those of it
+   * Appends the first version of a key; returns its number, which identifies the key from now on.
+   * @param chunk of the arena in which the entry's ranges lie
    */
   addKey(chunk: number, entry: EntryRanges, hash: number): number {
     const key = this.#add(chunk, entry)
@@ -95,7 +95,7 @@ export class EntryList {
     return key
   }
 
-  /** Appends a newer version of a key. @param chunk as of addKey() */
+  /** Appends a newer version of a key. @param chunk as in addKey() */
   addVersion(chunk: number, entry: EntryRanges, key: number): void {
     const version = this.#add(chunk, entry)
     const words = this.#words
@@ -125,7 +125,7 @@ export class EntryList {
     return this.#words[entry * width + newerWord]!
   }
 
-  /** The hash a key was added with. */
+  /** The hash that a key was added with. */
   hash(key: number): number {
     return this.#words[key * width + hashWord]!
   }
@@ -146,7 +146,7 @@ export class EntryList {
     return compareRanges(own, this.#words[at + keyStartWord]!, this.#words[at + keyEndWord]!, bytes, start, end)
   }
 
-  /** Order of the keys of two entries, which are equal in their first `shared` bytes. */
+  /** Order of the keys of two entries, whose first `shared` bytes are equal. */
   compareKeys(a: number, b: number, shared = 0): number {
     const words = this.#words
     const aAt = a * width
@@ -162,7 +162,7 @@ export class EntryList {
     return this.#words[entry * width + keyEndWord]! - this.#words[entry * width + keyStartWord]!
   }
 
-  /** The byte of a key at `offset`, plus 1; 0 where the key has ended. */
+  /** The byte of a key at `offset`, plus 1; 0 past its end. */
   byteAt(entry: number, offset: number): number {
     const at = entry * width
     const from = this.#words[at + keyStartWord]! + offset
@@ -178,7 +178,7 @@ export class EntryList {
     for (let i = from; i < end; i++) marks[bytes[i]!] = 1
   }
 
-  /** The bytes of a key in [offset, offset + length) as a number; digit zero where the key has ended. */
+  /** The bytes of a key in [offset, offset + length) as a number; past the key's end, digits are zero. */
   keyNumber(entry: number, offset: number, length: number, digits: Uint16Array, base: number): number {
     const at = entry * width
     const bytes = this.#arena.chunk(this.#words[at]! >>> chunkShift)
@@ -189,7 +189,7 @@ export class EntryList {
     return number
   }
 
-  /** How many bytes, up to `limit`, two keys have in common at their beginning; those before `from` are equal. */
+  /** Length of the common prefix of two keys, up to `limit`; the bytes before `from` are known to be equal. */
   commonPrefix(a: number, b: number, from: number, limit: number): number {
     const words = this.#words
     const aBytes = this.#arena.chunk(words[a * width]! >>> chunkShift)
@@ -202,7 +202,7 @@ export class EntryList {
     return length
   }
 
-  /** Reads an entry out. */
+  /** Reads an entry into `into`. */
   read(entry: number, into: EntryRecord): void {
     const words = this.#words
     const at = entry * width
@@ -217,7 +217,7 @@ export class EntryList {
     into.kind = (words[at]! & putFlag) === 0 ? EntryKind.tombstone : EntryKind.put
   }
 
-  /** Reads the version out, without the key. */
+  /** Reads a version into `into`, without the key. */
   readVersion(entry: number, into: Found): void {
     const words = this.#words
     const at = entry * width

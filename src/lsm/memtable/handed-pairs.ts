@@ -1,17 +1,17 @@
 /**
- * Hashes of pairs that came along with puts, by sequence number, so that nobody need look for them in the values.
+ * Pair hashes supplied with puts, by sequence number, which need not be extracted from the values.
  *
- * They live as long as the memtable: whoever replays a log or merges tables asks the extractor.
+ * They live as long as the memtable: replaying a log and merging tables call the extractor.
  */
 
-/** What an entry costs beside its hashes, about. */
+/** Approximate cost of an entry in addition to its hashes. */
 const entryBytes = 120
 
-/** The same as data, which crosses threads. */
+/** The same as plain data, for sending to threads. */
 export interface HandedPairsData {
   /** Sequence numbers of the entries. */
   readonly sequences: Float64Array
-  /** Where in `halves` the hashes of each entry end. */
+  /** End offset in `halves` of each entry's hashes. */
   readonly ends: Uint32Array
   readonly halves: Int32Array
 }
@@ -20,7 +20,7 @@ export class HandedPairs {
   readonly #bySequence = new Map<number, Int32Array>()
   #halves = 0
 
-  /** Bytes of memory, about. */
+  /** Approximate bytes of memory. */
   get bytes(): number {
     return this.#halves * 4 + this.#bySequence.size * entryBytes
   }
@@ -31,12 +31,12 @@ export class HandedPairs {
     this.#halves += hashes.length
   }
 
-  /** The halves of the hashes of an entry's pairs; undefined when they did not come along. */
+  /** The hash halves of an entry's pairs; undefined if they were not supplied. */
   of(sequence: number): Int32Array | undefined {
     return this.#bySequence.get(sequence)
   }
 
-  /** Undefined when there are none. */
+  /** Undefined if there are none. */
   data(): HandedPairsData | undefined {
     if (this.#bySequence.size === 0) return undefined
     const sequences = Float64Array.from(this.#bySequence.keys())
@@ -52,7 +52,7 @@ export class HandedPairs {
     return { sequences, ends, halves }
   }
 
-  /** Adds all that is in the data. */
+  /** Adds everything in the data. */
   take({ sequences, ends, halves }: HandedPairsData): void {
     let start = 0
     for (const [i, sequence] of sequences.entries()) {

@@ -1,20 +1,20 @@
 /**
- * Finds a key of a memtable by its bytes: a hash table of entry numbers with open addressing.
+ * Finds a key of a memtable by its bytes: an open-addressing hash table of entry numbers.
  *
- * A string-keyed Map takes twice as long to fill with a million keys, because it makes a string of each.
+ * A string-keyed Map takes twice as long to fill with a million keys, because it creates a string for each.
  */
 import type { EntryList } from './entry-list.ts'
 
 /**
- * Differ from process to process, so that nobody can prepare keys that collide. Two multipliers with a rotation between
- * them: a difference in the highest bit alone passes through one multiplication unchanged, whatever its factor.
+ * Random per process, so that nobody can prepare colliding keys. Two multipliers with a rotation in between: a
+ * difference in the highest bit alone passes through one multiplication unchanged, whatever the factor.
  */
 const seed = randomWord()
 const firstFactor = randomWord() | 1
 const secondFactor = randomWord() | 1
 
 const firstSlots = 1024
-/** Memory of tables that were released, kept by the thread for those to come. */
+/** Buffers of released tables, kept by the thread for later ones. */
 const idleSlots: Int32Array[] = []
 const maxIdle = 2
 const maxIdleSlots = 1 << 18
@@ -22,7 +22,7 @@ const noSlots = new Int32Array(1)
 
 export class KeyTable {
   readonly #entries: EntryList
-  /** Number of the key's first entry plus one; 0 is free. A power of two in length, at most half full. */
+  /** Number of the key's first entry plus one; 0 is free. The length is a power of two, at most half of it is used. */
   #slots = idleSlots.pop()?.fill(0) ?? new Int32Array(firstSlots)
   #size = 0
 
@@ -49,7 +49,7 @@ export class KeyTable {
     }
   }
 
-  /** Gives its memory to a table to come; there is no key in it any more. */
+  /** Keeps the buffer for a later table, and removes all keys. */
   release(): void {
     const slots = this.#slots
     const isWorthKeeping = slots.length > firstSlots && slots.length <= maxIdleSlots
@@ -81,7 +81,7 @@ export class KeyTable {
   }
 }
 
-/** A 32-bit hash of bytes[start, end), signed, the same within this process only. */
+/** A signed 32-bit hash of bytes[start, end), valid within this process only. */
 export function hashOfKey(bytes: Uint8Array, start: number, end: number): number {
   let hash = seed ^ (end - start)
   let at = start

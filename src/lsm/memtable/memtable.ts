@@ -1,12 +1,12 @@
 /**
- * The newest entries of the store, in memory: what is in the log and not yet in a table.
+ * The newest entries of the store, in memory: those that are in the log but not yet in a table.
  *
- * Keys and values are the bytes of the log's records in the arena; the memtable holds where they are. A hash table
- * answers gets; order is made when a cursor asks for it, in sorted runs.
+ * Keys and values are the bytes of the log's records in the arena; the memtable stores their positions. A hash table
+ * serves gets; sorting is deferred until a cursor is created, and keeps sorted runs.
  *
  * Invariants:
  * 1. Sequence numbers ascend in the order of add().
- * 2. Entries are never removed or changed: a cursor stays right while others add.
+ * 2. Entries are never removed or changed: a cursor stays correct while others add.
  */
 import type { MemtableSnapshot } from '../compaction/job.ts'
 import type { KeySpan } from '../compaction/key-span.ts'
@@ -21,13 +21,13 @@ import { hashOfKey, KeyTable } from './key-table.ts'
 import { RunCursor } from './run-cursor.ts'
 import { SortedRuns } from './sorted-runs.ts'
 
-/** What sortSome() sorts: less than a millisecond's work, and a few where the code is not compiled yet. */
+/** Keys that sortSome() sorts: less than a millisecond's work, or a few before the code is compiled. */
 const sortedAtOnce = 1024
 
 export class Memtable {
-  /** Where to encode what is added. */
+  /** Where to encode new entries. */
   readonly arena: Arena
-  /** Hashes that came along with entries. */
+  /** Pair hashes supplied with puts. */
   readonly pairs = new HandedPairs()
   readonly #entries: EntryList
   readonly #keys: KeyTable
@@ -47,12 +47,12 @@ export class Memtable {
     return this.#entries.length === 0
   }
 
-  /** Entries, all versions counted. */
+  /** Number of entries, counting all versions. */
   get entryCount(): number {
     return this.#entries.length
   }
 
-  /** Different keys. */
+  /** Number of distinct keys. */
   get keyCount(): number {
     return this.#keys.size
   }
@@ -61,7 +61,7 @@ export class Memtable {
     return this.#tombstones
   }
 
-  /** Of the entries there are; 0 when empty. */
+  /** 0 if empty. */
   get smallestSequence(): number {
     return this.#smallestSequence
   }
@@ -70,20 +70,20 @@ export class Memtable {
     return this.#largestSequence
   }
 
-  /** Bytes of keys, values and what finds them: what writeBufferSize limits. */
+  /** Bytes of entries and lookup structures, excluding unused parts. */
   get bytes(): number {
     return this.arena.usedBytes + this.#entries.length * entryBytes
   }
 
-  /** Bytes of memory held, unused parts included. */
+  /** Bytes of memory held, including unused parts. */
   get memoryBytes(): number {
     return this.arena.memoryBytes + this.#entries.memoryBytes + this.#keys.memoryBytes + this.#runs.memoryBytes
   }
 
   /**
    * Adds a version.
-   * @param chunk number of the arena's chunk; key and value are ranges of its bytes
-   * @param entry with a sequence number higher than every one before
+   * @param chunk number of the arena chunk; key and value are ranges of its bytes
+   * @param entry with a sequence number higher than all before
    */
   add(chunk: number, entry: EntryRanges): void {
     const { keyBytes, keyStart, keyEnd } = entry
@@ -96,7 +96,7 @@ export class Memtable {
     this.#largestSequence = entry.sequence
   }
 
-  /** The newest version of the key with a sequence number ≤ maxSequence; false when there is none here. */
+  /** Finds the newest version of the key with a sequence number ≤ maxSequence; false if there is none here. */
   get(key: Uint8Array, maxSequence: number, into: Found): boolean {
     const entries = this.#entries
     const first = this.#keys.find(key, 0, key.length, hashOfKey(key, 0, key.length))
@@ -111,8 +111,8 @@ export class Memtable {
   }
 
   /**
-   * Sorts some of the keys that were added since the last cursor was made; false when the next one has few left to sort.
-   * Whoever may wait calls it until then, a slice at a time.
+   * Sorts some of the keys added since the last cursor was created; false if few are left for the next one. Callers
+   * that can wait call it repeatedly until then.
    */
   sortSome(): boolean {
     if (this.#runs.unseen <= sortedAtOnce) return false
@@ -121,19 +121,19 @@ export class Memtable {
   }
 
   /**
-   * All entries there are, in order. Entries added later may or may not appear; their sequence numbers are above
-   * `largestSequence` as it is now.
+   * A cursor over all entries, in order. Entries added later may or may not appear; their sequence numbers are greater
+   * than the present `largestSequence`.
    */
   cursor(): Cursor {
     return mergeCursors(this.#runs.current().map((run) => new RunCursor(this.#entries, run)))
   }
 
-  /** All there is, for another thread; what is added later is not in it. REQUIRES: the arena is not released meanwhile. */
+  /** A copy of the current state for another thread. REQUIRES: the arena is not released meanwhile. */
   snapshot(): MemtableSnapshot {
     return { chunks: this.arena.snapshot(), entries: this.#entries.data(), pairs: this.pairs.data() }
   }
 
-  /** Whether some key, deleted or not, is within [smallest, largest]. */
+  /** Whether any key, deleted or not, is within [smallest, largest]. */
   hasKeysIn(smallest: Uint8Array, largest: Uint8Array): boolean {
     const cursor = this.cursor()
     cursor.seek(smallest)
@@ -142,7 +142,7 @@ export class Memtable {
     )
   }
 
-  /** Whether some tombstone's key is within one of the spans, be there newer versions of it or not. */
+  /** Whether any tombstone's key is within one of the spans, even if it has newer versions. */
   hasTombstonesIn(spans: readonly KeySpan[]): boolean {
     if (this.#tombstones === 0) return false
     const entry = new EntryRecord()
@@ -158,14 +158,14 @@ export class Memtable {
     return false
   }
 
-  /** Gives the memory of entries and arena to memtables to come. Nobody reads this one any more. */
+  /** Recycles the memory of entries and arena. REQUIRES: nobody reads this memtable any more. */
   release(): void {
     this.#keys.release()
     this.#entries.release()
     this.arena.release()
   }
 
-  /** Reads out an entry by the order of adding, 0 ≤ number < entryCount. */
+  /** Reads an entry by insertion order, 0 ≤ number < entryCount. */
   entryAt(number: number, into: EntryRecord): void {
     this.#entries.read(number, into)
   }

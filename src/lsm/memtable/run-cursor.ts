@@ -1,8 +1,8 @@
 /**
- * A cursor over one sorted run of a memtable's keys, and all versions of each.
+ * A cursor over one sorted run of a memtable's keys, with all versions of each.
  *
- * Versions that are added to a key while the cursor is in use appear in it; they have higher sequence numbers than
- * anything its reader may see.
+ * Versions added while the cursor is in use appear in it; their sequence numbers are higher than any its reader may
+ * see.
  */
 import type { Cursor } from '../format/cursor.ts'
 import { EntryRecord } from '../format/entry.ts'
@@ -11,9 +11,9 @@ import type { EntryList } from './entry-list.ts'
 export class RunCursor extends EntryRecord implements Cursor {
   readonly #entries: EntryList
   readonly #run: Uint32Array
-  /** Where in the run the key is. */
+  /** Index of the key in the run. */
   #index = -1
-  /** Which of the key's versions. */
+  /** The current version of the key. */
   #version = 0
   isValid = false
 

@@ -1,33 +1,36 @@
 /**
  * Sorts keys of a memtable.
  *
- * Comparing keys one by one costs a walk through two keys each time. Instead: skip what all keys of a group have in
- * common, make a number of the next bytes of each that orders as they do, pack it with the key's position into 64 bits,
- * and let the engine sort those, which it does natively. Keys with equal numbers are the groups of the next round.
+ * Comparing keys pairwise costs a walk through two keys each time. Instead: skip the common prefix of a group of keys,
+ * map the next bytes of each to a number with the same order, pack it with the key's position into 64 bits, and let
+ * the engine sort those natively. Keys with equal numbers form the groups of the next round.
  *
- * The number's base is that of the bytes that occur there: twelve decimal digits fit into it, or five bytes of any
- * kind. Digit zero means that the key has ended.
+ * The number's base depends on the bytes that occur: it holds twelve decimal digits, or five arbitrary bytes. Digit
+ * zero means that the key has ended.
  *
- * Before that, keys that come in order are left as they are, and those of a few series, each in order by itself, are only
- * taken apart: documents and ids of a collection differ in one byte behind what all of them begin with.
+ * Keys that are already in order are left as they are, and a few interleaved series, each in order by itself, are
+ * merely separated: documents and ids of a collection differ in one byte after their common prefix.
  */
 import type { EntryList } from './entry-list.ts'
 
-/** Bits for the position of a key within its group; the rest are the number's. */
+/** Bits for a key's position within its group; the rest are for the number. */
 const positionBits = 21
 const numberBits = 64 - positionBits
 const lowNumbers = 2 ** (32 - positionBits)
 
-/** Most keys that can be sorted at once. */
+/** Maximum number of keys that can be sorted at once. */
 export const maxSortedKeys = 2 ** positionBits
 
-/** Most bytes that a number is made of. */
+/** Maximum number of bytes that a number is made of. */
 const maxNumberBytes = 12
 
-/** Keys are taken apart by a byte with no more values than these, so many times: else numbers are quicker. */
+/**
+ * Keys are separated by a byte that takes at most `maxSeries` values, at most `maxSplits` times: beyond that, numbers
+ * are faster.
+ */
 const maxSeries = 8
 const maxSplits = 3
-/** Of EntryList.byteAt(). */
+/** Number of results of EntryList.byteAt(). */
 const byteValues = 257
 
 /** Groups up to this size are sorted by insertion. */
@@ -42,7 +45,7 @@ export function sortKeys(keys: Uint32Array, entries: EntryList): void {
   sortSeries(keys, 0, keys.length, 0, 0, entries)
 }
 
-/** Sorts keys[from, to), which are equal in their first `offset` bytes and were taken apart `splits` times. */
+/** Sorts keys[from, to), whose first `offset` bytes are equal and which were separated `splits` times. */
 function sortSeries(
   keys: Uint32Array,
   from: number,
@@ -65,7 +68,7 @@ function sortSeries(
     sortGroup(keys, from, to, start, entries)
     return
   }
-  // From here on where the next key of a series goes, so in the end where the series ends.
+  // From here on, ends[b] is the position of the next key of series b, and in the end that of its end.
   ends[0] = from
   for (let byte = 1; byte < byteValues; byte++) ends[byte]! += ends[byte - 1]!
   const starts = ends.slice()
@@ -82,7 +85,7 @@ function isSorted(keys: Uint32Array, from: number, to: number, offset: number, e
   return true
 }
 
-/** Sorts keys[from, to), which are equal in their first `offset` bytes. */
+/** Sorts keys[from, to), whose first `offset` bytes are equal. */
 function sortGroup(keys: Uint32Array, from: number, to: number, offset: number, entries: EntryList): void {
   if (to - from <= smallGroup) {
     insertionSort(keys, from, to, entries)
@@ -121,7 +124,7 @@ function sortGroup(keys: Uint32Array, from: number, to: number, offset: number, 
   if (unsorted.length - groupStart > 1) sortGroup(keys, from + groupStart, to, start + length, entries)
 }
 
-/** How many bytes all keys have in common at their beginning; those before `offset` are equal. */
+/** Length of the common prefix of all keys; the bytes before `offset` are known to be equal. */
 function sharedBytes(keys: Uint32Array, offset: number, entries: EntryList): number {
   const first = keys[0]!
   let shared = entries.keyLength(first)
@@ -131,7 +134,7 @@ function sharedBytes(keys: Uint32Array, offset: number, entries: EntryList): num
   return shared
 }
 
-/** Gives the marked bytes their digits, from 1 on in their order; returns the base. */
+/** Assigns digits to the marked bytes, from 1 on in byte order; returns the base. */
 function numberDigits(digits: Uint16Array): number {
   let base = 1
   for (let byte = 0; byte < 256; byte++) {

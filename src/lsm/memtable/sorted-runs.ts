@@ -1,24 +1,24 @@
 /**
- * Keeps the keys of a memtable in sorted runs, so that an iterator after a write does not sort everything again: keys
- * that are new since the last time become a run, and runs of about the same length are merged.
+ * Keeps the keys of a memtable in sorted runs, so that an iterator after a write need not sort everything again: keys
+ * added since the last time become a run, and runs of similar length are merged.
  *
  * Invariants:
  * 1. Every key is in exactly one run.
- * 2. A run is at least twice as long as the one after it: there are at most log2 of them.
- * 3. Runs are never changed; cursors keep those they were made with.
+ * 2. A run is at least twice as long as the next one: there are at most log2 of them.
+ * 3. Runs are immutable; cursors keep those they were created with.
  */
 import type { EntryList } from './entry-list.ts'
 import { maxSortedKeys, sortKeys } from './sort-keys.ts'
 
-/** From so many keys on, a call into C++ beats a loop. */
+/** From this many keys on, a call into C++ beats a loop. */
 const longStretch = 32
-/** The end of a stretch is looked for among so many keys one by one, then in steps that double. */
+/** The end of a stretch is searched linearly among this many keys, then in doubling steps. */
 const shortStretch = 8
 
 export class SortedRuns {
   readonly #entries: EntryList
   #runs: readonly Uint32Array[] = []
-  /** Entries before this one have been looked at. */
+  /** Number of entries already processed. */
   #seen = 0
 
   constructor(entries: EntryList) {
@@ -29,18 +29,18 @@ export class SortedRuns {
     return this.#runs.reduce((bytes, run) => bytes + run.byteLength, 0)
   }
 
-  /** Entries that were added since keys were last sorted. */
+  /** Number of entries added since keys were last sorted. */
   get unseen(): number {
     return this.#entries.length - this.#seen
   }
 
-  /** The keys of all entries there are, in runs. */
+  /** The keys of all current entries, in runs. */
   current(): readonly Uint32Array[] {
     while (this.sortSome(maxSortedKeys));
     return this.#runs
   }
 
-  /** Sorts so many more keys at most; false when there are none left. */
+  /** Sorts up to `maxKeys` more keys; false if there are none left. */
   sortSome(maxKeys: number): boolean {
     const run = this.#takeNewKeys(Math.min(maxKeys, maxSortedKeys))
     if (run.length === 0) return false
@@ -70,7 +70,7 @@ export class SortedRuns {
 
   #merge(a: Uint32Array, b: Uint32Array): Uint32Array {
     const merged = new Uint32Array(a.length + b.length)
-    // The run that goes on, and the one that does not: its next key is greater.
+    // `run` has the smaller next key; the two swap roles after each stretch.
     let [run, other] = this.#entries.compareKeys(a[0]!, b[0]!) < 0 ? [a, b] : [b, a]
     let [inRun, inOther] = [0, 0]
     for (let at = 0; at < merged.length; ) {
@@ -84,11 +84,11 @@ export class SortedRuns {
     return merged
   }
 
-  /** Index of the first key of the run, from `from` on, that is greater than `key`. */
+  /** Index of the first key of the run, starting at `from`, that is greater than `key`. */
   #firstBehind(run: Uint32Array, from: number, key: number): number {
     const entries = this.#entries
     let low = from
-    // Series of keys that come in order lie in long stretches, other keys in stretches of a few.
+    // Series of keys that arrive in order form long stretches, other keys stretches of a few.
     for (; low < run.length && low < from + shortStretch; low++) {
       if (entries.compareKeys(run[low]!, key) > 0) return low
     }
