@@ -1,9 +1,9 @@
 /**
- * Copies an open store as it is at one moment into a new directory. Tables, which never change, get a second name there
- * where the file system allows it, and are copied where it does not; what is in memory becomes tables of level 0; a log
- * and a manifest are written anew.
+ * Copies an open store, as it is at one moment, into a new directory. Tables, which never change, are hard-linked
+ * where the file system allows it, and copied otherwise; memtables are written as level-0 tables; log and manifest are
+ * new.
  *
- * Invariant: the directory is there when the copy is complete and durable, and not before (fs/staged-directory.ts).
+ * Invariant: the directory exists only once the copy is complete and durable (fs/staged-directory.ts).
  */
 import { join } from 'node:path'
 import { InlineRunner } from '../compaction/inline-runner.ts'
@@ -24,11 +24,11 @@ import { createManifest } from '../version/manifest.ts'
 import type { TableMeta } from '../version/table-meta.ts'
 
 export interface BackupOptions {
-  /** Ends it with LEVEL_ABORTED, and nothing is left of it. */
+  /** Aborts with LEVEL_ABORTED, leaving nothing behind. */
   readonly signal?: AbortSignal | undefined
   /** Called after every table. */
   readonly onProgress?: ((progress: BackupProgress) => void) | undefined
-  /** May put further files into the directory before it gets its name, with their bytes durable. */
+  /** May add further files, with durable contents, before the directory gets its name. */
   readonly finish?: ((directory: string, fileSystem: FileSystem) => Promise<void>) | undefined
 }
 
@@ -39,21 +39,21 @@ export interface BackupProgress {
 
 export interface BackupResult {
   readonly tables: number
-  /** Of all tables, and of those among them that are one file with the original's. */
+  /** Bytes of all tables, and of those that share a file with the original. */
   readonly bytes: number
   readonly linkedBytes: number
 }
 
 type Options = Omit<BackupOptions, 'signal'> & { readonly signal: Cancellation }
 
-/** What a file system says where a file cannot have another name. */
+/** Error codes of file systems that cannot link a file. */
 const cannotLink = ['EXDEV', 'EROFS', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'] as const
 const copyBytes = 256 * 1024
 
 /**
- * @param location must not be there, or be an empty directory
- * @throws LEVEL_IO_ERROR, with a cause EEXIST for a location that is taken, EINVAL for one within a database; LEVEL_CORRUPTION;
- *   LEVEL_ABORTED
+ * @param location must not exist, or be an empty directory
+ * @throws LEVEL_IO_ERROR, with a cause EEXIST for a location that is taken, EINVAL for one within a database;
+ * LEVEL_CORRUPTION; LEVEL_ABORTED
  */
 export async function backupStore(
   engine: Engine,
@@ -118,7 +118,7 @@ class Backup {
     this.#nextNumber = Math.max(this.#nextNumber, number + 1)
   }
 
-  /** True when it is the same file. */
+  /** True if the file was linked, false if it was copied. */
   async #transfer(name: string, bytes: number): Promise<boolean> {
     const { fileSystem, directory } = this.#engine
     const [from, to] = [join(directory, name), join(this.#directory, name)]
@@ -129,7 +129,7 @@ class Backup {
       }
     } catch (error) {
       if (!hasSystemCode(error, ...cannotLink)) throw error
-      // Of a store that is only read some tables are in memory, and others are not.
+      // If a store is open for reading only, some of its tables are in memory and others are not.
       this.#canLink = hasSystemCode(error, 'EXDEV')
     }
     await this.#copy(from, to, bytes)

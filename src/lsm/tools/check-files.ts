@@ -1,4 +1,4 @@
-/** Whether what the next open would read is there and sound: CURRENT, the manifest, the logs. */
+/** Checks that the files that the next open reads are present and sound: CURRENT, the manifest, the logs. */
 import { join } from 'node:path'
 import { ioError } from '../errors.ts'
 import { LogReader } from '../format/log-reader.ts'
@@ -28,17 +28,19 @@ export function checkManifest(fileSystem: FileSystem, directory: string, problem
   }
 }
 
-/** What an open store knows of its logs, at one moment. */
+/** An open store's knowledge of its logs, at one moment. */
 export interface LogsInUse {
-  /** The logs that hold what is not in tables yet, ascending. Others are prepared or given up, and come and go. */
+  /**
+   * The logs with entries that are not in tables yet, ascending. Other logs are prepared or obsolete, and come and go.
+   */
   readonly logNumbers: readonly number[]
-  /** Of the last entry in tables: the log goes on behind it. */
+  /** Sequence number of the last entry in tables: the log continues after it. */
   readonly lastSequence: number
-  /** Of the last entry that was written. */
+  /** Sequence number of the last entry written. */
   readonly sequence: number
 }
 
-/** A log may be left behind while it is read, and become another one; then all of them are read again. */
+/** A log may be retired and recycled while it is being read; all logs are then read again. */
 const maxPasses = 3
 
 /** Yields between records. */

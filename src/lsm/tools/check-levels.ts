@@ -1,4 +1,7 @@
-/** What must hold of a version by what the manifest says of its tables alone. Pure; see check-shadowing.ts for the rest. */
+/**
+ * Checks a version's invariants from the manifest's table descriptions alone. Pure; see check-shadowing.ts for the
+ * rest.
+ */
 import { join } from 'node:path'
 import { compareKeys } from '../format/entry.ts'
 import { tableName } from '../fs/file-names.ts'

@@ -1,9 +1,10 @@
 /**
- * Reads stop at the first place that knows a key: memtables, level 0 newest first, the levels below. So of every key, all
- * versions in one place have to be newer than all versions in the places behind it.
+ * Checks that newer versions are in front of older ones. Reads stop at the first place that has a key: memtables,
+ * level 0 newest first, the levels below. So all versions of a key in one place have to be newer than all versions in
+ * the places after it.
  *
- * Where the sequence numbers of two tables that overlap do not, there is nothing to read. The other tables are merged, and
- * the versions of each key compared from place to place.
+ * Two tables with overlapping keys but disjoint, correctly ordered sequence numbers need not be read. The other tables
+ * are merged, and the versions of each key compared from place to place.
  */
 import { join } from 'node:path'
 import { BlockCache } from '../cache/block-cache.ts'
@@ -20,16 +21,19 @@ import type { TableMeta } from '../version/table-meta.ts'
 import type { Version } from '../version/version.ts'
 import type { ProblemList } from './problems.ts'
 
-/** What reads look at, newest first. */
+/** The places that reads search, newest first. */
 export interface ReadPlaces {
   readonly version: Version
   readonly buffers: readonly { readonly memtable: Memtable }[]
 }
 
-/** Entries between two turns. */
+/** Entries per slice between yields. */
 const entriesPerSlice = 512
 
-/** @param damaged numbers of tables that cannot be read whole: they are left out. Yields where the caller may pause. */
+/**
+ * @param damaged numbers of tables that cannot be read completely: they are left out. Yields where the caller may
+ * pause.
+ */
 export function* checkShadowing(
   places: ReadPlaces,
   damaged: ReadonlySet<number>,
@@ -57,7 +61,7 @@ export function* checkShadowing(
   }
 }
 
-/** A place, and what it is called where its cursor is. */
+/** A place, and its name for the cursor's current position. */
 class Source {
   readonly cursor: Cursor
   readonly name: () => string
@@ -116,7 +120,7 @@ function* compare(sources: readonly Source[], directory: string, problems: Probl
   }
 }
 
-/** The first of the sources with the smallest key; undefined when all are at their ends. */
+/** The first of the sources with the smallest key; undefined when all are exhausted. */
 function leastOf(sources: readonly Source[]): Source | undefined {
   let least: Source | undefined
   for (const source of sources) {
@@ -139,7 +143,7 @@ interface Suspects {
   readonly hasMemtables: boolean
 }
 
-/** Places whose sequence numbers alone do not tell that they are in order. */
+/** Places whose order cannot be told from sequence numbers alone. */
 function findSuspects({ version, buffers }: ReadPlaces): Suspects {
   const tables = new Set<TableMeta>()
   let newest = 0
@@ -161,7 +165,7 @@ function findSuspects({ version, buffers }: ReadPlaces): Suspects {
   return { tables, hasMemtables: !isInOrder }
 }
 
-/** Tables that are looked at after this one for keys of its range. */
+/** Tables that are searched after this one for keys in its range. */
 function* behind(version: Version, level: number, at: number, table: TableMeta): Generator<TableMeta, void> {
   if (level === 0) {
     for (const other of version.tables(0).slice(at + 1)) if (overlaps(other, table)) yield other

@@ -1,8 +1,8 @@
 /**
- * Reads a table from its first block to its footer and compares it with itself and with what the manifest says of it.
+ * Reads a table from its first block to its footer and checks it for consistency, with itself and with the manifest.
  *
- * Blocks come from the file, past every cache. A damaged block is named and left out; what is said of the table as a whole
- * is then not compared.
+ * Blocks are read from the file, bypassing all caches. A damaged block is reported and skipped; properties of the
+ * whole table are then not compared.
  */
 import { BlockCursor } from '../format/block-cursor.ts'
 import type { Cursor } from '../format/cursor.ts'
@@ -16,10 +16,10 @@ import type { TableMeta } from '../version/table-meta.ts'
 import { differences, EntryTally } from './entry-tally.ts'
 import type { ProblemList } from './problems.ts'
 
-/** What else is to be said of each entry: the value side. */
+/** An additional check of each entry: the value sections. */
 export interface EntryCheck {
   entry(cursor: Cursor): void
-  /** The entries since the last call were data block `block`. Not called for a block that cannot be read. */
+  /** The entries since the last call form data block `block`. Not called for a block that cannot be read. */
   endBlock(block: number): void
   /** Called after the last block. */
   finish(): void
@@ -33,7 +33,7 @@ export class TableCheck {
   #filter: KeyFilter | undefined
   #properties: TableProperties | undefined
   #isReadable = true
-  /** Keys that the filter denies. */
+  /** Number of keys that the filter denies. */
   #denied = 0
 
   private constructor(meta: TableMeta, table: TableFile, problems: ProblemList) {
@@ -43,7 +43,9 @@ export class TableCheck {
     this.#readSections()
   }
 
-  /** Undefined when the file cannot be opened as this table: that is among the problems then. The caller closes it. */
+  /**
+   * Undefined if the file cannot be opened as this table, which is added to the problems. The caller closes the file.
+   */
   static open(file: OpenFile, meta: TableMeta, problems: ProblemList): TableCheck | undefined {
     try {
       const bytes = file.size()
@@ -55,12 +57,12 @@ export class TableCheck {
     return undefined
   }
 
-  /** Whether everything that reads need, but for values, could be read so far. */
+  /** Whether everything that reads need, except values, was readable so far. */
   get isReadable(): boolean {
     return this.#isReadable
   }
 
-  /** Checks the data blocks; yields after each, and is to be driven to its end. */
+  /** Checks the data blocks; yields after each, and has to be run to its end. */
   *run(extra: EntryCheck | undefined): Generator<void, void> {
     const { table } = this
     const cursor = new BlockCursor()

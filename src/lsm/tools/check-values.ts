@@ -1,6 +1,6 @@
 /**
- * Whether the value side of one table knows every value in it: filter, block filters, zone maps, and the filter index in
- * memory. Each may say "maybe" of what is not there, but never "no" of what is.
+ * Checks that the value sections of one table cover every value in it: filter, block filters, zone maps, and the
+ * filter index in memory. Each may answer "maybe" for a missing value, but never "no" for a present one.
  */
 import { countBits, hasAll } from '../../bloom/filter-index/slotted-index.ts'
 import { rowNumbers } from '../../bloom/hash.ts'
@@ -20,7 +20,7 @@ import type { TableMeta } from '../version/table-meta.ts'
 import type { EntryCheck } from './check-table.ts'
 import type { ProblemList } from './problems.ts'
 
-/** The filter index is asked for this many pairs of a table at once, from as many of its blocks as possible. */
+/** The filter index is queried for this many pairs of a table at once, from as many of its blocks as possible. */
 const maxIndexPairs = 1024
 
 export class ValuesCheck implements EntryCheck, PairSink {
@@ -35,10 +35,10 @@ export class ValuesCheck implements EntryCheck, PairSink {
   readonly #blockFilters: Uint8Array | undefined
   readonly #blockZones: readonly (readonly (Zone | undefined)[])[] | undefined
   readonly #positions: Int32Array
-  /** Halves of the hashes of the pairs of the block that is read, in pairs. */
+  /** Lower and upper hash halves of the current block's pairs, alternating. */
   #hashes: number[] = []
   readonly #indexHashes: number[] = []
-  /** Zone values of the block that is read, encoded, by field. */
+  /** Encoded zone values of the current block, by field. */
   #zones: { readonly field: number; readonly value: Uint8Array }[] = []
   #deniedPairs = 0
   #deniedZones = 0
@@ -66,7 +66,7 @@ export class ValuesCheck implements EntryCheck, PairSink {
     this.#blockZones = this.#readZones(known, table)
   }
 
-  /** Undefined when there is nothing to check: a table without a value side, or with that of another extractor. */
+  /** Undefined if there is nothing to check: a table without value sections, or with another extractor's. */
   static open(
     values: Values,
     view: ValueView,
@@ -85,7 +85,7 @@ export class ValuesCheck implements EntryCheck, PairSink {
     try {
       this.#values.extractor.extract(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, this)
     } catch {
-      // It has to fail on every entry it once failed on: then the table would have no value side.
+      // An extractor that fails now would have failed when the table was written: it would have no value sections.
       this.#failures++
     }
   }

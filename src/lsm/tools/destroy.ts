@@ -1,7 +1,8 @@
 /**
- * Removes a database: its files and no others, and the directory when nothing else is in it.
+ * Removes a database: only its own files, and the directory if nothing else is in it.
  *
- * Invariant: CURRENT goes last. Interrupted, it leaves a directory that is recognised and can be destroyed again.
+ * Invariant: CURRENT is removed last. An interrupted removal leaves a directory that is recognized and can be
+ * destroyed again.
  */
 import { join } from 'node:path'
 import { isTurnLong, nextTurn } from '../engine/event-loop-turn.ts'
@@ -14,9 +15,9 @@ import { recogniseDirectory } from './recognise.ts'
 import { lostFileName, lostName } from './repair/lost-files.ts'
 
 /**
- * Fine when there is no such directory.
- * @throws LEVEL_LOCKED while somebody has it open; LEVEL_NOT_SUPPORTED for a directory that is not of petaldb, which is
- * left as it is; LEVEL_IO_ERROR
+ * Does nothing if the directory does not exist.
+ * @throws LEVEL_LOCKED while another instance has it open; LEVEL_NOT_SUPPORTED for a directory that is not petaldb's,
+ * which is left untouched; LEVEL_IO_ERROR
  */
 export async function destroyStore(location: string, fileSystem: FileSystem): Promise<void> {
   try {
@@ -49,13 +50,13 @@ async function removeFiles(fileSystem: FileSystem, directory: string): Promise<v
   if (names.includes(currentName)) fileSystem.remove(join(directory, currentName))
 }
 
-/** What repair put aside. */
+/** Removes the files that repair has put aside. */
 async function removeLost(fileSystem: FileSystem, directory: string): Promise<void> {
   let names: string[]
   try {
     names = fileSystem.list(directory)
   } catch (error) {
-    // A file of this name is none of ours.
+    // A file of this name is not ours.
     if (hasSystemCode(error, 'ENOTDIR')) return
     throw error
   }
@@ -70,7 +71,7 @@ function removeIfEmpty(fileSystem: FileSystem, directory: string): void {
   try {
     fileSystem.removeDirectory(directory)
   } catch (error) {
-    // Somebody else's files, or a database that was created in the meantime.
+    // Foreign files, or a database that was created in the meantime.
     if (!hasSystemCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw error
   }
 }

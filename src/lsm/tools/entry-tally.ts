@@ -1,4 +1,4 @@
-/** Counts the entries of a table as they go by, and tells whether they are in order: what the manifest says of it. */
+/** Counts a table's entries as they go by and checks their order; the result can be compared with the manifest. */
 import type { Cursor } from '../format/cursor.ts'
 import { compareRanges, EntryKind } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'
@@ -13,13 +13,13 @@ export class EntryTally {
   largestSequence = 0
   #smallest: Uint8Array = noBytes
   #hasLast = false
-  /** The key of the last entry, as the cursor showed it: cursors over blocks never write over what they showed. */
+  /** The key of the last entry, as exposed by the cursor: block cursors never overwrite exposed bytes. */
   #lastBytes: Uint8Array = noBytes
   #lastStart = 0
   #lastEnd = 0
   #lastSequence = 0
 
-  /** @param before what the first entry has to be behind */
+  /** @param before its last entry has to precede the first one */
   constructor(before?: EntryTally) {
     if (before === undefined) return
     this.#hasLast = before.#hasLast
@@ -29,13 +29,13 @@ export class EntryTally {
     this.#lastSequence = before.#lastSequence
   }
 
-  /** Whether the cursor's key is another one than that of the last entry. */
+  /** Whether the cursor's key differs from that of the last entry. */
   isNewKey({ keyBytes, keyStart, keyEnd }: Cursor): boolean {
     if (!this.#hasLast) return true
     return compareRanges(keyBytes, keyStart, keyEnd, this.#lastBytes, this.#lastStart, this.#lastEnd) !== 0
   }
 
-  /** Whether the cursor's entry may follow the last one: a greater key, or an older version of the same. */
+  /** Whether the cursor's entry may follow the last one: a greater key, or an older version of the same key. */
   isInOrder({ keyBytes, keyStart, keyEnd, sequence }: Cursor): boolean {
     if (!this.#hasLast) return true
     const order = compareRanges(keyBytes, keyStart, keyEnd, this.#lastBytes, this.#lastStart, this.#lastEnd)
@@ -71,7 +71,7 @@ export class EntryTally {
 
 const counts = ['entries', 'tombstones', 'rawBytes', 'smallestSequence', 'largestSequence'] as const
 
-/** How a table differs from what was said of it, in words; keys are compared when both sides have them. */
+/** Describes how a table differs from its description; keys are compared if the description has them. */
 export function differences(
   found: TableMeta,
   said: Pick<TableMeta, (typeof counts)[number]> & Partial<Pick<TableMeta, 'smallest' | 'largest'>>

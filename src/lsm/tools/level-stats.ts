@@ -1,4 +1,4 @@
-/** What a store holds and has done, by level and partition, its value side included. */
+/** Statistics of a store by level and partition, including its value filters. */
 import { level0Runs, levelsByPartition } from '../compaction/level0-runs.ts'
 import type { WaitCounts } from '../engine/counters.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -9,25 +9,26 @@ import type { TableMeta } from '../version/table-meta.ts'
 
 export interface LsmStats extends StoreStats {
   readonly levels: readonly FilteredLevelStats[]
-  /** In the order of their keys; one without a name unless the option partitionDepth is set. */
+  /** In key order; a single one without a name unless the option partitionDepth is set. */
   readonly partitions: readonly PartitionStats[]
-  /** Waits of writers for memtables to be written out; those for merges are with the partitions. */
+  /** Waits of writers for memtables to be flushed; those for merges are in `partitions`. */
   readonly memtableWaits: Readonly<WaitCounts>
-  /** Of filters and filter index; undefined without the option values. */
+  /** Statistics of filters and filter index; undefined without the option `values`. */
   readonly values: ValueStats | undefined
 }
 
 export interface FilteredLevelStats extends LevelStats, FilterFill {}
 
 export interface FilterFill {
-  /** Share of set bits, the mean over value filters that have been loaded; undefined when there is none. */
+  /** Mean share of set bits over the loaded value filters; undefined if there are none. */
   readonly valueFill: number | undefined
 }
 
 export interface PartitionStats extends Readonly<WaitCounts> {
   /**
-   * The leading groups of its keys, `!docs!` for one. Keys that have fewer than partitionDepth groups are in partitions
-   * of their own, whose names have a space, a bang or a quote behind: they lie before, among or behind those that have more.
+   * The leading groups of the partition's keys, for example `!docs!`. Keys with fewer than partitionDepth groups are
+   * in partitions of their own, whose names end in a space, a bang or a quote: they sort before, among or after those
+   * with more.
    */
   readonly name: string
   /** Sorted runs in level 0. */
@@ -44,7 +45,7 @@ export interface PartitionLevelStats extends FilterFill {
   readonly tombstones: number
 }
 
-/** @param values the value side; undefined for a store without one */
+/** @param values undefined for a store without value filters */
 export function lsmStats(engine: Engine, values: Values | undefined): LsmStats {
   const stats = storeStats(engine)
   const { version, counters, options } = engine
@@ -60,7 +61,7 @@ export function lsmStats(engine: Engine, values: Values | undefined): LsmStats {
 function partitionsOf({ version, counters }: Engine, depth: number, values: Values | undefined): PartitionStats[] {
   const noWaits = { slowdowns: 0, slowdownMilliseconds: 0, stalls: 0 }
   const partitions = new Map(levelsByPartition(version.levels, depth))
-  // One that writers once waited for may have no tables any more.
+  // A partition that writers once waited for may have no tables any more.
   for (const name of counters.level0Waits.keys()) if (!partitions.has(name)) partitions.set(name, [])
   const stats = [...partitions].map(([name, levels]) => ({
     name,

@@ -1,19 +1,21 @@
-/** What a check found wrong: collected, not thrown, so that one damaged place does not hide the others. */
+/**
+ * Collects the problems that a check finds, instead of throwing, so that one damaged place does not hide the others.
+ */
 import { hasCode } from '../errors.ts'
 
 export type ProblemKind =
   /** CURRENT or the manifest cannot be read. */
   | 'manifest'
   | 'log'
-  /** Tables of a level that overlap or are in the wrong order, or a version of a key below a newer one. */
+  /** Tables of a level that overlap or are out of order, or a version of a key below a newer one. */
   | 'levels'
-  /** A table that is missing, cannot be opened, or is not what the manifest says of it. */
+  /** A table that is missing, cannot be opened, or does not match the manifest. */
   | 'table'
-  /** A block of a table: its checksum, or the order of what is in it. */
+  /** A block of a table: its checksum, or the order of its entries. */
   | 'block'
   /** A key that a key filter denies. */
   | 'key-filter'
-  /** Value filters, block filters, zone maps: damage, or a value that they deny. Derived: see rebuildFilters(). */
+  /** Value filters, block filters, zone maps: damage, or a value that they deny. Derived data: see rebuildFilters(). */
   | 'values'
   /** The filter index in memory leaves out a table. */
   | 'filter-index'
@@ -21,12 +23,12 @@ export type ProblemKind =
 export interface Problem {
   readonly kind: ProblemKind
   readonly path: string
-  /** Bytes from the beginning of the file, where that is known. */
+  /** Byte offset in the file, if known. */
   readonly offset?: number | undefined
   readonly what: string
 }
 
-/** More are counted only: a file of zeros would fill the memory. */
+/** Further problems are only counted: a file of zeros would exhaust memory. */
 const maxProblems = 1000
 
 export class ProblemList {
@@ -37,7 +39,7 @@ export class ProblemList {
     return this.#problems
   }
 
-  /** All, those beyond the first thousand too. */
+  /** The total, including problems beyond the first thousand. */
   get count(): number {
     return this.#count
   }
@@ -47,7 +49,7 @@ export class ProblemList {
     if (this.#problems.length < maxProblems) this.#problems.push({ kind, path, offset, what })
   }
 
-  /** Adds what a reader threw about a file; anything but damage and failed reads is thrown again. */
+  /** Adds an error that a reader threw for a file; rethrows anything but damage and failed reads. */
   addError(kind: ProblemKind, path: string, error: unknown): void {
     const isExpected = ['LEVEL_CORRUPTION', 'LEVEL_IO_ERROR', 'LEVEL_NOT_SUPPORTED'].some((code) =>
       hasCode(error, code)

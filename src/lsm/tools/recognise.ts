@@ -1,7 +1,7 @@
 /**
- * Whose a directory is: asked before anything in it is removed or replaced. Looking changes nothing.
+ * Determines whose a directory is, before anything in it is removed or replaced. Changes nothing.
  *
- * A directory is ours by what is in its files, not by their names: other engines use the same ones.
+ * A directory is recognized as ours by its files' contents, not by their names: other engines use the same names.
  */
 import { join } from 'node:path'
 import { hasCode } from '../errors.ts'
@@ -14,10 +14,10 @@ import { readCurrent } from '../version/current-file.ts'
 
 export type DirectoryContents =
   | { readonly kind: 'missing' }
-  /** Nothing, or what a destroyed database leaves when it is interrupted: its lock. */
+  /** Nothing, or what an interrupted destroy leaves: its lock. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'ours'; readonly names: readonly string[] }
-  /** `found` says what is there instead. */
+  /** `found` describes the actual contents. */
   | { readonly kind: 'foreign'; readonly found: string }
 
 /** @throws LEVEL_NOT_SUPPORTED for a database of another engine or of a later format; Node's own errors */
@@ -46,7 +46,7 @@ function hasCurrent(fileSystem: FileSystem, directory: string): boolean {
   try {
     return readCurrent(fileSystem, directory) !== undefined
   } catch (error) {
-    // Damaged, or somebody else's: the other files tell.
+    // Damaged or foreign: the other files decide.
     if (hasCode(error, 'LEVEL_CORRUPTION')) return false
     throw error
   }

@@ -1,9 +1,9 @@
 /**
- * Checks everything that an open store relies on, from the files themselves: CURRENT, manifest and logs can be read; levels
- * are in order, and nothing newer lies below something older; every block of every table has its checksum, and every
- * entry its place; no filter denies what is there, and the filter index knows the tables.
+ * Checks everything that an open store relies on, from the files themselves: CURRENT, manifest and logs are readable;
+ * levels are in order, and nothing newer is below something older; every block of every table has a valid checksum,
+ * and every entry is in order; no filter denies a present key or value, and the filter index covers the tables.
  *
- * Reading and writing go on meanwhile: what is checked is one view, and the files at the time they are looked at.
+ * Reads and writes continue meanwhile: the check covers one view, and the files at the time they are read.
  */
 import { join } from 'node:path'
 import type { Engine } from '../engine/engine.ts'
@@ -27,42 +27,42 @@ import { type Problem, ProblemList } from './problems.ts'
 export interface VerifyOptions {
   /** Called after every table. */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
-  /** Ends it with LEVEL_ABORTED. */
+  /** Aborts with LEVEL_ABORTED. */
   readonly signal?: AbortSignal | undefined
 }
 
 type Options = Omit<VerifyOptions, 'signal'> & { readonly signal?: Cancellation | undefined }
 
 export interface VerifyProgress {
-  /** Tables checked, and how many there are. */
+  /** Tables checked so far, and their total number. */
   readonly tables: number
   readonly totalTables: number
-  /** Bytes of these. */
+  /** Bytes of those tables. */
   readonly bytes: number
   readonly totalBytes: number
 }
 
 export interface VerifyReport {
-  /** What was read. */
+  /** Totals of what was read. */
   readonly tables: number
   readonly bytes: number
   readonly entries: number
-  /** Empty when all is well; a thousand at most. */
+  /** Empty if all is well; at most a thousand. */
   readonly problems: readonly Problem[]
-  /** All of them. */
+  /** The number of all problems. */
   readonly problemCount: number
 }
 
 /** An open store. */
 export interface VerifyTarget {
   readonly engine: Engine
-  /** Undefined for a store without a value side. */
+  /** Undefined for a store without value filters. */
   readonly values: Values | undefined
-  /** What is checked; it is released. Default: the state at the call. */
+  /** The view to check, released at the end. Default: the state at the call. */
   readonly view?: EngineReadView
 }
 
-/** @throws LEVEL_ABORTED; what is wrong with the store is reported, not thrown */
+/** @throws LEVEL_ABORTED; problems of the store are reported, not thrown */
 export async function verify(target: VerifyTarget, options: Options = {}): Promise<VerifyReport> {
   const view = target.view ?? target.engine.view()
   try {
@@ -77,7 +77,7 @@ class Verification {
   readonly #view: EngineReadView
   readonly #options: Options
   readonly #problems = new ProblemList()
-  /** Numbers of tables that cannot be read whole. */
+  /** Numbers of tables that cannot be read completely. */
   readonly #damaged = new Set<number>()
   #tables = 0
   #bytes = 0
@@ -153,7 +153,7 @@ class Verification {
     return ValuesCheck.open(values, this.#view, meta, source, this.#problems)
   }
 
-  /** The value side with all filters in memory, as far as they can be read; what cannot is found table by table. */
+  /** The value filters, loaded into memory as far as they are readable; unreadable ones are found table by table. */
   async #loadedValues(): Promise<Values | undefined> {
     const { values, engine } = this.#target
     if (values === undefined) return undefined
@@ -168,7 +168,7 @@ class Verification {
     return values
   }
 
-  /** A question without pairs names every table, and no other. */
+  /** A query without pairs must yield every table, and no other. */
   #checkIndex(values: Values): void {
     const expected = new Set([...this.#view.version.allTables()].map(({ number }) => number))
     const found = values.candidates(this.#view, new Int32Array(0)).map(({ meta }) => meta.number)

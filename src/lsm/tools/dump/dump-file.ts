@@ -1,4 +1,4 @@
-/** Shows what is in a file of a database; nothing is changed, and nobody has to have it open or closed. */
+/** Prints the contents of a database file; changes nothing, whether the database is open or closed. */
 import { basename } from 'node:path'
 import { ioError, notSupported } from '../../errors.ts'
 import { parseFileName } from '../../fs/file-names.ts'
@@ -9,9 +9,9 @@ import { dumpTable } from './dump-table.ts'
 import { type DumpOptions, DumpText } from './text.ts'
 
 /**
- * A table, log or manifest as lines of text. Lines that begin with `!` tell of damage, which ends nothing but the part
- * that is damaged.
- * @param path its name says what it is, and is part of its checksums
+ * Yields a table, log or manifest as lines of text. Lines that begin with `!` report damage, which ends only the
+ * damaged part.
+ * @param path its name gives the file's kind, and is part of its checksums
  * @throws LEVEL_IO_ERROR; LEVEL_NOT_SUPPORTED for any other file, and for a later format
  * @example
  * const table = readdirSync('store').find((name) => name.endsWith('.sst'))

@@ -1,4 +1,4 @@
-/** Logs and manifests as text, record by record. One record is in memory at a time. */
+/** Prints logs and manifests record by record, with one record in memory at a time. */
 import type { Place } from '../../errors.ts'
 import { LogReader } from '../../format/log-reader.ts'
 import { readHeader, recordHeaderBytes } from '../../format/log-record.ts'

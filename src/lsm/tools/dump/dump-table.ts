@@ -1,4 +1,4 @@
-/** A table as text: what it says of itself, then its entries, block by block. One block is in memory at a time. */
+/** Prints a table: its metadata, then its entries block by block, with one block in memory at a time. */
 import { BlockCursor } from '../../format/block-cursor.ts'
 import { propertiesName } from '../../format/metaindex.ts'
 import { TableFile } from '../../format/table-file.ts'
@@ -16,7 +16,7 @@ export function* dumpTable(file: OpenFile, number: number, text: DumpText): Gene
   try {
     yield* dumpSections(TableFile.open(file, { number, bytes }).file)
   } catch (error) {
-    // It is met again, and printed, where the blocks are looked for.
+    // dumpBlocks() meets the same damage and prints it.
     if (!isDamage(error)) throw error
   }
   yield* dumpBlocks(file, number, text)

@@ -1,10 +1,10 @@
-/** Bytes, entries and damage as lines that a person can read. */
+/** Formats bytes, entries and damage as readable lines. */
 import { EntryKind, type EntryRanges } from '../../format/entry.ts'
 
 export interface DumpOptions {
-  /** Entries of a table, or operations of a log, that are printed; what comes behind is only counted. Default 1,000. */
+  /** Entries of a table, or operations of a log, to print; further ones are only counted. Default 1,000. */
   readonly limit?: number | undefined
-  /** Bytes of a key or value that are printed. Default 64. */
+  /** Bytes of a key or value to print. Default 64. */
   readonly maxBytes?: number | undefined
 }
 
@@ -18,7 +18,7 @@ export class DumpText {
     this.#maxBytes = maxBytes
   }
 
-  /** Printable ASCII in quotes, other bytes in hexadecimal; longer ones are cut off. */
+  /** Printable ASCII in quotes, other bytes in hexadecimal; truncated to maxBytes. */
   quoted(bytes: Uint8Array, start = 0, end = bytes.length): string {
     const shown = Math.min(end, start + this.#maxBytes)
     let text = ''
@@ -26,7 +26,7 @@ export class DumpText {
     return shown < end ? `"${text}"… (${count(end - start, 'byte')})` : `"${text}"`
   }
 
-  /** An entry of a table or an operation of a log; nothing beyond the limit. */
+  /** An entry of a table or an operation of a log; yields nothing beyond the limit. */
   *entry(entry: EntryRanges): Generator<string, void> {
     const { keyBytes, keyStart, keyEnd, sequence, kind, valueBytes, valueStart, valueEnd } = entry
     if (this.#left <= 0) {
@@ -38,7 +38,7 @@ export class DumpText {
     yield kind === EntryKind.tombstone ? `${key} deleted` : `${key} = ${this.quoted(valueBytes, valueStart, valueEnd)}`
   }
 
-  /** What the limit left out since the last call. */
+  /** The number of entries omitted since the last call, if any. */
   *omitted(): Generator<string, void> {
     if (this.#omitted > 0) yield `  … ${this.#omitted} more`
     this.#omitted = 0
@@ -49,7 +49,7 @@ export function count(number: number, what: string, several = `${what}s`): strin
   return `${number} ${number === 1 ? what : several}`
 }
 
-/** Damage stands out by its first character. */
+/** Damage is marked by its first character. */
 export function damage(error: unknown): string {
   return `! ${error instanceof Error ? error.message : String(error)}`
 }

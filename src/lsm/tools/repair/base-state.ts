@@ -1,8 +1,8 @@
 /**
- * What a repair starts from: the state in the manifest, if it can be relied on, or nothing but the files.
+ * The starting point of a repair: the manifest's state if it can be trusted, otherwise the files alone.
  *
- * Without CURRENT, a manifest is relied on only if it is the only one and knows all tables that are there and none that
- * is not: a crash may have left one that was never the current one.
+ * Without CURRENT, a manifest is trusted only if it is the only one, and all its tables are present and no later ones:
+ * a crash may have left one that was never the current one.
  */
 import { join } from 'node:path'
 import { currentName, manifestName, type ParsedName, parseFileName, tableName } from '../../fs/file-names.ts'
@@ -15,7 +15,7 @@ import type { Losses } from './losses.ts'
 export interface BaseState {
   readonly source: 'manifest' | 'tables'
   readonly state: ManifestState
-  /** Names of files that are damaged or that nothing relies on any more. */
+  /** Names of files that are damaged or no longer used. */
   readonly discarded: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export function readBaseState(
   return { source: 'tables', state: emptyState, discarded }
 }
 
-/** Whether the state can be the last one: all of its tables are there, and none that came after it. */
+/** Whether the state can be the latest: all of its tables are present, and none created after it. */
 function isComplete(
   state: ManifestState,
   files: readonly ParsedName[],

@@ -1,4 +1,4 @@
-/** Whether a block that has its checksum is a block of entries that may follow those before it. */
+/** Checks whether a block with a valid checksum holds entries that may follow the previous ones. */
 import type { Block } from '../../format/block.ts'
 import type { BlockCursor } from '../../format/block-cursor.ts'
 import { EntryKind, maxSequence } from '../../format/entry.ts'
@@ -7,8 +7,8 @@ import { isDamage } from './losses.ts'
 
 /**
  * @param cursor over the block
- * @param tally made for the entries of this block alone, which are counted in it
- * @returns what is wrong; undefined when it can be used
+ * @param tally counts this block's entries only
+ * @returns the flaw; undefined if the block can be used
  */
 export function flawIn(block: Block, cursor: BlockCursor, tally: EntryTally): string | undefined {
   try {

@@ -1,9 +1,9 @@
 /**
- * The data blocks of a table that can still be read, in the order of the file.
+ * Finds a table's readable data blocks, in file order.
  *
- * The index says where they are. Without one they are found by their checksums, from the beginning: a block ends where
- * the checksum of all bytes since its start stands behind them. That works up to the first damaged block; what follows
- * it is lost, for where the next one begins is then unknown.
+ * The index gives their positions. Without one they are found by their checksums, from the beginning of the file: a
+ * block ends where all bytes since its start are followed by their checksum. That works up to the first damaged block;
+ * everything after it is lost, because the start of the next block is then unknown.
  */
 import { hasCode } from '../../errors.ts'
 import { Block } from '../../format/block.ts'
@@ -14,13 +14,16 @@ import { TableFile } from '../../format/table-file.ts'
 import type { OpenFile } from '../../fs/file-system.ts'
 import type { Losses } from './losses.ts'
 
-/** Read at a time in search of a block's end; doubled while it is not found, up to the largest block looked for. */
+/**
+ * Bytes read at a time when searching for a block's end; doubled until it is found, up to the largest block searched
+ * for.
+ */
 const windowBytes = 1 << 14
 const maxSearchedBytes = 1 << 26
 
 export interface FoundBlock {
   readonly block: Block
-  /** Found without an index: then it may be what stands behind the last block of entries. */
+  /** Found without an index: it may be one of the sections after the last data block. */
   readonly isGuess: boolean
 }
 
@@ -60,7 +63,7 @@ function* searchBlocks(file: OpenFile, number: number, losses: Losses): Generato
       losses.addDamage(file.path, error, offset, size - offset)
       return
     }
-    // Behind the data blocks stand sections: they have checksums, too, but are no blocks of entries.
+    // The sections after the data blocks have checksums, too, but are not blocks of entries.
     const block = found && decode(found.bytes, found.payloadBytes, file.path, offset)
     if (found === undefined || block === undefined) {
       if (found === undefined) losses.add(file.path, 'no block that can be read', offset, size - offset)
@@ -72,7 +75,7 @@ function* searchBlocks(file: OpenFile, number: number, losses: Losses): Generato
 }
 
 interface FramedBlock {
-  /** Of the payload, and behind it codec and checksum. */
+  /** The payload, followed by codec and checksum. */
   readonly bytes: Buffer
   readonly payloadBytes: number
 }
@@ -88,7 +91,10 @@ function searchBlock(file: OpenFile, number: number, offset: number, size: numbe
   }
 }
 
-/** Where a payload ends that begins with the first byte: before a codec and the checksum of all in front of it. */
+/**
+ * Finds the end of a payload that begins with the first byte: it is followed by a codec and the checksum of all bytes
+ * so far.
+ */
 function payloadEnd(bytes: Uint8Array, seed: number): number | undefined {
   let crc = ~seed
   for (let at = 0; at + 4 < bytes.length; at++) {
@@ -113,7 +119,7 @@ function decode(bytes: Buffer, payloadBytes: number, path: string, offset: numbe
   }
 }
 
-/** CRC-32 byte by byte: zlib's cannot be asked for the checksum of every prefix. */
+/** CRC-32 byte by byte: zlib cannot compute the checksum of every prefix. */
 const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)

@@ -1,10 +1,10 @@
-/** What a repair could not save. */
+/** Data that a repair could not save. */
 import { hasCode } from '../../errors.ts'
 import { hasSystemCode } from '../../fs/system-error.ts'
 
 export interface Loss {
   readonly path: string
-  /** Where in the file the bytes are that are lost, and how many: where that is known. */
+  /** Position and number of the lost bytes in the file, if known. */
   readonly offset?: number | undefined
   readonly bytes?: number | undefined
   readonly what: string
@@ -20,7 +20,7 @@ export class Losses {
   add(path: string, what: string, offset?: number, bytes?: number): void {
     const last = this.#losses.at(-1)
     const isNext = last?.path === path && last.offset !== undefined && last.bytes !== undefined
-    // A table of nothing but damaged blocks is one loss.
+    // Adjacent damaged blocks are merged into one loss.
     if (isNext && bytes !== undefined && last.offset + last.bytes === offset) {
       this.#losses[this.#losses.length - 1] = { ...last, bytes: last.bytes + bytes }
     } else {
@@ -28,7 +28,7 @@ export class Losses {
     }
   }
 
-  /** Adds damage that a reader has thrown; anything else is thrown again. */
+  /** Adds damage that a reader has thrown; rethrows anything else. */
   addDamage(path: string, error: unknown, offset?: number, bytes?: number): void {
     if (!isDamage(error)) throw error
     const found = error as Error & { readonly offset?: number }
@@ -36,7 +36,7 @@ export class Losses {
   }
 }
 
-/** Wrong bytes, or a device that cannot read them; not a file that is missing, or may not be read. */
+/** Invalid bytes, or a device that cannot read them; not a missing or inaccessible file. */
 export function isDamage(error: unknown): boolean {
   const { cause } = error as { readonly cause?: unknown }
   return hasCode(error, 'LEVEL_CORRUPTION') || hasSystemCode(error, 'EIO') || hasSystemCode(cause, 'EIO')

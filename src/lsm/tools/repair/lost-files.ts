@@ -1,9 +1,9 @@
 /**
- * Where repair puts damaged files: the directory `lost` inside the database's, under their names.
+ * The directory `lost` inside the database's, where repair puts damaged files under their names.
  *
  * Invariants:
- * 1. Nothing is overwritten there: a name that is taken gets a number, `000014.sst.2`.
- * 2. A file is durable there before it may go from its place; in between it is in both.
+ * 1. Nothing in it is overwritten: if a name is taken, a number is appended, `000014.sst.2`.
+ * 2. A file is durable there before it is removed from its place; in between it is in both.
  */
 import { join } from 'node:path'
 import { currentName, parseFileName } from '../../fs/file-names.ts'
@@ -14,7 +14,7 @@ export const lostName = 'lost'
 
 const copyBytes = 1 << 20
 
-/** The name that a file in the directory `lost` had; undefined when it is not one that repair put there. */
+/** The original name of a file in `lost`; undefined if repair did not put it there. */
 export function lostFileName(name: string): string | undefined {
   const original = /^(.+?)(?:\.[1-9]\d{0,8})?$/.exec(name)?.[1]
   return original !== undefined && parseFileName(original) !== undefined ? original : undefined
@@ -31,7 +31,7 @@ export class LostFiles {
     this.#directory = directory
   }
 
-  /** Makes files appear in `lost`, durably; they stay where they are. @throws Node's own errors */
+  /** Links or copies files into `lost`, durably; they also stay where they are. @throws Node's own errors */
   async keep(names: readonly string[]): Promise<void> {
     if (names.length === 0) return
     const fileSystem = this.#fileSystem
@@ -45,15 +45,18 @@ export class LostFiles {
     await fileSystem.syncDirectory(lost)
   }
 
-  /** Removes what keep() was called with from its place. REQUIRES: the new CURRENT is durable. @returns their names */
+  /**
+   * Removes the files passed to keep() from their places. REQUIRES: the new CURRENT is durable.
+   * @returns their names
+   */
   finish(): readonly string[] {
     for (const name of this.#kept) {
-      // The new one has its place.
+      // The new CURRENT has replaced it.
       if (name === currentName) continue
       try {
         this.#fileSystem.remove(join(this.#directory, name))
       } catch {
-        // It is obsolete now, and removed at the next open.
+        // It is obsolete now, and will be removed at the next open.
       }
     }
     return this.#kept
@@ -70,12 +73,12 @@ export class LostFiles {
         if (hasSystemCode(error, 'EEXIST')) continue
         if (!hasSystemCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error
       }
-      // Files have one name only here.
+      // Links are not supported here.
       if (await this.#copy(from, to)) return
     }
   }
 
-  /** False when there is something of that name. */
+  /** False if the name is taken. */
   async #copy(from: string, to: string): Promise<boolean> {
     const source = this.#fileSystem.open(from, 'read')
     try {

@@ -1,14 +1,14 @@
 /**
- * Tables whose levels are unknown, put into an order: pure policy.
+ * Orders tables whose levels are unknown: pure policy.
  *
- * Reads take the first place that knows a key for the one with its newest version. Between two tables that have keys in
- * common that is so if all entries of the one are newer than all of the other: then they can stand one behind the other in
- * level 0. Tables that overlap in keys and in sequence numbers have to be merged into one run first.
+ * Reads expect the newest version of a key in the first place that has the key. For two tables with common keys that
+ * holds if all entries of one are newer than all of the other: they can then follow each other in level 0. Tables that
+ * overlap both in keys and in sequence numbers have to be merged into one run first.
  */
 import { compareKeys } from '../../format/entry.ts'
 import type { TableMeta } from '../../version/table-meta.ts'
 
-/** Tables that become one sorted run. One table alone is one already. */
+/** Tables that will become one sorted run. A single table already is one. */
 export interface TableGroup {
   readonly tables: readonly TableMeta[]
   readonly smallest: Uint8Array
@@ -17,18 +17,18 @@ export interface TableGroup {
   readonly largestSequence: number
 }
 
-/** Groups of which no two overlap in keys and in sequence numbers; as small as they can be. */
+/** Groups tables such that no two groups overlap in both keys and sequence numbers; the groups are minimal. */
 export function groupTables(tables: readonly TableMeta[]): readonly TableGroup[] {
   let groups: TableGroup[] = tables.map((table) => ({ ...table, tables: [table] }))
   for (;;) {
     const merged = mergeOnce(groups)
     if (merged.length === groups.length) return merged
-    // A group is wider than its members: it may overlap what they did not.
+    // A group spans more than its members: it may overlap others that they did not.
     groups = merged
   }
 }
 
-/** As few runs as there can be: tables of each ascend and do not overlap. */
+/** The minimum number of runs: tables of a run ascend and do not overlap. */
 export function runsOf(tables: readonly TableMeta[]): readonly (readonly TableMeta[])[] {
   const runs: TableMeta[][] = []
   for (const table of [...tables].sort(bySmallest)) {
@@ -39,7 +39,7 @@ export function runsOf(tables: readonly TableMeta[]): readonly (readonly TableMe
   return runs
 }
 
-/** Goes through the groups by key and joins each with those that it conflicts with among the ones it overlaps. */
+/** Visits the groups in key order and joins each with those overlapping ones that it conflicts with. */
 function mergeOnce(groups: readonly TableGroup[]): TableGroup[] {
   const done: TableGroup[] = []
   let open: TableGroup[] = []
@@ -75,6 +75,6 @@ function bySmallest(a: { readonly smallest: Uint8Array }, b: { readonly smallest
 }
 
 function lastOf(tables: readonly TableMeta[]): TableMeta {
-  // Runs are made with one table.
+  // Every run is created with one table.
   return tables[tables.length - 1] as TableMeta
 }

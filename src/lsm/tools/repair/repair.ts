@@ -1,13 +1,14 @@
 /**
- * Makes a database that cannot be opened one that can, with all that can still be read.
+ * Makes a damaged database openable again, keeping everything that can still be read.
  *
- * With a manifest that can be read, tables stay where they are: damaged ones are replaced by new ones of their sound
- * blocks, and what is in the logs becomes tables of level 0. Without one, all tables and logs in the directory are put in
- * order by their sequence numbers (order-tables.ts) and end in level 0. Then tables and logs that were obsolete, but not
- * yet removed, count too: entries that were deleted and forgotten may be there again.
+ * With a readable manifest, tables stay where they are: damaged ones are replaced by new ones made from their sound
+ * blocks, and log entries become level-0 tables. Without one, all tables and logs in the directory are ordered by
+ * their sequence numbers (order-tables.ts) and placed in level 0. Obsolete tables and logs that had not been removed
+ * yet then count, too: entries that were deleted may reappear.
  *
  * Invariants:
- * 1. Nothing is changed in place. Until the new CURRENT is written the database is what it was, and can be repaired again.
+ * 1. Nothing is changed in place. Until the new CURRENT is written the database is unchanged, and can be repaired
+ * again.
  * 2. A damaged file is in `lost` before CURRENT is written, and is never removed from there.
  */
 import { join } from 'node:path'
@@ -35,23 +36,23 @@ import { saveTable } from './save-table.ts'
 import { FileNumbers, type RepairSettings, rewriteJob } from './settings.ts'
 
 export interface RepairReport {
-  /** What the new state was made of: the manifest, or the tables alone. */
+  /** The basis of the new state: the manifest, or the tables alone. */
   readonly source: 'manifest' | 'tables'
-  /** Of the repaired database. */
+  /** Contents of the repaired database. */
   readonly tables: number
   readonly entries: number
-  /** Operations that came out of logs. */
+  /** Number of operations recovered from logs. */
   readonly loggedOperations: number
-  /** What was damaged, and what could not be saved. */
+  /** Damage found, and data that could not be saved. */
   readonly lost: readonly Loss[]
   /** Names of the damaged files, now in the directory `lost`. */
   readonly movedFiles: readonly string[]
 }
 
 /**
- * @param options as the database is opened with: tables that are written anew get its filters
- * @throws LEVEL_IO_ERROR, also when there is no database; LEVEL_LOCKED while somebody has it open; LEVEL_NOT_SUPPORTED
- * for a directory that is not of petaldb, or of a later version of it. Nothing was changed then
+ * @param options as for opening the database: rewritten tables get its filters
+ * @throws LEVEL_IO_ERROR, also when there is no database; LEVEL_LOCKED while another instance has it open;
+ * LEVEL_NOT_SUPPORTED for a directory that is not petaldb's, or of a later version. Nothing was changed then
  */
 export async function repairStore(location: string, options: StoreOptions = {}): Promise<RepairReport> {
   const resolved = resolveOptions(options)
@@ -104,7 +105,7 @@ class Repair {
   readonly #settings: RepairSettings
   readonly #base: BaseState
   readonly #names: readonly string[]
-  /** Names of files that go to `lost`. */
+  /** Names of files to move to `lost`. */
   readonly #damaged: string[]
 
   constructor(settings: RepairSettings, base: BaseState, names: readonly string[]) {
@@ -137,7 +138,7 @@ class Repair {
     }
   }
 
-  /** The tables of the manifest, level by level. */
+  /** Saves the manifest's tables, level by level. */
   async #levelsOf({ levels }: ManifestState): Promise<TableMeta[][]> {
     const saved: TableMeta[][] = []
     for (const tables of levels) {
@@ -148,14 +149,14 @@ class Repair {
     return saved
   }
 
-  /** Every table in the directory. */
+  /** Saves every table in the directory. */
   async #allTables(): Promise<TableMeta[]> {
     const tables: TableMeta[] = []
     for (const number of this.#numbersOf('table')) tables.push(...(await this.#save(number)))
     return tables
   }
 
-  /** None or one. */
+  /** Returns at most one table. */
   async #save(number: number, said?: TableMeta): Promise<TableMeta[]> {
     const name = tableName(number)
     if (!this.#names.includes(name)) {
@@ -170,7 +171,7 @@ class Repair {
     return meta === undefined ? [] : [meta]
   }
 
-  /** Tables of level 0, newest first; where the order of tables does not tell which entries are newer, merged. */
+  /** Level-0 tables, newest first; merges those whose order does not determine which entries are newer. */
   async #inOrder(tables: readonly TableMeta[]): Promise<readonly TableMeta[]> {
     const ordered: TableMeta[] = []
     for (const group of groupTables(tables)) {
@@ -180,7 +181,7 @@ class Repair {
     return ordered.sort((a, b) => compareInLevel(0, a, b))
   }
 
-  /** Makes the state the current one. @returns names of the files that are in `lost` now */
+  /** Makes the state the current one. @returns names of the files that are now in `lost` */
   async #install(state: Omit<ManifestState, 'logNumber' | 'nextFileNumber'>): Promise<readonly string[]> {
     const { fileSystem, directory, numbers } = this.#settings
     const lost = new LostFiles(fileSystem, directory)
@@ -207,7 +208,7 @@ class Repair {
     return moved
   }
 
-  /** Numbers of the logs that hold what is not in tables. @param first the oldest one; 0 when any may be */
+  /** Numbers of the logs with entries that are not in tables. @param first the oldest one; 0: no lower bound */
   #logsFrom(first: number): number[] {
     const { directory, losses } = this.#settings
     const numbers = this.#numbersOf('log').filter((number) => number >= first)

@@ -1,12 +1,12 @@
 /**
  * Turns logs into tables.
  *
- * Each log is read up to the first place where none of its records follows, or one that cannot be right; the next log is
- * read all the same. Unlike an open, a repair does not stop at a hole between two logs: what is behind it is kept, and the
- * hole is among the losses.
+ * Each log is read up to the first place where no record of it follows, or an invalid one; the next log is read in any
+ * case. Unlike an open, a repair does not stop at a hole between two logs: later entries are kept, and the hole is
+ * reported as a loss.
  *
- * Invariant: no sequence number comes twice. Where a log begins with one that an earlier log has, too, a recovery has
- * dropped what the earlier log has from there on, and so does repair.
+ * Invariant: no sequence number occurs twice. If a log begins with one that an earlier log also has, a recovery has
+ * dropped the earlier log's entries from there on, and so does repair.
  */
 import { join } from 'node:path'
 import { copyShared } from '../../../model/copy-bytes.ts'
@@ -28,17 +28,17 @@ import type { RepairSettings } from './settings.ts'
 
 export interface SavedLogs {
   readonly tables: readonly TableMeta[]
-  /** Operations that were in the logs. */
+  /** Number of operations in the logs. */
   readonly operations: number
-  /** Numbers of logs of which something is lost. */
+  /** Numbers of logs with losses. */
   readonly damaged: readonly number[]
-  /** Of the newest operation; 0 when there is none. */
+  /** Sequence number of the newest operation; 0 if there is none. */
   readonly lastSequence: number
 }
 
 /**
  * @param numbers of the logs, ascending
- * @param lastSequence where the first of them goes on; undefined when that is unknown
+ * @param lastSequence sequence number before the first log; undefined if unknown
  * @throws LEVEL_IO_ERROR, Node's own errors
  */
 export async function saveLogs(
@@ -59,7 +59,7 @@ class LogSaver {
   #buffer = new WriteBuffer(new ArenaPool(0))
   #operations = 0
   #lastSequence = 0
-  /** What the next batch has to begin with. */
+  /** The sequence number with which the next batch has to begin. */
   #due: number | undefined
 
   constructor(settings: RepairSettings, lastSequence: number | undefined) {
@@ -99,7 +99,7 @@ class LogSaver {
     }
   }
 
-  /** False when the record is one that a recovery has dropped. @throws LEVEL_CORRUPTION for one that cannot be right */
+  /** False if the record is one that a recovery has dropped. @throws LEVEL_CORRUPTION for an invalid record */
   #add(payload: Uint8Array, place: Place, limit: number): boolean {
     const first = readFirstSequence(payload, 0, payload.length, place)
     if (first >= limit) return false
@@ -133,7 +133,7 @@ class LogSaver {
   }
 }
 
-/** What a log begins with; Infinity when its first record cannot be read, or there is none. */
+/** The first sequence number of a log; Infinity if its first record is missing or unreadable. */
 function firstSequence(settings: RepairSettings, number: number): number {
   const file = openLog(settings, number)
   try {
@@ -141,7 +141,7 @@ function firstSequence(settings: RepairSettings, number: number): number {
       return readFirstSequence(payload, 0, payload.length, { path: file.path, offset })
     }
   } catch (error) {
-    // It is met again when the log is saved.
+    // Saving the log meets the same damage.
     if (!isDamage(error)) throw error
   } finally {
     file.close()
@@ -156,7 +156,7 @@ function openLog({ fileSystem, directory }: RepairSettings, number: number): Ope
 /** Bytes read at a time. */
 const windowBytes = 1 << 20
 
-/** Whether the header of a record of this log stands at `start` or behind it: then the log is damaged, not at its end. */
+/** Whether a record header of this log follows at or after `start`: the log is then damaged there, not at its end. */
 function hasHeaderBehind(file: OpenFile, number: number, start: number): boolean {
   const needle = Buffer.alloc(4)
   needle.writeUInt32LE(number >>> 0)
@@ -169,7 +169,7 @@ function hasHeaderBehind(file: OpenFile, number: number, start: number): boolean
       if (at < 0 || at + recordHeaderBytes > bytes.length) continue
       if (readHeader(bytes, at, number, offset + at) !== undefined) return true
     }
-    // Windows overlap, so that a header on the border is in one of them.
+    // Windows overlap, so that a header on a border is whole in one of them.
     offset += bytes.length - recordHeaderBytes + 1
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Looks at one table: sound ones are used as they are, what can be read of damaged ones is written into a new table.
+ * Saves one table: a sound one is used as it is, the readable part of a damaged one is written to a new table.
  *
- * Invariant: a block is used whole or not at all: it has its checksum, its entries are in order, and behind those of the
- * blocks before it.
+ * Invariant: a block is used entirely or not at all: it has a valid checksum, its entries are in order, and they
+ * follow those of the previous blocks.
  */
 import { join } from 'node:path'
 import { TableOutputs } from '../../compaction/table-outputs.ts'
@@ -22,14 +22,14 @@ import { isDamage } from './losses.ts'
 import { type RepairSettings, rewriteJob } from './settings.ts'
 
 export interface SavedTable {
-  /** The table to use; undefined when nothing of it could be read. */
+  /** The table to use; undefined if nothing could be read. */
   readonly meta: TableMeta | undefined
-  /** False when it is a new one, and the old one is damaged. */
+  /** False if the table was damaged, in which case `meta` is a new one. */
   readonly isSound: boolean
 }
 
 /**
- * @param said what the manifest says of it, where there is one
+ * @param said the manifest's description, if there is one
  * @throws LEVEL_IO_ERROR, Node's own errors, LEVEL_NOT_SUPPORTED for a table of a later format
  */
 export async function saveTable(settings: RepairSettings, number: number, said?: TableMeta): Promise<SavedTable> {
@@ -49,7 +49,7 @@ export async function saveTable(settings: RepairSettings, number: number, said?:
   }
 }
 
-/** What the manifest should say of a table; undefined when anything but its value side is damaged. */
+/** The table's manifest entry; undefined if anything but its value sections is damaged. */
 async function checkedTable(fileSystem: FileSystem, path: string, number: number, said: TableMeta | undefined) {
   const problems = new ProblemList()
   let meta: TableMeta

@@ -1,4 +1,4 @@
-/** What the steps of a repair share: where they work, how they write, and the numbers of the files they make. */
+/** The common context of a repair's steps: directory, options, and numbers for new files. */
 import type { JobRunner, TableJob } from '../../compaction/job.ts'
 import { tableWriteOptions } from '../../engine/table-jobs.ts'
 import { levelCount } from '../../format/version-edit.ts'
@@ -25,7 +25,7 @@ export class FileNumbers {
     this.#next = first
   }
 
-  /** The one that is given next. */
+  /** The next number to be handed out. */
   get next(): number {
     return this.#next
   }
@@ -38,10 +38,10 @@ export class FileNumbers {
   }
 }
 
-/** Outputs a merge may have beyond what its bytes say. */
+/** Outputs beyond what a merge's bytes suggest. */
 const spareNumbers = 16
 
-/** A job that writes runs of tables anew as tables that do not overlap; tombstones stay. */
+/** A job that rewrites runs as tables that do not overlap; tombstones stay. */
 export function rewriteJob(
   { directory, options, numbers }: RepairSettings,
   runs: readonly (readonly TableMeta[])[]
@@ -63,7 +63,7 @@ export function rewriteJob(
     reservedNumbers,
     maxFileBytes: maxFileSize,
     partitionDepth,
-    // What does not overlap is soon moved down to the last level as it is.
+    // Tables without overlap will soon be moved to the last level unchanged.
     table: tableWriteOptions(options, levelCount - 1)
   }
 }
