@@ -1,8 +1,8 @@
 /**
  * Sums and products of numbers of all kinds.
  *
- * Kinds mix as in MongoDB: anything with a Decimal128 is a Decimal128, 64-bit integers stay so when both sides are
- * integers, everything else is a double. A 64-bit integer that overflows is an error in updates and a double in expressions.
+ * Kinds mix as in MongoDB: with a Decimal128 on either side the result is a Decimal128, two 64-bit integers give a
+ * 64-bit integer, everything else is a double. A 64-bit overflow is an error in updates and a double in expressions.
  */
 import { Decimal128 } from 'bson'
 import { addDecimals, type Decimal, multiplyDecimals, parseDecimal, toDecimal, toDecimal128 } from './decimal.ts'
@@ -10,7 +10,7 @@ import { PetalError } from './errors.ts'
 
 export type PlainNumber = number | bigint | Decimal128
 
-/** One operation for each kind of number. */
+/** One operation, for each kind of number. */
 interface Arithmetic {
   readonly doubles: (a: number, b: number) => number
   readonly integers: (a: bigint, b: bigint) => bigint
@@ -21,7 +21,7 @@ const addition: Arithmetic = { doubles: (a, b) => a + b, integers: (a, b) => a +
 const subtraction: Arithmetic = { doubles: (a, b) => a - b, integers: (a, b) => a - b, decimals: subtractDecimals }
 const multiplication: Arithmetic = { doubles: multiplyDoubles, integers: (a, b) => a * b, decimals: multiplyDecimals }
 
-/** Digits of a double that count in decimal arithmetic, as in MongoDB. */
+/** Significant digits of a double in decimal arithmetic, as in MongoDB. */
 const doubleDigits = 15
 
 /** @throws PetalError BadValue for an integer that does not fit 64 bits */
@@ -34,12 +34,12 @@ export function multiply(a: PlainNumber, b: PlainNumber): PlainNumber {
   return compute(multiplication, a, b)
 }
 
-/** What does not fit 64 bits is a double. */
+/** A result that does not fit 64 bits becomes a double. */
 export function difference(a: PlainNumber, b: PlainNumber): PlainNumber {
   return compute(subtraction, a, b, Number)
 }
 
-/** What does not fit 64 bits is a double. */
+/** A result that does not fit 64 bits becomes a double. */
 export function product(a: PlainNumber, b: PlainNumber): PlainNumber {
   return compute(multiplication, a, b, Number)
 }
@@ -49,7 +49,7 @@ export function negate(value: PlainNumber): PlainNumber {
   return typeof value === 'number' ? -value : compute(multiplication, value, -1)
 }
 
-/** @param beyond what is made of an integer that does not fit 64 bits */
+/** @param beyond converts, or refuses, an integer result that does not fit 64 bits */
 function compute(
   arithmetic: Arithmetic,
   a: PlainNumber,
@@ -67,7 +67,7 @@ function refuse(result: bigint): never {
   throw new PetalError('BadValue', `the result ${result} does not fit 64 bits`)
 }
 
-/** Integers, which numbers without a fraction are here, have no -0. */
+/** Numbers without a fraction count as integers here, which have no −0. */
 function multiplyDoubles(a: number, b: number): number {
   const result = a * b
   if (!Object.is(result, -0)) return result
@@ -79,7 +79,7 @@ function subtractDecimals(a: Decimal, { coefficient, exponent }: Decimal): Decim
   return addDecimals(a, { coefficient: -coefficient, exponent })
 }
 
-/** A double beyond 2^53 is no integer here: it stands for all numbers that round to it. */
+/** A double beyond 2^53 does not count as an integer: it stands for all numbers that round to it. */
 function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
@@ -92,13 +92,13 @@ function computeDecimal(arithmetic: Arithmetic, a: PlainNumber, b: PlainNumber):
   return Decimal128.fromString(String(arithmetic.doubles(signOf(a), signOf(b))))
 }
 
-/** undefined for NaN and the infinities. */
+/** Undefined for NaN and the infinities. */
 export function decimalOf(value: PlainNumber): Decimal | undefined {
   if (typeof value !== 'number') return toDecimal(value)
   return parseDecimal(Number.isSafeInteger(value) ? String(value) : value.toPrecision(doubleDigits))
 }
 
-/** NaN and infinities themselves, anything finite as −1, 0 or 1: enough to know what they give together. */
+/** NaN and infinities themselves, any finite value as −1, 0 or 1: enough to determine the result. */
 function signOf(value: PlainNumber): number {
   const number = Number(String(value))
   const decimal = decimalOf(value)

@@ -1,6 +1,4 @@
-/**
- * Copies of values, and the question whether two values are the same to the last detail.
- */
+/** Copies values, and tells whether two values are identical in every detail. */
 import { equalValues } from './compare.ts'
 import { timeOf } from './date.ts'
 import { PetalError } from './errors.ts'
@@ -11,9 +9,10 @@ import { type Document, type Numeric, Type, typeOf } from './types.ts'
 const maxDepth = 1000
 
 /**
- * A deep copy as the store would give it back: class instances become plain objects, Long a bigint, Int32 and Double
- * numbers, BSONSymbol a string; undefined is dropped (null in arrays). Immutable values such as ObjectId are shared.
- * @throws PetalError BadValue for the key `__proto__` and for nesting that no document may have, a cycle among it
+ * A deep copy in the form that the store would return: class instances become plain objects, Long a bigint, Int32 and
+ * Double numbers, BSONSymbol a string; undefined is dropped (null in arrays). Immutable values such as ObjectId are
+ * shared.
+ * @throws PetalError BadValue for the key `__proto__` and for nesting too deep for a document, which includes cycles
  */
 export function cloneValue(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -36,7 +35,7 @@ export function cloneValue(value: unknown, depth = 0): unknown {
   }
 }
 
-/** cloneValue of an object. */
+/** cloneValue() for an object. */
 export function cloneDocument(document: Document, depth = 0): Document {
   checkDepth(depth)
   const copy: Document = {}
@@ -49,9 +48,9 @@ export function cloneDocument(document: Document, depth = 0): Document {
 }
 
 /**
- * True when replacing one by the other would change nothing that is stored. Stricter than equalValues: 1 and 1n are
- * equal, not identical. REQUIRES: both are as the store gives them back, or cloneValue() does; rarer values of two versions of bson
- * differ, though they may be stored alike.
+ * True if replacing one by the other would change nothing that is stored. Stricter than equalValues: 1 and 1n are
+ * equal, not identical. REQUIRES: both are in the form that the store or cloneValue() returns; values of rarer types
+ * from two versions of bson differ, even if they would be stored alike.
  */
 export function isIdentical(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
@@ -68,7 +67,7 @@ export function isIdentical(a: unknown, b: unknown): boolean {
     case Type.objectId:
       return objectIdDigits(a) === objectIdDigits(b)
     default:
-      // One class on both sides: Long against Int32 is a change.
+      // Both of the same class: a change from Long to Int32 counts.
       return Object.getPrototypeOf(a) === Object.getPrototypeOf(b) && equalValues(a, b) && String(a) === String(b)
   }
 }

@@ -4,8 +4,8 @@
  * Invariants:
  * 1. Types compare before values; the order of types is that of the codes in types.ts. Missing (`undefined`) is null.
  * 2. Numbers of every kind compare by value, exactly. NaN equals itself and is the smallest number.
- * 3. Strings compare by code point, which is the order of their UTF-8 bytes; JavaScript's `<` compares UTF-16 units. Who wants
- *    another order of them, a collation's, names it: it is for values alone, names of fields compare by code point.
+ * 3. Strings compare by code point, which is the order of their UTF-8 bytes; JavaScript's `<` compares UTF-16 units. A
+ *    different order, a collation's, can be passed in: it applies to values only, field names compare by code point.
  * 4. Objects compare field by field in their own order: type of the value, then name, then value. `{ a: 1, b: 2 }` and
  *    `{ b: 2, a: 1 }` differ. A field that is `undefined` is not there.
  */
@@ -14,12 +14,12 @@ import { compareNumbers } from './numbers.ts'
 import { binaryParts, regexParts } from './scalar.ts'
 import { type Document, type Numeric, Type, type TypeCode, typeOf } from './types.ts'
 
-/** Negative, 0 or positive as one string sorts before, with or after another. */
+/** Negative, 0 or positive if the first string sorts before, with or after the second. */
 export type StringOrder = (a: string, b: string) => number
 
 /**
- * Negative, 0 or positive as `a` sorts before, with or after `b`.
- * @param strings their order, wherever they stand in the values
+ * Negative, 0 or positive if `a` sorts before, with or after `b`.
+ * @param strings order of strings, wherever they occur in the values
  * @example
  * compareValues(2, 10n) < 0
  * compareValues('10', 9) > 0 // every string is after every number
@@ -33,7 +33,7 @@ export function compareValues(a: unknown, b: unknown, strings: StringOrder = com
   return difference === 0 ? compareWithinType(type, a, b, strings) : difference
 }
 
-/** True when MongoDB calls the values equal: `compareValues(a, b, strings) === 0`, sooner decided. */
+/** True if MongoDB considers the values equal: `compareValues(a, b, strings) === 0`, but faster. */
 export function equalValues(a: unknown, b: unknown, strings?: StringOrder): boolean {
   if (a === b) return true
   if (strings === undefined && typeof a === 'string' && typeof b === 'string') return false
@@ -55,7 +55,7 @@ export function compareStrings(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** @param i index of the first unit that differs; it may be the second half of a pair */
+/** @param i index of the first unit that differs; it may be the second half of a surrogate pair */
 function compareCodePoints(a: string, b: string, i: number): number {
   const before = i > 0 ? a.charCodeAt(i - 1) : 0
   const start = before >= 0xd800 && before < 0xdc00 ? i - 1 : i
@@ -70,7 +70,7 @@ function orderedType(value: unknown): TypeCode {
   return value === undefined ? Type.null : typeOf(value)
 }
 
-/** REQUIRES: both values are of `type`, as values of it: casts below restate that. */
+/** REQUIRES: both values are of type `type`, as the casts below assert. */
 function compareWithinType(type: TypeCode, a: unknown, b: unknown, strings: StringOrder): number {
   switch (type) {
     case Type.number:
@@ -107,7 +107,7 @@ function compareWithinType(type: TypeCode, a: unknown, b: unknown, strings: Stri
   }
 }
 
-/** In lower case, whatever version of bson wrote it. */
+/** In lower case, whichever version of bson created it. */
 function hexOf(objectId: unknown): string {
   return (objectId as { toHexString(): string }).toHexString().toLowerCase()
 }

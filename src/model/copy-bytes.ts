@@ -1,4 +1,4 @@
-/** Copies of bytes by whatever is quickest for as many as there are. */
+/** Copies bytes in the fastest way for the given length. */
 
 /** From this many bytes on, a call into C++ beats a loop. */
 const longCopy = 48
@@ -16,8 +16,8 @@ export function copyBytes(source: Uint8Array, start: number, end: number, target
 const longSharedCopy = 256
 
 /**
- * Copies the whole source to target[at, …), where one of them is memory that threads share: TypedArray's set() takes such
- * memory word by word, with an atomic access each, which costs nine times as much as Buffer's fill() where there is much to copy.
+ * Copies the whole source to target[at, …), where either is memory that threads share: TypedArray's set() copies such
+ * memory word by word with atomic accesses, which for long copies costs nine times as much as Buffer's fill().
  * REQUIRES: nobody writes to either meanwhile.
  */
 export function copyShared(source: Uint8Array, target: Uint8Array, at: number): void {

@@ -1,4 +1,4 @@
-/** Dates, whatever an application's classes make of their methods. */
+/** Reads Dates independently of overridden methods in applications' subclasses. */
 
 const { getTime } = Date.prototype
 

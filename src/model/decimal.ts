@@ -1,30 +1,30 @@
 /**
- * Decimal numbers taken apart: sign, digits and exponent of a Decimal128 or an integer, and back.
+ * Decimal numbers as coefficient and exponent: converts a Decimal128 or an integer to this form, and back.
  *
- * Decimal128 of the `bson` package has no arithmetic and many spellings of one value (`1`, `1.0`, `10E-1`); keys need
- * one spelling and `$inc` needs sums.
+ * The `bson` package's Decimal128 has no arithmetic and many representations of one value (`1`, `1.0`, `10E-1`); keys
+ * need a single representation, and `$inc` needs sums.
  */
 import { Decimal128 } from 'bson'
 
-/** coefficient × 10^exponent; −0 is not kept. */
+/** coefficient × 10^exponent; −0 is not preserved. */
 export interface Decimal {
   readonly coefficient: bigint
   readonly exponent: number
 }
 
-/** Most digits a Decimal128 holds. */
+/** Maximum number of digits in a Decimal128. */
 const maxDigits = 34
-/** Of a quotient: more than a Decimal128 holds, so that it is rounded once. */
+/** Digits of a quotient: more than a Decimal128 holds, so that rounding happens only once. */
 const quotientDigits = 40
 const minExponent = -6176
 const maxExponent = 6111
 
-/** undefined for NaN and the infinities. */
+/** Undefined for NaN and the infinities. */
 export function toDecimal(value: Decimal128 | bigint): Decimal | undefined {
   return typeof value === 'bigint' ? { coefficient: value, exponent: 0 } : parseDecimal(value.toString())
 }
 
-/** Parses plain or scientific notation; undefined for anything else, `NaN` and `Infinity` among it. */
+/** Parses plain or scientific notation; undefined for anything else, including `NaN` and `Infinity`. */
 export function parseDecimal(text: string): Decimal | undefined {
   const parts = /^([+-]?)(\d+)(?:\.(\d*))?(?:E([+-]?\d+))?$/i.exec(text)
   if (parts === null) return undefined
@@ -33,7 +33,9 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { coefficient: sign === '-' ? -digits : digits, exponent: Number(exponent) - fraction.length }
 }
 
-/** The one spelling of a decimal that is not zero: sign, digits without zeros at either end, power of the first digit. */
+/**
+ * The unique representation of a nonzero decimal: sign, digits without zeros at either end, power of the first digit.
+ */
 export function normaliseDecimal(value: Decimal): {
   readonly isNegative: boolean
   readonly digits: string
@@ -53,7 +55,7 @@ export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return { coefficient: a.coefficient * b.coefficient, exponent: a.exponent + b.exponent }
 }
 
-/** Without zeros at its end that are of no use. REQUIRES: `b` is not zero. */
+/** Drops trailing zeros. REQUIRES: `b` is not zero. */
 export function divideDecimals(a: Decimal, b: Decimal): Decimal {
   const digits = quotientDigits + String(b.coefficient).length
   let coefficient = (a.coefficient * 10n ** BigInt(digits)) / b.coefficient
@@ -68,7 +70,7 @@ export function isMultiple(a: Decimal, b: Decimal): boolean {
   return scaleTo(a, exponent) % scaleTo(b, exponent) === 0n
 }
 
-/** Rounded to 34 digits, half to even as IEEE 754 does; beyond the greatest exponent it is an infinity. */
+/** Rounds to 34 digits, half to even as in IEEE 754; beyond the greatest exponent the result is an infinity. */
 export function toDecimal128(value: Decimal): Decimal128 {
   let { coefficient, exponent } = value
   const sign = coefficient < 0n ? '-' : ''
@@ -93,7 +95,7 @@ export function toDecimal128(value: Decimal): Decimal128 {
 }
 
 /**
- * Without digits below 10^`exponent`.
+ * Removes digits below 10^`exponent`.
  * @param mode half to even, or towards zero
  */
 export function cutDecimal(value: Decimal, exponent: number, mode: 'round' | 'truncate'): Decimal {

@@ -1,6 +1,6 @@
 /**
- * The one error class of the library. Codes are MongoDB's where MongoDB has one, so that code written against its
- * driver keeps working; an error of the store below is kept as `cause`.
+ * The library's only error class. Codes are MongoDB's where MongoDB has one, so that code written for its driver keeps
+ * working; an error of the underlying store is kept as `cause`.
  */
 
 /** Names and numbers of every error that the library raises. */
@@ -37,7 +37,7 @@ export const errorCodes = {
   DataCorruption: 246,
   ChangeStreamHistoryLost: 286,
   QueryExceededMemoryLimit: 292,
-  /** Our own: MongoDB has no number for these. */
+  /** Our own codes: MongoDB has none for these. */
   DatabaseNotFound: 90001,
   DatabaseExists: 90002,
   NotADatabase: 90003,
@@ -54,9 +54,9 @@ export const errorCodes = {
 export type ErrorName = keyof typeof errorCodes
 
 export interface PetalErrorOptions {
-  /** The error that led to this one, a `LEVEL_*` error of the store for instance. */
+  /** The underlying error, for example a `LEVEL_*` error of the store. */
   readonly cause?: unknown
-  /** Facts a program may want: operator, path, file, line, offset, keyPattern, keyValue. */
+  /** Details for programs: operator, path, file, line, offset, keyPattern, keyValue. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
@@ -83,7 +83,7 @@ export class PetalError extends Error {
   }
 }
 
-/** An operation that its AbortSignal ended; `name` is 'AbortError' as everywhere in Node. */
+/** An operation was aborted by its AbortSignal; `name` is 'AbortError' as everywhere in Node. */
 export class AbortedError extends PetalError {
   override readonly name = 'AbortError'
 
@@ -92,7 +92,7 @@ export class AbortedError extends PetalError {
   }
 }
 
-/** Throws an AbortedError when the signal has fired. */
+/** Throws an AbortedError if the signal has fired. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortedError(signal.reason)
 }

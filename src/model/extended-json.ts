@@ -1,14 +1,14 @@
 /**
- * The text of import and export: JSON with MongoDB's Extended JSON v2, relaxed and canonical.
+ * The text format of import and export: JSON with MongoDB's Extended JSON v2, relaxed and canonical.
  *
  * Invariants:
- * 1. parseJson(stringifyRelaxed(document)) and parseJson(stringifyCanonical(document)) are the document, in the types
- *    that PetalDB returns (see src/docstore/documents/record.ts).
+ * 1. parseJson(stringifyRelaxed(document)) and parseJson(stringifyCanonical(document)) equal the document, in the
+ *    types that PetalDB returns (see src/docstore/documents/record.ts).
  * 2. parseJson rounds no integer that fits 64 bits: beyond 2^53 it becomes a bigint.
  * 3. Both texts are one line, and the same for the same document.
  *
- * Two departures from the specification keep invariant 1: relaxed text wraps 64-bit integers, because a bare one
- * would come back as a double; and a document that looks like a wrapper gets one more `$` (see wrappers.ts).
+ * Two departures from the specification preserve invariant 1: relaxed text wraps 64-bit integers, because a bare one
+ * would be read back as a double; and a document that looks like a wrapper gets one more `$` (see wrappers.ts).
  */
 import { PetalError } from './errors.ts'
 import { findJsonError } from './json-error.ts'
@@ -18,7 +18,7 @@ import { unwrap, wrap } from './wrappers.ts'
 
 const escapedDollarOrUnderscore = /\\u0024|\\u005f/i
 
-/** Characters shown of a text that is not JSON, around the place. */
+/** Length of the excerpt shown before and after an error in the text. */
 const excerptLength = 20
 
 /**
@@ -33,7 +33,7 @@ export function parseJson(text: string): unknown {
   return readJson(text).value
 }
 
-/** As parseJson(). @returns with the value, what isJsonText() says of the text */
+/** As parseJson(). @returns the value, and the result of isJsonText() */
 export function readJson(text: string): { readonly value: unknown; readonly isJson: boolean } {
   const exact = withLongIntegers(text)
   let value: unknown
@@ -46,7 +46,7 @@ export function readJson(text: string): { readonly value: unknown; readonly isJs
   return { value: isJson ? value : unwrap(value), isJson }
 }
 
-/** Whether JSON.parse gives of a JSON text what parseJson() does. */
+/** Whether JSON.parse yields the same value as parseJson() for a JSON text. */
 export function isJsonText(text: string): boolean {
   return withLongIntegers(text) === text && !mayHoldWrappers(text)
 }
@@ -55,17 +55,20 @@ function withLongIntegers(text: string): string {
   return mayHoldLongIntegers(text) ? wrapLongIntegers(text) : text
 }
 
-/** One line that people and most programs read easily: numbers bare, dates as ISO 8601. */
+/** One line that people and most programs can read easily: bare numbers, dates in ISO 8601. */
 export function stringifyRelaxed(document: Document): string {
   return JSON.stringify(wrap(document, 'relaxed'))
 }
 
-/** One line in which every number names its kind. */
+/** One line in which every number states its kind. */
 export function stringifyCanonical(document: Document): string {
   return JSON.stringify(wrap(document, 'canonical'))
 }
 
-/** A string that begins with `$`, or the key `__proto__`, escaped or not. Plain searches cost a tenth of a regex. */
+/**
+ * Whether there is a string that begins with `$`, or the key `__proto__`, escaped or not. Plain searches cost a tenth
+ * of a regex.
+ */
 function mayHoldWrappers(text: string): boolean {
   if (text.includes('"$') || text.includes('__proto__')) return true
   return text.includes('\\u00') && escapedDollarOrUnderscore.test(text)

@@ -1,6 +1,4 @@
-/**
- * Numbers of every kind as 64-bit integers, for the operators that are defined on those alone (`$mod`, `$bits…`).
- */
+/** Numbers of every kind as 64-bit integers, for the operators defined only on those (`$mod`, `$bits…`). */
 import { Decimal128 } from 'bson'
 import { parseDecimal } from './decimal.ts'
 import { unwrapNumber } from './numbers.ts'
@@ -8,7 +6,7 @@ import type { Numeric } from './types.ts'
 
 const limit = 2 ** 63
 
-/** The integer part, rounded toward zero; undefined for NaN, infinities and what 64 signed bits cannot hold. */
+/** The integer part, rounded toward zero; undefined for NaN, infinities and values that do not fit 64 signed bits. */
 export function truncateToInt64(value: Numeric): bigint | undefined {
   const plain = unwrapNumber(value)
   if (typeof plain === 'bigint') return BigInt.asIntN(64, plain) === plain ? plain : undefined
@@ -17,7 +15,7 @@ export function truncateToInt64(value: Numeric): bigint | undefined {
   return whole >= -limit && whole < limit ? BigInt(whole) : undefined
 }
 
-/** The number itself when it is a 64-bit signed integer, otherwise undefined. */
+/** The number itself if it is a signed 64-bit integer, otherwise undefined. */
 export function exactInt64(value: Numeric): bigint | undefined {
   const plain = unwrapNumber(value)
   if (typeof plain === 'number') return Number.isInteger(plain) ? truncateToInt64(plain) : undefined

@@ -1,5 +1,6 @@
 /**
- * Where a text stops being JSON. JSON.parse decides whether it is; its messages do not always say where it is not.
+ * Finds where a text stops being JSON. JSON.parse decides whether it is JSON; its messages do not always give the
+ * position.
  */
 
 /** What may come next. */
@@ -9,7 +10,7 @@ const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const literal = /true|false|null/y
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** Offset of the first character that no JSON text could have there; the length when the text ends too early. */
+/** Offset of the first invalid character; the text's length if it ends too early. */
 export function findJsonError(text: string): number {
   const open: ('{' | '[')[] = []
   let expected: Expectation = 'value'
@@ -51,7 +52,7 @@ export function findJsonError(text: string): number {
   }
 }
 
-/** Offset of the closing quotation mark, or of what cannot stand in a string. */
+/** Offset of the closing quotation mark, or of the first character that is invalid in a string. */
 function endOfString(text: string, from: number): number {
   let at = from
   for (;;) {

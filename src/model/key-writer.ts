@@ -4,16 +4,19 @@
  */
 import { PetalError } from './errors.ts'
 
-/** Longest key in bytes. */
+/** Maximum key length in bytes. */
 export const maxKeyBytes = 1 << 20
 const initialBytes = 256
 
-/** Ends a text or a container. No byte of a text and no type tag is as small, so the shorter of two sorts first. */
+/**
+ * Ends a text or a container. It is smaller than any byte of a text and any type tag, so the shorter of two sorts
+ * first.
+ */
 const terminator = 0x00
-/** Stands before the bytes 00 and 01 of a text, which follow it as 01 and 02. */
+/** Precedes the bytes 00 and 01 of a text, which are then written as 01 and 02. */
 const escapeByte = 0x01
 
-/** Of a value whose key would be longer than `maxKeyBytes`. */
+/** Thrown for a value whose key would exceed `maxKeyBytes`. */
 export class KeyTooLongError extends PetalError {
   constructor() {
     super('BadValue', `A key may have at most ${maxKeyBytes} bytes, this value needs more`)
@@ -29,11 +32,11 @@ export class KeyWriter {
   reset(maxBytes = maxKeyBytes): void {
     this.#length = 0
     this.#maxBytes = maxBytes
-    // Only where room ends is the length checked.
+    // The length is checked only when the buffer is full.
     if (this.#bytes.length > maxBytes) this.#moveTo(new Uint8Array(initialBytes))
   }
 
-  /** A copy of what was written since reset(). */
+  /** A copy of the bytes written since reset(). */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)
   }
@@ -53,7 +56,7 @@ export class KeyWriter {
     this.#length += 4
   }
 
-  /** Eight bytes that sort as numbers do, NaN first. −0 must have been made 0. */
+  /** Eight bytes that sort as numbers do, NaN first. REQUIRES: −0 was replaced by 0. */
   double(value: number): void {
     this.#reserve(8)
     const at = this.#length
@@ -75,8 +78,8 @@ export class KeyWriter {
   }
 
   /**
-   * Text by code point, 00 and 01 escaped, terminated. A lone surrogate keeps a code of its own (WTF-8), where
-   * UTF-8 encoders would make one replacement character of all of them.
+   * Text by code point, 00 and 01 escaped, terminated. A lone surrogate gets its own encoding (WTF-8), whereas UTF-8
+   * encoders would turn all of them into the same replacement character.
    */
   text(value: string): void {
     this.#reserve(value.length + 1)

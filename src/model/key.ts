@@ -1,9 +1,9 @@
 /**
- * Values as keys of an ordered store: `_id`s today, composite keys tomorrow.
+ * Encodes values as keys of an ordered store: `_id`s, and later composite keys.
  *
  * Invariants:
- * 1. Exact: two values have the same key if and only if MongoDB calls them equal (1 = 1n = Decimal128('1.0'), while
- *    2^53 and 2n ** 53n + 1n differ).
+ * 1. Exact: two values have the same key if and only if MongoDB considers them equal (1 = 1n = Decimal128('1.0'),
+ *    while 2^53 and 2n ** 53n + 1n differ).
  * 2. Ordered: keys sort by bytes as compareValues sorts the values.
  * 3. Self-delimiting: no key is a proper prefix of another.
  *
@@ -31,11 +31,11 @@ import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } f
 
 const maxDepth = 100
 export const numberKeyBytes = 10
-/** Of the key of a text of printable ASCII, beside the text. */
+/** Bytes that the key of a printable ASCII text has in addition to the text. */
 export const textKeyBytes = 2
 export const objectIdKeyBytes = 13
 
-/** Where an inexact number lies relative to its nearest double. */
+/** Position of an inexact number relative to its nearest double. */
 const Side = { below: 0x40, exact: 0x80, above: 0xc0 } as const
 
 const writer = new KeyWriter()
@@ -56,7 +56,7 @@ export function encodeKey(value: unknown): Uint8Array {
   return writer.finish()
 }
 
-/** As encodeKey(); undefined for what is too long for a key, and equals nothing that has one. */
+/** As encodeKey(); undefined for a value too long for a key, which equals no value that has one. */
 export function keyOrNone(value: unknown): Uint8Array | undefined {
   try {
     return encodeKey(value)
@@ -66,7 +66,7 @@ export function keyOrNone(value: unknown): Uint8Array | undefined {
   }
 }
 
-/** As encodeKey(), of any length: to tell values apart, not to be stored. */
+/** As encodeKey(), of any length: for telling values apart, not for storing. */
 export function encodeValue(value: unknown): Uint8Array {
   writer.reset(Number.POSITIVE_INFINITY)
   write(value, 0)
@@ -74,9 +74,9 @@ export function encodeValue(value: unknown): Uint8Array {
 }
 
 /**
- * Checks what MongoDB refuses as an `_id`.
+ * Rejects what MongoDB rejects as an `_id`.
  * @throws PetalError BadValue for undefined, arrays, regular expressions and unsupported values,
- *   DollarPrefixedFieldName for an object with a key that begins with `$`
+ * DollarPrefixedFieldName for an object with a key that begins with `$`
  */
 export function checkId(id: unknown): void {
   const type = typeOf(id)
@@ -112,7 +112,7 @@ function numberKey(value: number): Uint8Array {
   return key
 }
 
-/** Writes encodeKey() of a number to target[at, …), `numberKeyBytes` long. @returns where it ends */
+/** Writes encodeKey() of a number, `numberKeyBytes` long, to target[at, …). @returns the end offset */
 export function writeNumberKey(target: Uint8Array, at: number, value: number): number {
   const end = at + numberKeyBytes
   target[at] = numberTag
@@ -129,8 +129,9 @@ export function writeNumberKey(target: Uint8Array, at: number, value: number): n
 }
 
 /**
- * Writes encodeKey() of a text of printable ASCII, bytes[start, end), to target[at, …): `textKeyBytes` more bytes than the text has.
- * @returns where it ends
+ * Writes encodeKey() of a printable ASCII text, bytes[start, end), to target[at, …): `textKeyBytes` longer than the
+ * text.
+ * @returns the end offset
  */
 export function writeAsciiKey(target: Uint8Array, at: number, bytes: Uint8Array, start: number, end: number): number {
   let to = at
@@ -148,9 +149,9 @@ function objectIdKey(value: ObjectId): Uint8Array {
 }
 
 /**
- * Writes encodeKey() of an ObjectId to target[at, …), `objectIdKeyBytes` long.
- * @param bytes its hexadecimal digits as ASCII, from `start` on
- * @returns where it ends
+ * Writes encodeKey() of an ObjectId, `objectIdKeyBytes` long, to target[at, …).
+ * @param bytes its hexadecimal digits in ASCII, starting at `start`
+ * @returns the end offset
  */
 export function writeObjectIdKey(target: Uint8Array, at: number, bytes: Uint8Array, start: number): number {
   const end = at + objectIdKeyBytes
@@ -258,7 +259,7 @@ function writeNumber(value: Numeric): void {
   if (decimal === undefined) throw new PetalError('InternalError', `No decimal digits in ${String(value)}`)
   writer.byte(difference < 0 ? Side.below : Side.above)
   const { isNegative, digits, power } = normaliseDecimal(decimal)
-  // Among numbers with one nearest double the digits decide; those of negative numbers the other way round.
+  // Numbers with the same nearest double are ordered by their digits; negative ones in reverse.
   const flip = isNegative ? 0xff : 0
   const biased = power + 0x8000
   if (biased < 0 || biased > 0xffff) throw new PetalError('BadValue', 'A key cannot hold an integer of that size')

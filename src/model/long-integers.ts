@@ -1,26 +1,26 @@
 /**
- * Keeps integers beyond 2^53 exact through JSON.parse, which rounds them: each is rewritten as its Extended JSON wrapper
- * before parsing.
+ * Keeps integers beyond 2^53 exact through JSON.parse, which rounds them: each is rewritten as its Extended JSON
+ * wrapper before parsing.
  *
- * A tweet's id is such an integer, so this is no rare case; the text is scanned by indexOf and one regular expression,
- * and copied once, whatever its size.
+ * Tweet ids are such integers, so this is common; the text is scanned by indexOf and one regular expression, and
+ * copied once, whatever its size.
  */
 
 /**
- * An integer of 16 digits or more where a number may stand. A leading zero is a syntax error and is left to JSON.parse;
- * fractions and exponents are doubles.
+ * An integer of 16 digits or more in a place where a number may occur. A leading zero is a syntax error and left to
+ * JSON.parse; fractions and exponents are doubles.
  */
 const longInteger = /(?:^|[:,[\s])-?[1-9]\d{15,}(?![\d.eE])/
 const longIntegers = new RegExp(longInteger, 'g')
 
 const maxExact = 2n ** 53n
 
-/** False for nearly every text without integers to keep: they may still lie in strings. */
+/** False for nearly every text without integers to rewrite; the match may still be inside a string. */
 export function mayHoldLongIntegers(text: string): boolean {
   return longInteger.test(text)
 }
 
-/** The text itself when there is nothing to keep. Integers that do not fit 64 bits stay as they are. */
+/** Returns the same text if there is nothing to rewrite. Integers that do not fit 64 bits stay as they are. */
 export function wrapLongIntegers(text: string): string {
   const parts: string[] = []
   let copied = 0
@@ -35,7 +35,7 @@ export function wrapLongIntegers(text: string): string {
       at = endOfString(text, nextQuote)
       nextQuote = quoteFrom(text, at)
     }
-    // Inside a string: search on behind it.
+    // Inside a string: continue the search after it.
     if (at > match.index) continue
     at = match.index + match[0].length
     const start = /\d/.test(match[0].charAt(0)) || match[0].startsWith('-') ? match.index : match.index + 1
@@ -53,13 +53,13 @@ function isKept(value: bigint): boolean {
   return (value > maxExact || value < -maxExact) && BigInt.asIntN(64, value) === value
 }
 
-/** Offset of the next quotation mark, beyond the end when there is none. */
+/** Offset of the next quotation mark; the text's length if there is none. */
 function quoteFrom(text: string, from: number): number {
   const quote = text.indexOf('"', from)
   return quote < 0 ? text.length : quote
 }
 
-/** Offset behind the string that opens at `open`. */
+/** Offset after the string that opens at `open`. */
 function endOfString(text: string, open: number): number {
   let close = quoteFrom(text, open + 1)
   while (close < text.length && isEscaped(text, close)) close = quoteFrom(text, close + 1)

@@ -1,10 +1,8 @@
-/**
- * How much an operation may hold in memory, as in MongoDB.
- */
+/** Limits how much an operation may hold in memory, as in MongoDB. */
 import { PetalError } from './errors.ts'
 import type { Document } from './types.ts'
 
-/** What a sort, or a stage of a pipeline, may hold. */
+/** The budget of a sort, or of a stage of a pipeline. */
 export const defaultBudgetBytes = 100 * 2 ** 20
 
 export class MemoryBudget {
@@ -14,8 +12,8 @@ export class MemoryBudget {
   #usedBytes = 0
 
   /**
-   * @param subject what the error names: `The sort`
-   * @param remedy what the error advises
+   * @param subject names the operation in the error: `The sort`
+   * @param remedy the error's advice
    */
   constructor(subject: string, remedy: string, maxBytes = defaultBudgetBytes) {
     this.#subject = subject
@@ -23,7 +21,7 @@ export class MemoryBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** @param bytes negative for what is given up. @throws PetalError QueryExceededMemoryLimit */
+  /** @param bytes negative to release memory. @throws PetalError QueryExceededMemoryLimit */
   change(bytes: number): void {
     this.#usedBytes += bytes
     if (this.#usedBytes <= this.#maxBytes) return
@@ -35,7 +33,7 @@ export class MemoryBudget {
   }
 }
 
-/** Rough size in memory, from strings and the number of values. */
+/** Approximate size in memory, from strings and the number of values. */
 export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8

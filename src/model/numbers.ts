@@ -1,18 +1,18 @@
 /**
- * Numbers of all kinds are one type: 1 = 1.0 = 1n = NumberLong(1) = Decimal128('1').
+ * Treats numbers of all kinds as one type: 1 = 1.0 = 1n = NumberLong(1) = Decimal128('1').
  *
- * Comparison is exact across kinds. Nothing here rounds before it compares.
+ * Comparison is exact across kinds: nothing is rounded before it is compared.
  */
 import { Decimal128, Double, Int32, Long } from 'bson'
 import { parseDecimal } from './decimal.ts'
 import type { Numeric } from './types.ts'
 
-/** A JavaScript number or bigint with the value of a Long, Int32 or Double; Decimal128 stays as it is. */
+/** Converts a Long, Int32 or Double to a JavaScript number or bigint; Decimal128 stays as it is. */
 export function unwrapNumber(value: Numeric): number | bigint | Decimal128 {
   if (typeof value === 'number' || typeof value === 'bigint') return value
   if (value instanceof Int32 || value instanceof Double) return value.valueOf()
   if (Long.isLong(value)) return value.toBigInt()
-  // Another copy of the bson package has other classes: their tag is what counts.
+  // Another copy of the bson package has different classes: rely on their tag.
   switch ((value as { _bsontype: string })._bsontype) {
     case 'Int32':
     case 'Double':
@@ -24,7 +24,7 @@ export function unwrapNumber(value: Numeric): number | bigint | Decimal128 {
   }
 }
 
-/** The nearest double; −0 becomes 0. This is what the index hashes. */
+/** The nearest double; −0 becomes 0. The index hashes this. */
 export function toDouble(value: Numeric): number {
   if (typeof value === 'number') return value + 0
   const plain = unwrapNumber(value)
@@ -32,7 +32,7 @@ export function toDouble(value: Numeric): number {
   return Number(plain) + 0
 }
 
-/** True when the nearest double is the number itself, so that equal doubles mean equal numbers. */
+/** True if the nearest double is the number itself, so that equal doubles mean equal numbers. */
 export function isExactDouble(value: Numeric): boolean {
   if (typeof value === 'number') return true
   const plain = unwrapNumber(value)
@@ -65,7 +65,7 @@ interface Rational {
 function compareWithDecimal(a: number | bigint | Decimal128, b: number | bigint | Decimal128): number {
   const x = Number(String(a))
   const y = Number(String(b))
-  // Different doubles order the numbers they are nearest to, because rounding is monotone; NaN differs from itself.
+  // If the nearest doubles differ, they order the numbers, because rounding is monotone; NaN differs from itself.
   if (x !== y) return compareDoubles(x, y)
   const left = toRational(a)
   const right = toRational(b)
@@ -76,7 +76,7 @@ function compareWithDecimal(a: number | bigint | Decimal128, b: number | bigint 
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-/** undefined for the infinities. */
+/** Undefined for the infinities. */
 function toRational(value: number | bigint | Decimal128): Rational | undefined {
   if (typeof value === 'bigint') return { numerator: value, denominator: 1n }
   if (typeof value === 'number') return Number.isFinite(value) ? doubleToRational(value) : undefined

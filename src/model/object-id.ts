@@ -1,4 +1,4 @@
-/** ObjectIds of whatever version of bson: told by their `_bsontype`, and asked for their digits. */
+/** Reads ObjectIds of any version of bson: recognized by their `_bsontype`, and read through their digits. */
 import { PetalError } from './errors.ts'
 
 const allDigits = /^[0-9a-f]{24}$/i
@@ -9,20 +9,20 @@ const bytesOfId = 12
 export function objectIdBytes(value: unknown): Uint8Array {
   const { id } = value as { readonly id?: unknown }
   if (id instanceof Uint8Array && id.length === bytesOfId) return id
-  // Others keep their bytes in another way.
+  // Other versions store their bytes differently.
   const digits = objectIdDigits(value)
   return Uint8Array.from({ length: bytesOfId }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16))
 }
 
 /**
- * The 24 hexadecimal digits, in lower case. Not by toJSON(), which applications give their own.
- * @throws PetalError BadValue for a value that only says that it is an ObjectId
+ * The 24 hexadecimal digits, in lower case. Does not use toJSON(), which applications override.
+ * @throws PetalError BadValue for a value that merely claims to be an ObjectId
  * @example
  * objectIdDigits(new ObjectId('00112233445566778899aabb')) // '00112233445566778899aabb'
  */
 export function objectIdDigits(value: unknown): string {
   const hex = (value as { toHexString?(): unknown }).toHexString?.()
-  // They are hashed: the same id is to have the same, whoever wrote it.
+  // Digits are hashed: the same id has to give the same digits, whichever library created it.
   if (typeof hex === 'string' && allDigits.test(hex)) return hex.toLowerCase()
   throw new PetalError('BadValue', `An ObjectId has 24 hexadecimal digits, not ${String(hex)}`)
 }

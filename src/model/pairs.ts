@@ -18,7 +18,7 @@
 import type { Scalar } from './scalar.ts'
 import type { Type, TypeCode } from './types.ts'
 
-/** One fact about a document. Paths are index paths (see path.ts). */
+/** A fact about a document. Paths are index paths (see path.ts). */
 export type Pair =
   /** Some value on the path, an array element at any depth included, is this scalar. */
   | { readonly kind: 'value'; readonly path: string; readonly value: Scalar }
@@ -29,20 +29,20 @@ export type Pair =
   /** Some array on the path has this length. */
   | { readonly kind: 'size'; readonly path: string; readonly length: number }
 
-/** That some value on the path is this scalar. */
+/** Some value on the path is this scalar. */
 export type ValuePair = Extract<Pair, { readonly kind: 'value' }>
 
-/** That some value on the path has a type. */
+/** Some value on the path has a type. */
 export type TypePair = Extract<Pair, { readonly kind: 'type' }>
 
-/** Types whose ranges an index may know: their keys are doubles, or texts ordered by code point. */
+/** Types for which an index may support ranges: their keys are doubles, or texts ordered by code point. */
 export type RangeType = typeof Type.number | typeof Type.date | typeof Type.string
 
-/** Some value of the type on the path, an array element at any depth included, lies between the ends. */
+/** Some value of the type on the path, including array elements at any depth, lies between the bounds. */
 export interface Range {
   readonly path: string
   readonly type: RangeType
-  /** undefined: as low, or as high, as values of the type go. NaN lies in no range. */
+  /** Undefined: unbounded within the type. NaN is in no range. */
   readonly low: RangeEnd | undefined
   readonly high: RangeEnd | undefined
 }
@@ -68,17 +68,17 @@ export const none: PairExpression = { kind: 'none' }
 /** Nothing is known: lower is empty, upper is everything. */
 export const unknown: PairExpression = { kind: 'bounds', lower: none, upper: all }
 
-/** A pair whose presence proves the match wherever the index knows it exactly. */
+/** A pair whose presence proves a match wherever the index knows it exactly. */
 export function pairOf(pair: Pair): PairExpression {
   return { kind: 'pair', pair }
 }
 
-/** A range proves the match wherever the index knows the document's only value of the type. */
+/** A range that proves a match wherever the index knows the document's only value of the type. */
 export function rangeOf(range: Range): PairExpression {
   return { kind: 'range', range }
 }
 
-/** Bounds from above only: whatever the expression finds has to be confirmed. */
+/** Upper bound only: every result has to be confirmed. */
 export function upperOnly(expression: PairExpression): PairExpression {
   return expression.kind === 'all' ? unknown : { kind: 'bounds', lower: none, upper: expression }
 }

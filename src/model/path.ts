@@ -1,13 +1,13 @@
 /**
- * Paths as the index names them: keys joined by dots, with every all-digit component removed, in documents and in
- * queries alike. Array positions therefore do not count, and `a.0.b` finds its upper candidates through `a.b`.
+ * Paths as the index names them: keys joined by dots, without all-digit components, in documents and in queries alike.
+ * Array positions therefore do not count, and `a.0.b` finds its upper candidates through `a.b`.
  */
 import { PetalError } from './errors.ts'
 
-/** As in MongoDB. No document is as deep, and whoever follows a path goes deeper with each of them. */
+/** As in MongoDB. No document is as deep, and following a path recurses once per component. */
 export const maxPathComponents = 200
 
-/** The components of a path that somebody gave. @throws PetalError BadValue when they are too many */
+/** Splits a user's path into components. @throws PetalError BadValue if there are too many */
 export function splitPath(path: string): readonly string[] {
   const components = path.split('.')
   if (components.length <= maxPathComponents) return components

@@ -1,7 +1,7 @@
 /**
- * The canonical form of a scalar: what the index hashes and what private rows compare.
+ * The canonical form of a scalar: hashed by the index and compared by private rows.
  *
- * Invariant: two scalars that MongoDB calls equal have the same form. The converse holds when both are `exact`.
+ * Invariant: two scalars that MongoDB considers equal have the same form. The converse holds if both are `exact`.
  */
 import { timeOf } from './date.ts'
 import { isExactDouble, toDouble } from './numbers.ts'
@@ -43,12 +43,12 @@ export function toScalar(value: unknown): Scalar | undefined {
   }
 }
 
-/** The form as a text, by which a Map or Set tells scalars apart. */
+/** The form as text, as a Map or Set key. */
 export function formOf({ type, key }: Scalar): string {
   return `${type}:${key}`
 }
 
-/** Text that is equal exactly for equal values of one of the rarer types. */
+/** A text that is equal exactly for equal values of one of the rarer types. */
 export function specialKey(type: TypeCode, value: object): string {
   switch (type) {
     case Type.objectId:
@@ -74,7 +74,7 @@ export function regexParts(value: RegExp | { readonly pattern: string; readonly 
   flags: string
 } {
   if (value instanceof RegExp) {
-    // BSON has no place for JavaScript's g, y, d, v: they steer the caller's own matching, not the pattern.
+    // BSON cannot represent JavaScript's g, y, d, v: they control the caller's own matching, not the pattern.
     return { source: value.source, flags: [...value.flags].filter((flag) => 'imsux'.includes(flag)).join('') }
   }
   return { source: value.pattern, flags: [...value.options].sort().join('') }

@@ -1,24 +1,23 @@
 /**
- * Long computations in slices: the event loop gets a turn whenever a slice, or all that ran in this turn, has used up its
- * time.
+ * Splits long computations into slices: yields to the event loop whenever a slice, or everything that ran in the
+ * current turn, has used up its time.
  *
- * Most reads and writes are answered without leaving the thread, so that a loop of awaited operations runs on in
- * microtasks for ever: no timer, no socket and no message of a worker would get through. Whoever works asks here, and
- * lets the loop turn when it is due.
+ * Most reads and writes complete without leaving the thread, so a loop of awaited operations would run in microtasks
+ * for ever: no timer, socket or worker message would get through. All work checks the time here, and yields when due.
  *
  * Invariants:
- * 1. One slice is taken up again in a turn of the loop, however many wait; of calls that have their answers, all get them at once.
- * 2. Nothing is scheduled while nothing happens; one immediate per turn in which somebody asks, gone by the next.
- * 3. Work that goes on while a read waits has a slice as long as the read's, so that both advance alike.
+ * 1. One slice resumes per event-loop turn, however many are waiting; completed calls are all answered at once.
+ * 2. Nothing is scheduled while idle; one immediate per turn in which the time is checked, gone by the next.
+ * 3. Work that continues while a read waits gets slices as long as the read's, so that both advance at the same rate.
  */
 
-/** Milliseconds a read may take, and all that runs in one turn of the event loop. */
+/** Milliseconds for a read's slice, and for everything that runs in one event-loop turn. */
 export const sliceMilliseconds = 2
 
 /**
- * The same where a turn follows another: imports, writes, the index's own work. Where other threads want its core, Linux takes a
- * thread off it for four milliseconds: of slices of two, one in a hundred then kept a timer for six or seven (measured).
- * Iterators of the store are a third slower with it.
+ * The same for work that takes one turn after another: imports, writes, the index's own work. When other threads
+ * compete for its core, Linux deschedules a thread for four milliseconds: with slices of two, one timer in a hundred
+ * was then delayed by six or seven (measured). With slices of one, the store's iterators are a third slower.
  */
 export const workMilliseconds = 1
 
@@ -36,9 +35,9 @@ function endTurn(): void {
 }
 
 /**
- * True when the event loop has not turned for a while.
- * @param milliseconds that a turn may take
- * @param now performance.now(), which takes its time
+ * True if the current event-loop turn has lasted longer than allowed.
+ * @param milliseconds allowed for a turn
+ * @param now performance.now(), which is itself costly
  */
 export function isTurnLong(milliseconds = sliceMilliseconds, now = clock.now()): boolean {
   if (isMarked) return now - turnStart > milliseconds
@@ -49,19 +48,19 @@ export function isTurnLong(milliseconds = sliceMilliseconds, now = clock.now()):
 }
 
 interface Waiting {
-  /** Of the slice it will take. */
+  /** Length of its next slice. */
   readonly milliseconds: number
   resolve(): void
 }
 
 const waiting: Waiting[] = []
 
-/** What work may take of the turn that goes on. */
+/** Slice length for work in the current turn. */
 let sliceOfWork = workMilliseconds
 
 function takeTurn(): void {
   const next = waiting.shift()
-  // Asked before the next one is scheduled: it has a turn of its own only if this one has ended by then.
+  // Before the next one is scheduled: that one gets a turn of its own only if this one has ended by then.
   isTurnLong()
   sliceOfWork = workMilliseconds
   for (const { milliseconds } of waiting) sliceOfWork = Math.max(sliceOfWork, milliseconds)
@@ -70,8 +69,8 @@ function takeTurn(): void {
 }
 
 /**
- * Lets the event loop run whatever waits.
- * @param milliseconds that the slice after it takes
+ * Yields to the event loop.
+ * @param milliseconds length of the slice that follows
  */
 export function nextTurn(milliseconds = workMilliseconds): Promise<void> {
   isTurnLong()
@@ -82,9 +81,9 @@ export function nextTurn(milliseconds = workMilliseconds): Promise<void> {
 }
 
 /**
- * Call between steps of a long computation; waits a turn when the slice, or the turn, is used up.
- * @param sliceStart performance.now() when the slice began
- * @returns the start of the slice that goes on
+ * Call between steps of a long computation; yields if the slice, or the turn, is used up.
+ * @param sliceStart performance.now() at the start of the slice
+ * @returns the start of the current slice
  */
 export function breathe(sliceStart: number): number | Promise<number> {
   const now = clock.now()
@@ -92,17 +91,17 @@ export function breathe(sliceStart: number): number | Promise<number> {
   return nextTurn().then(() => clock.now())
 }
 
-/** Call before a step of a millisecond or more; waits where others have used up the turn. */
+/** Call before a step of a millisecond or more; yields if others have used up the turn. */
 export function turnIfLong(): void | Promise<void> {
   return isTurnLong(sliceOfWork) ? nextTurn() : undefined
 }
 
-/** Resolves in the turn after this one, for all calls that end in it. */
+/** Resolves in the next turn, for all calls that complete in this one. */
 let turnOfCalls: Promise<void> | undefined
 
 /**
- * Call with what a call of the library resolves with: where the turn has been long, it is given in the next one. A loop of calls
- * that are answered without a step of work would otherwise never let the event loop turn.
+ * Call with the result of a library call: if the current turn has been long, the result is delivered in the next one.
+ * A loop of calls that need no work would otherwise never let the event loop turn.
  */
 export function answered<T>(answer: T): T | Promise<T> {
   if (!isTurnLong()) return answer
@@ -115,7 +114,7 @@ export function answered<T>(answer: T): T | Promise<T> {
   return turnOfCalls.then(() => answer)
 }
 
-/** Runs a computation that pauses between its steps, in one go. */
+/** Runs a stepwise computation in one go. */
 export function runSteps<T>(steps: Iterator<void, T>): T {
   for (;;) {
     const step = steps.next()
@@ -123,7 +122,7 @@ export function runSteps<T>(steps: Iterator<void, T>): T {
   }
 }
 
-/** Runs a computation that pauses between its steps in slices. */
+/** Runs a stepwise computation in slices. */
 export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
   let sliceStart = clock.now()
   for (;;) {

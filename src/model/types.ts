@@ -1,5 +1,5 @@
 /**
- * The value model: which JavaScript values a document may hold and which BSON type each one is.
+ * The value model: the JavaScript values that a document may hold, and their BSON types.
  *
  * Type codes are small integers in MongoDB's comparison order, so comparing codes compares types.
  */
@@ -54,7 +54,7 @@ export type Numeric = number | bigint | Long | Int32 | Double | Decimal128
 export type Document = Record<string, unknown>
 
 /**
- * The type of a value. Never throws; containers are not looked into. Comparisons of typeof, one by one, are quicker than
+ * The type of a value. Never throws; does not look inside containers. Successive comparisons of typeof are faster than
  * a switch over it.
  */
 export function typeOf(value: unknown): TypeCode {

@@ -1,6 +1,7 @@
 /**
- * One Extended JSON wrapper object → its value: canonical, relaxed, and the older `$binary`/`$type` and plain `$date`
- * spellings. `$regex`, `$ref` and `$id` are no wrappers here: they are a query operator and ordinary fields.
+ * Converts one Extended JSON wrapper object to its value: canonical, relaxed, and the older `$binary`/`$type` and
+ * plain `$date` forms. `$regex`, `$ref` and `$id` are not wrappers here: they are a query operator and ordinary
+ * fields.
  */
 import { Binary, BSONRegExp, Code, Decimal128, MaxKey, MinKey, ObjectId, Timestamp, UUID } from 'bson'
 import { PetalError } from './errors.ts'
@@ -10,8 +11,8 @@ const maxUint32 = 2 ** 32 - 1
 
 /**
  * @param name the wrapper's first key
- * @param unwrap reads what a wrapper contains that is itself a document: the scope of `$code`
- * @throws PetalError FailedToParse naming the wrapper and the type of what it holds
+ * @param unwrap converts a document inside a wrapper: the scope of `$code`
+ * @throws PetalError FailedToParse naming the wrapper and the type of its content
  */
 export function readWrapper(
   object: Document,
@@ -81,7 +82,7 @@ function readDouble(content: unknown, name: string): number {
 }
 
 function readInt64(content: unknown, name: string): bigint {
-  // A long integer in a wrapper that takes it bare: see long-integers.ts.
+  // A long integer in a wrapper that takes a bare one: see long-integers.ts.
   if (isPlainObject(content) && typeof content.$numberLong === 'string') return readInt64(content.$numberLong, name)
   const value = Number.isInteger(content)
     ? BigInt(content as number)
@@ -101,12 +102,12 @@ function readBinary(object: Document): Binary | Uint8Array {
   const base64 = matching(parts.base64, '$binary', /^[A-Za-z0-9+/]*={0,2}$/)
   const subType = matching(parts.subType, '$binary', /^[0-9a-f]{1,2}$/i)
   const binary = Binary.createFromBase64(base64, Number.parseInt(subType, 16))
-  // See wrapBinary: a single 0 is how a Uint8Array is written. The copy frees the decoder's shared buffer.
+  // See wrapBinary: a Uint8Array is written as a single 0. The copy releases the decoder's shared buffer.
   if (subType === '0' && !isLegacy) return Uint8Array.from(binary.value())
   return binary.sub_type === Binary.SUBTYPE_UUID && binary.length() === 16 ? binary.toUUID() : binary
 }
 
-/** A RegExp when JavaScript can hold exactly this pattern and these flags. */
+/** A RegExp if JavaScript can represent exactly this pattern and these flags. */
 function readRegex(content: unknown): RegExp | BSONRegExp {
   if (!isPlainObject(content)) throw malformed('$regularExpression', content)
   const pattern = text(content.pattern, '$regularExpression')
@@ -116,7 +117,7 @@ function readRegex(content: unknown): RegExp | BSONRegExp {
       const regex = new RegExp(pattern, options)
       if (regex.source === pattern && regex.flags === options) return regex
     } catch {
-      // A pattern that only PCRE understands stays a BSONRegExp.
+      // A pattern that only PCRE understands remains a BSONRegExp.
     }
   }
   return orFail('$regularExpression', content, () => new BSONRegExp(pattern, options))

@@ -1,15 +1,15 @@
 /**
- * Values that JSON cannot hold, as Extended JSON v2 wrapper objects (`{"$date": …}`), and back.
+ * Converts values that JSON cannot represent to Extended JSON v2 wrapper objects (`{"$date": …}`), and back.
  *
  * A document may itself hold an object that looks like a wrapper: `{ "$date": 1 }` is a legal value. Extended JSON has
- * no word for it, so we have one: such an object is written with one more `$` in front of its first key
- * (`{ "$$date": 1 }`), and reading takes one away. Objects with `$` keys that no wrapper has are written as they are.
+ * no notation for it, so we define one: such an object is written with one more `$` in front of its first key (`{
+ * "$$date": 1 }`), and reading removes one. Objects with `$` keys that are not wrapper keys are written as they are.
  *
  * Invariants:
  * 1. unwrap(JSON.parse(JSON.stringify(wrap(value)))) is value, with Long as bigint, Int32 and Double as number,
  *    BSONSymbol as string, class instances as plain objects, undefined dropped (null in arrays).
- * 2. wrap never changes its argument and shares what needs no wrapper; unwrap works in place.
- * 3. Neither makes an object with a foreign prototype.
+ * 2. wrap never changes its argument and shares parts that need no wrapper; unwrap works in place.
+ * 3. Neither creates an object with a foreign prototype.
  */
 import { type Binary, type BSONRegExp, type Code, Decimal128, type Timestamp } from 'bson'
 import { timeOf } from './date.ts'
@@ -21,10 +21,10 @@ import { type Document, type Numeric, Type, typeNames, typeOf } from './types.ts
 import { base64Of, readWrapper } from './wrapper-reader.ts'
 
 /**
- * - `stored`: what JSON holds is bare, the rest has canonical wrappers.
- * - `relaxed`: as stored, but dates of the years 1970 to 9999 are ISO 8601 text, and numbers that parseJson would read as
- *   64-bit integers are wrapped.
- * - `canonical`: every number names its kind.
+ * - `stored`: values that JSON can represent are bare, others have canonical wrappers.
+ * - `relaxed`: as stored, but dates of the years 1970 to 9999 are ISO 8601 text, and numbers that parseJson would read
+ *   as 64-bit integers are wrapped.
+ * - `canonical`: every number states its kind.
  */
 export type WrapStyle = 'stored' | 'relaxed' | 'canonical'
 
@@ -36,7 +36,7 @@ const maxExactInteger = Number.MAX_SAFE_INTEGER + 1
 const maxInt64 = 2n ** 63n - 1n
 const lastIsoTime = Date.UTC(10_000, 0, 1) - 1
 
-/** Keys of the wrappers that have one key. */
+/** Keys of the single-key wrappers. */
 const singleKeys: ReadonlySet<string> = new Set([
   '$oid',
   '$date',
@@ -55,7 +55,7 @@ const singleKeys: ReadonlySet<string> = new Set([
   '$undefined'
 ])
 
-/** Wrappers of two keys: first key → second key. */
+/** Wrappers with two keys: first key → second key. */
 const pairedKeys: ReadonlyMap<string, string> = new Map([
   ['$code', '$scope'],
   ['$scope', '$code'],
@@ -63,7 +63,7 @@ const pairedKeys: ReadonlyMap<string, string> = new Map([
   ['$type', '$binary']
 ])
 
-/** What JSON.stringify has to be given so that it writes the value in this style. */
+/** Converts a value for JSON.stringify to write in this style. */
 export function wrap(value: unknown, style: WrapStyle, depth = 0): unknown {
   switch (typeof value) {
     case 'string':
@@ -81,7 +81,7 @@ export function wrap(value: unknown, style: WrapStyle, depth = 0): unknown {
   }
 }
 
-/** Turns the wrappers in a tree made by JSON.parse into values; returns the tree. */
+/** Converts the wrappers in a tree from JSON.parse to values; returns the tree. */
 export function unwrap(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth > maxDepth) throw tooDeep()
@@ -106,7 +106,7 @@ export function unwrap(value: unknown, depth = 0): unknown {
   return object
 }
 
-/** True when the keys are those of a wrapper, whatever number of `$` the first one begins with. */
+/** True if the keys are those of a wrapper, regardless of the number of `$` at the start of the first one. */
 function looksLikeWrapper(first: string, second: string | undefined, count: number): boolean {
   if (count > 2) return false
   const name = first.charCodeAt(1) === dollar ? first.replace(/^\$+/, '$') : first
@@ -161,7 +161,7 @@ function wrapObject(value: object, style: WrapStyle, depth: number): unknown {
 }
 
 function wrapFields(object: Document, style: WrapStyle, depth: number): Document {
-  // A copy is made when a field needs a wrapper, or the object is of a class that JSON.stringify may treat specially.
+  // Copy if a field needs a wrapper, or if the object's class may get special treatment by JSON.stringify.
   const prototype: unknown = Object.getPrototypeOf(object)
   let copy: Document | undefined = prototype === Object.prototype || prototype === null ? undefined : {}
   let count = 0
@@ -238,7 +238,8 @@ function wrapDate(value: Date, style: WrapStyle): unknown {
 
 function wrapBinary(value: Uint8Array | Binary): unknown {
   const { subtype, bytes } = binaryParts(value)
-  // One hexadecimal digit marks a Uint8Array, two a Binary: readers take both for subtype 0, and ours tells them apart.
+  // One hexadecimal digit marks a Uint8Array, two a Binary: other readers accept both as subtype 0, and ours tells
+  // them apart.
   const subType = value instanceof Uint8Array ? '0' : subtype.toString(16).padStart(2, '0')
   return { $binary: { base64: base64Of(bytes), subType } }
 }

@@ -9,7 +9,7 @@
  * Invariants:
  * 1. usedBytes ≤ budgetBytes, always.
  * 2. The list, from the oldest block on, is in the order of the blocks' positions: after the newest one there is free
- * space, followed, possibly after wrapping around, by the oldest one.
+ *    space, followed, possibly after wrapping around, by the oldest one.
  * 3. A block's position, or the owner of its bytes, changes only when a block is added.
  */
 import type { Block } from '../format/block.ts'

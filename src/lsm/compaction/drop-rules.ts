@@ -7,7 +7,7 @@
  *
  * Invariants:
  * 1. What a reader sees of a key, at any live snapshot or at any sequence number after the newest of them, is the same
- * before and after the merge.
+ *    before and after the merge.
  * 2. At most one version of a key survives per era.
  */
 import { compareRanges, EntryKind } from '../format/entry.ts'

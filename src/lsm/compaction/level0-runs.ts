@@ -5,7 +5,7 @@
  * Invariants:
  * 1. Runs are newest first; tables of one run ascend and do not overlap.
  * 2. A run is contiguous in age within its partition: only adjacent runs are merged, so that every version in the
- * result is older than all versions of the runs before it and newer than all of the runs after it.
+ *    result is older than all versions of the runs before it and newer than all of the runs after it.
  */
 import { compareKeys } from '../format/entry.ts'
 import type { TableMeta } from '../version/table-meta.ts'

@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. The thread starts with the first job, and keeps the process alive only while a job runs. After a while without
- * jobs it ends, which returns its heap and merge buffers to the system.
+ *    jobs it ends, which returns its heap and merge buffers to the system.
  * 2. Every job is settled exactly once: by a result, by its error, or by LEVEL_IO_ERROR if the thread dies. The next
- * job then starts a new thread.
+ *    job then starts a new thread.
  */
 import { aborted, ioError } from '../errors.ts'
 import { startThread } from '../start-thread.ts'

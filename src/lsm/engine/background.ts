@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. Tables synced by the job → directory and version edit made durable → memtables and logs released, old tables
- * removed. A failure at any step leaves everything before it in use.
+ *    removed. A failure at any step leaves everything before it in use.
  * 2. A failed job is retried with growing delays; its memtables and their logs stay. If writers wait for it and it has
- * failed too often, writing ends.
+ *    failed too often, writing ends.
  * 3. If the manifest cannot be written, writing ends and no further job is started.
  */
 import type { JobRunner, TableJob, TableJobResult } from '../compaction/job.ts'

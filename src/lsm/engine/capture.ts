@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. Captured in one synchronous step: tables and memtables together hold each entry up to `view.sequence` once, and
- * none written later.
+ *    none written later.
  * 2. Until the view is released, the tables' files and the memtables' bytes stay.
  */
 import type { ManifestState } from '../version/manifest-state.ts'

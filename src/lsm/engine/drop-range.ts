@@ -4,10 +4,10 @@
  *
  * Invariants, where S is the sequence number at the start:
  * 1. Only tables without anything newer than S are dropped: concurrent puts survive. The sequence numbers of ingested
- * tables do not tell when they arrived: if any were ingested since the start, nothing is dropped.
+ *    tables do not tell when they arrived: if any were ingested since the start, nothing is dropped.
  * 2. Nothing reappears that a dropped table has hidden. When the edit is written, any entry of the range up to S in
- * another table is hidden by a durable entry newer than S. A tombstone in one of those tables does not count: a merge
- * may move it into a table that is dropped.
+ *    another table is hidden by a durable entry newer than S. A tombstone in one of those tables does not count: a
+ *    merge may move it into a table that is dropped.
  * 3. So a crash leaves each key either unchanged or without a value.
  */
 import { isInRange, type Range, type RangeOptions, rangeOf } from '../read/range.ts'

@@ -3,10 +3,10 @@
  *
  * Invariants:
  * 1. The places to look for a key are, newest first: the active memtable, the frozen ones, level 0, the levels below.
- * They are replaced as a whole, so that capturing them synchronously yields one moment.
+ *    They are replaced as a whole, so that capturing them synchronously yields one moment.
  * 2. `sequence` is that of the newest visible entry; everything up to it is in the places.
  * 3. A memtable is released only when its entries are in installed tables; its memory is reused only when no read view
- * holds it either.
+ *    holds it either.
  * 4. Reads continue to work after writing has failed.
  */
 import type { BlockCache } from '../cache/block-cache.ts'

@@ -5,7 +5,7 @@
  * 1. Each job takes all frozen memtables that are in no job yet: jobs follow each other as memtables do.
  * 2. Edits are installed in the order of the jobs, so that the tables always hold a prefix of the writes.
  * 3. When a job fails, those after it fail, too, and their tables are removed: the next attempt starts with the oldest
- * memtable.
+ *    memtable.
  */
 import { join } from 'node:path'
 import type { TableJobResult } from '../compaction/job.ts'

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. A table's file is removed only after the edit that dropped it is durable, and after every version that was live
- * then is gone.
+ *    then is gone.
  * 2. After a manifest failure nothing is removed: whether the last edit is on disk is unknown.
  * 3. Files left behind by a crash are removed at the next open, from the directory listing.
  */

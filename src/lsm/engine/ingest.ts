@@ -4,7 +4,7 @@
  * Invariants:
  * 1. Reads, also after a crash, see all of the tables or none.
  * 2. Everything acknowledged before install() is durable before the edit is: a crash leaves a prefix of the writes,
- * which includes all writes before the ingest if it includes the ingest.
+ *    which includes all writes before the ingest if it includes the ingest.
  * 3. Earlier snapshots and iterators do not see the new entries, even though these have an older sequence number.
  */
 import { join } from 'node:path'

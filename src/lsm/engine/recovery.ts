@@ -3,8 +3,8 @@
  *
  * Invariants:
  * 1. Nothing that recovery reads is removed or overwritten before its contents are durable elsewhere: tables → edit
- * that names them and the new log → removal of the old logs. A crash at any step leaves a directory that recovers to
- * the same state.
+ *    that names them and the new log → removal of the old logs. A crash at any step leaves a directory that recovers
+ *    to the same state.
  * 2. Existing logs are never appended to: their tails may be torn.
  */
 import { join } from 'node:path'

@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. Snapshots are taken in ascending order of their sequence numbers, because each is of the newest state; insertion
- * order is therefore numeric order.
+ *    order is therefore numeric order.
  * 2. A snapshot reads the current tables and memtables, or, once tables are dropped whole or ingested, those that it
- * holds on to: its sequence number cannot tell that it is older than the ingested entries.
+ *    holds on to: its sequence number cannot tell that it is older than the ingested entries.
  */
 import type { TableCache } from '../version/table-cache.ts'
 import type { Version } from '../version/version.ts'

@@ -7,7 +7,7 @@
  *
  * Invariants:
  * 1. Groups are written, applied and acknowledged in order; sequence numbers follow the order of the calls, without
- * gaps.
+ *    gaps.
  * 2. Nothing becomes visible before it is in the log or, if its group asks for sync, before it is durable.
  * 3. Every promise is settled: by success, or by the failure that ended all writing.
  * 4. After a failure nothing more is written: the log's contents beyond that point are unknown.

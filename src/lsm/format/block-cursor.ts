@@ -3,10 +3,10 @@
  *
  * Invariants:
  * 1. Exposed bytes are never overwritten: values are ranges of the block, keys ranges of an arena that is replaced
- * when full. If the block is not shared, callers may keep both as long as they like.
+ *    when full. If the block is not shared, callers may keep both as long as they like.
  * 2. Nothing is allocated per entry.
  * 3. Every range is checked against the block's end before it is exposed, every shared length against the previous
- * key.
+ *    key.
  */
 import { copyBytes } from '../../model/copy-bytes.ts'
 import { corruption } from '../errors.ts'

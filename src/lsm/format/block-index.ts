@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. separator(i) is at or after the last key of block i, and before the first key of block i + 1 unless both blocks
- * hold versions of that key. The last separator is the table's last key.
+ *    hold versions of that key. The last separator is the table's last key.
  * 2. Data blocks are contiguous from offset 0.
  *
  * Payload: count u32 | count × (payload bytes u32 | end of the separator u32) | separators.

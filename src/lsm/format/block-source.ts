@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. A block's bytes belong to the cursor: they are never those of a cached block and never reused, so that the
- * cursor's user may hand them out. With a ReadSpace, they are valid until the cursor requests the next block.
+ *    cursor's user may hand them out. With a ReadSpace, they are valid until the cursor requests the next block.
  * 2. Readahead begins with the second adjacent block in a row and grows from there: reading one entry reads one block.
  */
 import type { CachedBlocks } from '../cache/block-cache.ts'

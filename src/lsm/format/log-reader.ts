@@ -4,8 +4,8 @@
  * Invariants:
  * 1. A payload is yielded whole or not at all.
  * 2. The log ends where no valid record of it follows. If a later header says that bytes at that place were synced,
- * this is corruption. Otherwise it is the end, or the torn tail of a crash: unsynced pages reach the disk in any
- * order, so the mere presence of later records proves nothing.
+ *    this is corruption. Otherwise it is the end, or the torn tail of a crash: unsynced pages reach the disk in any
+ *    order, so the mere presence of later records proves nothing.
  * 3. Nothing is allocated for a length that exceeds the file.
  */
 import { corruption, ioError } from '../errors.ts'

@@ -4,7 +4,7 @@
  * Invariants:
  * 1. The header has its own checksum, so that headers after damaged bytes can be found and trusted.
  * 2. That checksum covers the log's number and the record's offset: remnants of another log in a recycled file, and a
- * copy of a log inside a user's value, are not records of this log.
+ *    copy of a log inside a user's value, are not records of this log.
  */
 import { readU32, readU53, writeU32, writeU53 } from './bytes.ts'
 import { crc32Of } from './crc32.ts'

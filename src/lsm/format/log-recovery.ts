@@ -6,15 +6,16 @@
  *
  * 1. Logs are read in the order of their numbers, each up to the first place where no valid record follows.
  * 2. That place is a torn tail, in an older log as well as in the newest one: by the time the next log begins,
- * everything in the previous one was handed to the operating system, but nothing is synced unless somebody asked for
- * it. A recycled log shows no end either: its last record is followed by the bytes of an older log, torn or not.
+ *    everything in the previous one was handed to the operating system, but nothing is synced unless somebody asked
+ *    for it. A recycled log shows no end either: its last record is followed by the bytes of an older log, torn or
+ *    not.
  * 3. Whether a log lost its tail is decided by the next log, whose first batch has to begin with the expected sequence
- * number. If it does not, the prefix ends at the hole, and later logs are dropped.
+ *    number. If it does not, the prefix ends at the hole, and later logs are dropped.
  * 4. If the missing part was known to be durable, this is corruption instead. Within a log, a synced offset beyond the
- * hole proves that (LogReader). In a later log, any synced offset above 0 does, because a sync of a log also syncs the
- * logs before it (LogWriter).
+ *    hole proves that (LogReader). In a later log, any synced offset above 0 does, because a sync of a log also syncs
+ *    the logs before it (LogWriter).
  * 5. The log that the manifest names as the oldest has to exist: its name was durable before the manifest's entry.
- * Older logs are never read.
+ *    Older logs are never read.
  *
  * REQUIRES of the caller: before it accepts a write, it installs the replayed entries as tables, together with a log
  * number above those of all logs replayed. Thus a torn log is never appended to, and a dropped one never comes back.

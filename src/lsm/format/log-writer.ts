@@ -4,9 +4,9 @@
  * Invariants:
  * 1. A record's header says how much of the log was known to be durable before it: recovery has to find that much.
  * 2. A sync of this log resolves only when the previous log and the file's name are durable, too. So a synced offset
- * in one log implies that all logs before it were synced to their ends.
+ *    in one log implies that all logs before it were synced to their ends.
  * 3. After a failure nothing more is written: the file may end in half a record, and what a failed sync left on the
- * device is unknown.
+ *    device is unknown.
  */
 import { ioError, notSupported } from '../errors.ts'
 import type { OpenFile } from '../fs/file-system.ts'

@@ -5,14 +5,14 @@
  *
  * Invariants:
  * 1. An existing LOCK is always complete: a record is written and synced under another name, then linked. Where files
- * cannot have two names it is created and written in place, and an unreadable one counts as held.
+ *    cannot have two names it is created and written in place, and an unreadable one counts as held.
  * 2. A nonce is never reused. A LOCK with a given nonce is removed only by its owner, and replaced only after its
- * owner is gone, by the holder of the break file for that nonce: itself such a lock, so that a dead breaker can be
- * replaced, too.
+ *    owner is gone, by the holder of the break file for that nonce: itself such a lock, so that a dead breaker can be
+ *    replaced, too.
  * 3. A breaker checks again once it holds the break file. Nobody else can replace that record now; if it is a
- * different one, an earlier breaker was done, and the record is left alone.
+ *    different one, an earlier breaker was done, and the record is left alone.
  * 4. The holder of LOCK may remove any other lock records and break files that it finds: those in use belong to
- * processes that will check again (3) and see the holder.
+ *    processes that will check again (3) and see the holder.
  *
  * Processes are identified by number, start time and boot: the lock works within one machine and one process
  * namespace. It does not protect a directory on a network, or a volume shared by containers.

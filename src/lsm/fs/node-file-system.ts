@@ -4,7 +4,7 @@
  *
  * Invariants:
  * 1. A descriptor is closed once, and only when no call with it is pending: the number may then be reused for another
- * file.
+ *    file.
  * 2. No system call is made with a closed descriptor.
  */
 import {

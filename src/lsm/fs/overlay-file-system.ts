@@ -4,7 +4,7 @@
  *
  * Invariants:
  * 1. Nothing in the directory is ever written, created, renamed or removed. Files elsewhere are those of the
- * underlying file system and can be changed: a file of the directory may get a second name there.
+ *    underlying file system and can be changed: a file of the directory may get a second name there.
  * 2. A name in the overlay hides the one below; so does a removal.
  */
 import { join, sep } from 'node:path'

@@ -5,7 +5,7 @@
  * Invariants:
  * 1. Nothing in the directory is changed except its LOCK, and not even that if there is no space or permission.
  * 2. Any other instance on this machine that has the store open, for writing or reading, is detected even if no LOCK
- * can be written.
+ *    can be written.
  */
 import type { FileSystem } from './file-system.ts'
 import { acquireLock, assertUnlocked, type Lock } from './lock.ts'

@@ -4,9 +4,9 @@
  * Invariants:
  * 1. A directory with the target's name is complete and durable.
  * 2. A failure leaves nothing behind, as far as the file system allows its removal. Leftovers of a process that died
- * are removed by the next one that creates the same directory.
+ *    are removed by the next one that creates the same directory.
  * 3. A directory being filled by a live process is left alone. Processes are told apart by number: where they cannot
- * see each other, in containers for instance, they must not create the same directory at the same time.
+ *    see each other, in containers for instance, they must not create the same directory at the same time.
  */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'

@@ -3,12 +3,12 @@
  *
  * Invariants:
  * 1. No table of the store has a version of an ingested key: none is live, and nothing is ingested where an
- * overlapping table has tombstones. So reads are unaffected by which tables are above an ingested one, and it goes to
- * the deepest level where it overlaps none.
+ *    overlapping table has tombstones. So reads are unaffected by which tables are above an ingested one, and it goes
+ *    to the deepest level where it overlaps none.
  * 2. Entries have sequence number 0. Level 0 is ordered by the newest entry of each table: tables with only ingested
- * entries come last there, and merging them with others does not move the result to another position. (With the
- * current sequence number, several tables would have the same newest entry, and the result of merging one of them with
- * older tables would come before newer ones.)
+ *    entries come last there, and merging them with others does not move the result to another position. (With the
+ *    current sequence number, several tables would have the same newest entry, and the result of merging one of them
+ *    with older tables would come before newer ones.)
  */
 import { type KeySpan, overlaps } from '../compaction/key-span.ts'
 import { compareKeys } from '../format/entry.ts'

@@ -5,7 +5,7 @@
  * Invariants:
  * 1. Each of the given file numbers is used at most once.
  * 2. While the tables of one flush are being synced, the next one is filled; with two flushes in progress, the older
- * has to be durable before a third is written.
+ *    has to be durable before a third is written.
  */
 import { join } from 'node:path'
 import { copyShared } from '../../model/copy-bytes.ts'

@@ -6,7 +6,7 @@
  * 1. A group of batches never spans two chunks.
  * 2. Committed bytes are not overwritten until the arena is released.
  * 3. Chunks of a released arena return to the pool and are overwritten: whoever reads an arena, in this thread or in
- * another, has to defer its release.
+ *    another, has to defer its release.
  */
 import { copyShared } from '../../model/copy-bytes.ts'
 import type { ArenaChunk } from '../compaction/job.ts'

@@ -4,8 +4,8 @@
  * Invariants:
  * 1. It moves when the next entry is requested, not before: no block is read that is not needed.
  * 2. The buffers it returns belong to the caller and stay valid after the view's release. Values in blocks are views,
- * because those blocks belong to the cursor. Values in an arena, whose memory is reused, are copied, and so are keys,
- * which the cursor needs for building the next ones.
+ *    because those blocks belong to the cursor. Values in an arena, whose memory is reused, are copied, and so are
+ *    keys, which the cursor needs for building the next ones.
  */
 import type { BlockTest, Cursor } from '../format/cursor.ts'
 import { compareRanges } from '../format/entry.ts'

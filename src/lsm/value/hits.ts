@@ -5,7 +5,7 @@
  *
  * Invariants:
  * 1. Every hit has passed the shadow check: the view sees this very version of the key. A value filter says nothing
- * about newer versions and tombstones, which may be anywhere (docs/architecture.md).
+ *    about newer versions and tombstones, which may be anywhere (docs/architecture.md).
  * 2. With a limit of K, entries ranked below the K best hits are not examined.
  */
 

@@ -5,7 +5,7 @@
  * Invariants:
  * 1. A side file is complete or absent: it is written under a temporary name, synced, and renamed.
  * 2. It belongs to one table, identified by its number and by a checksum of its manifest entry. A file left behind by
- * a crash is not mistaken for that of a later table with the same number.
+ *    a crash is not mistaken for that of a later table with the same number.
  *
  * Encoding: magic "petalvf1" | header length u32 | crc u32 of the header | header | sections, one after another.
  * Header: table number u64 | crc u32 of the table's description | number of sections varint, and for each: length of

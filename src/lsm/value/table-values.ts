@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. Without filters, with those of another extractor, or with damaged ones, the answer is "maybe": derived data never
- * hides an entry, and damage to it is reported without failing a read.
+ *    hides an entry, and damage to it is reported without failing a read.
  */
 import { join } from 'node:path'
 import { hasCode } from '../errors.ts'

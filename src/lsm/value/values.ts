@@ -6,9 +6,9 @@
  *
  * Invariants:
  * 1. A table is ruled out only by what is known about that very table. If it is not loaded yet, has no filter, is
- * damaged, has another extractor's filter, or is of a version other than the index's, the answer is "maybe".
+ *    damaged, has another extractor's filter, or is of a version other than the index's, the answer is "maybe".
  * 2. Filters in memory stay within filterMemory, not counting the tree's inner nodes; filters beyond it are read from
- * disk when needed.
+ *    disk when needed.
  */
 import { BitSet } from '../../bloom/bit-set.ts'
 import { createFilterIndex, type FilterIndex } from '../../bloom/filter-index/filter-index.ts'

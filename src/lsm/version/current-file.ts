@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. CURRENT is replaced atomically: write, sync, rename, sync of the directory. After a crash it names either the old
- * manifest or the new one.
+ *    manifest or the new one.
  * 2. Its first line is petaldb's own. LevelDB and its descendants put the name of a manifest there, so neither engine
- * mistakes the other's directory for its own.
+ *    mistakes the other's directory for its own.
  * 3. Reading changes nothing on disk.
  */
 import { join } from 'node:path'

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. Every edit but the last was durable before the next was written, and later records say so. A torn edit is
- * therefore one whose install() never resolved; any other damage is corruption.
+ *    therefore one whose install() never resolved; any other damage is corruption.
  * 2. A marker record after each durable edit distinguishes damage to that edit from a torn tail.
  */
 import { join } from 'node:path'

@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. Edits are installed one at a time: names of new files durable → edit in the manifest → manifest durable → current
- * version replaced. What a reader sees has survived a power loss.
+ *    version replaced. What a reader sees has survived a power loss.
  * 2. After a failure of any of these steps nothing is installed until the database is reopened: whether the edit is on
- * disk is unknown. No file may be deleted either (see `failure`).
+ *    disk is unknown. No file may be deleted either (see `failure`).
  * 3. Recovery makes everything it has read durable before any file is deleted because of it.
  * 4. A file number is handed out once, also across crashes: no number of an existing file is reused.
  */

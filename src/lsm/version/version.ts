@@ -5,7 +5,7 @@
  * 1. A version never changes.
  * 2. Tables of level 0 are ordered newest first and may overlap; those of a deeper level ascend by key and do not.
  * 3. The level determines a key's newest version: entries in a lower-numbered level, and in an earlier table of level
- * 0, are newer.
+ *    0, are newer.
  * 4. The files of a version's tables exist as long as it is retained.
  */
 import { compareKeys } from '../format/entry.ts'

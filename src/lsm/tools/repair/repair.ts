@@ -8,7 +8,7 @@
  *
  * Invariants:
  * 1. Nothing is changed in place. Until the new CURRENT is written the database is unchanged, and can be repaired
- * again.
+ *    again.
  * 2. A damaged file is in `lost` before CURRENT is written, and is never removed from there.
  */
 import { join } from 'node:path'

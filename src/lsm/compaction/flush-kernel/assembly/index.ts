@@ -4,7 +4,7 @@
  *
  * Invariants:
  * 1. The surviving versions are those of drop-rules.ts if nothing is known of deeper levels; the host decides where
- * tables end, and is asked before every key where that may be.
+ *    tables end, and is asked before every key where that may be.
  * 2. The bytes equal those that format/table-builder.ts would write for the same entries.
  */
 import { addEntry, beginBlocks, isBetweenBlocks, lastLength, outputBytes, sharedWithLast } from './blocks'

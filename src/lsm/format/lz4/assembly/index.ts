@@ -11,7 +11,7 @@
  *
  * Invariants:
  * 1. Whatever the input, nothing is read or written more than 32 bytes beyond the given lengths, which is inside the
- * free part. Copies proceed in steps of 16 bytes and rely on that.
+ *    free part. Copies proceed in steps of 16 bytes and rely on that.
  * 2. The output depends on the input alone, not on earlier calls.
  *
  * A sequence is a token (literals << 4 | match − 4) | more literal length | literals | offset u16 | more match length;
