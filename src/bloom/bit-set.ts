@@ -1,7 +1,7 @@
 /**
- * A set of integers in [0, size) as bits in JavaScript memory: what outlives the row memory's frames.
+ * A set of integers in [0, size) as bits in JavaScript memory, for results that outlive the row memory's frames.
  *
- * Invariant: bits at and beyond `size` in the last word are 0, so counting and comparing words is enough.
+ * Invariant: bits at and beyond `size` in the last word are 0, so that counting and comparing words suffices.
  */
 import NpmBitSet, { type BitSet as NpmBitSetType } from 'bitset'
 import { PetalError } from '../model/errors.ts'
@@ -14,7 +14,7 @@ import { PetalError } from '../model/errors.ts'
  * set.forEachDescending((i) => console.log(i)) // 97, 3
  */
 export class BitSet {
-  /** One more than the largest member allowed. */
+  /** One more than the largest permitted member. */
   readonly size: number
   /** Bit i is bit (i & 31) of words[i >>> 5]. */
   readonly words: Uint32Array
@@ -64,7 +64,7 @@ export class BitSet {
     return copy
   }
 
-  /** Calls back with every member, ascending. The set must not change meanwhile. */
+  /** Calls `visit` with every member, ascending. The set must not change meanwhile. */
   forEach(visit: (index: number) => void): void {
     for (let i = 0; i < this.words.length; i++) {
       for (let word = this.words[i] as number; word !== 0; word = (word & (word - 1)) >>> 0) {
@@ -105,10 +105,10 @@ export class BitSet {
     return this
   }
 
-  /** A copy as npm `bitset`, for callers who compute on with that library. */
+  /** A copy as npm `bitset`, for callers who continue with that library. */
   toBitSet(): NpmBitSetType {
     const copy = new NpmBitSet()
-    // Its constructor takes bytes too, but goes through them bit by bit.
+    // Its constructor also takes bytes, but processes them bit by bit.
     copy.data = Array.from(this.words, (word) => word | 0)
     return copy
   }

@@ -1,13 +1,13 @@
 /**
- * A Bloom filter over 64-bit hashes: "maybe" or "certainly not".
+ * A Bloom filter over 64-bit hashes, which answers "maybe" or "certainly not".
  *
  * Invariants:
- * 1. What was added may be contained, for ever: in copies, in unions, and after any round trip through bytes.
- * 2. The bits of a key are the numbers that rowNumbers(lo, hi, bits, hashes, …) names, so that an index over many
- *    filters of one shape computes them once.
+ * 1. A key that was added may be contained, for ever: in copies, in unions, and after any round trip through bytes.
+ * 2. A key's bits are the numbers from rowNumbers(lo, hi, bits, hashes, …), so that an index over many filters of one
+ *    shape computes them once.
  *
- * As bytes: format (1), hashes, two zeros, bits / 64 as u32, then the bits; little-endian, bit p is bit (p & 7) of byte
- * p >> 3. No checksum: the block or record that carries a filter has one.
+ * Encoding: format (1), hashes, two zeros, bits / 64 as u32, then the bits; little-endian, bit p is bit (p & 7) of
+ * byte p >> 3. No checksum: the block or record that contains a filter has one.
  */
 import { PetalError } from '../model/errors.ts'
 import { popcount32 } from './bit-set.ts'
@@ -29,11 +29,11 @@ const MAX_HASHES = 32
 export class BloomFilter {
   /** m, a multiple of 64. */
   readonly bits: number
-  /** k, bits set by each key; they are different ones. */
+  /** k, the number of distinct bits set per key. */
   readonly hashes: number
   readonly #bytes: Uint8Array
   readonly #width: number
-  /** From this probe on a stratum has one bit more: together they hold the remainder of bits / hashes. */
+  /** From this probe on, strata are one bit wider: together they hold the remainder of bits / hashes. */
   readonly #firstWider: number
 
   /**
@@ -51,13 +51,13 @@ export class BloomFilter {
     this.#firstWider = hashes - (bits % hashes)
   }
 
-  /** A filter for that many keys at that false-positive rate. */
+  /** Creates a filter for this number of keys and this false-positive rate. */
   static forKeys(keys: number, falsePositiveRate: number): BloomFilter {
     const bits = Math.max(64, Math.ceil(optimalBits(keys, falsePositiveRate) / 64) * 64)
     return new BloomFilter(bits, Math.min(MAX_HASHES, optimalHashes(bits / Math.max(1, keys))))
   }
 
-  /** Adds a key by its hash, as `PairHasher` leaves it. */
+  /** Adds a key by its hash, as left by `PairHasher`. */
   add(lo: number, hi: number): void {
     let state = lo
     let first = 0
@@ -70,7 +70,7 @@ export class BloomFilter {
     }
   }
 
-  /** False only when no key with this hash was added. */
+  /** False only if no key with this hash was added. */
   mayContain(lo: number, hi: number): boolean {
     let state = lo
     let first = 0
@@ -118,9 +118,9 @@ export class BloomFilter {
   }
 
   /**
-   * A copy of what toBytes() wrote. Never allocates more than `bytes` holds.
+   * Restores a filter from the output of toBytes(), as a copy. Never allocates more than the size of `bytes`.
    * @param source where the bytes come from, for the error
-   * @throws PetalError UnsupportedFormat for another format's number, DataCorruption for anything else that is wrong
+   * @throws PetalError UnsupportedFormat for a different format number, DataCorruption for any other problem
    */
   static fromBytes(bytes: Uint8Array, source = 'Bloom filter'): BloomFilter {
     if (bytes.length < HEADER_BYTES) {

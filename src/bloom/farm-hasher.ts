@@ -1,9 +1,9 @@
 /**
  * FarmHash Fingerprint64 (npm `farmhash`, a native module) behind the PairHasher interface.
  *
- * The fingerprint functions are the ones whose results are the same on every processor; seed and tag are mixed in
- * afterwards. The native call takes strings as UTF-8, in which all lone surrogates are one character: strings that
- * differ only there share a hash, which costs a confirmation and loses nothing.
+ * Only the fingerprint functions have the same results on every processor; seed and tag are mixed in afterwards. The
+ * native call takes strings as UTF-8, in which all lone surrogates become the same character: strings that differ only
+ * there share a hash, which costs a confirmation but loses nothing.
  */
 import { Buffer } from 'node:buffer'
 import { PetalError } from '../model/errors.ts'
@@ -45,7 +45,7 @@ export class FarmHasher extends PairMixer implements PairHasher {
 
 /**
  * Loads the native module.
- * @throws PetalError InvalidOptions when the module or its binary for this platform is missing
+ * @throws PetalError InvalidOptions if the module or its binary for this platform is missing
  */
 export async function loadFarmHash(): Promise<() => FarmHasher> {
   try {

@@ -1,7 +1,7 @@
 /**
  * One 64-bit hash per pair, behind one interface with two implementations.
  *
- * Seeds and results are two int32 halves, because JavaScript has no fast 64-bit integer. The caller seeds with the
+ * Seeds and results are two int32 halves, because JavaScript has no fast 64-bit integers. The caller seeds with the
  * hash of the pair's path, so that only the value is hashed for each pair; a hash is the same in every thread and
  * after every reopen, and is part of the file format.
  */
@@ -16,7 +16,7 @@ export const hashNames = ['murmur', 'farmhash'] as const
 export type HashName = (typeof hashNames)[number]
 
 /**
- * Leaves its result in `lo` and `hi` instead of returning it: hashing allocates nothing.
+ * Leaves its result in `lo` and `hi` instead of returning it, so that hashing allocates nothing.
  * @example
  * const hasher = createHasher('murmur')
  * hasher.hashString(0, 0, 0, 'user.lang')
@@ -25,22 +25,24 @@ export type HashName = (typeof hashNames)[number]
  */
 export interface PairHasher {
   readonly name: HashName
-  /** Halves of the last result, as int32; valid until the next call. */
+  /** The halves of the last result, as int32; valid until the next call. */
   readonly lo: number
   readonly hi: number
   /**
    * Hashes the UTF-16 units of the whole string.
-   * @param tag keeps kinds of values apart, any int32
+   * @param tag distinguishes kinds of values, any int32
    */
   hashString(seedLo: number, seedHi: number, tag: number, text: string): void
-  /** Hashes the 8 bytes of the double: every number takes the same path. −0 hashes as 0, every NaN alike. */
+  /**
+   * Hashes the 8 bytes of the double, so that all numbers take the same path. −0 hashes as 0, and all NaNs hash alike.
+   */
   hashNumber(seedLo: number, seedHi: number, tag: number, value: number): void
 }
 
 let createFarmHasher: (() => PairHasher) | undefined
 
 /**
- * A hasher of one's own: results stand in it until its next call.
+ * Creates a hasher, which holds its result until its next call.
  * @throws PetalError InvalidOptions for an unknown name, and for `farmhash` before loadHasher has loaded it
  */
 export function createHasher(name: HashName): PairHasher {
@@ -55,7 +57,7 @@ export function createHasher(name: HashName): PairHasher {
   }
 }
 
-/** @throws PetalError InvalidOptions for a name that no hash has */
+/** @throws PetalError InvalidOptions for an unknown name */
 export function checkHashName(name: unknown): asserts name is HashName {
   if (!hashNames.some((known) => known === name)) throw unknownHash(name)
 }
@@ -66,10 +68,10 @@ function unknownHash(name: unknown): PetalError {
   })
 }
 
-/** As createHasher, and loads what the hasher needs. */
+/** As createHasher, but first loads the required module. */
 export async function loadHasher(name: HashName): Promise<PairHasher> {
   if (name === 'farmhash') {
-    // Imported here and nowhere else: without it, this layer runs where there are no native modules.
+    // Imported only here: otherwise this layer would not run without native modules.
     const { loadFarmHash } = await import('./farm-hasher.ts')
     createFarmHasher ??= await loadFarmHash()
   }

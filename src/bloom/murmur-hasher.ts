@@ -1,9 +1,9 @@
 /**
- * 64 bits of Murmur-style hash over the UTF-16 units of a string or the bytes of a double, in plain JavaScript.
+ * A 64-bit Murmur-style hash over the UTF-16 units of a string or the bytes of a double, in plain JavaScript.
  *
- * Strings are not encoded first and nothing is allocated: that is what makes it faster here than any hash that has to
- * be called across a boundary (docs/hashing.md). Not meant to withstand crafted collisions: an index compares pairs by
- * their bytes wherever equality has to be exact.
+ * Strings are not encoded first and nothing is allocated: that makes it faster here than any hash called across a
+ * language boundary (docs/hashing.md). It does not resist crafted collisions: an index compares pairs by their bytes
+ * wherever equality has to be exact.
  */
 import type { PairHasher } from './hash.ts'
 import { PairMixer, TAG_FACTOR } from './pair-mixer.ts'
@@ -44,7 +44,7 @@ export class MurmurHasher extends PairMixer implements PairHasher {
   }
 
   hashNumber(seedLo: number, seedHi: number, tag: number, value: number): void {
-    // Adding 0 makes −0 into 0. A NaN may have any payload, and its bits must not depend on it.
+    // Adding 0 turns −0 into 0. A NaN may have any payload, and the hash must not depend on it.
     double[0] = value + 0
     const isNan = Number.isNaN(value)
     const low = isNan ? 0 : (words[0] as number)

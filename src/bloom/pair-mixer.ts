@@ -1,15 +1,15 @@
 /**
- * The mixing that every PairHasher ends in: 64 bits of state in two 32-bit lanes.
+ * The final mixing of every PairHasher: 64 bits of state in two 32-bit lanes.
  *
- * The rounds are those of MurmurHash3_x86_128 reduced to two lanes. Its finaliser is not: with two lanes a difference in
- * the highest bits alone cancels out of it. For one seed and tag the result is a bijection of the two words, so a pair
- * of words collides with no other.
+ * The rounds are those of MurmurHash3_x86_128 reduced to two lanes. The finaliser is different: with two lanes, a
+ * difference in only the highest bits would cancel out in the original one. For one seed and tag the result is a
+ * bijection of the two words, so distinct pairs of words never collide.
  *
  * Everything here is part of the file format: test/bloom/hash-golden.test.ts pins it.
  * @see Appleby, MurmurHash3, 2011
  */
 
-/** What keeps tags apart from seeds: an odd number, so that different tags change the seed differently. */
+/** Separates tags from seeds: an odd number, so that different tags change the seed differently. */
 export const TAG_FACTOR = 0x9e3779b1
 
 export abstract class PairMixer {
@@ -18,7 +18,7 @@ export abstract class PairMixer {
   /** High 32 bits of the last hash, as int32. */
   hi = 0
 
-  /** Hashes two words. `length` keeps apart what was padded to them. */
+  /** Hashes two words. `length` distinguishes inputs that differ only in padding. */
   protected mixWords(seedLo: number, seedHi: number, tag: number, word0: number, word1: number, length: number): void {
     let a = seedLo ^ Math.imul(tag, TAG_FACTOR)
     let b = seedHi

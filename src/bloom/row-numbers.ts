@@ -1,16 +1,16 @@
 /**
- * From one 64-bit hash to the r rows (or filter bits) of a pair.
+ * Maps a 64-bit hash to the r rows (or filter bits) of a pair.
  *
- * The P rows are cut into r strata of ⌊P/r⌋ or ⌈P/r⌉ rows, and a linear congruential generator, whose increment is the
- * hash's high half and whose start its low half, picks one row in each with the high bits of its state.
+ * The P rows are divided into r strata of ⌊P/r⌋ or ⌈P/r⌉ rows, and a linear congruential generator, whose increment is
+ * the hash's high half and whose start is its low half, picks one row in each with the high bits of its state.
  *
- * Why not row i = (a + i·b) mod P (Kirsch and Mitzenmacher 2006): a and b take P² values only, so at P of a few hundred
- * two pairs share all their rows far too often, a floor of about 4·pairs/P² under the false-positive rate. Here all 64
- * bits take part whatever P is.
+ * Why not row i = (a + i·b) mod P (Kirsch and Mitzenmacher 2006): a and b take only P² values, so at P of a few
+ * hundred two pairs share all their rows far too often, which puts a floor of about 4·pairs/P² under the
+ * false-positive rate. Here all 64 bits contribute whatever P is.
  *
  * Invariants:
- * 1. The rows of a pair are ascending, and distinct when there are at least as many rows as are asked for: no bit of a
- *    document is set twice by one pair, and each row is set with probability r/P.
+ * 1. The rows of a pair ascend, and are distinct if there are at least as many rows as requested: no bit of a document
+ *    is set twice by one pair, and each row is set with probability r/P.
  * 2. Row numbers are part of the file format.
  *
  * @see Steele and Vigna, Computationally easy, spectrally good multipliers, 2021, for the multiplier
@@ -18,19 +18,19 @@
 
 const MULTIPLIER = 0x915f77f5
 
-/** The generator's next state, an int32; its high bits are the good ones. */
+/** The generator's next state, an int32; its high bits are the most random. */
 export function nextProbe(state: number, hi: number): number {
   return (Math.imul(state, MULTIPLIER) + hi) | 0
 }
 
-/** A number in [0, width) from a state; width ≤ 2^31. */
+/** Maps a state to a number in [0, width); width ≤ 2^31. */
 export function reduce(state: number, width: number): number {
   return ((state >>> 0) * width * 2 ** -32) | 0
 }
 
 /**
  * Writes the row numbers of a pair, each in [0, shards).
- * @param lo low half of the pair's hash, as `PairHasher` leaves it; `hi` the high half
+ * @param lo low half of the pair's hash, as left by `PairHasher`; `hi` the high half
  * @param shards P, at least 1
  * @param count r, rows per pair
  * @param out receives `count` numbers from index 0

@@ -10,7 +10,7 @@
 const LN2 = Math.LN2
 
 /**
- * Bits of a filter that holds n keys at the given false-positive rate with the best number of hashes.
+ * Number of bits for a filter that holds n keys at the given false-positive rate with the optimal number of hashes.
  * @param keys n, ≥ 0
  * @param falsePositiveRate in (0, 1)
  * @returns m = −n · ln p / (ln 2)², rounded up
@@ -22,9 +22,9 @@ export function optimalBits(keys: number, falsePositiveRate: number): number {
 }
 
 /**
- * Hashes per key that minimise the false-positive rate: those that fill half the bits.
+ * Hashes per key that minimize the false-positive rate: those that set half of the bits.
  * @returns k = bits/key · ln 2, rounded, at least 1
- * @see Bloom 1970; Kirsch and Mitzenmacher, Less hashing, same performance, 2006, for why they may all come of one hash
+ * @see Bloom 1970; Kirsch and Mitzenmacher, Less hashing, same performance, 2006, for deriving them from one hash
  * @example optimalHashes(10) // 7
  */
 export function optimalHashes(bitsPerKey: number): number {
@@ -32,7 +32,7 @@ export function optimalHashes(bitsPerKey: number): number {
 }
 
 /**
- * The classic estimate for a filter, (1 − e^(−k·n/m))^k. A little low for small m.
+ * The classic estimate for a filter, (1 − e^(−k·n/m))^k. Slightly low for small m.
  * @see Bloom 1970; Bose et al., On the false-positive rate of Bloom filters, 2008, for how low
  * @example falsePositiveRate(9586, 7, 1000) // 0.01
  */
@@ -41,7 +41,7 @@ export function falsePositiveRate(bits: number, hashes: number, keys: number): n
 }
 
 /**
- * An upper bound on the rate of a filter of any size, (1 − e^(−k·(n + ½)/(m − 1)))^k: what to promise by.
+ * An upper bound on the rate of a filter of any size, (1 − e^(−k·(n + ½)/(m − 1)))^k: safe to promise.
  * @param bits m > 1
  * @see Goel and Gupta, Small subset queries and Bloom filters using ternary associative memories, 2010
  */
@@ -58,7 +58,7 @@ export function expectedFill(bits: number, hashes: number, keys: number): number
 }
 
 /**
- * The rate of a filter of which the fill is known, fill^k: what a built filter really does.
+ * The rate of a filter with known fill, fill^k: the actual rate of a built filter.
  * @param fill share of set bits, 0…1
  */
 export function falsePositiveRateAtFill(fill: number, hashes: number): number {
@@ -66,7 +66,7 @@ export function falsePositiveRateAtFill(fill: number, hashes: number): number {
 }
 
 /**
- * Keys in a filter, estimated from its fill: −m/k · ln(1 − fill). Infinity for a full one.
+ * Estimates the number of keys in a filter from its fill: −m/k · ln(1 − fill). Infinity for a full one.
  * @see Swamidass and Baldi, Mathematical correction for fingerprint similarity measures, 2007
  */
 export function estimatedKeys(bits: number, hashes: number, fill: number): number {
@@ -74,8 +74,8 @@ export function estimatedKeys(bits: number, hashes: number, fill: number): numbe
 }
 
 /**
- * Expected share of rows in which a document of n hashed pairs has its bit set: 1 − (1 − r/P)^n, as a pair sets r
- * different rows. For fewer rows than r, 1 − (1 − 1/P)^(r·n).
+ * Expected share of rows in which a document of n hashed pairs has its bit set: 1 − (1 − r/P)^n, because a pair sets r
+ * different rows. With fewer rows than r, 1 − (1 − 1/P)^(r·n).
  * @param postings n, hashed pairs of the document
  * @param shards P; `rowsPerPair` r
  * @example densityOf(100, 2432, 8) // 0.281
@@ -94,7 +94,7 @@ export function rowFalsePositiveRate(postings: number, shards: number, rowsPerPa
   return densityOf(postings, shards, rowsPerPair) ** rowsPerPair
 }
 
-/** How many documents have how many postings: `histogram[n]` documents have n hashed pairs. */
+/** The distribution of postings: `histogram[n]` documents have n hashed pairs. */
 export type PostingsHistogram = ArrayLike<number>
 
 /** @param counts postings of each document */
@@ -106,14 +106,14 @@ export function histogramOf(counts: ArrayLike<number>): Uint32Array {
   return histogram
 }
 
-/** Share of set bits in the rows of documents distributed like that; 0 without documents. */
+/** Share of set bits in the rows of documents with this distribution; 0 without documents. */
 export function meanDensity(histogram: PostingsHistogram, shards: number, rowsPerPair: number): number {
   return meanOver(histogram, (postings) => densityOf(postings, shards, rowsPerPair))
 }
 
 /**
- * False positives per document and absent pair, over documents distributed like that. The mean of the rate, which is
- * far above the rate of the mean: a few documents with many pairs make most of the false positives.
+ * False positives per document and absent pair, over documents with this distribution. The mean of the rates is far
+ * above the rate of the mean: a few documents with many pairs cause most of the false positives.
  */
 export function meanRowFalsePositiveRate(histogram: PostingsHistogram, shards: number, rowsPerPair: number): number {
   return meanOver(histogram, (postings) => rowFalsePositiveRate(postings, shards, rowsPerPair))
@@ -122,9 +122,9 @@ export function meanRowFalsePositiveRate(histogram: PostingsHistogram, shards: n
 export const MAX_SHARDS = 65_536
 
 /**
- * The fewest rows, a multiple of 64, with which documents distributed like that stay at or below a false-positive rate.
+ * The fewest rows, a multiple of 64, with which documents of this distribution stay at or below a false-positive rate.
  * @param targetRate false positives per document and absent pair, in (0, 1)
- * @returns P in 64…65,536; the upper end also when even that is not enough
+ * @returns P in 64…65,536; the maximum also if even that is not enough
  * @example
  * const histogram = new Float64Array(301)
  * histogram[100] = 900

@@ -1,4 +1,4 @@
-/** Tests one filter after another: right by inspection, what the other indexes are compared with. */
+/** Tests one filter after another: correct by inspection, the reference for the other indexes. */
 import { hasAll, SlottedIndex, setBit } from './slotted-index.ts'
 
 export class LinearFilterIndex extends SlottedIndex {

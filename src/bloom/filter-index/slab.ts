@@ -1,10 +1,10 @@
-/** The rows of up to 512 filters, transposed. */
+/** The transposed rows of up to 512 filters. */
 import { transpose32 } from './transpose.ts'
 
 export const slabSlots = 512
 export const slabWords = slabSlots / 32
 
-/** A filter and where it goes. */
+/** A filter and its column. */
 export type Column = readonly [column: number, filter: Uint8Array]
 
 const block = new Uint32Array(32)
@@ -22,7 +22,7 @@ export class Slab {
     this.rows = new Uint32Array(bits)
   }
 
-  /** Width of a slab that has this column. */
+  /** Width of a slab that contains this column. */
   static widthFor(column: number): number {
     return 2 ** Math.ceil(Math.log2((column >>> 5) + 1))
   }
@@ -31,7 +31,7 @@ export class Slab {
     return this.rows.byteLength
   }
 
-  /** Writes columns, whatever they held before. */
+  /** Writes columns, replacing their previous contents. */
   write(columns: readonly Column[]): void {
     for (let word = 0; word < slabWords; word++) {
       const within = columns.filter(([column]) => column >>> 5 === word)
@@ -40,12 +40,12 @@ export class Slab {
     this.#columns += columns.length
   }
 
-  /** Forgets a column; returns how many are left. Its bits stay until another is written. */
+  /** Drops a column; returns how many are left. Its bits stay until another one is written. */
   erase(): number {
     return --this.#columns
   }
 
-  /** Writes columns of one word: 32 bits of each become 32 rows at a time. */
+  /** Writes columns of one word, in steps of 32 bits of each, which become 32 rows. */
   #writeWord(word: number, columns: readonly Column[]): void {
     while (word >= this.width) this.#widen()
     const { rows, width } = this
@@ -55,7 +55,7 @@ export class Slab {
       block.fill(0)
       for (const [column, filter] of columns) {
         const byte = first >>> 3
-        // Beyond the end there is undefined, which counts as 0.
+        // Reads past the end yield undefined, which counts as 0.
         block[column & 31] =
           filter[byte]! | (filter[byte + 1]! << 8) | (filter[byte + 2]! << 16) | (filter[byte + 3]! << 24)
       }

@@ -1,8 +1,8 @@
 /**
- * All filters transposed: row p holds bit p of every filter, so a query is the AND of a few rows and tests 32 filters
- * with one operation.
+ * All filters transposed: row p holds bit p of every filter, so that a query is the AND of a few rows, and one
+ * operation tests 32 filters.
  *
- * Slots are cut into slabs of 512; a full slab's row is one cache line. A slab starts 32 slots wide and doubles, so
+ * Slots are divided into slabs of 512, for which a row is one cache line. A slab starts 32 slots wide and doubles, so
  * that a store of ten tables does not pay for 512.
  *
  * Writing a column touches every row, which costs the same for 32 columns as for one. New filters therefore wait, and
@@ -10,8 +10,8 @@
  *
  * Invariants:
  * 1. A filter is either waiting or written.
- * 2. A column of a slot that is free, or whose filter waits, may hold a removed filter's bits. They are never seen, and
- *    cleared when the column is written.
+ * 2. The column of a free slot, or of one whose filter is waiting, may hold a removed filter's bits. They are never
+ *    visible, and are cleared when the column is written.
  *
  * @see Goodwin et al., BitFunnel, 2017; Crainiceanu and Lemire, Bloofi, 2015, for the flat variant
  */
@@ -21,7 +21,7 @@ import { clearBit, hasAll, SlottedIndex, setBit } from './slotted-index.ts'
 const maxWaiting = 32
 
 export class SlicedFilterIndex extends SlottedIndex {
-  /** A slab without filters is undefined. */
+  /** Undefined for slabs without filters. */
   readonly #slabs: (Slab | undefined)[] = []
   readonly #waiting = new Map<number, Uint8Array>()
 

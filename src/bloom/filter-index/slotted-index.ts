@@ -1,7 +1,7 @@
 /**
- * What all filter indexes share: which slots are in use, and which of those have no filter worth testing.
+ * The common part of all filter indexes: which slots are in use, and which of those have no filter worth testing.
  *
- * Invariant: `filtered` and `unfiltered` are disjoint, and together the slots in use.
+ * Invariant: `filtered` and `unfiltered` are disjoint, and together are the slots in use.
  */
 
 import { PetalError } from '../../model/errors.ts'
@@ -9,7 +9,8 @@ import { type BitSet, popcount32 } from '../bit-set.ts'
 import type { FilterIndex } from './filter-index.ts'
 
 /**
- * Share of set bits above which testing is not worth it: at k = 6 half of all absent values pass. Kept as "all ones".
+ * Share of set bits above which testing is not worthwhile: at k = 6 half of all absent values pass. Such a filter is
+ * treated as all ones.
  */
 export const saturatedFill = 0.9
 
@@ -19,7 +20,7 @@ export abstract class SlottedIndex implements FilterIndex {
   readonly bits: number
   /** Bytes of a filter. */
   protected readonly filterBytes: number
-  /** Bit sets over slots. */
+  /** Slots with a filter worth testing, as a bit set. */
   protected filtered = new Uint32Array(0)
   #unfiltered = new Uint32Array(0)
   #size = 0
@@ -88,11 +89,11 @@ export abstract class SlottedIndex implements FilterIndex {
     this.match(positions, into.words)
   }
 
-  /** Takes a filter that is worth testing. */
+  /** Adds a filter worth testing. */
   protected abstract add(slot: number, filter: Uint8Array): void
-  /** Gives up what add() took; the slot is no longer in `filtered`. */
+  /** Removes a filter added by add(); its slot is no longer in `filtered`. */
   protected abstract drop(slot: number): void
-  /** Sets the bits of the filtered slots that have all the positions. */
+  /** Sets the bits of the filtered slots whose filters have all the positions set. */
   protected abstract match(positions: Int32Array, found: Uint32Array): void
 
   #reserve(slot: number): void {
@@ -121,7 +122,7 @@ export function countBits(bytes: Uint8Array): number {
   return count
 }
 
-/** Whether a filter has every one of the positions set. */
+/** Whether a filter has all of the positions set. */
 export function hasAll(filter: Uint8Array, positions: Int32Array): boolean {
   for (let i = 0; i < positions.length; i++) {
     const position = positions[i]!
@@ -139,7 +140,7 @@ export function clearBit(words: Uint32Array, slot: number): void {
 }
 
 function hasBit(words: Uint32Array, slot: number): boolean {
-  // Beyond the end there is undefined, which shifts as 0.
+  // Reads past the end yield undefined, which shifts as 0.
   return ((words[slot >>> 5]! >>> (slot & 31)) & 1) === 1
 }
 

@@ -1,8 +1,8 @@
-/** Turns the rows of a square of bits into its columns. */
+/** Transposes a square of bits. */
 
 /**
- * In place: afterwards bit c of words[r] is what bit r of words[c] was. Blocks of 16, 8, … 1 bits are exchanged across
- * the diagonal.
+ * Transposes in place: afterwards, bit c of words[r] is the former bit r of words[c]. Blocks of 16, 8, … 1 bits are
+ * exchanged across the diagonal.
  * @param words 32 of them
  * @see Warren, Hacker's Delight, 2012, 7-3
  */

@@ -1,4 +1,4 @@
-/** The nodes of the filter tree, and the bits of an inner one. */
+/** The nodes of the filter tree, and the bits of an inner node. */
 import { popcount32 } from '../bit-set.ts'
 import { hasAll, saturatedFill } from './slotted-index.ts'
 
@@ -15,11 +15,11 @@ export interface Inner {
   parent: Inner | undefined
 }
 
-/** The OR of filters, until there are too many bits in it to be of use. */
+/** The OR of filters, until it has too many bits set to be useful. */
 export class NodeBits {
   readonly #limit: number
   readonly #bytes: number
-  /** Both over the same memory; undefined for "all ones". Which byte of a word is which does not matter to OR. */
+  /** Two views of the same memory; undefined: all ones. OR does not depend on the byte order of words. */
   #words: Uint32Array | undefined
   #filter: Uint8Array | undefined
 
@@ -81,7 +81,7 @@ export class NodeBits {
   }
 }
 
-/** Makes a node the OR of its children. A leaf that cannot be read counts as "all ones". */
+/** Recomputes a node as the OR of its children. An unreadable leaf counts as all ones. */
 export function unite(node: Inner, filterOf: (leaf: Leaf) => Uint8Array | undefined): void {
   node.bits.clear()
   for (const child of node.children) {
@@ -96,7 +96,7 @@ export function unite(node: Inner, filterOf: (leaf: Leaf) => Uint8Array | undefi
   }
 }
 
-/** Bytes of the inner nodes at and below a node. */
+/** Bytes of the inner nodes in a subtree. */
 export function memoryOf(node: Inner | undefined): number {
   if (node === undefined) return 0
   let bytes = node.bits.memoryBytes

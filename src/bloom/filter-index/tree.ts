@@ -1,17 +1,17 @@
 /**
- * A hierarchy of filters: a node is the bitwise OR of its children, so a value that a node does not have is in no
- * filter below it.
+ * A hierarchy of filters: a node is the bitwise OR of its children, so a value that is not in a node is in no filter
+ * below it.
  *
  * Invariants:
- * 1. All leaves are at one depth; every node has d to 2d children, the root 1 to 2d.
- * 2. A node's bits include those of every leaf below it. A node above `saturatedFill`, or above such a node, has no
- *    bits: it stands for "all ones".
- * 3. Leaves may stay on disk: beyond `leafMemory` bytes they are read by `loadLeaf` when a query gets to them. What
- *    cannot be read is a candidate.
+ * 1. All leaves are at the same depth; every node has d to 2d children, the root 1 to 2d.
+ * 2. A node's bits include those of every leaf below it. A node fuller than `saturatedFill`, or with such a node below
+ *    it, has no bits: it stands for all ones.
+ * 3. Leaves may stay on disk: beyond `leafMemory` bytes they are read by `loadLeaf` when a query reaches them. An
+ *    unreadable leaf is a candidate.
  *
- * A filter goes next to the one it is most like. That one is not found by descending, as in a search tree: the upper
- * nodes are saturated for all but the most alike filters and lead anywhere. A sample of every leaf's bits is compared
- * instead, 128 bytes each.
+ * A filter is placed next to the most similar one. That one is not found by descending, as in a search tree: the upper
+ * nodes are saturated unless all filters are very similar, and give no direction. Instead, a sample of every leaf's
+ * bits is compared, 128 bytes each.
  *
  * @see Crainiceanu and Lemire, Bloofi: Multidimensional Bloom filters, 2015
  */
@@ -24,11 +24,11 @@ export interface TreeOptions {
   readonly order: number
   /** Bytes of leaves kept in memory. Default: all of them. */
   readonly leafMemory: number
-  /** Reads a leaf that is not in memory; undefined when it cannot be read. Needed for `leafMemory`. */
+  /** Reads a leaf that is not in memory; undefined if it is unreadable. Required for `leafMemory`. */
   readonly loadLeaf: (slot: number) => Uint8Array | undefined
 }
 
-/** Words of a leaf's sample. Hashes spread evenly, so the first words are as good as any. */
+/** Words in a leaf's sample. Hashes are uniform, so the first words are as good as any. */
 const sampleWords = 32
 
 export class TreeFilterIndex extends SlottedIndex {
@@ -109,7 +109,7 @@ export class TreeFilterIndex extends SlottedIndex {
   #splitUpwards(from: Inner): void {
     for (let node: Inner | undefined = from; node !== undefined && node.children.length > 2 * this.order; ) {
       const right: Inner = {
-        // Neighbours are alike, so a cut in the middle keeps most of what is alike together.
+        // Adjacent leaves are similar, so splitting in the middle keeps most similar ones together.
         children: node.children.splice(this.order),
         bits: new NodeBits(this.bits),
         parent: node.parent
@@ -147,7 +147,7 @@ export class TreeFilterIndex extends SlottedIndex {
     }
   }
 
-  /** Brings a node and a neighbour within bounds: one node of both, or two that share evenly. */
+  /** Brings a node and a sibling within bounds: merges them, or distributes their children evenly. */
   #mergeWithSibling(node: Inner, parent: Inner): void {
     const place = parent.children.indexOf(node)
     const left = parent.children[Math.max(0, place - 1)] as Inner
@@ -170,7 +170,7 @@ export class TreeFilterIndex extends SlottedIndex {
     unite(node, (leaf) => leaf.filter ?? this.#loadLeaf(leaf.slot))
   }
 
-  /** The leaf whose sample differs in the fewest bits; keeps the new leaf's own. */
+  /** The leaf whose sample differs in the fewest bits; stores the new leaf's sample. */
   #nearest(slot: number, filter: Uint8Array): Leaf | undefined {
     if (this.#samples.length < (slot + 1) * sampleWords) {
       const wider = new Uint32Array(Math.max((slot + 1) * sampleWords, this.#samples.length * 2))

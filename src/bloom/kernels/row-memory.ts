@@ -29,10 +29,10 @@ const SCRATCH_END = SCRATCH_BASE + (1 << 20)
 
 export const DEFAULT_ROW_MEMORY_BYTES = 512 << 20
 
-/** Who has frames that it can do without, when others need them. */
+/** An owner of frames that it can give up when others need them. */
 export interface FrameHolder {
   readonly heldFrames: number
-  /** Frees some of them, if it can. */
+  /** Frees some of them, if possible. */
   shed(): void
 }
 
@@ -55,19 +55,19 @@ export class RowMemory {
   /** Frames in all. */
   readonly frames: number
 
-  /** 1 for a frame that is handed out: freeing twice would give one row to two owners. */
+  /** 1 for an allocated frame: freeing it twice would give one row to two owners. */
   readonly #taken: Uint8Array
-  /** Frames given back, a stack: the one freed last is the one still in the cache. */
+  /** Freed frames, as a stack: the last one freed is the likeliest to be cached. */
   readonly #freed: Uint32Array
   #freedCount = 0
-  /** Frames from here on were never handed out. */
+  /** Frames from here on were never allocated. */
   #untouched = 0
   #scratch = SCRATCH_BASE
   readonly #holders = new Set<FrameHolder>()
 
   /**
    * @param bytes size of the memory, rounded up to 64 KiB, at most 4 GiB
-   * @throws PetalError KernelsUnavailable, or ExceededMemoryLimit when that much address space cannot be had
+   * @throws PetalError KernelsUnavailable, or ExceededMemoryLimit if that much address space is not available
    */
   constructor(bytes: number = DEFAULT_ROW_MEMORY_BYTES) {
     const pages = Math.max(Math.ceil(bytes / PAGE_BYTES), Math.ceil((SCRATCH_END + FRAME_STRIDE) / PAGE_BYTES))
@@ -83,19 +83,19 @@ export class RowMemory {
     this.#freed = new Uint32Array(this.frames)
   }
 
-  /** Frames that allocate() can still hand out. */
+  /** Number of frames that allocate() can still return. */
   get freeFrames(): number {
     return this.frames - this.#untouched + this.#freedCount
   }
 
-  /** As freeFrames, with those that holders can do without. */
+  /** freeFrames, plus those that holders can give up. */
   get availableFrames(): number {
     let frames = this.freeFrames
     for (const { heldFrames } of this.#holders) frames += heldFrames
     return frames
   }
 
-  /** Is asked for frames when none is free. */
+  /** Registers a holder, which is asked to give up frames when none is free. */
   addHolder(holder: FrameHolder): void {
     this.#holders.add(holder)
   }
@@ -105,8 +105,8 @@ export class RowMemory {
   }
 
   /**
-   * Address of a frame of FRAME_BYTES with undefined contents.
-   * @throws PetalError ExceededMemoryLimit when every frame is taken
+   * Returns the address of a frame of FRAME_BYTES with undefined contents.
+   * @throws PetalError ExceededMemoryLimit if every frame is taken
    */
   allocate(): number {
     if (!this.#hasFree(1)) throw this.#exhausted()
@@ -115,13 +115,13 @@ export class RowMemory {
     return SCRATCH_END + frame * FRAME_STRIDE
   }
 
-  /** Addresses of so many frames, as allocate() gives them: all, or none where it throws. */
+  /** Returns the addresses of `count` frames from allocate(): all of them, or none if it throws. */
   allocateAll(count: number): Uint32Array {
     if (!this.#hasFree(count)) throw this.#exhausted()
     return Uint32Array.from({ length: count }, () => this.allocate())
   }
 
-  /** Gives a frame back. @throws PetalError InternalError for an address that allocate() has not handed out */
+  /** Frees a frame. @throws PetalError InternalError for an address that is not an allocated frame's */
   free(address: number): void {
     const frame = (address - SCRATCH_END) / FRAME_STRIDE
     if (this.#taken[frame] !== 1) {
@@ -135,7 +135,7 @@ export class RowMemory {
     return this.freeFrames >= count || this.#reclaim(count)
   }
 
-  /** Has holders free frames until so many are free. */
+  /** Makes holders give up frames until `count` are free. */
   #reclaim(count: number): boolean {
     for (const holder of this.#holders) {
       let before = -1
@@ -155,7 +155,10 @@ export class RowMemory {
     )
   }
 
-  /** First free byte of scratch, 16-aligned: everything from here to scratchEnd is anybody's until the next push. */
+  /**
+   * First free byte of scratch, 16-aligned: everything from here to scratchEnd may be used by anyone until the next
+   * push.
+   */
   get scratch(): number {
     return this.#scratch
   }
@@ -163,9 +166,9 @@ export class RowMemory {
   readonly scratchEnd = SCRATCH_END
 
   /**
-   * Takes bytes off the scratch area for as long as the caller computes; `pop` gives them back.
+   * Reserves bytes of the scratch area for the duration of a computation; `pop` releases them.
    * @returns their address, 16-aligned
-   * @throws PetalError ExceededMemoryLimit when they do not fit
+   * @throws PetalError ExceededMemoryLimit if they do not fit
    */
   push(bytes: number): number {
     const address = this.#scratch
@@ -179,7 +182,7 @@ export class RowMemory {
     return address
   }
 
-  /** Gives back what was pushed at `address`, and everything pushed since. */
+  /** Releases the area pushed at `address`, and everything pushed since. */
   pop(address: number): void {
     if (address < SCRATCH_BASE || address > this.#scratch) {
       throw new PetalError('InternalError', `Row memory: ${address} is not the address of a scratch area in use`)
@@ -199,7 +202,7 @@ function reserve(pages: number): { readonly buffer: ArrayBuffer } {
 
 let shared: RowMemory | undefined
 
-/** The row memory of this thread, created at the first call. */
+/** The row memory of this thread, created on first use. */
 export function rowMemory(): RowMemory {
   shared ??= new RowMemory()
   return shared

@@ -1,15 +1,15 @@
 /**
- * The few parts of the WebAssembly JavaScript interface that the kernels need, typed: TypeScript declares that
+ * Types for the few parts of the WebAssembly JavaScript interface that the kernels need: TypeScript declares that
  * interface only together with the DOM, which this library does not have.
  */
 
 export interface WasmMemory {
-  /** Detached by growing only; a memory whose initial size is its maximum cannot grow. */
+  /** Detached only by growing; a memory whose initial size is its maximum cannot grow. */
   readonly buffer: ArrayBuffer
 }
 
 export interface GrowingWasmMemory extends WasmMemory {
-  /** Adds so many pages of 64 KiB. @throws RangeError beyond the maximum, and when the system has none */
+  /** Adds `pages` pages of 64 KiB. @throws RangeError beyond the maximum, or if the system has no memory left */
   grow(pages: number): number
 }
 
@@ -20,10 +20,13 @@ interface WebAssemblyInterface {
   readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => GrowingWasmMemory
 }
 
-/** undefined where the runtime has no WebAssembly. */
+/** Undefined if the runtime has no WebAssembly. */
 export const webAssembly = (globalThis as { readonly WebAssembly?: WebAssemblyInterface }).WebAssembly
 
-/** A module's code, as it stands in the sources. By a loop: `Uint8Array.from` with a callback takes three times as long. */
+/**
+ * Decodes a module's code from the sources. A loop, because `Uint8Array.from` with a callback takes three times as
+ * long.
+ */
 export function decodeCode(base64: string): Uint8Array {
   const characters = atob(base64)
   const code = new Uint8Array(characters.length)

@@ -1,4 +1,4 @@
-/** As sharded-bloom/records/checksum.ts, which has the same arithmetic; the contract stands in ../kernels.ts. */
+/** The same arithmetic as in sharded-bloom/records/checksum.ts; the contract is in ../kernels.ts. */
 
 export function checksum(address: usize, length: u32, seed: u32): u32 {
   let h = seed

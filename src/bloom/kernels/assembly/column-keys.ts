@@ -1,4 +1,4 @@
-/** Keys of columns, as checkpoints and seals store them (see sharded-bloom/ranges/): the contract stands in ../kernels.ts. */
+/** Column keys, as checkpoints and seals store them (see sharded-bloom/ranges/); the contract is in ../kernels.ts. */
 
 const MAX_SAFE_INTEGER: f64 = 9007199254740991
 

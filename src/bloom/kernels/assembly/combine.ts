@@ -1,4 +1,6 @@
-/** The AND and the OR of many rows: the contract of every function stands in ../kernels.ts, the invariants in ./index.ts. */
+/**
+ * The AND and the OR of many rows; the contract of every function is in ../kernels.ts, the invariants in ./index.ts.
+ */
 const ZERO: v128 = i64x2.splat(0)
 const ONES: v128 = i64x2.splat(-1)
 
@@ -10,7 +12,7 @@ export function orRows(pointers: usize, count: u32, out: usize, bytes: u32): u32
   return combineRows(false, pointers, count, out, bytes)
 }
 
-/** Once for each value of `isAnd`, which is a constant wherever it is called. */
+/** Instantiated once for each value of `isAnd`, which is a constant at every call. */
 // @ts-ignore: decorator
 @inline
 function combineRows(isAnd: bool, pointers: usize, count: u32, out: usize, bytes: u32): u32 {

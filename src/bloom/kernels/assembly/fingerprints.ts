@@ -1,8 +1,8 @@
 /**
- * Buckets of fingerprints: codes and the positions of each, as sharded-bloom/segment/tail/codec.ts writes them. The
- * contract of the kernels stands in ../kernels.ts.
+ * Buckets of fingerprints: codes and the positions of each, as written by sharded-bloom/segment/tail/codec.ts. The
+ * contract of the kernels is in ../kernels.ts.
  *
- * Invariant: whatever the bytes are, nothing is read but frames that are pointed to, and every loop ends at the end of the
+ * Invariant: whatever the bytes are, only frames in the pointer list are read, and every loop ends at the end of the
  * bucket.
  */
 import { setBit } from './gaps'
@@ -10,13 +10,13 @@ import { setBit } from './gaps'
 const FRAME_SHIFT: u32 = 13
 const FRAME_MASK: u32 = 8191
 
-/** Of the bucket being read: where the addresses of its frames stand, the bits beyond it, and the bit that comes next. */
+/** State of the bucket being read: address of its frame pointers, end in bits, and position of the next bit. */
 let frames: usize = 0
 let end: u32 = 0
 let at: u32 = 0
-/** More was read than there is, or it is no number that may stand there. */
+/** A read went past the end, or yielded a number that is invalid there. */
 let isBad: bool = false
-/** Of a code without others behind it, and of the last position. */
+/** Size of the position of a code that has only one, in bits, and the number of positions. */
 let positionBits: u32 = 0
 let positions: u32 = 0
 
@@ -35,7 +35,7 @@ function byteAt(byte: u32): usize {
   return <usize>load<u32>(frames + (<usize>(byte >>> FRAME_SHIFT) << 2)) + <usize>(byte & FRAME_MASK)
 }
 
-/** The bits from `at` on, 57 of them at least; what is beyond the bucket is anything. */
+/** At least 57 bits from `at` on; bits beyond the bucket are arbitrary. */
 // @ts-ignore: decorator
 @inline
 function peek(): u64 {
@@ -50,7 +50,7 @@ function peekAcross(byte: u32): u64 {
   return word >>> <u64>(at & 7)
 }
 
-/** Zeros before the next one, which is read, too. */
+/** Counts the zeros before the next one bit, and consumes it, too. */
 // @ts-ignore: decorator
 @inline
 function readUnary(): u32 {
@@ -70,7 +70,7 @@ function readLongUnary(): u32 {
       at += <u32>ctz(word) + 1
       return zeros
     }
-    // So many bits are there for certain.
+    // peek() has at least this many valid bits.
     at += 57
     zeros += 57
   }
@@ -98,7 +98,7 @@ function readGamma(): u32 {
   return bits == 0 ? 1 : (<u32>1 << bits) | readBits(bits)
 }
 
-/** Rice; a number above `most` is bad, and `most` then. */
+/** A Rice-coded number; one above `most` is invalid, and `most` is returned. */
 // @ts-ignore: decorator
 @inline
 function readRice(shift: u32, most: u32): u32 {
@@ -115,7 +115,7 @@ function floorLog2(number: u32): u32 {
   return 31 - <u32>clz<u32>(number)
 }
 
-/** The next position of several; `shift` as of the code. */
+/** The next position of several; `shift` as for the code. */
 // @ts-ignore: decorator
 @inline
 function readPosition(next: u32, shift: u32): u32 {
@@ -136,8 +136,8 @@ function readOnlyPosition(): u32 {
 }
 
 /**
- * Goes to the code, of `width` bits.
- * @returns how many positions come next; 0 when the bucket has not the code
+ * Moves to a code of `width` bits.
+ * @returns the number of positions that follow; 0 if the bucket does not have the code
  */
 function seek(code: u32, width: u32): u32 {
   if (at == end) return 0

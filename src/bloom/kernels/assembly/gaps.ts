@@ -1,4 +1,4 @@
-/** Gap lists: the contract of the two that are kernels stands in ../kernels.ts. */
+/** Gap lists; the contract of the two kernels is in ../kernels.ts. */
 
 /** Positions are 16-bit: the longest row has 65,536 bits. */
 const MAX_POSITION: u32 = 65535
@@ -7,7 +7,7 @@ export function decodeGaps(address: usize, length: u32, out: usize): i32 {
   return readGaps(address, length, MAX_POSITION, out)
 }
 
-/** As decodeGaps(), where positions beyond `last` are too large, too. */
+/** As decodeGaps(), but positions beyond `last` are invalid, too. */
 export function readGaps(address: usize, length: u32, last: u32, out: usize): i32 {
   const end = address + <usize>length
   let next: u32 = 0
@@ -33,7 +33,7 @@ export function encodeGaps(address: usize, bytes: u32, out: usize, max: u32): i3
   return writeGaps(address, bytes, 0, bytes << 3, out, max)
 }
 
-/** As encodeGaps() of the bits that differ from `flip`, those of positions below `positions`. */
+/** As encodeGaps(), for the bits that differ from `flip`, up to `positions` positions. */
 export function writeGaps(address: usize, bytes: u32, flip: u64, positions: u32, out: usize, max: u32): i32 {
   const end = out + <usize>max
   let at = out

@@ -1,4 +1,7 @@
-/** The upper level of sharded-bloom/segment/upper-level.ts, which has the same arithmetic; the contract stands in ../kernels.ts. */
+/**
+ * The upper level, with the same arithmetic as in sharded-bloom/segment/upper-level.ts; the contract is in
+ * ../kernels.ts.
+ */
 
 export function addToGroup(hashes: usize, count: u32, frame: usize, probes: u32, group: u32): void {
   const bit = <u32>1 << group

@@ -1,12 +1,13 @@
 /**
- * Bit kernels over rows in linear memory. Compiled by scripts/build-kernels.mjs; the contract of every function stands
- * in ../kernels.ts.
+ * Bit kernels over rows in linear memory. Compiled by scripts/build-kernels.mjs; the contract of every function is in
+ * ../kernels.ts.
  *
  * Invariants:
  * 1. Addresses are byte offsets and lengths are bytes, multiples of 16. Nothing is read or written beyond them.
  * 2. A chunk of every input is read before the same chunk of the output is written, so an output may be one of the
  *    inputs. Partly overlapping rows are not supported.
- * 3. No static data, no allocation. The only memory of our own is transpose.ts's, below everything that RowMemory hands out.
+ * 3. No static data, no allocation. The only memory used is the workspace of transpose.ts and stored-rows.ts, below
+ *    all addresses that RowMemory hands out.
  */
 export * from './checksum'
 export * from './column-keys'

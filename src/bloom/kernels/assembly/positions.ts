@@ -1,4 +1,4 @@
-/** Rows and lists of positions: the contract of every function stands in ../kernels.ts, the invariants in ./index.ts. */
+/** Rows and lists of positions; the contract of every function is in ../kernels.ts, the invariants in ./index.ts. */
 import { setBit } from './gaps'
 
 export function enumerate(address: usize, bytes: u32, out: usize, max: u32): u32 {

@@ -1,5 +1,5 @@
 /**
- * Keys, codes and their slices (see sharded-bloom/ranges/): the contract of every function stands in ../kernels.ts, the
+ * Keys, codes and their slices (see sharded-bloom/ranges/); the contract of every function is in ../kernels.ts, the
  * invariants in ./index.ts.
  */
 const ZERO: v128 = i64x2.splat(0)
@@ -45,7 +45,7 @@ export function zonesBetween(zones: usize, count: u32, low: f64, high: f64, isUp
   }
 }
 
-/** All ones for each of two zones that reaches into the interval. */
+/** All ones for each of two zones that overlaps the interval. */
 // @ts-ignore: decorator
 @inline
 function zonesReached(zones: usize, lows: v128, highs: v128): v128 {
@@ -65,7 +65,7 @@ export function groupBetween(least: f64, greatest: f64, low: f64, high: f64, isU
   return bits
 }
 
-/** A bit for each of 32 codes that is above this one, or, with `orEqual`, is this one. */
+/** A bit for each of 32 codes that is greater than this one, or, with `orEqual`, equal to it. */
 function sixteenthsAbove(sixteenth: u32, orEqual: u32, sixteenths: usize, at: usize): u32 {
   let above: u32 = 0
   let equal: u32 = -1
@@ -78,7 +78,10 @@ function sixteenthsAbove(sixteenth: u32, orEqual: u32, sixteenths: usize, at: us
   return above | (equal & (0 - orEqual))
 }
 
-/** Which sixteenth of the span the key is in. It never falls as the key grows, however that is rounded; NaN, of spans without end, is 0. */
+/**
+ * The sixteenth of the span that contains the key. Monotone in the key, however it is rounded; 0 for NaN, which
+ * infinite spans produce.
+ */
 // @ts-ignore: decorator
 @inline
 function sixteenthOf(key: f64, least: f64, scale: f64): u32 {
@@ -126,7 +129,7 @@ export function codeKeys(keys: usize, count: u32, edges: usize, codes: usize, bi
 // @ts-ignore: decorator
 @inline
 function codeOf(key: f64, edges: usize, bins: usize): u8 {
-  // No branches: which half a key is in is what no processor predicts.
+  // Branch-free: which half a key is in is unpredictable.
   let edge = step(edges, key, 10)
   edge = step(edge, key, 9)
   edge = step(edge, key, 8)
@@ -141,7 +144,7 @@ function codeOf(key: f64, edges: usize, bins: usize): u8 {
   return <u8>((place >> 3) + 1)
 }
 
-/** Past 2^shift bytes of edges when all of them are below the key. */
+/** Skips 2^shift bytes of edges if all of them are below the key. */
 // @ts-ignore: decorator
 @inline
 function step(edge: usize, key: f64, shift: usize): usize {
@@ -163,7 +166,8 @@ export function sliceCodes(codes: usize, count: u32, rows: usize, stride: u32): 
 export function codesBetween(slices: usize, count: u32, low: u32, high: u32, out: usize, bytes: u32): u32 {
   let any = ZERO
   let offset: usize = 0
-  // From the lowest bit up: `l` is at least what the low bits say, `h` at most; a higher bit decides where it differs.
+  // From the lowest bit up: `l` means at least `low` in the bits so far, `h` at most `high`; a differing higher bit
+  // decides.
   for (const wide = <usize>bytes & ~63; offset < wide; offset += 64) {
     let l0 = ONES, l1 = ONES, l2 = ONES, l3 = ONES
     let h0 = ONES, h1 = ONES, h2 = ONES, h3 = ONES

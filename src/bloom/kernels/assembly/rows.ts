@@ -1,4 +1,4 @@
-/** One row, or two: the contract of every function stands in ../kernels.ts, the invariants in ./index.ts. */
+/** Operations on one row or two; the contract of every function is in ../kernels.ts, the invariants in ./index.ts. */
 const ZERO: v128 = i64x2.splat(0)
 
 export function and(a: usize, b: usize, out: usize, bytes: u32): void {

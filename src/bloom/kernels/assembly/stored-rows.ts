@@ -1,20 +1,20 @@
 /**
- * Private rows: gathered from words, in their stored form, and as bits again (see sharded-bloom/segment/row-codec.ts and
- * private-chunk.ts). The contract of every function stands in ../kernels.ts.
+ * Private rows: gathered from words, in their stored form, and as bits (see sharded-bloom/segment/row-codec.ts and
+ * private-chunk.ts). The contract of every function is in ../kernels.ts.
  */
 import { readGaps, writeGaps } from './gaps'
 import { clearFrom, popcount } from './index'
 
-/** Of row-codec.ts. */
+/** Row shapes, as in row-codec.ts. */
 const NONE: u8 = 0
 const ALL: u8 = 1
 const DENSE: u8 = 2
 const LIST: u8 = 3
 const COMPLEMENT: u8 = 4
 
-/** Slots whose words stand side by side: a line of the first-level cache. */
+/** Number of slots whose words are adjacent: a line of the first-level cache. */
 const LANES: u32 = 16
-/** Where the rows of one frame are put together: 8 KiB of the kernels' own workspace. */
+/** Where the rows of one frame are assembled: 8 KiB of the kernels' own workspace. */
 const ROWS: usize = 4096
 
 export function encodeRow(row: usize, documents: u32, rowBytes: u32, out: usize): u32 {
@@ -29,7 +29,7 @@ export function encodeRow(row: usize, documents: u32, rowBytes: u32, out: usize)
     return 1
   }
   const isInverted = count > documents - count
-  // A gap takes one byte at least.
+  // A gap takes at least one byte.
   if ((isInverted ? documents - count : count) < rowBytes) {
     const length = writeGaps(row, rowBytes, isInverted ? ~(<u64>0) : 0, documents, out + 1, rowBytes - 1)
     if (length >= 0) {
@@ -80,7 +80,7 @@ export function encodeLanes(
   return <u32>(at - out)
 }
 
-/** The 16 rows of a frame, one after the other, at ROWS: four words of four rows change places at a time. */
+/** Writes the 16 rows of a frame to ROWS, contiguously, by transposing four words of four rows at a time. */
 function gatherLanes(frame: usize, rowBytes: u32): void {
   for (let offset: usize = 0; offset < <usize>rowBytes; offset += 16) {
     const from = frame + (offset << 4)
@@ -128,8 +128,8 @@ export function encodeParts(
 }
 
 /**
- * Gap lists of one kind make one gap list: only the first gap of each part is another one. Returns 0 where the row has
- * another shape, or parts are damaged, and moves no cursor then.
+ * Joins gap lists of the same kind into one: only the first gap of each part changes. Returns 0, moving no cursor, if
+ * the row has another shape or a part is damaged.
  */
 function joinLists(cursors: usize, parts: u32, documents: u32, partBytes: u32, rowBytes: u32, out: usize): u32 {
   const last = cursors + (<usize>parts << 3)
@@ -152,10 +152,10 @@ function joinLists(cursors: usize, parts: u32, documents: u32, partBytes: u32, r
     if (needed == DENSE || (shape != NONE && shape != needed)) return 0
     shape = needed
     if (kind == NONE || kind == ALL) continue
-    // A gap of one byte may become one of three.
+    // A gap of one byte may grow to three.
     if (at + <usize>length + 2 > limit) return 0
     let offset = from + 3
-    // The first gap counts from the part's first position, and has to count from the position before.
+    // The first gap is relative to the start of the part, and has to become relative to the previous position.
     let gap: u32 = 0
     let shift: u32 = 0
     let byte: u32 = 0
@@ -202,7 +202,7 @@ function joinLists(cursors: usize, parts: u32, documents: u32, partBytes: u32, r
     if (shift != 0 || next > min(start + partDocuments, documents)) return 0
   }
   if (shape == NONE) return 0
-  // As encodeRow() decides.
+  // The same decision as in encodeRow().
   if (count != 0 && (count > documents - count || (shape == COMPLEMENT && count == documents - count) || count >= rowBytes)) return 0
   store<u8>(out, count != 0 ? shape : shape == LIST ? NONE : ALL)
   for (let cursor = cursors; cursor < last; cursor += 8) {
@@ -212,7 +212,7 @@ function joinLists(cursors: usize, parts: u32, documents: u32, partBytes: u32, r
   return <u32>(at - out)
 }
 
-/** False for bytes that are no row of so many documents. */
+/** False unless the bytes are a row of this many documents. */
 function decodePart(stored: usize, length: u32, documents: u32, rowBytes: u32, out: usize): bool {
   if (length == 0) return false
   const shape = load<u8>(stored)

@@ -1,8 +1,8 @@
 /**
- * What adding documents takes: signatures, and rows made of them. The contract of every function stands in ../kernels.ts, the
+ * Adding documents: signatures, and the rows made from them. The contract of every function is in ../kernels.ts, the
  * invariants in ./index.ts.
  */
-/** transposeBlock's own memory: 32 vectors, and the 8 words that come out of four of them. */
+/** transposeBlock's workspace: 32 vectors, and the 8 words made from four of them. */
 const WORKSPACE: usize = 1024
 const WORDS: usize = 1536
 
@@ -26,7 +26,7 @@ export function transposeBlock(
       gatherBytes(corner + group * (<usize>signatureBytes << 4), signatureBytes, WORKSPACE + (group << 4))
     }
     // Now the 64 bytes at WORKSPACE + 64·b are byte b of the 64 signatures, in document order: the mask of their top
-    // bits is the word of row 8·b + 7, and shifting left by one brings the next lower row to the top.
+    // bits is the word of row 8·b + 7, and shifting left by one moves the next lower row to the top.
     for (let lane: usize = 0; lane < 8; lane++) {
       const bytes = WORKSPACE + (lane << 6)
       let v0 = v128.load(bytes), v1 = v128.load(bytes, 16), v2 = v128.load(bytes, 32), v3 = v128.load(bytes, 48)
@@ -58,8 +58,8 @@ function topBits(v0: v128, v1: v128, v2: v128, v3: v128): u64 {
 }
 
 /**
- * Eight bytes of each of 16 signatures, transposed: byte b of all 16, in document order, goes to out + 64·b.
- * Four rounds of interleaving; documents i and i + 8, then + 4, + 2, + 1 meet, so the order comes out ascending.
+ * Transposes eight bytes of each of 16 signatures: byte b of all 16, in document order, goes to out + 64·b. In four
+ * rounds of interleaving, documents i and i + 8, then + 4, + 2, + 1 are paired, so that the order is ascending.
  */
 // @ts-ignore: decorator
 @inline
