@@ -17,7 +17,7 @@ export const sliceMilliseconds = 2
 /**
  * The same for work that takes one turn after another: imports, writes, the index's own work. When other threads
  * compete for its core, Linux deschedules a thread for four milliseconds: with slices of two, one timer in a hundred
- * was then delayed by six or seven (measured). With slices of one, the store's iterators are a third slower.
+ * was then delayed by six or seven (measured). The store's iterators would be a third slower with it.
  */
 export const workMilliseconds = 1
 

@@ -10,7 +10,7 @@
  * Invariants:
  * 1. The memory is allocated at its maximum and never grows, so no view of it ever detaches. Untouched pages cost
  *    address space only.
- * 2. Frames are 64-aligned. They stand 8,256 bytes apart: with a power of two between rows, one column of many rows
+ * 2. Frames are 64-aligned and 8,256 bytes apart: with a power of two between rows, one column of many rows
  *    would fall into the same few cache sets.
  * 3. A frame's contents are undefined when it is allocated.
  * 4. Scratch belongs to one synchronous computation at a time; nothing in it survives an `await`.

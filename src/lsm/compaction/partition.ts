@@ -66,8 +66,8 @@ export function partitionName(key: Uint8Array, depth: number): string {
 const sides = [' ', '!', '"'] as const
 
 /**
- * What follows the last group of a key with fewer than `depth`: 0: it sorts before further groups, 1: a bang that
- * opens no group, 2: it sorts after them.
+ * Where a key without a further group sorts: 0, before the keys that have one; 1, among them, with a bang that opens no
+ * group; 2, after them.
  */
 function sideOf(bytes: Uint8Array, start: number, end: number): 0 | 1 | 2 {
   const first = start < end ? (bytes[start] ?? 0) : 0

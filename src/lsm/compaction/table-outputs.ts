@@ -153,7 +153,7 @@ export class TableOutputs {
   }
 
   #await(sync: Promise<void>): void {
-    // Whoever awaits it gets the error; until then it must not count as unhandled.
+    // The code that awaits it gets the error; until then it must not count as unhandled.
     sync.catch(() => {})
     this.#pendingSyncs.push(sync)
   }

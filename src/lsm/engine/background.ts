@@ -99,7 +99,7 @@ export class Background {
     if (mayMerge) this.#startPick()
   }
 
-  /** Writers are waiting now: a job whose retries were given up is tried once more. */
+  /** Writers are waiting now: a job that has failed too often gets a last try at once. */
   writersWait(): void {
     this.#flushes.writersWait()
     this.#mergeRetry.hold()

@@ -89,7 +89,7 @@ export class Flushes {
     if (!this.#isStopped && !this.#retry.isWaiting) this.#start()
   }
 
-  /** Writers are waiting now: a job whose retries were given up is tried once more. */
+  /** Writers are waiting now: a flush that has failed too often gets a last try at once. */
   writersWait(): void {
     this.#retry.hold()
   }

@@ -133,7 +133,7 @@ export class LogWriter {
 
   /**
    * Truncates the file to the log, removing preallocated room or records of an older log, which the next open would
-   * search for synced offsets. If truncation fails, it does.
+   * search for synced offsets. If truncation fails, it does so.
    * REQUIRES: the database is closing.
    */
   trim(): void {

@@ -110,8 +110,7 @@ export async function createMarker(location: string, marker: Marker): Promise<Ma
 }
 
 /**
- * Marks a directory that nobody knows yet (staged-directory.ts); whoever names the directory makes the marker's name
- * durable.
+ * Marks a directory that is still under construction (staged-directory.ts); the caller makes the marker's name durable.
  */
 export async function putMarker(fileSystem: FileSystem, directory: string, marker: Marker): Promise<void> {
   const file = fileSystem.open(join(directory, markerName), 'exclusive')
@@ -186,7 +185,7 @@ async function statOrUndefined(path: string): Promise<Awaited<ReturnType<typeof 
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   try {
-    // A dangling symbolic link is something that is there, not a place to create a database.
+    // A dangling symbolic link exists: it is not a place to create a database.
     return await lstat(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

@@ -2,7 +2,7 @@
  * The newest entries of the store, in memory: those that are in the log but not yet in a table.
  *
  * Keys and values are the bytes of the log's records in the arena; the memtable stores their positions. A hash table
- * serves gets; sorting is deferred until a cursor is created, and keeps sorted runs.
+ * serves gets; keys are sorted only when a cursor is created, into runs that are kept.
  *
  * Invariants:
  * 1. Sequence numbers ascend in the order of add().

@@ -33,7 +33,7 @@ export function encodeGaps(address: usize, bytes: u32, out: usize, max: u32): i3
   return writeGaps(address, bytes, 0, bytes << 3, out, max)
 }
 
-/** As encodeGaps(), for the bits that differ from `flip`, up to `positions` positions. */
+/** As encodeGaps(), for the bits that differ from `flip` at positions below `positions`. */
 export function writeGaps(address: usize, bytes: u32, flip: u64, positions: u32, out: usize, max: u32): i32 {
   const end = out + <usize>max
   let at = out
