@@ -2,8 +2,8 @@
  * Converts values that JSON cannot represent to Extended JSON v2 wrapper objects (`{"$date": …}`), and back.
  *
  * A document may itself hold an object that looks like a wrapper: `{ "$date": 1 }` is a legal value. Extended JSON has
- * no notation for it, so we define one: such an object is written with one more `$` in front of its first key (`{
- * "$$date": 1 }`), and reading removes one. Objects with `$` keys that are not wrapper keys are written as they are.
+ * no notation for it, so we define one: such an object is written with one more `$` in front of its first key,
+ * `{ "$$date": 1 }`, and reading removes one. Objects with `$` keys that are not wrapper keys are written as they are.
  *
  * Invariants:
  * 1. unwrap(JSON.parse(JSON.stringify(wrap(value)))) is value, with Long as bigint, Int32 and Double as number,

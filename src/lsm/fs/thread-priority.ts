@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 
-/** A nice value on Linux: the thread's share of a contended core is four tenths of the others'. */
+/** One of Linux's 40 nice values: the thread's share of a contended core is four tenths of the others'. */
 const steps = 4
 
 /**
