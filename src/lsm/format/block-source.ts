@@ -37,7 +37,7 @@ export class ReadSpace {
   #next: 0 | 1 = 0
   readonly blocks = new DecompressionSpace(firstWindowBytes)
 
-  /** A window of this many bytes; the contents of the window before the previous one may be overwritten. */
+  /** A window of this many bytes, which may reuse the memory of the one returned two calls ago. */
   window(bytes: number): Buffer {
     const scratch = this.#windows[this.#next]
     this.#next = this.#next === 0 ? 1 : 0
