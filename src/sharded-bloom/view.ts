@@ -57,8 +57,7 @@ export class ShardedView implements IndexView {
     for (const handle of handles) {
       if (handle.firstOrdinal >= limit) continue
       const documents = handle.positions.positionsBelow(limit, handle.segment.documents)
-      segments.push({ handle, live: handle.live.capture(), documents })
-      handle.hold()
+      segments.push({ handle, live: handle.hold(), documents })
     }
     this.#segments = segments
   }
@@ -149,7 +148,7 @@ export class ShardedView implements IndexView {
 
   #letGoIfUnused(): void {
     if (this.#isOpen || this.#waiting > 0) return
-    for (const { handle } of this.#segments) handle.letGo()
+    for (const { handle, live } of this.#segments) handle.letGo(live)
   }
 
   /** Undefined where few groups are not all that is left, or where rows are not in memory: nothing is read for it. */

@@ -93,6 +93,10 @@ async function forEachMatch(
   let remaining = find.limit
   let commit: Commit | undefined
   let sliceStart = performance.now()
+  const close = (): void => {
+    end(matches)
+    execution.view.close()
+  }
   const flush = async (): Promise<void> => {
     const full = commit
     commit = undefined
@@ -103,23 +107,24 @@ async function forEachMatch(
       const slice = await advance(matches)
       if (slice === undefined) break
       for (const match of slice) {
-        if (remaining-- <= 0) break
         const turn = breathe(sliceStart)
         sliceStart = turn instanceof Promise ? await turn : turn
         commit ??= committer.begin(kind)
         const visiting = visit(commit, match)
         if (visiting instanceof Promise) await visiting
+        if (--remaining === 0) break
         if (!isFull(commit)) continue
         await flush()
         await writer.maintainIfDue()
       }
     }
+    // Before the last commit: live bitmaps that a view holds would be copied by it.
+    close()
     await flush()
   } catch (error) {
     await flush()
     throw fromStore(error)
   } finally {
-    end(matches)
-    execution.view.close()
+    close()
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Which documents of a segment are live.
  *
- * Copy on write: a view keeps the words it captured, and the next removal works on a copy, so a view sees exactly the
+ * Copy on write: while a view keeps the words it captured, the next removal works on a copy, so a view sees exactly the
  * documents that were live when it was captured. A segment in which nothing died keeps no words at all.
  */
 import { popcount32 } from '../../bloom/bit-set.ts'
@@ -9,7 +9,8 @@ import { popcount32 } from '../../bloom/bit-set.ts'
 export class LiveBitmap {
   readonly #capacity: number
   #words: Uint32Array | undefined
-  #isShared = false
+  /** Captures of the present words that were not released. */
+  #captures = 0
   #dead = 0
 
   constructor(capacity: number, words?: Uint32Array) {
@@ -23,18 +24,28 @@ export class LiveBitmap {
     return this.#dead
   }
 
-  /** The words as they are now, for as long as the caller keeps them; undefined when everything is live. */
-  capture(): Uint32Array | undefined {
-    this.#isShared = true
+  /** The words as they are now; undefined when everything is live. The next removal may change them. */
+  get words(): Uint32Array | undefined {
     return this.#words
+  }
+
+  /** The words as they are now, until they are released; undefined when everything is live. */
+  capture(): Uint32Array | undefined {
+    if (this.#words !== undefined) this.#captures++
+    return this.#words
+  }
+
+  /** @param words of a capture, which may change from now on */
+  release(words: Uint32Array | undefined): void {
+    if (words !== undefined && words === this.#words) this.#captures--
   }
 
   /** True when the position was live until now. */
   remove(position: number): boolean {
     if (this.#words === undefined) this.#words = new Uint32Array(this.#capacity / 32).fill(0xffff_ffff)
     else if ((this.#words[position >>> 5]! & (1 << (position & 31))) === 0) return false
-    else if (this.#isShared) this.#words = this.#words.slice()
-    this.#isShared = false
+    else if (this.#captures > 0) this.#words = this.#words.slice()
+    this.#captures = 0
     this.#words[position >>> 5]! &= ~(1 << (position & 31))
     this.#dead++
     return true

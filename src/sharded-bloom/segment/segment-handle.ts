@@ -89,12 +89,15 @@ export class SegmentHandle {
     return this.#restoring
   }
 
-  /** A view reads it until it lets it go. */
-  hold(): void {
+  /** Holds the segment for a view, until letGo(). @returns its live documents as they are now, undefined when all are */
+  hold(): Uint32Array | undefined {
     this.#views++
+    return this.live.capture()
   }
 
-  letGo(): void {
+  /** @param live of hold() */
+  letGo(live: Uint32Array | undefined): void {
+    this.live.release(live)
     if (--this.#views === 0) this.#onUnused?.()
   }
 
@@ -117,7 +120,7 @@ export class SegmentHandle {
 
   /** The record of its live bitmap: nothing while all of it is live. */
   liveWrite(): IndexWrite {
-    const words = this.live.capture()
+    const { words } = this.live
     const value =
       words === undefined ? new Uint8Array(0) : new Uint8Array(words.buffer, words.byteOffset, words.byteLength).slice()
     this.liveBytes = value.length
