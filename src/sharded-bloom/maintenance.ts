@@ -143,6 +143,7 @@ export class Maintenance implements EarlySealer {
     await this.#earlySeals.makeRoom(this)
     await this.prepare()
     await this.#run(limit)
+    await this.#chooseAhead()
     await this.prepare()
   }
 
@@ -167,12 +168,19 @@ export class Maintenance implements EarlySealer {
       const { chunkDocuments } = this.#context.geometry
       const committed = Math.min(limit - last.firstOrdinal, last.open.documents)
       await this.#segments.checkpoint(last, Math.floor(committed / chunkDocuments) * chunkDocuments)
-      if (this.#isAlmostFull(last)) await this.#next.chooseAhead(last.open)
-    } else if (last?.segment instanceof SealedSegment && last.isReady) await this.#next.takeOverAhead(last.segment)
+    }
     if (this.#deadMarks.length >= deadMarksPerFold) await this.#foldDead()
   }
 
-  /** As run(), and leaves nothing for the next open to index again. */
+  /** Chooses the parameters of the next segment before a document needs it. */
+  async #chooseAhead(): Promise<void> {
+    const last = this.#context.handles.at(-1)
+    if (last?.open !== undefined) {
+      if (this.#isAlmostFull(last)) await this.#next.chooseAhead(last.open)
+    } else if (last?.segment instanceof SealedSegment && last.isReady) await this.#next.takeOverAhead(last.segment)
+  }
+
+  /** As run() for the last time: leaves nothing for the next open to index again, and prepares nothing. */
   async finish(limit: number): Promise<void> {
     await this.#run(limit)
     const last = this.#context.handles.at(-1)
