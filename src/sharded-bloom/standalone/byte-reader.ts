@@ -1,6 +1,6 @@
 /**
- * Reads stored bytes in order. Every length is checked before it is used: damage is a PetalError DataCorruption with the
- * offset, never a RangeError, and nothing is allocated that the bytes cannot fill.
+ * Reads stored bytes in order. Every length is checked before use: damage throws PetalError DataCorruption with the
+ * offset, never a RangeError, and nothing larger than the input can fill is allocated.
  */
 import { PetalError } from '../../model/errors.ts'
 
@@ -10,7 +10,7 @@ export class ByteReader {
   readonly #what: string
   #offset = 0
 
-  /** @param what the bytes are, for the error */
+  /** @param what names the bytes in error messages */
   constructor(bytes: Uint8Array, what: string) {
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,4 +1,4 @@
-/** LEB128 numbers up to 2^32, written. */
+/** Writes LEB128 varints up to 2^32. */
 
 export function varintBytes(value: number): number {
   let bytes = 1
@@ -6,7 +6,7 @@ export function varintBytes(value: number): number {
   return bytes
 }
 
-/** @returns the offset behind it */
+/** @returns the offset just past the written bytes */
 export function writeVarint(out: Uint8Array, offset: number, value: number): number {
   let at = offset
   let rest = value

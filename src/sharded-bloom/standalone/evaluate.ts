@@ -25,16 +25,16 @@ export interface Bounds {
 export interface Source {
   /** M */
   readonly bits: number
-  /** A copy of its own: the positions of every id that was added. */
+  /** A fresh copy of the positions of every id that was added. */
   used(): BitSet
   /** out = the positions at which the pair is found. */
   read(pair: Pair, out: BitSet): void
 }
 
-/** Every level holds bits of its own. */
+/** Each nesting level holds bit sets of its own. */
 const maxDepth = 1000
 
-/** @throws PetalError BadValue for what is no expression, or nests too deep */
+/** @throws PetalError BadValue for a value that is not an expression, or one that nests too deep */
 export function evaluate(expression: Expression, source: Source, depth = 0): Bounds {
   if (depth > maxDepth) throw new PetalError('BadValue', `The expression is nested deeper than ${maxDepth} levels`)
   if (isPair(expression)) {

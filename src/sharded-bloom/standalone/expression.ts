@@ -1,10 +1,10 @@
 /**
- * Questions about ids: AND, OR and NOT over pairs.
+ * Boolean expressions over pairs: AND, OR and NOT.
  *
- * `and()` of nothing is everything, `or()` of nothing is nothing.
+ * `and()` without arguments matches everything, `or()` without arguments nothing.
  */
 
-/** A key path and a value: a string, a number, a boolean, null, a date or another scalar that a document may hold. */
+/** A key path and a value: a string, number, boolean, null, date or any other scalar that a document may hold. */
 export type Pair = readonly [key: string, value: unknown]
 
 export type Expression =
@@ -24,8 +24,8 @@ export function or(...children: readonly Expression[]): Expression {
 }
 
 /**
- * Everything that does not match. What is *proved* not to match a pair is excluded by `not(not(pair))` alone: that an id may
- * have a pair says nothing about its not having it, so `not(pair)` has every id as a candidate. See docs/sharded-bloom.md.
+ * Matches every id that `child` does not match. A filter can never prove that an id has a pair, so `not(pair)` has
+ * every id as a candidate; only `not(not(pair))` excludes the ids *proved* not to match it. See docs/sharded-bloom.md.
  * @example and(['lang', 'en'], not(['verified', true]))
  */
 export function not(child: Expression): Expression {

@@ -1,21 +1,22 @@
 /**
- * How many ids a structure finds in vain: the prediction. See docs/sharded-bloom.md.
+ * Predicts how many ids a structure finds in vain. See docs/sharded-bloom.md.
  *
- * A row is set at an id's position by its own n pairs, with d(n) = 1 − q^n, q = 1 − R/P; or by the T pairs of the others there,
- * with D = 1 − q^T. The id is found for a pair that nobody has when all R rows are set at all K positions:
+ * A row is set at an id's position by the id's own n pairs, with d(n) = 1 − q^n, q = 1 − R/P; or by the T pairs of the
+ * other ids there, with D = 1 − q^T. The id is found for a pair that nobody has when all R rows are set at all K
+ * positions:
  *
  *     E (d + (1 − d) · D₁ ⋯ D_K)^R  =  Σ (R over j) · d^(R−j) · (1 − d)^j · E(D^j)^K
  *
- * With φ the generating function of the pairs of one id, and G that of the number of others at a position, the moments are
- * finite sums: E(q^(iT)) = G(φ(q^i)), so E(D^j) = Σ (j over i) · (−1)^i · G(φ(q^i)).
+ * With φ the generating function of the number of pairs of an id, and G that of the number of other ids at a position,
+ * the moments are finite sums: E(q^(iT)) = G(φ(q^i)), so E(D^j) = Σ (j over i) · (−1)^i · G(φ(q^i)).
  */
 import type { Crowding } from './ids/id-codec.ts'
 
-/** How many ids have how many pairs. */
+/** Number of ids by their number of pairs. */
 export type PairCounts = ReadonlyMap<number, number>
 
 export interface Shape {
-  /** P; of the fingerprint tail P·2^f. */
+  /** P; P·2^f for the fingerprint tail. */
   readonly virtualShards: number
   /** R ≤ P */
   readonly rowsPerPair: number
@@ -23,7 +24,7 @@ export interface Shape {
   readonly bitsPerId: number
 }
 
-/** Ids found for a pair that none has, on average. */
+/** Returns the average number of ids found for a pair that no id has. */
 export function expectedFalsePositives(counts: PairCounts, shape: Shape, crowding: Crowding): number {
   const ids = sumOver(counts, () => 1)
   if (ids === 0) return 0

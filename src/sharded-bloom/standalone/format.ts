@@ -1,17 +1,18 @@
 /**
- * A standalone structure as bytes: the frame around what its parts write. See docs/sharded-bloom.md#bytes.
+ * The byte format of a standalone structure: a frame around the sections that its parts write. See
+ * docs/sharded-bloom.md#bytes.
  *
  * | bytes | |
  * | --- | --- |
  * | 4 | `PSBF` |
  * | 4 | format, 1 |
  * | 4 | checksum(everything behind it, format) |
- * | 4 + n | header: its length, and JSON, the parameters and how many ids have how many pairs |
- * | 8 + n | positions in use: length, and rows as in tail/bit-rows.ts |
- * | 8 + n | tail: length, and rows, or buckets as in tail/fingerprint-tail.ts |
- * | 8 + n | ids: length, and what the codec keeps |
+ * | 4 + n | header: length, then JSON with the parameters and the number of ids by number of pairs |
+ * | 8 + n | positions in use: length, then rows as in tail/bit-rows.ts |
+ * | 8 + n | tail: length, then rows, or buckets as in tail/fingerprint-tail.ts |
+ * | 8 + n | ids: length, then the codec's state |
  *
- * Little-endian. What is read is checked before it is used, and no more is allocated than the bytes can fill.
+ * Little-endian. Input is checked before use, and nothing larger than it can fill is allocated.
  */
 import { PetalError } from '../../model/errors.ts'
 import { checksum } from '../records/checksum.ts'
@@ -55,7 +56,7 @@ export function encode({ parameters, pairCounts, used, tail, ids }: Stored): Uin
 }
 
 /**
- * Sections are views of `bytes`.
+ * Decodes a structure; the sections are views of `bytes`.
  * @throws PetalError UnsupportedFormat for another format's number, DataCorruption for anything else that is wrong
  */
 export function decode(bytes: Uint8Array): Stored {
@@ -96,7 +97,7 @@ function isPairCounts(counts: unknown): counts is readonly (readonly [pairs: num
   )
 }
 
-/** Before anything of that size is allocated. */
+/** Runs before anything of the claimed size is allocated. */
 function checkLengths(
   { shards, bits, counting, tail }: Parameters,
   used: number,

@@ -1,4 +1,4 @@
-/** The public names of `petaldb/sharded-bloom`: the data structure without the store. */
+/** The public exports of `petaldb/sharded-bloom`: the data structure without the store. */
 export { BitSet } from '../../bloom/bit-set.ts'
 export { type HashName, loadHasher } from '../../bloom/hash.ts'
 export { type ErrorName, PetalError } from '../../model/errors.ts'

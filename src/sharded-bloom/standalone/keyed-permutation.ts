@@ -1,24 +1,24 @@
 /**
- * A keyed permutation of the integers in [0, size), and its inverse: positions that look random, from which the integer
- * is computed back.
+ * A keyed permutation of the integers in [0, size), and its inverse: it yields random-looking positions from which the
+ * integer can be computed back.
  *
  * The domain is widened to the next power of two, 2^w, and run through a Feistel network whose halves have ⌈w/2⌉ and
- * ⌊w/2⌋ bits: each round changes one half by a function of the other, which undoes itself. A result outside of the domain
- * is put in again until it is inside (cycle walking): fewer than two turns on average, since more than half of 2^w is
- * inside.
+ * ⌊w/2⌋ bits: each round XORs one half with a function of the other, which is its own inverse. A result outside the
+ * domain is encrypted again until it is inside (cycle walking): fewer than two passes on average, since more than half
+ * of 2^w is inside.
  *
  * Invariants:
  * 1. forward is a bijection of [0, size), whatever the size and the key, and inverse(forward(x)) = x.
  * 2. The permutation depends on size and key alone and is part of the file format:
  *    test/sharded-bloom/standalone-permutation.test.ts pins it.
  *
- * It spreads, and hides nothing: the rounds are fast, not strong.
+ * It scatters but does not conceal: the rounds are fast, not cryptographically strong.
  * @see Luby and Rackoff, How to construct pseudorandom permutations from pseudorandom functions, 1988
  * @see Black and Rogaway, Ciphers with arbitrary finite domains, 2002, for cycle walking
  */
 import { PetalError } from '../../model/errors.ts'
 
-/** Even. Four are enough in theory; with halves of few bits, each takes up little of the key. */
+/** Even. Four are enough in theory, but with halves of few bits each round absorbs little of the key. */
 const ROUNDS = 6
 
 /**
@@ -28,10 +28,10 @@ const ROUNDS = 6
  * permutation.inverse(position) // 7
  */
 export class KeyedPermutation {
-  /** One more than the largest number. */
+  /** Size of the domain. */
   readonly size: number
   readonly #keys: Int32Array
-  /** 2^⌈w/2⌉ − 1 and 2^⌊w/2⌋ − 1: 27 bits at most, so that both halves are int32. */
+  /** 2^⌈w/2⌉ − 1 and 2^⌊w/2⌋ − 1: at most 27 bits, so that both halves are int32. */
   readonly #highMask: number
   readonly #lowMask: number
 
@@ -100,7 +100,9 @@ export class KeyedPermutation {
   }
 }
 
-/** Bits of the numbers below `size`. Not by Math.log2, which rounds up just below a power of two. */
+/**
+ * Number of bits of the integers below `size`. Not computed by Math.log2, which rounds up just below a power of two.
+ */
 function bitsBelow(size: number): number {
   let bits = 0
   for (let reach = 1; reach < size; reach *= 2) bits++

@@ -1,12 +1,12 @@
 /**
- * What a standalone structure is created with, and the checked parameters made of it. The parameters are plain data: they
- * are what serialise() writes, and equal parameters make structures that place every pair and id alike.
+ * The options of a standalone structure, and the checked parameters made from them. The parameters are plain data:
+ * serialise() writes them, and structures with equal parameters place every pair and id alike.
  */
 import type { HashName } from '../../bloom/hash.ts'
 import { MAX_SHARDS } from '../../bloom/sizing.ts'
 import { PetalError } from '../../model/errors.ts'
 
-/** What an id may be. Numbers are finite; −0 is 0. */
+/** An id. Numbers are finite; −0 equals 0. */
 export type Id = string | number
 
 export type TailName = 'bloom' | 'fingerprint'
@@ -14,35 +14,38 @@ export type TailName = 'bloom' | 'fingerprint'
 /** How ids get positions, and how set bits lead back to ids. See ids/id-codec.ts. */
 export type IdsOption =
   /**
-   * The structure keeps the ids. `positions: 'order'`, the default, gives each the next position, so that none is shared
-   * before there are more than M ids; `'hash'` gives each K positions by its hash.
+   * The structure keeps the ids. `positions: 'order'`, the default, gives each id the next position, so that up to M
+   * ids share none; `'hash'` gives each K positions by its hash.
    */
   | { readonly codec: 'table'; readonly positions?: 'order' | 'hash' }
-  /** Ids are integers in [from, to). Nothing is kept: a position is computed from the id, and ids from positions. */
+  /** Ids are integers in [from, to). No ids are kept: positions are computed from ids, and ids from positions. */
   | { readonly codec: 'reversible'; readonly from?: number; readonly to: number }
-  /** K positions by hash. Nothing is kept: whoever asks for candidates supplies the ids to choose from. */
+  /** K positions by hash. No ids are kept: the caller of candidates() supplies the ids to choose from. */
   | { readonly codec: 'rehash' }
 
 export interface ShardedBloomOptions {
-  /** P: filters that the pairs are spread over, or buckets of the fingerprint tail. 1…65,536 */
+  /** P: number of filters that pairs are spread over, or of buckets of the fingerprint tail. 1…65,536 */
   readonly shards: number
   /** M: positions, the bits of a filter. 1…2^30 */
   readonly bits: number
-  /** R: filters that a pair is put into. 1…32, at most P; default 8. A fingerprint is in one bucket: 1. */
+  /**
+   * R: filters that a pair is put into. 1…32, at most P; default 8. Always 1 with fingerprints: a fingerprint is in one
+   * bucket.
+   */
   readonly rowsPerPair?: number
-  /** K: bits of an id in each of them. 1…16, at most M; default 1, and no other without hashed positions */
+  /** K: bits of an id in each filter. 1…16, at most M; default 1, the only value without hashed positions */
   readonly bitsPerId?: number
-  /** Counters beside the bits, so that ids can be removed: five times the memory. Default false */
+  /** Keeps counters beside the bits, so that ids can be removed: five times the memory. Default false */
   readonly counting?: boolean
-  /** `bloom`: bits; `fingerprint`: for each pair of an id a fingerprint and the id's position. Default `bloom` */
+  /** `bloom`: bits; `fingerprint`: for each pair of an id, a fingerprint with the id's position. Default `bloom` */
   readonly tail?: TailName
-  /** Bits of a fingerprint, 8…12; with the bits of a position at most 32. Default 12 */
+  /** Bits of a fingerprint, 8…12; together with the bits of a position at most 32. Default 12 */
   readonly fingerprintBits?: number
   /** Default `table` */
   readonly ids?: IdsOption | 'table' | 'rehash'
-  /** Default `murmur`. `farmhash` is to be loaded first: `await loadHasher('farmhash')` */
+  /** Default `murmur`. `farmhash` has to be loaded first: `await loadHasher('farmhash')` */
   readonly hash?: HashName
-  /** Any safe integer: structures of different seeds err for different pairs. Default 0 */
+  /** Any safe integer: structures with different seeds have different false positives. Default 0 */
   readonly seed?: number
 }
 
@@ -60,7 +63,7 @@ export interface Parameters {
   readonly seed: number
 }
 
-/** What bits and counters may take, 1 GiB, in bits. */
+/** Limit on bits and counters together: 1 GiB, in bits. */
 const MAX_TOTAL_BITS = 2 ** 33
 
 /** @throws PetalError InvalidOptions, which names the option */
@@ -91,7 +94,7 @@ export function parametersOf(options: ShardedBloomOptions): Parameters {
   return { shards, bits, rowsPerPair, bitsPerId, counting, tail, fingerprintBits, ids, hash, seed }
 }
 
-/** Bits that the numbers below `count` take. */
+/** Number of bits that hold the integers below `count`. */
 export function bitWidth(count: number): number {
   return count <= 1 ? 0 : 32 - Math.clz32(count - 1)
 }
@@ -138,12 +141,12 @@ function invalid(option: string, expected: string, value: unknown): PetalError {
   })
 }
 
-/** Whatever it is, as text for a message. */
+/** Formats any value for an error message. */
 export function shown(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // A bigint, or a cycle: its kind has to do.
+    // // A bigint or a cycle: its kind has to do.
     return Object.prototype.toString.call(value)
   }
 }

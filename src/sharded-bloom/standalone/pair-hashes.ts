@@ -1,6 +1,4 @@
-/**
- * Hashes of pairs, 64 bits each: the same ones as the index of a collection has for them, and part of the file format.
- */
+/** 64-bit hashes of pairs. They equal those of a collection's index and are part of the file format. */
 import type { PairHasher } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 import { toScalar } from '../../model/scalar.ts'
@@ -9,7 +7,7 @@ import { isPair, type Pair } from './expression.ts'
 import { shown } from './options.ts'
 import { seedHalves } from './seed.ts'
 
-/** Past this the seeds of keys are computed again: a bound on memory, whatever the keys. */
+/** Bounds memory, whatever the keys: past this many the cached seeds are dropped. */
 const MAX_KEYS = 65_536
 
 type Halves = { readonly lo: number; readonly hi: number }
@@ -34,7 +32,9 @@ export class PairHashes {
     return { lo: this.#hasher.lo, hi: this.#hasher.hi }
   }
 
-  /** Each hash once, halves in turn. @throws PetalError BadValue unless all are [key, scalar] */
+  /**
+   * Each distinct hash once, as low and high halves in turn. @throws PetalError BadValue unless all are [key, scalar]
+   */
   hashAll(pairs: Iterable<Pair>): Int32Array {
     if (typeof (pairs as Partial<typeof pairs> | null | undefined)?.[Symbol.iterator] !== 'function') {
       throw new PetalError('BadValue', `Pairs are an iterable of [key, scalar], got ${shown(pairs)}`)

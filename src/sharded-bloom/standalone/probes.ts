@@ -1,4 +1,4 @@
-/** False positives as they are observed: pairs that nobody has are asked for, and what is found is counted. */
+/** Measures false positives: queries pairs that no id has and counts the ids found. */
 import type { BitSet } from '../../bloom/bit-set.ts'
 import type { PairHasher } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -6,10 +6,10 @@ import type { IdCodec } from './ids/id-codec.ts'
 import type { Id } from './options.ts'
 import { seedHalves } from './seed.ts'
 
-/** Keeps made-up hashes apart from those of pairs and ids. */
+/** Hash tag that keeps made-up hashes apart from those of pairs and ids. */
 const PROBE = 34
 
-/** A hash that no pair has but by a collision of 64 bits. */
+/** Returns a hash that no pair has, save by a 64-bit collision. */
 export function absentPair(
   hasher: PairHasher,
   seed: number,
@@ -21,8 +21,8 @@ export function absentPair(
 }
 
 /**
- * Ids found per probe; undefined without probes, and when the codec can only choose among ids and got none.
- * @param ask the positions at which a probe is found
+ * Ids found per probe; undefined without probes, and when the codec needs the ids but was given none.
+ * @param ask returns the positions at which a probe is found
  * @throws PetalError BadValue unless `probes` is an integer ≥ 0
  */
 export function observeFalsePositives(

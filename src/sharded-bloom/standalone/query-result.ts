@@ -1,8 +1,8 @@
 /**
- * The answer to one question: which positions may belong to ids that match, and which certainly do.
+ * The result of one query: the positions that may belong to matching ids, and those that certainly do.
  *
- * Invariant: bits are looked up in the ids of the structure they were read from. After a change of it, what leads from bits to
- * ids is refused, because an id might be missed; the bits themselves stay.
+ * Invariant: bits are mapped to ids only while the structure they were read from is unchanged. After a change the
+ * methods that map them throw, because an id might be missed; the bits themselves stay readable.
  */
 import type { BitSet as NpmBitSet } from 'bitset'
 import type { BitSet } from '../../bloom/bit-set.ts'
@@ -35,14 +35,14 @@ export class QueryResult {
     this.#isCurrent = isCurrent
   }
 
-  /** `upper` as npm `bitset`. */
+  /** `upper` as an npm `bitset`. */
   toBitSet(): NpmBitSet {
     return this.upper.toBitSet()
   }
 
   /**
-   * Every id that was added and matches is among them; the others are false positives. In no order.
-   * @param ids to choose from; codec `rehash` needs all of them, the others know them
+   * Returns every added id that matches, and possibly false positives, in no particular order.
+   * @param ids the ids to choose from; codec `rehash` needs all of them, the other codecs know them
    * @throws PetalError BadValue without ids for `rehash`; IllegalOperation after a change of the structure
    */
   candidates(ids?: Iterable<Id>): Id[] {
@@ -64,8 +64,8 @@ export class QueryResult {
   }
 
   /**
-   * True only for an id that matches: it needs no confirmation.
-   * REQUIRES: the id was added; of others, a codec that keeps no ids knows nothing.
+   * True only for an id that matches; it needs no confirmation.
+   * REQUIRES: the id was added; a codec that keeps no ids cannot check this.
    * @throws PetalError IllegalOperation after a change
    */
   isCertain(id: Id): boolean {

@@ -1,13 +1,13 @@
 /**
- * The sharded two-level Bloom filter by itself: a set of ids, each with its pairs, that answers boolean questions over pairs
- * with candidates. It does no I/O and knows no documents.
+ * The standalone sharded two-level Bloom filter: a set of ids, each with its pairs, that answers boolean expressions
+ * over pairs with candidates. It does no I/O and knows no documents.
  *
- * Level one: a pair's hash names R of P filters. Level two: an id has K of M bits in each of them. What comes of a question
- * is AND, OR and NOT over whole filters, and the bits that are left lead back to ids. See docs/sharded-bloom.md.
+ * Level one: a pair's hash selects R of P filters. Level two: an id has K of M bits in each of them. A query computes
+ * AND, OR and NOT over whole filters, and the remaining bits lead back to ids. See docs/sharded-bloom.md.
  *
  * Invariants:
- * 1. No false negatives: an id that was added with pairs that match is a candidate, until it is removed.
- * 2. What isCertain() names matches.
+ * 1. No false negatives: an id that was added with matching pairs is a candidate until it is removed.
+ * 2. Every id for which isCertain() is true matches.
  * 3. A call that throws has changed nothing.
  */
 import { BitSet } from '../../bloom/bit-set.ts'
@@ -26,19 +26,19 @@ import { BitRows } from './tail/bit-rows.ts'
 import { createTail, type Tail } from './tail/tail.ts'
 
 export interface ShardedBloomStats {
-  /** Adds that were not taken back. */
+  /** Adds not yet removed. */
   readonly ids: number
-  /** Different pairs of each id, summed over all ids. */
+  /** Distinct pairs of each id, summed over all ids. */
   readonly pairs: number
-  /** Share of set bits in the P filters; of the fingerprint tail, in the P·2^f that its fingerprints stand for. */
+  /** Share of set bits in the P filters; for the fingerprint tail, in the P·2^f rows its fingerprints stand for. */
   readonly density: number
-  /** Memory of bits, counters and fingerprints; ids that a table keeps not counted. */
+  /** Memory of bits, counters and fingerprints, not of the ids that a table keeps. */
   readonly bytes: number
-  /** Ids found for a pair that none has, on average. */
+  /** Average number of ids found for a pair that no id has. */
   readonly falsePositives: {
-    /** From the pairs of each id, P, M, R and K, if every id was added once. */
+    /** Computed from each id's number of pairs, P, M, R and K, assuming every id was added once. */
     readonly predicted: number
-    /** By asking for made-up pairs; undefined without probes, and for `rehash` without ids. */
+    /** Measured with made-up pairs; undefined without probes, and for `rehash` without ids. */
     readonly observed: number | undefined
   }
 }
@@ -58,9 +58,9 @@ export class ShardedBloom {
   readonly #hashes: PairHashes
   readonly #codec: IdCodec
   readonly #tail: Tail
-  /** One row: the positions of every id. */
+  /** A single row: the positions of every id. */
   readonly #used: BitRows
-  /** How many adds were of how many pairs. */
+  /** Number of adds by their number of pairs. */
   readonly #pairCounts = new Map<number, number>()
   readonly #positions: Uint32Array
   #version = 0
@@ -78,9 +78,9 @@ export class ShardedBloom {
   }
 
   /**
-   * Adds an id with its pairs, once each however often they are given. More pairs of an id may be added later; what
-   * stats() predicts is for ids that are added once.
-   * @throws PetalError BadValue for what is no id of the codec, and for what is no pair
+   * Adds an id with its pairs; a repeated pair counts once. More pairs of an id may be added later, but the prediction
+   * of stats() assumes that every id is added once.
+   * @throws PetalError BadValue for a value that is not an id of the codec, or not a pair
    */
   add(id: Id, pairs: Iterable<Pair>): void {
     const hashes = this.#hashes.hashAll(pairs)
@@ -93,9 +93,9 @@ export class ShardedBloom {
   }
 
   /**
-   * Takes back one add. REQUIRES: the id was added with exactly these pairs. What was never added is refused as far as that
-   * shows; where it does not, because others have set the same bits, they may be lost.
-   * @throws PetalError IllegalOperation without `counting`, BadValue for what was not added
+   * Reverts one add. REQUIRES: the id was added with exactly these pairs. A mismatch is rejected when the bits reveal
+   * it; when other ids have set the same bits it goes unnoticed, and those ids may be lost.
+   * @throws PetalError IllegalOperation without `counting`, BadValue for an id that was not added with these pairs
    */
   remove(id: Id, pairs: Iterable<Pair>): void {
     if (!this.parameters.counting) {
@@ -117,8 +117,8 @@ export class ShardedBloom {
   }
 
   /**
-   * Bounds of the ids that match.
-   * @throws PetalError BadValue for what is no expression, or one that nests deeper than 1,000 levels
+   * Returns bounds on the ids that match.
+   * @throws PetalError BadValue for a value that is not an expression, or one that nests deeper than 1,000 levels
    */
   query(expression: Expression): QueryResult {
     const bounds = evaluate(expression, {
@@ -129,22 +129,25 @@ export class ShardedBloom {
         this.#tail.read(lo, hi, out)
       }
     })
-    // Counters that are stuck at their greatest leave bits where no id is any more.
+    // // Counters stuck at their maximum leave bits set where no id is left.
     if (this.parameters.counting) bounds.upper.and(this.#usedPositions())
     const version = this.#version
     return new QueryResult(bounds, this.#codec, this.parameters.bitsPerId, () => version === this.#version)
   }
 
-  /** False only when the id was not added with the pair. @throws PetalError BadValue for what is no id, or no pair */
+  /**
+   * False only when the id was not added with the pair. @throws PetalError BadValue for a value that is not an id, or
+   * not a pair
+   */
   mayContain(id: Id, pair: Pair): boolean {
     const { lo, hi } = this.#hashes.hash(pair)
     return this.#isPresent(id) && this.#tail.mayContain(lo, hi, this.#positions)
   }
 
   /**
-   * What the structure holds and how often it errs.
-   * @param options.probes made-up pairs to ask for, default 256; 0 asks for none
-   * @param options.ids what `rehash` is to count among: all ids that were added
+   * Returns counts, memory use, and predicted and measured false positives.
+   * @param options.probes number of made-up pairs to query, default 256; 0 measures nothing
+   * @param options.ids all ids that were added: codec `rehash` needs them to measure
    */
   stats(options: { readonly probes?: number; readonly ids?: Iterable<Id> } = {}): ShardedBloomStats {
     assertOptions('stats', options)
@@ -175,7 +178,7 @@ export class ShardedBloom {
     }
   }
 
-  /** Everything, as bytes; the format is in format.ts. Structures that answer alike need not have the same bytes. */
+  /** Serialises the structure in the format of format.ts. Structures that answer alike need not have the same bytes. */
   serialise(): Uint8Array {
     return encode({
       parameters: this.parameters,
@@ -187,9 +190,9 @@ export class ShardedBloom {
   }
 
   /**
-   * A structure equal to the one that wrote the bytes; it keeps none of them.
-   * @throws PetalError BadValue for what is no Uint8Array, UnsupportedFormat for another format's number, DataCorruption for
-   *   anything else that is wrong
+   * Returns a structure equal to the one that wrote the bytes; it does not retain `bytes`.
+   * @throws PetalError BadValue unless given a Uint8Array, UnsupportedFormat for another format's number,
+   *   DataCorruption for anything else that is wrong
    */
   static deserialise(bytes: Uint8Array): ShardedBloom {
     if (!(bytes instanceof Uint8Array)) {

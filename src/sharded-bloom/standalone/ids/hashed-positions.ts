@@ -1,7 +1,7 @@
 /**
- * The K positions of an id by its hash: one in each of K parts of the M positions, so that they are distinct.
+ * The K hashed positions of an id: one in each of K parts of the M positions, so that they are distinct.
  *
- * Positions are part of the file format: a table by hash and the ids that a caller supplies must find the same ones.
+ * Positions are part of the file format: a table by hash and ids supplied by the caller must yield the same ones.
  */
 import type { PairHasher } from '../../../bloom/hash.ts'
 import { rowNumbers } from '../../../bloom/row-numbers.ts'
@@ -10,7 +10,7 @@ import type { Id } from '../options.ts'
 import { seedHalves } from '../seed.ts'
 import type { Crowding } from './id-codec.ts'
 
-/** Keep ids apart from pairs (sharded-bloom/pairs/pair-tags.ts), and strings from numbers. */
+/** Hash tags that keep ids apart from pairs (sharded-bloom/pairs/pair-tags.ts), and strings from numbers. */
 const STRING_ID = 32
 const NUMBER_ID = 33
 
@@ -30,7 +30,7 @@ export class HashedPositions {
     this.#scratch = new Int32Array(bitsPerId)
   }
 
-  /** Writes K positions, ascending. @throws PetalError BadValue for what is no id */
+  /** Writes K positions, ascending. @throws PetalError BadValue for a value that is not an id */
   write(id: Id, positions: Uint32Array): void {
     checkId(id)
     const { lo, hi } = this.#seed
@@ -40,7 +40,7 @@ export class HashedPositions {
     positions.set(this.#scratch)
   }
 
-  /** Each of the others is at a given position with the probability K/M. */
+  /** Each other id is at a given position with probability K/M. */
   crowding(ids: number): Crowding {
     const share = this.bitsPerId / this.#bits
     const othersOfMember = (z: number): number => (1 - share * (1 - z)) ** Math.max(0, ids - 1)

@@ -1,4 +1,4 @@
-/** Hashed positions and nothing else: set bits lead back to ids by trying all ids, which somebody else keeps. */
+/** Hashed positions without state: set bits lead back to ids only by testing all ids, which the caller keeps. */
 import { PetalError } from '../../../model/errors.ts'
 import type { Id } from '../options.ts'
 import type { HashedPositions } from './hashed-positions.ts'
@@ -16,7 +16,7 @@ export class RehashIds implements IdCodec {
   }
 
   remove(): void {
-    // Nothing is kept.
+    // // No state.
   }
 
   positionsOf(id: Id, positions: Uint32Array): boolean {

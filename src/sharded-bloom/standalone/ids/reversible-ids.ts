@@ -1,10 +1,10 @@
 /**
- * Integer ids of a domain [from, to) with D = to − from members, in any order of insertion: the domain is permuted by a key,
- * and the position is the permuted number modulo M.
+ * Integer ids of a domain [from, to) with D = to − from members, added in any order: a keyed permutation permutes the
+ * domain, and the position is the permuted number modulo M.
  *
- * A position p stands for the permuted numbers p, p + M, p + 2M… below D, so D/M ids are computed back for each bit. With
- * D ≤ M that is one id at most, and positions are not shared; with a domain much larger than M most ids that a bit
- * stands for were never added.
+ * A position p stands for the permuted numbers p, p + M, p + 2M… below D, so each bit leads back to about D/M ids. With
+ * D ≤ M that is at most one id, and no position is shared; with a domain much larger than M, most ids that a bit stands
+ * for were never added.
  */
 import type { BitSet } from '../../../bloom/bit-set.ts'
 import { PetalError } from '../../../model/errors.ts'
@@ -32,7 +32,7 @@ export class ReversibleIds implements IdCodec {
   }
 
   remove(): void {
-    // Nothing is kept.
+    // // No state.
   }
 
   positionsOf(id: Id, positions: Uint32Array): boolean {
@@ -58,7 +58,7 @@ export class ReversibleIds implements IdCodec {
     return ids
   }
 
-  /** Each of the ⌊D/M⌋ or ⌈D/M⌉ members of the domain at a position was added with the same probability. */
+  /** Each of the ⌊D/M⌋ or ⌈D/M⌉ domain members at a position was added with the same probability. */
   crowding(ids: number): Crowding {
     const { size } = this.#permutation
     const few = Math.floor(size / this.#bits)

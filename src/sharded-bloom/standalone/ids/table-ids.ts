@@ -1,11 +1,11 @@
 /**
  * Keeps the ids: each has a slot, and the slots at a position form a chain.
  *
- * By order, the position of slot s is s mod M: positions are shared evenly, and not at all by up to M ids; slots of removed
- * ids are used again. By hash, an id stands in the chain of the first of its K positions.
+ * By order, slot s has position s mod M: up to M ids share no position, and more share them evenly; slots of removed
+ * ids are reused. By hash, an id is in the chain of the first of its K positions.
  *
- * As bytes: JSON, `slots` with the ids in order of slots, null for a free one and none at the end, and `adds`, the slots of
- * ids that were added more than once, with how often. Lone surrogates are escaped, so every string survives.
+ * As bytes: JSON. `slots` holds the ids in slot order, null for a free slot, without trailing nulls; `adds` holds, for
+ * each id added more than once, its slot and its number of adds. Lone surrogates are escaped, so every string survives.
  */
 import type { BitSet } from '../../../bloom/bit-set.ts'
 import { PetalError } from '../../../model/errors.ts'
@@ -17,13 +17,13 @@ const NONE = -1
 
 interface Place {
   readonly slot: number
-  /** Adds that were not taken back. */
+  /** Adds not yet removed. */
   adds: number
 }
 
 export class TableIds implements IdCodec {
   readonly #bits: number
-  /** undefined: by order. */
+  /** undefined: positions by order. */
   readonly #hashed: HashedPositions | undefined
   readonly #places = new Map<Id, Place>()
   readonly #slots: (Id | undefined)[] = []
@@ -129,7 +129,7 @@ export class TableIds implements IdCodec {
     this.#heads[head] = slot
   }
 
-  /** Slots are filled without a gap, so that the arrays stay dense. */
+  /** Keeps the arrays dense. REQUIRES: `slot` is at most one past the last. */
   #reserve(slot: number): void {
     if (slot < this.#slots.length) return
     this.#slots.push(undefined)

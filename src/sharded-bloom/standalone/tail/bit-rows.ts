@@ -1,13 +1,13 @@
 /**
- * Rows of M bits, and when they count, four more bits beside each that say how often it was set.
+ * Rows of M bits; when counting, each bit has a four-bit counter of how often it was set.
  *
  * Invariants:
  * 1. With counters, a bit is set exactly when its counter is not 0.
- * 2. A counter that has reached 15 stays there: how often it was set is no longer known, and clearing the bit too early
- *    would lose what is still there.
+ * 2. A counter that has reached 15 stays there: the true count is no longer known, and clearing the bit too early would
+ *    cause false negatives.
  * 3. Bits at and beyond M in the last word of a row are 0.
  *
- * As bytes: the bits, or when they count the counters, low nibble first; each row in whole words of 32 positions.
+ * As bytes: the bits or, when counting, the counters, low nibble first; each row in whole words of 32 positions.
  * @see Fan, Cao, Almeida and Broder, Summary cache, 2000, for counting and why four bits are enough
  */
 import { popcount32 } from '../../../bloom/bit-set.ts'
@@ -31,7 +31,7 @@ export class BitRows {
     this.#counters = isCounting ? new Uint8Array(this.#words.length * 16) : undefined
   }
 
-  /** Bytes that toBytes() of such rows writes. */
+  /** Number of bytes that toBytes() writes for such rows. */
   static serialisedBytes(rows: number, bits: number, isCounting: boolean): number {
     return rows * Math.ceil(bits / 32) * (isCounting ? 16 : 4)
   }
@@ -51,7 +51,7 @@ export class BitRows {
     if (count < STUCK) counters[at] = counters[at]! + (1 << shift)
   }
 
-  /** Takes back one set; false, and changes nothing, when there was none. REQUIRES: rows that count. */
+  /** Reverts one set(); returns false, and changes nothing, when the counter is 0. REQUIRES: counting rows. */
   unset(row: number, position: number): boolean {
     const counters = this.#counters
     if (counters === undefined) throw new PetalError('InternalError', 'Bits without counters cannot be taken back')
@@ -69,12 +69,12 @@ export class BitRows {
     return ((this.#words[row * this.#wordsPerRow + (position >>> 5)]! >>> (position & 31)) & 1) === 1
   }
 
-  /** out = the row. */
+  /** Copies the row to `out`. */
   copyTo(row: number, out: Uint32Array): void {
     out.set(this.#words.subarray(row * this.#wordsPerRow, (row + 1) * this.#wordsPerRow))
   }
 
-  /** out &= the row. */
+  /** ANDs the row into `out`. */
   andInto(row: number, out: Uint32Array): void {
     const words = this.#words
     const first = row * this.#wordsPerRow

@@ -7,7 +7,7 @@ import type { Tail } from './tail.ts'
 
 export class BloomTail implements Tail {
   readonly #rows: BitRows
-  /** Rows of the pair at hand. */
+  /** Rows of the pair last looked up; see #rowsOf(). */
   readonly #numbers: Int32Array
 
   constructor({ shards, bits, rowsPerPair, counting }: Parameters) {
@@ -31,7 +31,7 @@ export class BloomTail implements Tail {
   }
 
   remove(lo: number, hi: number, positions: Uint32Array): boolean {
-    // Nothing is cleared unless everything is there: what is missing may belong to a pair that was never added.
+    // // Clear nothing unless every bit is set: the bits that are may belong to other pairs.
     if (!this.mayContain(lo, hi, positions)) return false
     for (const row of this.#numbers) for (const position of positions) this.#rows.unset(row, position)
     return true
@@ -63,7 +63,7 @@ export class BloomTail implements Tail {
     this.#rows.load(bytes)
   }
 
-  /** Distinct, and positions are: each bit is set once by one add. */
+  /** The pair's rows. They are distinct, as positions are, so one add sets each bit once. */
   #rowsOf(lo: number, hi: number): Int32Array {
     rowNumbers(lo, hi, this.#rows.rows, this.#numbers.length, this.#numbers)
     return this.#numbers

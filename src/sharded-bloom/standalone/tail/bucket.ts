@@ -1,5 +1,5 @@
 /**
- * A growing list of u32 that is sorted when it is read.
+ * A growing list of u32 entries that is sorted when it is read.
  *
  * Invariant: after sorted(), the entries are ascending, and distinct unless the bucket counts.
  */

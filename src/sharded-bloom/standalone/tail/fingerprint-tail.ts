@@ -1,15 +1,15 @@
 /**
- * Buckets in which the ids themselves stand, by their positions, each with a fingerprint of the pair: the essay's quotient
- * filter or variant of it. The pair's hash gives the bucket, which is the quotient, and f more bits, the remainder.
+ * Buckets of fingerprints, each stored with the position of an id that has the pair: a variant of the essay's quotient
+ * filter. A pair's hash gives the bucket (the quotient) and f more bits, the fingerprint (the remainder).
  *
- * An entry is one u32, the fingerprint above the position, and a bucket is sorted when it is first read after an add: the
- * positions of a pair then stand side by side. Nothing is shared by several bits, so that a false positive takes a
- * collision of bucket and fingerprint: this is the structure of R = 1 with P·2^f rows, of which only the ones are stored.
+ * An entry is one u32, the fingerprint above the position, and a bucket is sorted when first read after an add, which
+ * makes the positions of a pair adjacent. A false positive takes a collision of bucket and fingerprint, since entries
+ * share no bits: this is the structure with R = 1 and P·2^f rows, of which only the set bits are stored.
  *
- * Invariant: a sorted bucket holds an entry once, or when it counts as often as it was added.
+ * Invariant: a sorted bucket holds each entry once or, when counting, as often as it was added.
  *
- * As bytes: for each bucket the number of entries, then the first entry and the distance of each from the one before, all
- * LEB128.
+ * As bytes: for each bucket the number of entries, the first entry, and the distance of each further entry from the one
+ * before, all LEB128.
  * @see Bender et al., Don't thrash: how to cache your hash on flash, 2012, for quotient filters
  */
 import type { BitSet } from '../../../bloom/bit-set.ts'
@@ -26,7 +26,7 @@ export class FingerprintTail implements Tail {
   readonly #positionBits: number
   readonly #fingerprintBits: number
   readonly #isCounting: boolean
-  /** The fingerprint of the pair at hand, at position 0. */
+  /** Entry of the fingerprint last looked up with position 0; see #find(). */
   #first = 0
 
   constructor({ shards, bits, fingerprintBits, counting }: Parameters) {
@@ -102,7 +102,7 @@ export class FingerprintTail implements Tail {
     const reader = new ByteReader(bytes, 'buckets')
     const end = 2 ** (this.#fingerprintBits + this.#positionBits)
     for (const bucket of this.#buckets) {
-      // Each entry takes a byte at least: no more is reserved than the bytes can hold.
+      // // Each entry takes at least one byte, so no more is reserved than the bytes can hold.
       const count = reader.varint(reader.remaining)
       bucket.reserve(count)
       let entry = 0
@@ -117,7 +117,10 @@ export class FingerprintTail implements Tail {
     if (reader.remaining > 0) throw reader.corrupt(`${reader.remaining} bytes too many`)
   }
 
-  /** The generator's first state gives the bucket, its second the fingerprint: all 64 bits take part. */
+  /**
+   * Takes the bucket from the generator's first state and the fingerprint from its second, so that all 64 bits take
+   * part.
+   */
   #find(lo: number, hi: number): Bucket {
     const state = nextProbe(lo, hi)
     this.#first = reduce(nextProbe(state, hi), 2 ** this.#fingerprintBits) * 2 ** this.#positionBits
