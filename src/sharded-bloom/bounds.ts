@@ -1,6 +1,4 @@
-/**
- * A PairExpression prepared for one index: every pair tagged and hashed once, whatever the number of segments.
- */
+/** Prepares a PairExpression for one index: every pair is tagged and hashed once, whatever the number of segments. */
 import type { PairExpression, Range } from '../model/pairs.ts'
 import { topLevelKey } from '../model/path.ts'
 import type { PairHash } from './pairs/pair-hash.ts'
@@ -11,18 +9,18 @@ import type { Location } from './segment/segment.ts'
 
 export interface BoundsLeaf {
   readonly kind: 'pair'
-  /** Its place in `locations`. */
+  /** Index of its entry in `locations`. */
   readonly index: number
   readonly pair: HashedPair
-  /** The documents that must not be in lower, though the pair's private row holds them. */
+  /** The tag pair of documents that must stay out of lower although the pair's private row holds them. */
   readonly irregular: HashedPair
 }
 
-/** Ranges that are ANDed, of one type on one path. */
+/** ANDed ranges of one type on one path. */
 export interface RangeLeaf {
   readonly kind: 'range'
   readonly range: AskedRange
-  /** All that is known of it in a segment that keeps no column of the values. */
+  /** The type's pair: the only bound in a segment without a column of the values. */
   readonly type: BoundsLeaf
 }
 
@@ -38,9 +36,9 @@ export type BoundsNode =
 
 export interface PreparedBounds {
   readonly root: BoundsNode
-  /** Every leaf once per occurrence: what has to be loaded before a segment can be evaluated. */
+  /** Every leaf, once per occurrence: these are loaded before a segment is evaluated. */
   readonly leaves: readonly (BoundsLeaf | RangeLeaf)[]
-  /** Where a segment keeps what it knows of each leaf: filled anew for each segment, and read before anything is awaited. */
+  /** Where the current segment keeps each leaf; refilled for every segment, and read before anything is awaited. */
   readonly locations: LeafLocation[]
 }
 
@@ -98,7 +96,7 @@ export function prepareBounds(expression: PairExpression, pairHash: PairHash): P
   return { root, leaves, locations: [] }
 }
 
-/** Puts the range to those of its type on its path. */
+/** Groups the ranges by type and path. */
 function rangesOf(terms: readonly PairExpression[]): Iterable<readonly Range[]> {
   let ranges: Map<string, Range[]> | undefined
   for (const term of terms) {

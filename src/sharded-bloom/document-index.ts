@@ -1,8 +1,8 @@
 /**
- * What a document store needs of an index over a collection: the contract between `docstore` and this layer.
+ * The index over a collection as the document store sees it: the contract between `docstore` and this layer.
  *
- * A document has an ordinal, an integer that grows by one per stored version and is never reused. The index answers a
- * PairExpression with ordinals; it never sees `_id`s and never decides a match.
+ * Every stored version of a document has an ordinal, an integer that grows by one per version and is never reused. The
+ * index answers a PairExpression with ordinals; it never sees `_id`s and never decides a match.
  *
  * Invariants:
  * 1. matches(f) ⊆ upper(f) and lower(f) ⊆ matches(f), for every ordinal that the view holds live.
@@ -22,15 +22,18 @@ import type { StoredSource } from './stored-source.ts'
 import type { StoredChoice } from './tune/stored-choice.ts'
 import type { TuningOptions } from './tune/tuning.ts'
 
-/** The part of a key-value store that an index keeps its records in; keys are relative to the index. */
+/** The part of a key-value store that holds an index's records; keys are relative to the index. */
 export interface IndexStore {
-  /** undefined when absent. Synchronous when the store can. */
+  /** Returns undefined for an absent key. Synchronous when the store can be. */
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
-  /** One atomic batch. A value of undefined deletes the key. The store has read the values when it returns the promise. */
+  /**
+   * Writes one atomic batch; a value of undefined deletes the key. The store has copied the values by the time it
+   * returns the promise.
+   */
   write(operations: readonly IndexWrite[]): Promise<void>
   /** Deletes every record with `from` ≤ key < `to`. */
   clear(from: Uint8Array, to: Uint8Array): Promise<void>
-  /** Records with `from` ≤ key < `to`, ascending. */
+  /** Yields the records with `from` ≤ key < `to`, ascending. */
   scan(from: Uint8Array, to: Uint8Array): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>
 }
 
@@ -39,55 +42,57 @@ export interface IndexWrite {
   readonly value: Uint8Array | undefined
 }
 
-/** Where the index re-reads documents: after a crash, and when it chooses new parameters. Ascending by ordinal. */
+/** Re-reads documents: after a crash, and when new parameters are chosen. Ascending by ordinal. */
 export interface DocumentSource {
   read(fromOrdinal: number, toOrdinal: number): AsyncIterable<readonly [ordinal: number, document: Document]>
 
-  /** The same documents as they are stored, for those who read all of them. */
+  /** The same documents in stored form, for callers that read all of them. */
   readonly stored?: StoredSource
 }
 
 export interface RebuildProgress {
-  /** Indexed again. */
+  /** Documents indexed again so far. */
   readonly documents: number
-  /** Live in the segments that are built again, when that began. */
+  /** Documents live in the rebuilt segments when the rebuild began. */
   readonly total: number
 }
 
-/** Segments being built again; see rebuild/rebuild.ts. end() is called whatever happens. */
+/** A rebuild of segments; see rebuild/rebuild.ts. end() is always called. */
 export interface IndexRebuild {
   /**
-   * Builds, in slices, beside writes and reads; nothing of it is visible.
+   * Builds in slices, beside reads and writes; nothing of it is visible yet.
    * @throws AbortedError
    */
   build(signal?: AbortSignal, onProgress?: (progress: RebuildProgress) => void): Promise<void>
-  /** Makes what was built the index, in one batch. REQUIRES: build() has ended, and nobody writes. */
+  /** Makes the built segments the index, in one batch. REQUIRES: build() has ended, and nobody writes. */
   publish(): Promise<void>
-  /** Deletes what was built and is not the index. */
+  /** Deletes built segments that were not published. */
   end(): Promise<void>
 }
 
 /**
- * Of an index whose ordinals come in any order, and are used again: what is added are versions, which are counted, and each
- * is of the document at some ordinal.
+ * Maps versions to ordinals, for an index whose ordinals come in any order and are reused: add() takes version numbers,
+ * and each version is of the document at some ordinal.
  */
 export interface Placement {
-  /** The version that was added last is of the document at `ordinal`. @returns a record for the batch that writes it */
+  /**
+   * Declares the last added version to be of the document at `ordinal`. @returns a record for the batch that writes it
+   */
   place(version: number, ordinal: number): IndexWrite
-  /** Takes back a version whose batch was not written. */
+  /** Withdraws a version whose batch was not written. */
   withdraw(version: number): void
-  /** Versions below `limit` are committed: they are visible from now on, and what they replace is gone. */
+  /** Marks versions below `limit` committed: they become visible, and the versions they replace are gone. */
   commit(limit: number): void
 }
 
 export interface DocumentIndex {
-  /** Where it is missing, a document's ordinal is the number of its version, and limits are of ordinals. */
+  /** When missing, a document's ordinal is its version number, and limits are ordinals. */
   readonly placement?: Placement
 
   /**
-   * Loads what is stored and indexes the documents that came after the last checkpoint.
+   * Loads the stored index and indexes the documents added since the last checkpoint.
    * @param nextOrdinal the ordinal that the next document will get; every stored document is below it
-   * @param documents how many documents are stored; an index that counts others is built again
+   * @param documents number of stored documents; an index that counts another number is rebuilt
    */
   open(nextOrdinal: number, documents: number): Promise<void>
 
@@ -98,43 +103,48 @@ export interface DocumentIndex {
   flatten(document: Document): FlatDocument
 
   /**
-   * Indexes the document at `ordinal`, which must not be below any ordinal added before. Ordinals may be skipped (a
-   * batch that failed): a skipped one is never a candidate. Synchronous; not visible before a view with a higher limit.
+   * Indexes the document at `ordinal`, which must not be below any ordinal added before. Ordinals may be skipped (by a
+   * failed batch): a skipped one is never a candidate. Synchronous; not visible before a view with a higher limit.
    */
   add(ordinal: number, flat: FlatDocument): void
 
   /**
-   * The document's record as UTF-8, as byte-scan/json-writer.ts makes it: JSON, or JSON behind a mark. Valid until the next call. addBytes() of these very bytes at the same ordinal, when it comes next, has less to do.
-   * @returns why there are none; undefined when that has to be found out in another way
+   * Returns the document's record as UTF-8, as byte-scan/json-writer.ts makes it: JSON, or JSON after a mark. Valid
+   * until the next call. If the next call is addBytes() of these very bytes at the same ordinal, it has less to do.
+   * @returns the reason when there is no record; undefined when the caller has to find out another way
    * @throws what a getter of the document throws
    */
   write?(ordinal: number, document: Document): Uint8Array | NotWritten | undefined
 
   /**
-   * As flatten() and add(), from the document's JSON as UTF-8. An index that has no such way never handles any.
-   * @param form 'json' unless told otherwise; see byte-scan/json-form.ts
-   * @returns the form in which the bytes may be read again; false when nothing was done, and the document has to be flattened and added as an object
+   * Flattens and adds a document given as UTF-8 JSON. Missing on an index that cannot do so.
+   * @param form default 'json'; see byte-scan/json-form.ts
+   * @returns the form in which the bytes may be read again; false when nothing was done and the document has to be
+   *   flattened and added as an object
    */
   addBytes?(ordinal: number, bytes: Uint8Array, offset: number, length: number, form?: JsonForm): Told
 
-  /** Records to put into the batch that deletes this document, so that the deletion survives a crash. */
+  /** Returns the record to put into the batch that deletes this document, so that the deletion survives a crash. */
   removal(ordinal: number): IndexWrite
 
-  /** The document is gone: no view captured from now on finds it. Call after its batch is committed. */
+  /** Removes the document: no view captured from now on finds it. Call after its batch is committed. */
   remove(ordinal: number): void
 
   /**
-   * True when maintain() has something due: checkpoint, seal, new parameters; after opening also what add() needs in
-   * memory. Cheap. REQUIRED to be false, or maintain() to have been called, before the first add().
+   * True when maintain() has work due: a checkpoint, a seal, new parameters or, after opening, loading what add() needs
+   * in memory. Cheap. REQUIRES: false, or maintain() called, before the first add().
    */
   readonly isMaintenanceDue: boolean
 
-  /** Set by whoever calls maintain(): has it called soon, of an index that nobody writes to, and resolves when it has ended. */
+  /**
+   * Set by the caller of maintain(): has maintain() called soon on an index that nobody writes to; resolves when it has
+   * ended.
+   */
   onMaintenanceDue?: (() => Promise<void>) | undefined
 
   /**
-   * Does what is due, in slices that leave the event loop breathing. Every added ordinal below `limit` must be
-   * committed. Reads may go on.
+   * Does the work that is due, in slices that yield to the event loop. Reads may go on. REQUIRES: every added ordinal
+   * below `limit` is committed.
    */
   maintain(limit: number): Promise<void>
 
@@ -150,37 +160,40 @@ export interface DocumentIndex {
   stats(): IndexStats
 
   /**
-   * Begins to build all segments again, dead documents left out, small ones together, parameters chosen anew. Every
-   * added ordinal below `limit` must be committed, and nobody write until it resolves. An index without segments has none.
-   * @throws PetalError IllegalOperation while it is being built again
+   * Begins a rebuild of all segments: dead documents are left out, small segments merged, parameters chosen anew.
+   * REQUIRES: every added ordinal below `limit` is committed, and nobody writes until it resolves. Missing on an index
+   * without segments.
+   * @throws PetalError IllegalOperation while a rebuild is running
    */
   beginRebuild?(limit: number): Promise<IndexRebuild>
 
-  /** What parameters are chosen by; an index without parameters has none. */
+  /** The options that parameters are chosen by; missing on an index without parameters. */
   readonly tuning?: IndexTuning
 
-  /** Takes segments that were built elsewhere; an index that has no such way is missing it. */
+  /** Accepts segments built elsewhere; missing on an index that cannot. */
   readonly bulk?: BulkIndex
 
-  /** Changes what the parameters of segments to come, and of the next rebuild, are chosen by; persisted. */
+  /** Changes the options by which parameters of future segments, and of the next rebuild, are chosen; persisted. */
   retune?(choice: StoredChoice): Promise<void>
 }
 
-/** Segments of documents that are stored together with them; see bulk/bulk-segments.ts. */
+/**
+ * Adopts segments built elsewhere, whose records are stored together with their documents; see bulk/bulk-segments.ts.
+ */
 export interface BulkIndex {
-  /** What they are to be built by; undefined where only this index can hash pairs. */
+  /** The plan by which to build segments; undefined when only this index can hash its pairs. */
   plan(): SegmentPlan | undefined
-  /** How many documents the last segment takes before the next one begins. */
+  /** How many more documents the last segment takes before the next one begins. */
   readonly room: number
-  /** Whether ordinals above all others may be given to segments that are built elsewhere. */
+  /** Whether ordinals above all others may be reserved for segments built elsewhere. */
   readonly mayReserve: boolean
-  /** Nothing is due but what the next document needs that is added here: segments that are adopted do not. */
+  /** True when no maintenance is due, apart from loading what add() needs, which adopt() does not. */
   readonly isAtRest: boolean
-  /** Whether segments may be adopted whose ordinals these are: not while segments are built again, or when others are there. */
+  /** Whether segments with these ordinals may be adopted: not during a rebuild, or when other segments overlap them. */
   mayAdopt(ordinals: OrdinalRange): boolean
   /**
-   * Makes segments part of the index: views captured from now on see their documents, below their limits. Their records are
-   * stored. REQUIRES: mayAdopt(); their ordinals were reserved, and nothing was added there.
+   * Makes segments part of the index: views captured from now on see their documents below their limits. REQUIRES:
+   * mayAdopt(); their records are stored, their ordinals were reserved, and nothing was added there.
    */
   adopt(segments: readonly BuiltSegment[]): void
 }
@@ -202,33 +215,33 @@ export interface IndexView {
   /** Segments in ascending order of ordinals. */
   readonly segmentCount: number
   /**
-   * How many segments from this one on, upwards or downwards, have no candidate, as far as what is in memory tells
-   * without reading a row. Where it is missing, each segment is evaluated.
+   * Returns how many consecutive segments, from this one upwards or downwards, are known from memory to have no
+   * candidate; reads no row. When missing, every segment is evaluated.
    */
   skip?(segment: number, expression: PairExpression, step: 1 | -1): number
   /**
-   * Bounds of one segment; a promise only when rows have to be read asynchronously.
-   * @param listed where all candidates are certain, only so many are asked for one by one, the first: to list all takes longer
-   *   than to count them
+   * Evaluates one segment; returns a promise only when rows have to be read asynchronously.
+   * @param listed when all candidates are certain, only the first `listed` of them need be enumerable: listing them all
+   *   takes longer than counting them
    */
   evaluate(segment: number, expression: PairExpression, listed?: number): SegmentCandidates | Promise<SegmentCandidates>
   /**
-   * Columns of the values on a path that a segment keeps, one for each type; a promise only where they have to be read
-   * asynchronously. An index that keeps none is missing it.
+   * Returns the columns that a segment keeps of the values on a path, one per type; a promise only when they have to be
+   * read asynchronously. Missing on an index without columns.
    */
   orders?(segment: number, path: string): readonly ColumnOrder[] | Promise<readonly ColumnOrder[]>
   /**
-   * Values on a path that a segment tells exactly which documents have; there may be others. A promise only where they have to be
-   * read asynchronously. An index that is exact about none is missing it.
+   * Returns values on a path for which a segment knows exactly which documents have them; there may be other values. A
+   * promise only when they have to be read asynchronously. Missing on an index that knows none exactly.
    */
   values?(segment: number, path: string): readonly ValuePair[] | Promise<readonly ValuePair[]>
   /**
-   * All types on all paths that documents of a segment have, each with a row of its own, so that only of documents whose pairs do not
-   * mean what they say it is uncertain; undefined where the segment does not know them all. A promise only where they have to be
+   * Returns all (path, type) pairs of a segment's documents when each has a private row, so that only irregular
+   * documents are uncertain; undefined when the segment does not know all of them. A promise only when they have to be
    * read asynchronously.
    */
   types?(segment: number): readonly TypePair[] | undefined | Promise<readonly TypePair[] | undefined>
-  /** As evaluate(), of the ordinals in ascending ranges only; where it is missing, candidates are left out afterwards. */
+  /** As evaluate(), restricted to ascending ordinal ranges; when missing, the caller filters the candidates. */
   evaluateWithin?(segment: number, expression: PairExpression, ranges: readonly OrdinalRange[]): SegmentCandidates
   close(): void
 }
@@ -244,9 +257,9 @@ export interface SegmentCandidates {
   readonly endOrdinal: number
   /** Ordinals of upper, ascending; i < upperCount. */
   ordinal(i: number): number
-  /** True when ordinal(i) is in lower: it matches without being confirmed. */
+  /** True when ordinal(i) is in lower: it matches without confirmation. */
   isCertain(i: number): boolean
-  /** True when the ordinal is in upper. REQUIRES: all were to be listed */
+  /** True when the ordinal is in upper. REQUIRES: evaluate() without `listed` */
   has(ordinal: number): boolean
   /** Rows read and their bytes, for explain(). */
   readonly rowsRead: number
@@ -258,9 +271,11 @@ export interface IndexStats {
   readonly segments: number
   readonly documents: number
   readonly dead: number
-  /** Documents that the last open had to index again. */
+  /** Documents that the last open re-indexed. */
   readonly recovered: number
-  /** Damage met since the index was opened, at opening included. What was damaged then has been built again. */
+  /**
+   * Damage found since the index was opened, opening included. Damage found at opening has been repaired by a rebuild.
+   */
   readonly damage: readonly string[]
   /** Bytes by part, as stored. */
   readonly bytes: {
@@ -268,7 +283,7 @@ export interface IndexStats {
     readonly privateRows: number
     readonly rangeCodes: number
     readonly upperLevel: number
-    /** In place of hashed rows and upper level, in segments with `tail: 'fingerprint'`. */
+    /** Replaces hashed rows and upper level in segments with `tail: 'fingerprint'`. */
     readonly fingerprints: number
     readonly live: number
     readonly directory: number
@@ -284,9 +299,9 @@ export interface IndexStats {
     readonly firstOrdinal: number
     readonly documents: number
     readonly sealed: boolean
-    /** What its hashed pairs are kept in. */
+    /** What stores the hashed pairs. */
     readonly tail: 'bloom' | 'fingerprint'
-    /** 0 of fingerprints. */
+    /** 0 for fingerprints. */
     readonly shards: number
     readonly rowsPerPair: number
     readonly privatePairs: number

@@ -1,15 +1,15 @@
 /**
- * Bounds over one segment: a prepared expression → the bits of upper and lower.
+ * Evaluates a prepared expression over one segment to the bits of upper and lower.
  *
  * Invariants:
  * 1. Negation swaps the bounds: upper(¬x) = ¬lower(x) and lower(¬x) = ¬upper(x). Nothing else negates, so a hashed
  *    row's "maybe" is never read as "no". Which rows feed which bound: leaf-bounds.ts.
- * 2. Documents of which the segment does not know every pair are in upper and not in lower, whatever the expression.
- * 3. While all that was asked knows exactly which documents it holds, lower is upper: what was left out could not have
- *    changed an AND that is nothing or an OR that is everything already.
+ * 2. Documents whose pairs the segment does not fully know are in upper and not in lower, whatever the expression.
+ * 3. While every leaf evaluated is exact, lower equals upper: the leaves left out could not have changed an AND that is
+ *    already nothing or an OR that is already everything.
  * 4. Everything runs synchronously between load and result: no row can be evicted or changed meanwhile.
- * 5. What an evaluation holds of row memory follows from how deep the expression nests, not from how many terms it has: an
- *    AND and an OR take their own frame first, and give back all that their children took whenever it is summed up there.
+ * 5. The row memory that an evaluation holds depends on how deep the expression nests, not on its number of terms: AND
+ *    and OR take their own frame first, and give back their children's frames whenever they fold these into it.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsNode, LeafLocation, PreparedBounds } from './bounds.ts'
@@ -20,16 +20,19 @@ import type { Side } from './ranges/interval.ts'
 import { partOf, type RowPart } from './segment/and-groups.ts'
 import type { Segment } from './segment/segment.ts'
 
-/** Rows of an AND that are taken together. */
+/** Rows of an AND that one kernel call takes. */
 const maxAndRows = 32
-/** So many documents are looked up in the live bitmap one by one: to copy it to where kernels work takes as long. */
+/**
+ * Up to this many documents are looked up in the live bitmap one by one: copying the bitmap to row memory takes as
+ * long.
+ */
 const fewDocuments = 64
 
 /**
  * @param live bit set = live; undefined when all are
  * @param documents positions below it are visible
- * @param groups outside of them no document is in upper: see segment/groups.ts; at least one
- * @param listed so many positions of upper at most, where all are certain
+ * @param groups at least one; no document outside them is in upper: see segment/groups.ts
+ * @param listed maximum number of upper's positions to list when all are certain
  */
 export function evaluateSegment(
   memory: RowMemory,
@@ -47,7 +50,7 @@ class SegmentEvaluation {
   readonly #memory: RowMemory
   readonly #segment: Segment
   readonly #locations: readonly LeafLocation[]
-  /** The part of a row in which upper is: of what is beyond it nothing is known, and nothing said. */
+  /** The part of a row that upper lies in; bits beyond it are unspecified. */
   readonly #part: RowPart
   readonly #from: number
   readonly #length: number
@@ -72,7 +75,7 @@ class SegmentEvaluation {
   run(root: BoundsNode, live: Uint32Array | undefined, documents: number): Evaluation {
     try {
       const upperBits = this.#bound(root, 'upper')
-      // Lower is part of upper.
+      // Lower is a subset of upper.
       if (upperBits === NOTHING && this.#segment.alwaysCandidates.length === 0) return this.#result(0, 0)
       const upper = this.#settleUpper(upperBits, live, documents)
       const isExact = this.#isExact && this.#leaves.isExact && this.#segment.alwaysCandidates.length === 0
@@ -85,12 +88,12 @@ class SegmentEvaluation {
     }
   }
 
-  /** @param lower and upper addresses, 0 for no document */
+  /** @param lower address of its bits, as is `upper`; 0 for no document */
   #result(upper: number, lower: number): Evaluation {
     return evaluationOf(this.#memory, this.#part, upper, lower, this.#leaves.rowsRead, this.#listed)
   }
 
-  /** Holds frames only where it is neither nothing nor everything. */
+  /** Holds frames only when the result is neither nothing nor everything. */
   #bound(node: BoundsNode, side: Side): Bits {
     const { height } = this.#frames
     const bits = this.#boundOf(node, side)
@@ -142,7 +145,7 @@ class SegmentEvaluation {
     return isAnySet ? out : NOTHING
   }
 
-  /** Whether a pair in an AND leaves nothing of it, which is known before any row is decoded. */
+  /** Whether a pair makes the AND empty, which is known before any row is decoded. */
   #isKnownEmpty(children: readonly BoundsNode[], side: Side): boolean {
     let isUncertain = false
     for (const child of children) {
@@ -175,7 +178,7 @@ class SegmentEvaluation {
     return sum
   }
 
-  /** The AND of rows; one of them may be `out`. @returns whether any bit is set */
+  /** ANDs rows into `out`, which may be one of them. @returns whether any bit is set */
   #andTo(rows: readonly number[], out: number): boolean {
     const { kernels, u32 } = this.#memory
     const pointers = this.#memory.push(rows.length * 4)
@@ -202,7 +205,7 @@ class SegmentEvaluation {
     return out
   }
 
-  /** The bound as bits of its own, with the documents of which not everything is known, alive and visible. */
+  /** Copies the bound, adds the documents whose pairs are not all known, and drops dead and invisible ones. */
   #settleUpper(bits: Bits, live: Uint32Array | undefined, documents: number): number {
     const { kernels, u8 } = this.#memory
     const from = this.#from
@@ -216,7 +219,9 @@ class SegmentEvaluation {
     return out
   }
 
-  /** As settleUpper(): what is alive and visible of the bound is in upper, and without those documents. */
+  /**
+   * Copies the bound within upper, which is live and visible, and drops the documents whose pairs are not all known.
+   */
   #settleLower(bits: Bits, upper: number): number {
     const { kernels, u8 } = this.#memory
     const from = this.#from
@@ -236,7 +241,10 @@ class SegmentEvaluation {
     return out
   }
 
-  /** Clears the dead of a few documents, positions beyond the words being live; returns false where there are more. */
+  /**
+   * Clears the dead among few documents; returns false when there are more. Positions beyond the bitmap's words are
+   * live.
+   */
   #clearFewDead(out: number, live: Uint32Array): boolean {
     const { kernels, u8, u32 } = this.#memory
     const list = this.#memory.push(4 * (fewDocuments + 1))
@@ -250,7 +258,7 @@ class SegmentEvaluation {
     return count <= fewDocuments
   }
 
-  /** Positions beyond the words are live. */
+  /** Copies the live bitmap to a frame. Positions beyond its words are live. */
   #liveRow(live: Uint32Array): number {
     const { kernels, u32 } = this.#memory
     const out = this.#frames.take()

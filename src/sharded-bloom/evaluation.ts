@@ -1,9 +1,12 @@
-/** What the evaluation of bounds over one segment gives, and how it is read off the bits. */
+/** The result of evaluating bounds over one segment, and how it is read from the bits. */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { RowPart } from './segment/and-groups.ts'
 
 export interface Evaluation {
-  /** Positions in upper, live and below the limit, ascending: of upperCount the first ones, where all are certain. */
+  /**
+   * Positions in upper, live and below the limit, ascending; possibly only the first of upperCount when all are
+   * certain.
+   */
   readonly upper: Uint16Array
   readonly upperCount: number
   readonly lowerCount: number
@@ -14,7 +17,7 @@ export interface Evaluation {
   readonly bytesTouched: number
 }
 
-/** No document, and no row read. */
+/** No documents, no rows read. */
 export const noDocuments: Evaluation = {
   upper: new Uint16Array(0),
   upperCount: 0,
@@ -26,9 +29,9 @@ export const noDocuments: Evaluation = {
 }
 
 /**
- * @param part of the rows that has bits, and was read
- * @param upper and lower addresses of rows, 0 for no document; lower is part of upper, or the same row
- * @param listed so many positions at most, where all are certain
+ * @param part the part of the rows that was read and has bits
+ * @param upper and lower: addresses of rows, 0 for no document; lower is a subset of upper, or the same row
+ * @param listed maximum number of positions to list when all are certain
  */
 export function evaluationOf(
   memory: RowMemory,
@@ -71,7 +74,7 @@ function positionsOf(row: number, count: number, { from, length }: RowPart, memo
   return positions
 }
 
-/** Bit i: positions[i] is set in the row. */
+/** Returns bit i set when positions[i] is set in the row. */
 function membersOf(row: number, positions: Uint16Array, { u8 }: RowMemory): Uint8Array {
   const members = new Uint8Array((positions.length + 7) >>> 3)
   for (let i = 0; i < positions.length; i++) {

@@ -1,22 +1,22 @@
 /**
- * Frames of row memory that one evaluation holds: a stack, in scratch first, then taken from the pool.
+ * The stack of row-memory frames that one evaluation holds: first in scratch, then borrowed from the pool.
  *
- * What is pushed to scratch beside them is popped before the next frame is taken or given back.
+ * Anything else pushed to scratch is popped before the next frame is taken or given back.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import { frameBytes } from './segment/row-cache.ts'
 
-/** Stays free for lists: positions of a whole segment, pointers, a decoded row. */
+/** Scratch kept free for lists: the positions of a whole segment, pointers, a decoded row. */
 const freeScratchBytes = 320 * 1024
-/** Scratch ends below it. */
+/** Scratch addresses are below it. */
 const addressLimit = 2 ** 21
 
 export class FrameStack {
   readonly #memory: RowMemory
   readonly #bottom: number
-  /** Of the pool, taken when an expression nests deeper than scratch is large. */
+  /** Frames of the pool, borrowed when an expression nests deeper than scratch can hold. */
   #borrowed: number[] | undefined
-  /** How many of them are in use. */
+  /** Number of borrowed frames in use. */
   #lent = 0
 
   constructor(memory: RowMemory) {
@@ -24,12 +24,12 @@ export class FrameStack {
     this.#bottom = memory.scratch
   }
 
-  /** What is held now: see giveBackTo(). */
+  /** The current height, for giveBackTo(). */
   get height(): number {
     return this.#lent * addressLimit + this.#memory.scratch
   }
 
-  /** The address of 8 KiB. @throws PetalError ExceededMemoryLimit */
+  /** Returns the address of an 8 KiB frame. @throws PetalError ExceededMemoryLimit */
   take(): number {
     const { scratch, scratchEnd } = this.#memory
     if (scratch + frameBytes <= scratchEnd - freeScratchBytes) return this.#memory.push(frameBytes)
@@ -47,13 +47,13 @@ export class FrameStack {
     else this.#lent--
   }
 
-  /** Returns all frames taken since the stack was as high. */
+  /** Returns all frames taken since the stack had this height. */
   giveBackTo(height: number): void {
     this.#memory.pop(height % addressLimit)
     this.#lent = Math.floor(height / addressLimit)
   }
 
-  /** Returns all frames, those of the pool to the pool. */
+  /** Returns all frames; borrowed ones go back to the pool. */
   close(): void {
     this.#memory.pop(this.#bottom)
     if (this.#borrowed !== undefined) for (const address of this.#borrowed) this.#memory.free(address)

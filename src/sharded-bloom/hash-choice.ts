@@ -1,7 +1,7 @@
-/** The hash that a caller chooses for an index: checked before anything is made, or thrown away for it. */
+/** Checks a caller's choice of hash before anything is created, or discarded, because of it. */
 import { checkHashName, loadHasher } from '../bloom/hash.ts'
 
-/** @throws PetalError InvalidOptions for a name that no hash has */
+/** @throws PetalError InvalidOptions for an unknown name */
 export function checkHashChoice(hash: unknown): void {
   if (hash !== undefined && hash !== null) checkHashName(hash)
 }

@@ -1,6 +1,6 @@
 /**
- * What works on the segments of an index and depends on its hash and its seed: made when its header is known, and again when
- * the index starts again under another one.
+ * The parts of an index that work on its segments and depend on its hash and seed. Created when the header is known,
+ * and again when the index starts over with another one.
  */
 import type { PairHasher } from '../bloom/hash.ts'
 import type { RowMemory } from '../bloom/kernels/index.ts'
@@ -23,16 +23,16 @@ import type { StoredContext } from './segment/stored-segment.ts'
 import { storedDocuments } from './stored-source.ts'
 import type { TuningOptions } from './tune/tuning.ts'
 
-/** What they share, whatever the header says. */
+/** Dependencies that do not depend on the header. */
 export interface PartsContext {
   readonly store: IndexStore
   readonly documents: DocumentSource
   readonly memory: RowMemory
   readonly cache: RowCache
   readonly geometry: Geometry
-  /** Asked anew for each segment: it may be chosen again at any time. */
+  /** Called anew for each segment: the choice may change at any time. */
   readonly tuning: () => TuningOptions
-  /** Of the index, in ordinal order. */
+  /** Segments of the index, in ordinal order. */
   readonly handles: readonly SegmentHandle[]
   readonly onDamage: (message: string) => void
   readonly onMaintenanceDue: () => Promise<void>
@@ -41,10 +41,10 @@ export interface PartsContext {
 export class IndexParts {
   readonly flattener: Flattener
   readonly pairHash: PairHash
-  /** undefined where the index's hash is not the scanner's. */
+  /** undefined when the index's hash is not the scanner's. */
   readonly byteIngest: ByteIngest | undefined
   readonly maintenance: Maintenance
-  /** For segments that are sealed. */
+  /** Context of sealed segments. */
   readonly sealed: SealedContext
   readonly #context: PartsContext
   readonly #flatten = (document: Document): FlatDocument => this.flattener.flatten(document)
@@ -69,17 +69,17 @@ export class IndexParts {
     })
   }
 
-  /** A segment without documents. */
+  /** Creates an empty open segment. */
   readonly createOpen = (firstOrdinal: number, parameters: SegmentParameters): OpenSegment =>
     new OpenSegment(this.#context.memory, this.#context.geometry, this.pairHash, firstOrdinal, parameters)
 
-  /** For segments as they are stored. */
+  /** Context of stored segments. */
   get stored(): StoredContext {
     const { documents, geometry } = this.#context
     return { documents, geometry, sealed: this.sealed, flatten: this.#flatten }
   }
 
-  /** For segments that are built again. */
+  /** Context of segments being rebuilt. */
   get building(): SegmentBuilding {
     const { documents, geometry, tuning } = this.#context
     return {
@@ -93,7 +93,7 @@ export class IndexParts {
     }
   }
 
-  /** Gives back what was taken of others' memory. */
+  /** Releases shared memory. */
   close(): void {
     this.maintenance.close()
     this.byteIngest?.close()

@@ -1,8 +1,8 @@
 /**
- * What one segment knows of a pair or of a range: the bits of upper and of lower, from its rows and columns.
+ * The bounds of one leaf, a pair or a range, in one segment: the bits of upper and lower from its rows and columns.
  *
- * Invariant: only private rows and columns feed lower: rows less the irregular documents of their top-level key, columns
- * hold none. A hashed row feeds upper alone.
+ * Invariant: only private rows and columns feed lower. Rows do so without the irregular documents of their top-level
+ * key; columns hold none. A hashed row feeds upper alone.
  */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { BoundsLeaf, LeafLocation, RangeLeaf } from './bounds.ts'
@@ -28,7 +28,7 @@ export class LeafBounds {
   #rowsRead = 0
   #isExact = true
 
-  /** @param frames where bits are put that are in no row as they are */
+  /** @param frames hold bits that no row has as they are */
   constructor(
     memory: RowMemory,
     segment: Segment,
@@ -49,7 +49,7 @@ export class LeafBounds {
     return this.#rowsRead
   }
 
-  /** Whether every leaf that was asked until now is the same in upper and lower. */
+  /** Whether upper equals lower for every leaf evaluated so far. */
   get isExact(): boolean {
     return this.#isExact
   }

@@ -1,6 +1,6 @@
 /**
- * What the leaves of an expression need of a segment before it is evaluated: where each is kept, and its rows in memory, those
- * first that leave the fewest documents.
+ * Prepares the leaves of an expression for evaluating a segment: locates each and loads its rows, the most selective
+ * ones first.
  */
 import type { BoundsLeaf, BoundsNode, PreparedBounds } from './bounds.ts'
 import { areSparse } from './segment/and-groups.ts'
@@ -10,18 +10,18 @@ import type { Location, Segment } from './segment/segment.ts'
 const absent: Location = { kind: 'absent' }
 const none: readonly BoundsLeaf[] = []
 
-/** Finds what the segment knows of each leaf. */
+/** Fills in where the segment keeps each leaf. */
 export function locateAll(segment: Segment, { leaves, locations }: PreparedBounds): void {
   for (const leaf of leaves) {
     if (columnOf(segment, leaf) !== undefined) continue
     const { index, pair, irregular } = leaf.kind === 'range' ? leaf.type : leaf
     const location = segment.locate(pair)
-    // Only what private rows say is ever certain.
+    // Only private rows make anything certain.
     locations[index] = { pair: location, irregular: location.kind === 'private' ? segment.locate(irregular) : absent }
   }
 }
 
-/** Brings what the upper level has of the leaves into memory. */
+/** Loads the upper-level frames of the leaves. */
 export function loadGroups(segment: Segment, { leaves, locations }: PreparedBounds): Promise<void>[] | undefined {
   let pending: Promise<void>[] | undefined
   for (const leaf of leaves) {
@@ -32,7 +32,7 @@ export function loadGroups(segment: Segment, { leaves, locations }: PreparedBoun
   return pending
 }
 
-/** The hashed pairs of an AND, where few groups are left to it: if none of their documents is left, no other row is read. */
+/** The hashed pairs of an AND to which few groups are left: if they leave no document, no other row is read. */
 export function rarePairs(
   segment: Segment,
   { root, locations }: PreparedBounds,
@@ -44,7 +44,7 @@ export function rarePairs(
   return root.children.filter(isHashed)
 }
 
-/** Brings the rows of pairs into memory. */
+/** Loads the rows of pairs. */
 export function loadPairs(
   segment: Segment,
   { locations }: PreparedBounds,
@@ -55,7 +55,7 @@ export function loadPairs(
   return pending
 }
 
-/** Brings the rows of all leaves into memory but for those of these pairs. @param pending what is waited for already */
+/** Loads the rows of all leaves except these pairs. @param pending loads already under way */
 export function loadOthers(
   segment: Segment,
   { leaves, locations }: PreparedBounds,

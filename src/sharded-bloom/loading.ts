@@ -1,8 +1,8 @@
 /**
- * What is stored of an index, as segments again.
+ * Loads a stored index as segments.
  *
- * Invariant: what is given back covers every document below its end. Segments that overlap, records that do not hold
- * together and documents between two segments are damage.
+ * Invariant: the loaded segments cover every document below their end. Overlapping segments, inconsistent records and
+ * documents between two segments are damage.
  */
 import { PetalError } from '../model/errors.ts'
 import type { DocumentSource, IndexStore } from './document-index.ts'
@@ -12,13 +12,15 @@ import { readLive, readPositions, SegmentHandle } from './segment/segment-handle
 import { decodeSegmentRecord, type SegmentRecord } from './segment/segment-record.ts'
 import { type StoredContext, StoredSegment } from './segment/stored-segment.ts'
 
-/** In ordinal order, without rows and pairs; the last one may be open. @throws PetalError IndexDamaged */
+/**
+ * Yields segments in ordinal order, without rows and pairs; the last one may be open. @throws PetalError IndexDamaged
+ */
 export async function* loadSegments(context: StoredContext): AsyncGenerator<SegmentHandle> {
   const { documents, geometry, sealed } = context
   const { store } = sealed
   let end = 0
   let isLast = false
-  // First all of these, then what they name: stores read records that stand together faster one after another.
+  // All segment records first, then the records they refer to: a store reads adjacent records faster in sequence.
   for (const { record, recordBytes } of await readRecords(store)) {
     if (record.firstOrdinal < end || isLast) {
       throw new PetalError('IndexDamaged', `The index segment at ordinal ${record.firstOrdinal} overlaps another`)
@@ -33,7 +35,7 @@ export async function* loadSegments(context: StoredContext): AsyncGenerator<Segm
     handle.bytes = record.bytes
     handle.liveBytes = live.dead > 0 ? geometry.segmentDocuments / 8 : 0
     handle.directoryBytes = recordBytes
-    // Of an open segment it may tell of positions that were since given to other documents (see readLive).
+    // An open segment's bitmap may describe positions since given to other documents (see readLive).
     handle.isLiveStored = record.isSealed
     yield handle
     end = handle.endOrdinal
@@ -49,7 +51,7 @@ async function readRecords(store: IndexStore) {
   return records
 }
 
-/** Ordinals whose deletion only a dead mark tells of. */
+/** Yields the ordinals that only a dead mark says are deleted. */
 export async function* markedDead(store: IndexStore): AsyncGenerator<number> {
   for await (const [key] of store.scan(...indexRange(IndexArea.dead))) {
     const ordinal = ordinalOf(key)
@@ -63,7 +65,7 @@ export async function hasSegments(store: IndexStore): Promise<boolean> {
   return false
 }
 
-/** Between two segments is a gap that no document took, or a segment that was lost. */
+/** A gap between two segments is either ordinals that no document took, or a lost segment. */
 async function assertNoDocuments(documents: DocumentSource, from: number, to: number): Promise<void> {
   if (from === to) return
   for await (const [ordinal] of documents.read(from, to)) {

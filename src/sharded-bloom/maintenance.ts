@@ -1,9 +1,11 @@
 /**
- * What an index does between batches, and when: checkpoint, seal, choose parameters again, fold dead marks.
+ * The work an index does between batches, and when it is due: checkpoint, seal, choose parameters again, fold dead
+ * marks.
  *
  * Invariants:
- * 1. Nothing stored is ahead of the documents: only ordinals below the caller's limit, which are committed, are written.
- * 2. At any time fewer than two chunks (8,192 documents) and what is in flight are not in a checkpoint.
+ * 1. Nothing stored is ahead of the documents: only ordinals below the caller's limit, which are committed, are
+ *    written.
+ * 2. At any time fewer than two chunks (8,192 documents), plus those in flight, are not in a checkpoint.
  */
 import { breathe, turnIfLong } from '../model/time-slice.ts'
 import type { StoredIngest } from './byte-scan/stored-ingest.ts'
@@ -23,25 +25,25 @@ import { NextParameters } from './tune/next-parameters.ts'
 import type { PairList } from './tune/pair-list.ts'
 import { isOverfull, type TuningOptions } from './tune/tuning.ts'
 
-/** Documents after which the very first segment is built again with parameters that fit them. */
+/** Document counts at which the very first segment is rebuilt with parameters that fit its documents. */
 const tuningSizes = [1024, 4096]
 const deadMarksPerFold = 4096
-/** Shorter segments have small samples: choosing takes a moment, whenever it is. */
+/** Shorter segments have small samples: choosing takes only a moment, so it need not be done ahead. */
 const minChunksForEarlyChoice = 8
-/** Documents over which the density of the rows is watched. */
+/** Documents per measurement of the rows' density. */
 const densityWindow = 1024
 
 export interface MaintenanceContext {
   readonly documents: DocumentSource
   readonly geometry: Geometry
-  /** Asked anew for each segment: it may be chosen again at any time. */
+  /** Called anew for each segment: the choice may change at any time. */
   readonly tuning: () => TuningOptions
   /** Shared with the index, in ordinal order. */
   readonly handles: readonly SegmentHandle[]
   readonly ingest: StoredIngest
   readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
   readonly sealed: SealedContext
-  /** Has run() called soon. */
+  /** Schedules a call of run(). */
   readonly onDue: () => Promise<void>
 }
 
@@ -61,12 +63,12 @@ export class Maintenance implements EarlySealer {
     this.#earlySeals.note(this)
   }
 
-  /** Cheap: asked after every batch. */
+  /** True when run() has work to do. Cheap: checked after every batch. */
   get isDue(): boolean {
     return this.#context.handles.at(-1)?.isReady === false || this.isWorkDue
   }
 
-  /** As isDue, beside what the next document needs in memory. */
+  /** As isDue, apart from loading what the next document needs in memory. */
   get isWorkDue(): boolean {
     const { handles, geometry } = this.#context
     const last = handles.at(-1)
@@ -86,7 +88,7 @@ export class Maintenance implements EarlySealer {
     this.#watchDensity()
   }
 
-  /** As observeFlat(), of one that was added by its bytes. */
+  /** As observeFlat(), for a document added by its bytes. */
   readonly observe = (pairs: PairList): void => {
     this.#next.observePairs(pairs)
     this.#watchDensity()
@@ -99,14 +101,14 @@ export class Maintenance implements EarlySealer {
     const documents = open.documents - this.#windowStart.documents
     const perDocument = (open.hashedPairs - this.#windowStart.hashedPairs) / documents
     this.#windowStart = { documents: open.documents, hashedPairs: open.hashedPairs }
-    // Closing early costs a small segment, so a segment has to be worth something first.
+    // Closing early costs a small segment, so require a minimum size first.
     const isWorthClosing = open.documents >= 2 * this.#context.geometry.chunkDocuments
     if (!isWorthClosing || !isOverfull(perDocument, open.shards, open.rowsPerPair)) return
     last!.isClosed = true
     this.#next.forgetChoice()
   }
 
-  /** True when the next document has to be observed with all its pairs; otherwise noteUnobserved() will do. */
+  /** True when the next document has to be observed with all its pairs; otherwise noteUnobserved() suffices. */
   get wantsSample(): boolean {
     return this.#next.wantsSample
   }
@@ -124,7 +126,7 @@ export class Maintenance implements EarlySealer {
     return handle.open === undefined || handle.open.isFull || handle.isClosed
   }
 
-  /** Parameters of the segment that follows; starts a new sample. */
+  /** Returns the parameters of the next segment and starts a new sample. */
   nextParameters(previous: SegmentHandle): SegmentParameters {
     const parameters = this.#next.take(previous.segment)
     this.#next.sample(this.#isYoung(this.#context.handles.length) ? 'all' : 'segment')
@@ -132,12 +134,14 @@ export class Maintenance implements EarlySealer {
     return parameters
   }
 
-  /** Brings what the next document needs into memory: the last segment, or the pairs that the next begins with. */
+  /** Loads what the next document needs into memory: the last segment, or the pairs that the next one begins with. */
   async prepare(): Promise<void> {
     await this.#context.handles.at(-1)?.prepare()
   }
 
-  /** Does what is due for the ordinals below `limit`, all of which are committed; documents may be added then. */
+  /**
+   * Does the work due for the ordinals below `limit`, all of which are committed. Documents may be added afterwards.
+   */
   async run(limit: number): Promise<void> {
     this.#earlySeals.note(this)
     await this.#earlySeals.makeRoom(this)
@@ -180,7 +184,7 @@ export class Maintenance implements EarlySealer {
     } else if (last?.segment instanceof SealedSegment && last.isReady) await this.#next.takeOverAhead(last.segment)
   }
 
-  /** As run() for the last time: leaves nothing for the next open to index again, and prepares nothing. */
+  /** As run(), but leaves nothing for the next open to re-index, and chooses no parameters ahead. */
   async finish(limit: number): Promise<void> {
     await this.#run(limit)
     const last = this.#context.handles.at(-1)
@@ -190,13 +194,13 @@ export class Maintenance implements EarlySealer {
     await this.#foldDead()
   }
 
-  /** Gives the sample's memory back. */
+  /** Frees the sample's memory. */
   close(): void {
     this.#earlySeals.delete(this)
     this.#next.close()
   }
 
-  /** Goes on with segments that were loaded: those that take their parameters from a whole segment are sampled sparsely. */
+  /** Continues with loaded segments: those that take their parameters from a whole segment are sampled sparsely. */
   resume(): void {
     const { handles } = this.#context
     const isFirst = handles.length === 1 && !(handles[0]!.segment instanceof SealedSegment)
@@ -208,18 +212,21 @@ export class Maintenance implements EarlySealer {
   #isTuningDue(handle: SegmentHandle): boolean {
     const size = this.#isYoung(this.#context.handles.length - 1) ? tuningSizes[handle.tunings] : undefined
     if (size === undefined || handle.open === undefined || handle.open.documents < size) return false
-    // After a reopen there are only the documents added since to choose from: wait until they are a sample.
+    // After a reopen only the documents added since can be sampled: wait until they are enough.
     return this.#next.hasSample && !this.isComplete(handle)
   }
 
-  /** True when so much of the segment is in the sample that the rest would hardly change it. */
+  /** True when the sample covers so much of the segment that the rest would hardly change it. */
   #isAlmostFull({ open }: SegmentHandle): boolean {
     const { segmentDocuments, chunkDocuments } = this.#context.geometry
     if (open === undefined || open.isFull || segmentDocuments < minChunksForEarlyChoice * chunkDocuments) return false
     return open.documents >= segmentDocuments - chunkDocuments
   }
 
-  /** The segments before the n-th have not shown what documents are like: they were built again when they were few. */
+  /**
+   * True while the segments before the n-th do not show what documents are like: they are rebuilt ones with few
+   * documents.
+   */
   #isYoung(n: number): boolean {
     let documents = 0
     for (let i = 0; i < n && documents < tuningSizes.at(-1)!; i++) {
@@ -229,7 +236,7 @@ export class Maintenance implements EarlySealer {
     return documents < tuningSizes.at(-1)!
   }
 
-  /** Builds the segment again from its documents, with parameters chosen from the sample. */
+  /** Rebuilds the segment from its documents, with parameters chosen from the sample. */
   async #tune(handle: SegmentHandle): Promise<void> {
     const { documents, createOpen, ingest } = this.#context
     const open = handle.open!
@@ -238,7 +245,7 @@ export class Maintenance implements EarlySealer {
     await turnIfLong()
     const tuned = createOpen(handle.firstOrdinal, parameters)
     try {
-      // Thousands of rows were made.
+      // Thousands of rows were allocated.
       await turnIfLong()
       let sliceStart = performance.now()
       for await (const run of storedDocuments(documents, handle.firstOrdinal, end)) {
@@ -249,7 +256,7 @@ export class Maintenance implements EarlySealer {
         }
       }
       while (tuned.documents < open.documents) tuned.addUnknown()
-      // Without its record the segment is indexed again after a crash; with the old one it would meet new chunks.
+      // Without its record, a crash makes the segment be re-indexed; the old record would not match the new chunks.
       await this.#segments.clear(handle)
     } catch (error) {
       tuned.free()
@@ -259,12 +266,12 @@ export class Maintenance implements EarlySealer {
     while (handle.tunings < tuningSizes.length && end - handle.firstOrdinal >= tuningSizes[handle.tunings]!)
       handle.tunings++
     this.#windowStart = { documents: tuned.documents, hashedPairs: tuned.hashedPairs }
-    // Until the last decision every document is in the sample, from then on those that the next segment needs.
+    // Until the last choice every document is sampled; from then on, only what the next segment needs.
     if (handle.tunings === tuningSizes.length) this.#next.sample('segment')
     open.free()
   }
 
-  /** Live bitmaps in place of the marks that deletions left. */
+  /** Writes live bitmaps in place of the dead marks that deletions left. */
   async #foldDead(): Promise<void> {
     if (this.#deadMarks.length === 0) return
     const marks = this.#deadMarks.splice(0)

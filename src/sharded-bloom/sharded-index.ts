@@ -2,8 +2,8 @@
  * The sharded Bloom index over a collection: segments in ordinal order, the last one open.
  *
  * Life of a segment: parameters chosen → documents added → checkpointed chunk by chunk → full → sealed. The very first
- * one starts with general parameters and is built again, from the stored documents, when 1,024 and 4,096 of them have
- * shown what they are like; every other one takes its parameters from a sample of the one before.
+ * segment starts with general parameters and is rebuilt from the stored documents at 1,024 and at 4,096 documents, with
+ * parameters chosen from them; every other segment takes its parameters from a sample of the one before.
  */
 import type { PairHasher } from '../bloom/hash.ts'
 import { loadHasher } from '../bloom/hash.ts'
@@ -49,7 +49,10 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
   return new ShardedIndex(options)
 }
 
-/** Makes the memory that all indexes of this thread share. False where there is none: who needs it will be told. */
+/**
+ * Allocates the memory that all indexes of this thread share. Returns false when there is none: whoever needs it gets
+ * the error.
+ */
 export function reserveMemory(): boolean {
   try {
     rowMemory()
@@ -63,7 +66,7 @@ export function reserveMemory(): boolean {
 export class ShardedIndex implements DocumentIndex {
   readonly #options: ShardedIndexOptions
   readonly #store: IndexStore
-  /** Until open() has read the header, of what the caller chose. */
+  /** The caller's choice until open() has read the header. */
   #geometry: Geometry
   #tuning: TuningOptions
   readonly #memory: RowMemory
@@ -99,7 +102,7 @@ export class ShardedIndex implements DocumentIndex {
   }
 
   async open(nextOrdinal: number, documents: number): Promise<void> {
-    // The first index of a process has just made its memory.
+    // The first index of a process has just allocated its memory.
     await nextTurn()
     const stored = await this.#store.get(indexKey(IndexArea.header))
     const { shape, header } = decodeHeader(stored, this.#options)
@@ -114,7 +117,7 @@ export class ShardedIndex implements DocumentIndex {
       await this.#recover(nextOrdinal)
       const live = this.liveCount(nextOrdinal)
       if (live === documents) return
-      // A lost dead mark, say. Whatever it was, it would be counted.
+      // A lost dead mark, for example. Whatever the cause, counts would be wrong.
       this.#header.note(`The index holds ${live} documents live, the store has ${documents}`)
       this.#freeSegments()
       await this.#startAgain(hasher)
@@ -125,7 +128,7 @@ export class ShardedIndex implements DocumentIndex {
     }
   }
 
-  /** Gives back all that it has, and writes nothing: what close() ends with, and all that is due where opening failed. */
+  /** Frees everything and writes nothing: the end of close(), and the cleanup after a failed open. */
   discard(): void {
     this.#parts?.close()
     this.#freeSegments()
@@ -161,7 +164,7 @@ export class ShardedIndex implements DocumentIndex {
     return told
   }
 
-  /** The segment whose next document is at `ordinal`. Segments begin, and gaps are filled, with add(). */
+  /** The open segment, if `ordinal` is its next one. Only add() begins segments and fills gaps. */
   #openAt(ordinal: number): OpenSegment | undefined {
     const last = this.#handles.at(-1)
     if (last?.open === undefined || last.endOrdinal !== ordinal) return undefined
@@ -212,7 +215,7 @@ export class ShardedIndex implements DocumentIndex {
     this.#tuning = checkTuning(withChoice(this.#options, choice))
   }
 
-  /** @param range of ordinals to be built; all that there are, unless told otherwise */
+  /** @param range ordinals to rebuild, default all */
   async beginRebuild(limit: number, range?: RebuildRange): Promise<IndexRebuild> {
     this.#rebuilds.assertNone()
     const { maintenance, building } = this.#parts!
@@ -250,6 +253,7 @@ export class ShardedIndex implements DocumentIndex {
     this.#parts = new IndexParts(context, hasher, header)
   }
 
+  // Deletes all records of the index and begins an empty one.
   async #startAgain(hasher: PairHasher): Promise<void> {
     for (const area of Object.values(IndexArea)) {
       await this.#store.clear(...indexRange(area))
@@ -260,7 +264,7 @@ export class ShardedIndex implements DocumentIndex {
     await this.#header.write()
   }
 
-  /** The stored index. @returns false where it is damaged: it has to be built again */
+  /** Loads the stored index. @returns false when it is damaged and has to be rebuilt */
   async #load(hasher: PairHasher, header: IndexHeader): Promise<boolean> {
     this.#assemble(hasher, header)
     try {
@@ -278,7 +282,7 @@ export class ShardedIndex implements DocumentIndex {
     }
   }
 
-  /** Indexes what is stored but not indexed: everything since the last checkpoint. */
+  /** Indexes the stored documents that the index lacks: all since the last checkpoint. */
   async #recover(nextOrdinal: number): Promise<void> {
     const from = this.#handles.at(-1)?.endOrdinal ?? 0
     const maintenance = this.#parts!.maintenance
@@ -292,7 +296,10 @@ export class ShardedIndex implements DocumentIndex {
     }
   }
 
-  /** Ordinals up to `ordinal` that no document took: dead from the start, or, where no segment has begun or they are many, in none. */
+  /**
+   * Fills ordinals below `ordinal` that no document took: they are dead from the start. Without a segment, or when they
+   * are many, no segment covers them.
+   */
   #fillGap(ordinal: number): void {
     const last = this.#handles.at(-1)
     if (last === undefined) return
@@ -306,7 +313,7 @@ export class ShardedIndex implements DocumentIndex {
     }
   }
 
-  /** The segment that takes the document with this ordinal; a full one is followed by a new one. */
+  /** Returns the segment that takes the document with this ordinal; a complete one is followed by a new one. */
   #openSegment(ordinal: number): OpenSegment {
     const last = this.#handles.at(-1)
     if (last?.isReady === false) throw new PetalError('InternalError', 'Documents are added before maintain()')

@@ -1,4 +1,4 @@
-/** The index in numbers. */
+/** Statistics of an index. */
 import type { IndexStats } from './document-index.ts'
 import type { RowCache } from './segment/row-cache.ts'
 import type { Segment } from './segment/segment.ts'
@@ -58,7 +58,10 @@ function tailOf({ fingerprintBits }: Segment): TailKind {
   return fingerprintBits === undefined ? 'bloom' : 'fingerprint'
 }
 
-/** Expected share of set bits in the hashed rows, from the mean number of hashed pairs; a fingerprint is one of 2^H rows. */
+/**
+ * Expected share of set bits in the hashed rows, from the mean number of hashed pairs; a fingerprint is one of 2^H
+ * rows.
+ */
 function densityOf({ hashedPairs, documents, shards, rowsPerPair, fingerprintBits }: Segment): number {
   if (documents === 0) return 0
   if (fingerprintBits !== undefined) return hashedPairs / documents / 2 ** fingerprintBits

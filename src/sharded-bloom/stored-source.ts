@@ -1,25 +1,23 @@
-/**
- * Documents as they are stored, in runs: for those who index all of them again.
- */
+/** Documents in stored form, read in runs, for re-indexing all of them. */
 import type { Document } from '../model/types.ts'
 import type { JsonForm } from './byte-scan/json-form.ts'
 import type { DocumentSource } from './document-index.ts'
 
-/** Some documents, one behind the other. Valid until the next run is asked for. */
+/** A run of documents, concatenated. Valid until the next run is requested. */
 export interface StoredRun {
-  /** How many documents: the first entries of the arrays below. */
+  /** Number of documents: the first entries of the arrays below. */
   readonly count: number
   readonly ordinals: Float64Array
-  /** Where each record ends in `bytes`; it begins where the one before ends, the first at 0. */
+  /** Offset in `bytes` where each record ends; each begins where the one before ends, the first at 0. */
   readonly ends: Uint32Array
   readonly bytes: Uint8Array
 }
 
 export interface StoredDocument {
   readonly ordinal: number
-  /** The document's JSON as UTF-8; undefined when only the document itself tells what it holds. */
+  /** The document's JSON as UTF-8; undefined when only document() can provide the contents. */
   readonly json: Uint8Array | undefined
-  /** How the JSON has to be read; 'json' unless told otherwise. */
+  /** How to read the JSON; default 'json'. */
   readonly form?: JsonForm
   document(): Document
 }
@@ -27,11 +25,11 @@ export interface StoredDocument {
 /** Ascending by ordinal. */
 export interface StoredSource {
   read(fromOrdinal: number, toOrdinal: number): AsyncIterable<StoredRun>
-  /** What a record of a run holds; it is valid as long as the run. */
+  /** Interprets one record of a run; the result is valid as long as the run. */
   document(ordinal: number, record: Uint8Array): StoredDocument
 }
 
-/** The documents of a run, by what their source makes of a record. */
+/** Splits a run into documents, which its source interprets. */
 export function documentsOf(run: StoredRun, source: Pick<StoredSource, 'document'>): StoredDocument[] {
   const { count, ordinals, ends, bytes } = run
   const documents: StoredDocument[] = []
@@ -43,7 +41,7 @@ export function documentsOf(run: StoredRun, source: Pick<StoredSource, 'document
   return documents
 }
 
-/** The documents of a source as they are stored, whether it gives them so or not. */
+/** Yields the documents of a source in stored form, even when the source cannot provide runs. */
 export async function* storedDocuments(
   source: DocumentSource,
   from: number,

@@ -1,6 +1,4 @@
-/**
- * A read view of the index: segments, their live documents and the ordinal limit, as they were when it was captured.
- */
+/** A read view of the index: segments, their live documents and the ordinal limit, as of its capture. */
 import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { PairExpression, TypePair, ValuePair } from '../model/pairs.ts'
 import { type PreparedBounds, prepareBounds } from './bounds.ts'
@@ -25,13 +23,15 @@ export interface ViewContext {
   readonly pairHash: PairHash
 }
 
-/** One is enough where nothing else is evaluated, a few where rows decide which others are needed. */
+/** One attempt suffices when nothing else is evaluated; a few are needed when some rows decide which others to read. */
 const mostAttempts = 16
 
 interface CapturedSegment {
   readonly handle: SegmentHandle
   readonly live: Uint32Array | undefined
-  /** Positions below it are visible. Later ones may be below the limit: ordinals that are skipped when the next is added. */
+  /**
+   * Positions below it are visible. Later positions may have ordinals below the limit: those skipped by the next add().
+   */
   readonly documents: number
 }
 
@@ -39,14 +39,14 @@ export class ShardedView implements IndexView {
   readonly limit: number
   readonly #context: ViewContext
   readonly #segments: readonly CapturedSegment[]
-  /** What was asked last: reads ask all segments the same. */
+  /** The last expression: a read evaluates all segments with the same one. */
   #asked: PairExpression | undefined
   #bounds: PreparedBounds | undefined
-  /** Of the segment at which skip() has stopped, which is asked for next. What it says is true as long as the view. */
+  /** The evaluation of the segment at which skip() stopped, usually evaluated next. It holds as long as the view. */
   #left:
     | { readonly captured: CapturedSegment; readonly bounds: PreparedBounds; readonly evaluation: Evaluation }
     | undefined
-  /** Evaluations that wait for rows: a closed view keeps its segments until they end. */
+  /** Evaluations waiting for rows: a closed view keeps its segments until they end. */
   #waiting = 0
   #isOpen = true
 
@@ -66,7 +66,7 @@ export class ShardedView implements IndexView {
     return this.#segments.length
   }
 
-  /** The segment's ordinals are not below it. */
+  /** The segment's ordinals are at or above it. */
   firstOrdinalOf(segment: number): number {
     return this.#segments[segment]!.handle.firstOrdinal
   }
@@ -151,7 +151,10 @@ export class ShardedView implements IndexView {
     for (const { handle, live } of this.#segments) handle.letGo(live)
   }
 
-  /** Undefined where few groups are not all that is left, or where rows are not in memory: nothing is read for it. */
+  /**
+   * Evaluates from rows in memory; undefined when more than a few groups are left, or rows are not in memory. Reads
+   * nothing.
+   */
   #evaluateInMemory(captured: CapturedSegment, bounds: PreparedBounds): Evaluation | undefined {
     const { isReady, segment } = captured.handle
     if (!isReady || segment.alwaysCandidates.length > 0) return undefined
@@ -169,9 +172,9 @@ export class ShardedView implements IndexView {
   }
 
   /**
-   * Evaluates the segment when all it needs is in memory at once. While rows are on their way others may be evicted, or
-   * the segment sealed: each attempt looks again. The last one takes what is there, lest evaluations that take each other's
-   * rows never end.
+   * Evaluates the segment once everything it needs is in memory at the same time. While rows are loading others may be
+   * evicted, or the segment sealed, so each attempt checks again. The last attempt takes the rows that are there, so
+   * that evaluations that evict each other's rows terminate.
    */
   #attempt(
     captured: CapturedSegment,
@@ -190,7 +193,7 @@ export class ShardedView implements IndexView {
     let pending = isLast ? undefined : loadGroups(segment, bounds)
     if (pending !== undefined)
       return Promise.all(pending).then(() => this.#attempt(captured, bounds, listed, attempt + 1))
-    // Rows are read where the upper level leaves a group in which a document may match.
+    // Rows are read only if the upper level leaves a group in which a document may match.
     const groups = groupsOf(segment, bounds.root, bounds.locations)
     if (groups === 0) return new Candidates(this.#excluded(captured), handle, documents)
     if (!isLast) {
@@ -208,7 +211,7 @@ export class ShardedView implements IndexView {
     return new Candidates(evaluation, handle, documents)
   }
 
-  /** By the rows in memory: undefined where others have to be read, which say nothing until then and hide nothing. */
+  /** Evaluates from the rows in memory; undefined if rows not in memory could still exclude documents. */
   #evaluateLoaded(
     { handle: { segment }, live, documents }: CapturedSegment,
     bounds: PreparedBounds,
@@ -221,7 +224,7 @@ export class ShardedView implements IndexView {
     return cache.misses === misses || evaluation.upperCount === 0 ? evaluation : undefined
   }
 
-  /** Of an expression that no document of the segment matches that is known. */
+  /** The result when the upper level excludes every document: only those whose pairs are not all known remain. */
   #excluded({ handle: { segment }, live, documents }: CapturedSegment): Evaluation {
     if (segment.alwaysCandidates.length === 0) return noDocuments
     return evaluateSegment(this.#context.memory, segment, excluded, live, documents, allGroups)
@@ -234,7 +237,7 @@ class Candidates implements SegmentCandidates {
   readonly #handle: SegmentHandle
   readonly #evaluation: Evaluation
   readonly #visible: number
-  /** Of the evaluation and the handle, which a result of thousands asks thousands of times. */
+  /** Fields of the evaluation and the handle, cached because results of thousands of documents read them as often. */
   readonly #upper: Uint16Array
   readonly #positions: PositionMap
   readonly #first: number | undefined

@@ -1,16 +1,16 @@
 /**
- * From an expression to two sets of positions, lower and upper.
+ * Evaluates an expression to two sets of positions, lower and upper.
  *
  * Invariants, for every expression:
  * 1. Upper: an id that matches has all of its K positions in upper.
  * 2. Lower: every id with a position in lower matches.
  *
- * They hold for a pair, of which upper is what the tail finds and lower is empty, and AND and OR keep them lane by lane. NOT
- * swaps and complements, within the positions in use: an id that does not match x has no position in lower(x), by 2, so all
- * of its positions are in ¬lower(x); and an id with one position outside of upper(x) does not match x, by 1, so all of
- * ¬upper(x) is sure. A filter's own "maybe" is never complemented into a "no".
+ * They hold for a pair, where upper is what the tail finds and lower is empty; AND and OR of each bound preserve them.
+ * NOT swaps the bounds and complements them within the positions in use: by 2, an id that does not match x has no
+ * position in lower(x), so all of its positions are in ¬lower(x); by 1, an id with one position outside upper(x) does
+ * not match x, so all of ¬upper(x) is certain. A filter's "maybe" is never complemented into a "no".
  *
- * By 1 an id is a candidate when *all* of its positions are in upper, by 2 it is certain when *any* is in lower.
+ * By 1 an id is a candidate when *all* of its positions are in upper; by 2 it is certain when *any* is in lower.
  */
 import { BitSet } from '../../bloom/bit-set.ts'
 import { PetalError } from '../../model/errors.ts'

@@ -129,7 +129,7 @@ export class ShardedBloom {
         this.#tail.read(lo, hi, out)
       }
     })
-    // // Counters stuck at their maximum leave bits set where no id is left.
+    // Counters stuck at their maximum leave bits set where no id is left.
     if (this.parameters.counting) bounds.upper.and(this.#usedPositions())
     const version = this.#version
     return new QueryResult(bounds, this.#codec, this.parameters.bitsPerId, () => version === this.#version)

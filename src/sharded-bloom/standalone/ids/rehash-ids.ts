@@ -16,7 +16,7 @@ export class RehashIds implements IdCodec {
   }
 
   remove(): void {
-    // // No state.
+    // No state.
   }
 
   positionsOf(id: Id, positions: Uint32Array): boolean {

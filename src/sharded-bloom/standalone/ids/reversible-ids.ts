@@ -32,7 +32,7 @@ export class ReversibleIds implements IdCodec {
   }
 
   remove(): void {
-    // // No state.
+    // No state.
   }
 
   positionsOf(id: Id, positions: Uint32Array): boolean {

@@ -31,7 +31,7 @@ export class BloomTail implements Tail {
   }
 
   remove(lo: number, hi: number, positions: Uint32Array): boolean {
-    // // Clear nothing unless every bit is set: the bits that are may belong to other pairs.
+    // Clear nothing unless every bit is set: the bits that are may belong to other pairs.
     if (!this.mayContain(lo, hi, positions)) return false
     for (const row of this.#numbers) for (const position of positions) this.#rows.unset(row, position)
     return true

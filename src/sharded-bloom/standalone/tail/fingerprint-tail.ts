@@ -102,7 +102,7 @@ export class FingerprintTail implements Tail {
     const reader = new ByteReader(bytes, 'buckets')
     const end = 2 ** (this.#fingerprintBits + this.#positionBits)
     for (const bucket of this.#buckets) {
-      // // Each entry takes at least one byte, so no more is reserved than the bytes can hold.
+      // Each entry takes at least one byte, so no more is reserved than the bytes can hold.
       const count = reader.varint(reader.remaining)
       bucket.reserve(count)
       let entry = 0
