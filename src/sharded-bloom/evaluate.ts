@@ -57,7 +57,7 @@ class SegmentEvaluation {
   readonly #listed: number
   readonly #frames: FrameStack
   readonly #leaves: LeafBounds
-  /** False once anything but a leaf makes upper and lower differ. */
+  /** False once a 'bounds' node, or an AND cut short, makes upper and lower differ. */
   #isExact = true
 
   constructor(memory: RowMemory, segment: Segment, locations: readonly LeafLocation[], groups: number, listed: number) {

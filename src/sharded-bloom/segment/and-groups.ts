@@ -1,30 +1,32 @@
-/** Rows of a few groups of documents only: what is asked of a segment in which a pair is rare. */
+/** Reads only the parts of rows that belong to a few groups of documents, for segments in which a pair is rare. */
 import { popcount32 } from '../../bloom/bit-set.ts'
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { Segment } from './segment.ts'
 import { allGroups, maxSparseGroups } from './upper-level.ts'
 
-/** Kernels work on 16 bytes at least. */
+/** Kernels work on at least 16 bytes. */
 const kernelDocuments = 128
 
 /**
- * What is looked at of every row: the bytes from the first to the last group that matters. Within them bounds are what they
- * are in whole rows, so that negation is sound; beyond them nothing is said.
+ * The part of every row that an evaluation looks at: the bytes from the first to the last group that matters. Within it
+ * the bounds equal those of whole rows, so negation is sound; beyond it they are unspecified.
  */
 export interface RowPart {
-  /** All that are in it, one bit each. */
+  /** All groups in the part, one bit each. */
   readonly groups: number
   readonly from: number
   /** In bytes, a multiple of 16. */
   readonly length: number
 }
 
-/** All of a row. */
+/** The whole of a row. */
 export function wholePart(rowBytes: number): RowPart {
   return { groups: allGroups, from: 0, length: rowBytes }
 }
 
-/** The part in which these groups are, at least one, and the documents of which not everything is known. */
+/**
+ * The part that covers these groups, at least one; the whole row if there are documents whose pairs are not all known.
+ */
 export function partOf(segment: Segment, groups: number): RowPart {
   const { rowBytes, groupDocuments, alwaysCandidates } = segment
   if (groups === allGroups || groupDocuments % kernelDocuments !== 0 || alwaysCandidates.length > 0) {
@@ -39,20 +41,20 @@ export function partOf(segment: Segment, groups: number): RowPart {
 }
 
 export interface RowPointers {
-  /** Where the addresses of the rows stand, `count` × u32. */
+  /** Address of the row addresses, `count` × u32. */
   readonly pointers: number
   readonly count: number
   /** Length of a row. */
   readonly bytes: number
 }
 
-/** Whether it pays to read the groups' parts of rows, and kernels can. */
+/** Whether it pays to read only the groups' parts of rows, and kernels can do so. */
 export function areSparse(groups: number, groupDocuments: number): boolean {
   return popcount32(groups) <= maxSparseGroups && groupDocuments % kernelDocuments === 0
 }
 
 /**
- * Of every row only what belongs to the groups is read, and the AND of it written to `out`. The pointers are moved along.
+ * Writes the AND of the groups' parts of the rows to `out`, reading nothing else. Advances the pointers.
  * @returns whether any bit is set
  */
 export function andGroups(

@@ -1,8 +1,8 @@
 /**
- * An open segment as records: what a checkpoint writes and what opening takes back.
+ * An open segment as records: what a checkpoint writes and what opening restores.
  *
- * A chunk of documents is the records of its tail, and one each of what else there is: every private row's bits of the
- * chunk, the keys of its columns. Chunks are written once when they are complete, and the last, partial one when the index
+ * A chunk of documents is stored as the records of its tail, one record with every private row's bits of the chunk, and
+ * one with the keys of its columns. A chunk is written once, when it is complete; the last, partial one when the index
  * closes.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
@@ -19,8 +19,8 @@ import type { SegmentRecord } from './segment-record.ts'
 import type { TailWrite } from './tail/tail.ts'
 
 /**
- * Records of the documents [from, to) of the segment; `from` is the start of a chunk. Between the steps of a record that
- * takes longer comes undefined. Some values are in the room.
+ * Yields the records of the segment's documents [from, to); `from` is the start of a chunk. Yields undefined between
+ * the steps of a record that takes longer. Some values are allocated from `room`.
  */
 export function* chunkWrites(
   segment: OpenSegment,
@@ -31,7 +31,7 @@ export function* chunkWrites(
   room: Room
 ): Generator<TailWrite | undefined> {
   const first = segment.firstOrdinal
-  // For the record that comes behind them.
+  // The segment record that follows needs them.
   yield* segment.pairTexts.addSteps(segment.table.pairs)
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
     const documents = Math.min(geometry.chunkDocuments, to - chunk * geometry.chunkDocuments)
@@ -49,7 +49,7 @@ export function* chunkWrites(
   }
 }
 
-/** Of what chunkWrites() has written of the documents [from, to); `from` is the start of a chunk. */
+/** Yields the keys of what chunkWrites() wrote for the documents [from, to); `from` is the start of a chunk. */
 export function* chunkKeys(segment: OpenSegment, geometry: Geometry, from: number, to: number): Generator<Uint8Array> {
   const first = segment.firstOrdinal
   for (let chunk = from / geometry.chunkDocuments; chunk * geometry.chunkDocuments < to; chunk++) {
@@ -92,7 +92,7 @@ export function openSegmentRecord(
 }
 
 /**
- * The segment as it was; rows and columns are read out of their records when they are first touched.
+ * Restores an open segment; rows and columns are decoded when first touched.
  * @throws PetalError IndexDamaged when chunks are missing or do not fit the record
  */
 export async function restoreOpenSegment(

@@ -1,17 +1,18 @@
 /**
- * The open segments of all indexes share one row memory. Where little of it is left, those that nobody has written to for
- * longest are sealed before they are full: rows of sealed segments are in the row cache, which gives frames back at any time.
+ * Seals open segments early when memory runs short. The open segments of all indexes share one row memory; when little
+ * of it is left, the least recently written ones are sealed before they are full, because rows of sealed segments are
+ * in the row cache, which can give frames back at any time.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 
-/** Of all frames. What is added before the next look has room in it. */
+/** Share of all frames below which memory is short: enough for what is added before the next check. */
 const lowShare = 1 / 8
-/** What waits for a seal may be what the seal waits for. */
+/** Milliseconds. Limits the wait, because what waits for a seal may be what the seal waits for. */
 const longestWait = 1000
 
-/** Who has an open segment. */
+/** The owner of an open segment. */
 export interface EarlySealer {
-  /** Whether its open segment has rows, and is not being sealed already. */
+  /** Whether its open segment has rows and is not being sealed already. */
   readonly canSealEarly: boolean
   /** Resolves when the segment is sealed, or cannot be. */
   sealEarly(): Promise<void>
@@ -20,7 +21,7 @@ export interface EarlySealer {
 export class EarlySeals {
   static readonly #all = new WeakMap<RowMemory, EarlySeals>()
   readonly #memory: RowMemory
-  /** Whoever was written to last is the last one. */
+  /** In order of their last write, the most recent one last. */
   readonly #sealers = new Set<EarlySealer>()
   readonly #sealing = new Set<EarlySealer>()
 
@@ -34,7 +35,7 @@ export class EarlySeals {
     return found
   }
 
-  /** The sealer is there, and was written to just now. */
+  /** Registers the sealer as the one written to most recently. */
   note(sealer: EarlySealer): void {
     this.#sealers.delete(sealer)
     this.#sealers.add(sealer)
@@ -45,8 +46,8 @@ export class EarlySeals {
   }
 
   /**
-   * Before rows are added: has others' segments sealed while memory is short. A promise only where it is.
-   * @param asking whose own segment stays, and who does not wait while it is the one that is sealed
+   * Call before rows are added: has others' segments sealed while memory is short. Returns a promise only then.
+   * @param asking its own segment is spared; it does not wait while its segment is being sealed
    */
   makeRoom(asking?: EarlySealer): Promise<void> | undefined {
     if (!this.#isShort || (asking !== undefined && this.#sealing.has(asking))) return undefined
@@ -55,7 +56,7 @@ export class EarlySeals {
 
   get #isShort(): boolean {
     const low = this.#memory.frames * lowShare
-    // What caches hold is summed up where it matters alone: there may be thousands.
+    // Summing up what caches hold only when it matters: there may be thousands of them.
     return this.#memory.freeFrames < low && this.#memory.availableFrames < low
   }
 
@@ -75,7 +76,7 @@ export class EarlySeals {
   }
 }
 
-/** @param milliseconds to wait at most */
+/** @param milliseconds the longest wait */
 function within(milliseconds: number, promise: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds)

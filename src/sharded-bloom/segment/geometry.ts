@@ -1,8 +1,8 @@
 /**
- * Sizes of a segment, all derived from M: the one place where positions, rows, chunks and frames are related.
+ * The sizes of a segment, all derived from M: the one place that relates positions, rows, chunks and frames.
  *
- * A segment spans M ordinals. While it is open its rows grow by *chunks* of up to 4,096 documents, which are also what
- * a checkpoint writes. Rows are packed into 8 KiB *frames*: `rowsPerFrame` rows of `rowBytes` each.
+ * A segment spans M ordinals. While it is open, its rows grow by *chunks* of up to 4,096 documents, which are also the
+ * unit of a checkpoint. Rows are packed into 8 KiB *frames*: `rowsPerFrame` rows of `rowBytes` each.
  */
 import { invalidOption } from '../../model/invalid-option.ts'
 import { frameBytes } from './row-cache.ts'
@@ -10,14 +10,17 @@ import { frameBytes } from './row-cache.ts'
 export const maxSegmentDocuments = 65_536
 export const minSegmentDocuments = 512
 export const defaultSegmentDocuments = maxSegmentDocuments
-/** Half of what may have to be indexed again after a crash: a checkpoint writes whole chunks, batches come in between. */
+/**
+ * Half of the documents that a crash may leave to re-index: checkpoints write whole chunks, and batches come in
+ * between.
+ */
 const maxChunkDocuments = 4096
 
 export interface Geometry {
-  /** M: ordinals a segment spans at most, a power of two from 512 to 65,536. */
+  /** M: maximum number of ordinals a segment spans, a power of two from 512 to 65,536. */
   readonly segmentDocuments: number
   readonly chunkDocuments: number
-  /** Of an open segment's chunk. */
+  /** Bytes of a row in one chunk of an open segment. */
   readonly chunkRowBytes: number
   readonly rowsPerFrame: number
 }
@@ -38,17 +41,17 @@ export function geometryOf(segmentDocuments: number): Geometry {
   return { segmentDocuments, chunkDocuments, chunkRowBytes, rowsPerFrame: frameBytes / chunkRowBytes }
 }
 
-/** Frames that the hashed rows of an open segment's chunk take. */
+/** Number of frames for the hashed rows of an open segment's chunk. */
 export function framesPerChunk(shards: number, { rowsPerFrame }: Geometry): number {
   return Math.ceil(shards / rowsPerFrame)
 }
 
-/** Bytes of a sealed row: as short as its documents allow, a multiple of 16 for the kernels. */
+/** Bytes of a sealed row: as few as its documents allow, a multiple of 16 for the kernels. */
 export function sealedRowBytes(documents: number): number {
   return Math.max(16, Math.ceil(documents / 128) * 16)
 }
 
-/** Rows that share a frame of a sealed segment. */
+/** Number of rows that share a frame of a sealed segment. */
 export function sealedRowsPerFrame(documents: number): number {
   return Math.floor(frameBytes / sealedRowBytes(documents))
 }

@@ -1,8 +1,8 @@
 /**
- * Which groups of a segment may have documents in the upper bound of an expression: what the upper level, and least and
- * greatest keys of columns, tell before any row is read, as far as they are in memory.
+ * Computes which groups of a segment may have documents in the upper bound of an expression. It reads no row: it uses
+ * the upper level and the columns' least and greatest keys, as far as they are in memory.
  *
- * Invariant: a group that is left out has no document in upper, but for those that are always candidates.
+ * Invariant: a group that is excluded has no document in upper, apart from those that are always candidates.
  */
 import type { BoundsLeaf, BoundsNode, LeafLocation, RangeLeaf } from '../bounds.ts'
 import type { RangeColumn } from '../ranges/range-column.ts'
@@ -17,7 +17,8 @@ export function groupsOf(segment: Segment, node: BoundsNode, locations: readonly
   switch (node.kind) {
     case 'all':
     case 'not':
-      // What a negation leaves is told by the lower bound of what it negates: of that a filter of pairs knows nothing.
+      // The upper bound of a negation follows from the lower bound of its child, of which a filter of pairs knows
+      // nothing.
       return allGroups
     case 'none':
       return 0
@@ -48,7 +49,7 @@ export function groupsOf(segment: Segment, node: BoundsNode, locations: readonly
   }
 }
 
-/** The column that answers the leaf, if it is a range and the segment has one. */
+/** The column that answers the leaf, if the leaf is a range and the segment has one. */
 export function columnOf(segment: Segment, leaf: BoundsLeaf | RangeLeaf): RangeColumn | undefined {
   return leaf.kind === 'range' ? segment.rangeColumn(leaf.range.path, leaf.range.type) : undefined
 }

@@ -1,6 +1,4 @@
-/**
- * A row of few documents, as a rule: positions as a sorted list, as bits once the list would be larger.
- */
+/** A row that usually has few documents: a sorted list of positions, or bits once the list would be larger. */
 export class GrowingRow {
   readonly #capacity: number
   #count = 0
@@ -17,7 +15,7 @@ export class GrowingRow {
     return this.#count
   }
 
-  /** Positions come in ascending order; the last one may come again. */
+  /** Adds a position. REQUIRES: not below the last one; adding the last one again has no effect. */
   add(position: number): void {
     if (position === this.#last) return
     this.#last = position
@@ -27,7 +25,7 @@ export class GrowingRow {
     this.#count++
   }
 
-  /** ORs the row's bits into `target`, which has room for `capacity` bits. */
+  /** Writes the row's bits to `target`, which is zero. */
   writeTo(target: Uint32Array): void {
     if (this.#words !== undefined) {
       target.set(target.length < this.#words.length ? this.#words.subarray(0, target.length) : this.#words)
@@ -39,7 +37,7 @@ export class GrowingRow {
     }
   }
 
-  /** The bits of positions [from, to), both multiples of 32, from bit 0 of the result. */
+  /** Returns the bits of positions [from, to), both multiples of 32, from bit 0 of the result. */
   words(from: number, to: number): Uint32Array {
     if (this.#words !== undefined) return this.#words.slice(from >>> 5, to >>> 5)
     const words = new Uint32Array((to - from) >>> 5)
@@ -51,7 +49,7 @@ export class GrowingRow {
     return words
   }
 
-  /** Adds the set bits of `words`, bit 0 being position `from`. All of them come after what is there. */
+  /** Adds the set bits of `words`, bit 0 being position `from`. REQUIRES: all are above the positions already there. */
   addWords(words: Uint32Array, from: number): void {
     for (let w = 0; w < words.length; w++) {
       for (let rest = words[w]!; rest !== 0; rest &= rest - 1) this.add(from + w * 32 + 31 - Math.clz32(rest & -rest))
@@ -70,7 +68,7 @@ export class GrowingRow {
     return low
   }
 
-  /** A longer list, or bits where a longer list would take more room than they do. */
+  /** Doubles the list, or switches to bits if a longer list would be larger than they are. */
   #grow(): void {
     const length = this.#positions.length * 2
     if (length * 2 <= this.#capacity / 8) {

@@ -1,9 +1,9 @@
 /**
- * The hashed rows of the open segment: each document is a signature of P bits, and 64 signatures at a time become
- * columns of the rows by transposition.
+ * The hashed rows of the open segment: each document is a signature of P bits, and transposing 64 signatures at a time
+ * turns them into columns of the rows.
  *
- * Rows stand in chunks of documents, and a chunk in frames of row memory: see geometry.ts. Of a young segment there are the
- * signatures alone (young-rows.ts).
+ * Rows are stored in chunks of documents, and a chunk in frames of row memory: see geometry.ts. A young segment has
+ * only signatures (young-rows.ts).
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { framesPerChunk, type Geometry } from './geometry.ts'
@@ -12,10 +12,10 @@ import { allGroups, groupsPerSegment } from './upper-level.ts'
 import { YoungRows } from './young-rows.ts'
 
 const blockDocuments = 64
-/** A segment is young while it has no more documents, whose signatures take a quarter of what a chunk of rows takes. */
+/** A segment is young up to this many documents; their signatures take a quarter of the memory of a chunk of rows. */
 export const maxYoungDocuments = 1024
 
-/** Of a row of so many documents of a chunk, as a checkpoint writes it. */
+/** Bytes of a row over the first `documents` of a chunk, as a checkpoint writes it. */
 export function storedRowBytes(documents: number): number {
   return (Math.ceil(documents / blockDocuments) * blockDocuments) / 8
 }
@@ -24,14 +24,14 @@ export class HashedRows {
   readonly shards: number
   readonly #memory: RowMemory
   readonly #geometry: Geometry
-  /** Addresses of the frames of each chunk. */
+  /** Frame addresses of each chunk. */
   readonly #chunks: Uint32Array[] = []
-  /** Instead of chunks, while the segment is young. */
+  /** Replaces the chunks while the segment is young. */
   #young: YoungRows | undefined
-  /** Signatures of the block being filled, 64 × P bits; none while the segment is young. */
+  /** Signatures of the block being filled, 64 × P bits; empty while the segment is young. */
   #signatures = new Uint32Array(0)
   readonly #signatureWords: number
-  /** Where the signature of the document being added begins. */
+  /** Offset of the signature of the document being added. */
   #signature = 0
   #documents = 0
   #transposed = 0
@@ -49,7 +49,7 @@ export class HashedRows {
     return Math.max(1, this.#chunks.length) * this.#geometry.chunkRowBytes
   }
 
-  /** The next document. */
+  /** Begins the next document. */
   beginDocument(): void {
     const position = this.#documents
     if (this.#young !== undefined) {
@@ -69,7 +69,7 @@ export class HashedRows {
     else this.#signatures[this.#signature + (row >>> 5)]! |= 1 << (row & 31)
   }
 
-  /** All rows of the document at once. */
+  /** Sets all rows of the document at once. */
   setSignature(signature: Uint32Array): void {
     if (this.#young !== undefined) this.#young.setSignature(signature)
     else this.#signatures.set(signature, this.#signature)
@@ -83,7 +83,7 @@ export class HashedRows {
 
   /**
    * Writes the AND of rows to `out`; returns false when all of it is zero.
-   * @param groups of documents that matter, one bit each; of chunks that have none of them no bit is set
+   * @param groups groups of documents that matter, one bit each; chunks without any of them are zero in `out`
    */
   and(rows: Int32Array, out: number, groups: number): boolean {
     const { kernels, u32 } = this.#memory
@@ -98,7 +98,7 @@ export class HashedRows {
     this.#flush()
     const chunks = this.#chunks.length
     const pointers = this.#memory.push(chunks * rows.length * 4)
-    // Dividing for each chunk would take longer than the AND.
+    // Dividing once per row: once per chunk would take longer than the AND.
     for (let i = 0; i < rows.length; i++) {
       const frame = Math.floor(rows[i]! / rowsPerFrame)
       const offset = (rows[i]! % rowsPerFrame) * chunkRowBytes
@@ -137,8 +137,8 @@ export class HashedRows {
   }
 
   /**
-   * The frames of a chunk, in order: what a checkpoint writes. Rows are as long as the chunk's documents need, in a whole chunk as they
-   * lie in row memory. Valid until the next one.
+   * Yields the frames of a chunk in order, for a checkpoint. Rows are as short as the chunk's documents allow; a whole
+   * chunk is yielded as it is in row memory. Each frame is valid until the next one.
    */
   *chunkFrames(chunk: number, documents: number): Generator<Uint8Array> {
     const { rowsPerFrame, chunkRowBytes } = this.#geometry
@@ -160,8 +160,8 @@ export class HashedRows {
   }
 
   /**
-   * Takes back what checkpoints kept of the first `documents`.
-   * @param frames per chunk, in order, as chunkFrames() gave them
+   * Restores the first `documents` from a checkpoint.
+   * @param frames per chunk, in order, as chunkFrames() yielded them
    */
   restore(documents: number, frames: readonly (readonly Uint8Array[])[]): void {
     const { rowsPerFrame, chunkRowBytes } = this.#geometry
@@ -191,7 +191,7 @@ export class HashedRows {
     this.#restoreSignatures()
   }
 
-  /** Gives the memory back. */
+  /** Frees the row memory. */
   free(): void {
     for (const chunk of this.#chunks) for (const address of chunk) this.#memory.free(address)
     this.#chunks.length = 0
@@ -206,7 +206,7 @@ export class HashedRows {
     }
   }
 
-  /** Makes rows of what were signatures until now. */
+  /** Turns the signatures into rows. */
   #growUp(young: YoungRows): void {
     this.#addChunk()
     this.#endYouth()
@@ -220,7 +220,7 @@ export class HashedRows {
     this.#signatures = new Uint32Array(blockDocuments * this.#signatureWords)
   }
 
-  /** Brings the signatures that were not transposed yet into the rows. */
+  /** Transposes the signatures that are not in the rows yet. */
   #flush(): void {
     if (this.#transposed === this.#documents) return
     this.#transpose(Math.floor((this.#documents - 1) / blockDocuments), this.#signatures)
@@ -238,7 +238,7 @@ export class HashedRows {
     return this.#chunks[chunk]![Math.floor(row / rowsPerFrame)]! + (row % rowsPerFrame) * chunkRowBytes
   }
 
-  /** Block numbers count from the segment's first document. */
+  /** @param block number of the block, from the segment's first document */
   #transpose(block: number, signatures: Uint32Array): void {
     const { chunkDocuments, rowsPerFrame } = this.#geometry
     const chunk = Math.floor((block * blockDocuments) / chunkDocuments)
@@ -254,7 +254,7 @@ export class HashedRows {
     this.#transposed = this.#documents
   }
 
-  /** The block that was being filled, read back from the rows: the next document joins it. */
+  /** Reads the incomplete last block back from the rows, so that the next document can join it. */
   #restoreSignatures(): void {
     const filled = this.#documents % blockDocuments
     if (filled === 0) return

@@ -1,22 +1,22 @@
 /**
- * Bits of an open segment's private rows that are asked again and again, so that they are not decoded for every question.
- * Only complete chunks are kept, which never change. Which row makes room for another is decided by the clock algorithm: the
- * next one that was not asked since the hand came by last.
+ * Caches the bits of an open segment's most requested private rows, so that queries need not decode them again. Only
+ * complete chunks are kept: they never change. CLOCK chooses the row to evict: the next one not requested since the
+ * hand last passed it.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 
-/** Rows that are kept at most, of 8 KiB each. */
+/** Maximum number of kept rows, 8 KiB each. */
 export const maxKeptRows = 16
-/** A row is kept when it is asked again, with fewer questions for others in between. */
+/** A row is kept when it is requested again with fewer requests for other unkept rows in between. */
 const maxAskedSlots = 64
-/** Frames of row memory that are left to others. */
+/** Frames of row memory left free for others. */
 const spareFrames = 1024
 
 export interface KeptRow {
   slot: number
   /** A frame of row memory. */
   readonly address: number
-  /** The first so many chunks of the row are there; whoever decodes more says so here. */
+  /** Number of leading chunks that are decoded; whoever decodes more updates it. */
   chunks: number
   isAsked: boolean
 }
@@ -25,7 +25,7 @@ export class KeptRows {
   readonly #memory: RowMemory
   readonly #rows: KeptRow[] = []
   #hand = 0
-  /** Slots that were asked last and are not kept, a ring. */
+  /** The last requested slots that are not kept, a ring. */
   readonly #asked = new Int32Array(maxAskedSlots).fill(-1)
   #askedCount = 0
 
@@ -33,7 +33,7 @@ export class KeptRows {
     this.#memory = memory
   }
 
-  /** Where the row is kept from now on; undefined where it is not: it was not asked lately, or memory is short. */
+  /** Returns where the row is kept from now on; undefined when it was not requested recently or memory is short. */
   find(slot: number): KeptRow | undefined {
     for (const row of this.#rows) {
       if (row.slot !== slot) continue
@@ -43,7 +43,7 @@ export class KeptRows {
     return this.#isAskedAgain(slot) ? this.#keep(slot) : undefined
   }
 
-  /** Gives the memory back. */
+  /** Frees the row memory. */
   free(): void {
     for (const { address } of this.#rows) this.#memory.free(address)
     this.#rows.length = 0
@@ -68,7 +68,7 @@ export class KeptRows {
     return row
   }
 
-  /** Moves the hand on. */
+  /** Advances the hand to a row to evict. */
   #unasked(): KeptRow {
     for (;;) {
       const row = this.#rows[this.#hand]!

@@ -1,15 +1,15 @@
 /**
- * Which documents of a segment are live.
+ * Tracks which documents of a segment are live.
  *
  * Copy on write: while a view keeps the words it captured, the next removal works on a copy, so a view sees exactly the
- * documents that were live when it was captured. A segment in which nothing died keeps no words at all.
+ * documents that were live when it was captured. A segment without dead documents keeps no words at all.
  */
 import { popcount32 } from '../../bloom/bit-set.ts'
 
 export class LiveBitmap {
   readonly #capacity: number
   #words: Uint32Array | undefined
-  /** Captures of the present words that were not released. */
+  /** Unreleased captures of the current words. */
   #captures = 0
   #dead = 0
 
@@ -19,28 +19,28 @@ export class LiveBitmap {
     if (words !== undefined) for (const word of words) this.#dead += popcount32(~word)
   }
 
-  /** Positions known dead. */
+  /** Number of dead positions. */
   get dead(): number {
     return this.#dead
   }
 
-  /** The words as they are now; undefined when everything is live. The next removal may change them. */
+  /** The current words, which the next removal may change; undefined when everything is live. */
   get words(): Uint32Array | undefined {
     return this.#words
   }
 
-  /** The words as they are now, until they are released; undefined when everything is live. */
+  /** Returns the current words, which will not change until release(); undefined when everything is live. */
   capture(): Uint32Array | undefined {
     if (this.#words !== undefined) this.#captures++
     return this.#words
   }
 
-  /** @param words of a capture, which may change from now on */
+  /** Ends a capture. @param words as capture() returned them */
   release(words: Uint32Array | undefined): void {
     if (words !== undefined && words === this.#words) this.#captures--
   }
 
-  /** True when the position was live until now. */
+  /** Marks the position dead; returns whether it was live. */
   remove(position: number): boolean {
     if (this.#words === undefined) this.#words = new Uint32Array(this.#capacity / 32).fill(0xffff_ffff)
     else if ((this.#words[position >>> 5]! & (1 << (position & 31))) === 0) return false
@@ -51,7 +51,7 @@ export class LiveBitmap {
     return true
   }
 
-  /** Dead positions below `end`. */
+  /** Number of dead positions below `end`. */
   deadBelow(end: number): number {
     if (this.#words === undefined) return 0
     let dead = 0

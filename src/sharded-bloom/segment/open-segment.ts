@@ -1,12 +1,11 @@
 /**
- * The segment that grows. Documents go straight to where they stay: private pairs, compared by the pair itself while the
- * document is at hand, into rows of their own, a word of positions at a time; all other pairs, by their hashes, into the
- * tail (see tail/).
+ * The open segment. Documents go straight to their final place: private pairs, found by comparing the pair itself, into
+ * rows of their own, a word of positions at a time; all other pairs, by their hashes, into the tail (see tail/).
  *
  * Invariants:
  * 1. A private pair has been private since the segment's first document, so its row is exact.
- * 2. While `isShapeComplete`, every EXISTS and TYPE pair of the segment is private: one that is not in the table is in
- *    no document.
+ * 2. While `isShapeComplete`, every EXISTS and TYPE pair of the segment is private: no document has one that is not in
+ *    the table.
  * 3. Bits at positions ≥ a view's limit may appear at any time; evaluation masks them.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
@@ -27,28 +26,28 @@ import { createOpenTail } from './tail/create-tail.ts'
 import type { OpenTail, ScannedHashes } from './tail/tail.ts'
 import { allGroups, groupDocumentsOf } from './upper-level.ts'
 
-/** EXISTS, TYPE and irregular pairs become private when they are first met, up to this many rows in all. */
+/** EXISTS, TYPE and irregular pairs become private when first met, up to this many rows in all. */
 const maxPrivateRows = 8192
 const maxDynamicRows = 2048
 
-/** What the documents of one shape have in common, prepared once per shape and segment. */
+/** What documents of one shape have in common, prepared once per shape and segment. */
 interface PreparedShape {
   readonly slots: Int32Array
-  /** Its hashed pairs, as the tail takes them. */
+  /** The shape's hashed pairs, as the tail takes them. */
   readonly facts: Int32Array
   readonly hashedPairs: number
 }
 
-/** A document's pairs and values as a scan of its bytes finds them (see byte-scan/). */
+/** A document's pairs and values as scanned from its bytes (see byte-scan/). */
 export interface ScannedDocument extends ScannedHashes {
-  /** The first `slotCount` are those of its private pairs, some more than once. */
+  /** The first `slotCount` are the slots of its private pairs, possibly with repetitions. */
   readonly slots: Int32Array
   readonly slotCount: number
   readonly hashedPairs: number
-  /** Per column: the key met last, and how many there were, 2 for any number beyond. */
+  /** Per column: the last key met, and how many were met, 2 meaning two or more. */
   readonly columnKeys: Float64Array
   readonly columnCounts: Uint8Array
-  /** Top-level keys below which pairs do not mean what they say. */
+  /** Top-level keys below which the document is irregular. */
   readonly irregularKeys: readonly string[]
 }
 
@@ -65,13 +64,13 @@ export class OpenSegment implements Segment {
   readonly columns: OpenColumns
   /** By slot of the table. */
   readonly privateRows: PrivateRows
-  /** Of the table's pairs. */
+  /** Texts of the table's pairs. */
   readonly pairTexts = new PairTexts()
   readonly #memory: RowMemory
   readonly #geometry: Geometry
   readonly #pairHash: PairHash
   readonly #dynamicLimit: number
-  /** Stands for this segment in shapes, which do not keep it in memory when it is sealed. */
+  /** Identifies this segment in shapes, which would otherwise keep it in memory after it is sealed. */
   readonly #preparer = {}
   #documents = 0
   #hashedPairs = 0
@@ -112,7 +111,7 @@ export class OpenSegment implements Segment {
     return Math.max(1, Math.ceil(this.#documents / chunkDocuments)) * chunkRowBytes
   }
 
-  /** Hashed pairs of all documents added to this object: what fills the rows. */
+  /** Hashed pairs of all documents added: what fills the rows. */
   get hashedPairs(): number {
     return this.#hashedPairs
   }
@@ -150,7 +149,7 @@ export class OpenSegment implements Segment {
     this.#endDocument()
   }
 
-  /** Adds the document at the next position as a scan of its bytes has it. */
+  /** Adds a scanned document at the next position. */
   addScanned(scanned: ScannedDocument): void {
     const position = this.#documents
     this.tail.beginDocument()
@@ -162,14 +161,14 @@ export class OpenSegment implements Segment {
     this.#endDocument()
   }
 
-  /** Leaves a position without a document; whoever calls it marks the position dead. */
+  /** Skips a position; the caller marks it dead. */
   skip(): void {
     this.privateRows.beginDocument()
     this.tail.beginDocument()
     this.#endDocument()
   }
 
-  /** A document that is gone by now, at a position that older views may still hold live: nothing is known of it. */
+  /** Adds a document that no longer exists but that older views may still hold live: nothing is known of it. */
   addUnknown(): void {
     this.alwaysCandidates.push(this.#documents)
     this.skip()
@@ -234,7 +233,7 @@ export class OpenSegment implements Segment {
     return scratch
   }
 
-  /** There is one open segment, at most. */
+  /** Narrows nothing: there is at most one open segment, so the saving would not matter. */
   narrowed(_location: HashedLocation, groups: number): number {
     return groups
   }
@@ -245,13 +244,13 @@ export class OpenSegment implements Segment {
     return groups !== 0 && this.tail.and(pair, out, groups)
   }
 
-  /** Takes back counts as they stood at `documents`: what checkpoints kept of them is given to the parts. */
+  /** Restores the counts as of `documents`; checkpointed data is restored into the parts. */
   restore(documents: number, hashedPairs: number): void {
     this.#documents = documents
     this.#hashedPairs = hashedPairs
   }
 
-  /** Gives the memory back. The segment must not be used afterwards. */
+  /** Frees the memory. The segment must not be used afterwards. */
   free(): void {
     this.tail.free()
     this.privateRows.free()
@@ -289,14 +288,16 @@ export class OpenSegment implements Segment {
     return prepared
   }
 
-  /** The private row of a pair that may still get one, or −1. Irregular keys may as long as there is room. */
+  /**
+   * Returns the pair's private row, creating it if possible, or −1. Irregular keys may get one as long as there is
+   * room.
+   */
   #slotFor(path: string, tag: number, key: number): number {
     const { lo, hi } = this.#pairHash.hash({ path, tag, key })
     const slot = this.table.find(lo, hi, path, tag, key)
     if (slot >= 0) return slot
-    // A pair met for the first time has been in no document before, (1) if it is an irregular key, because those are
-    // private or their document an eternal candidate, and (2) if it is a fact of a shape, as long as all of them are
-    // private.
+    // A pair met for the first time is in no earlier document: (1) an irregular key, because each is private or its
+    // document is always a candidate; (2) a fact of a shape, as long as all facts are private.
     if (this.table.size >= this.#dynamicLimit) return -1
     if (tag !== Tag.irregular && !this.isShapeComplete) return -1
     this.privateRows.addSlot()

@@ -1,15 +1,15 @@
 /**
- * The private pairs of a sealed segment as one record, read as it lies: nothing is made of it, and a pair is parsed when
- * its hash is asked for. Pairs ascend by `lo` of their hashes.
+ * The private pairs of a sealed segment as one record, used in its stored form: a pair is parsed only when its hash is
+ * looked up. Pairs ascend by the `lo` of their hashes.
  *
  * | bytes     | for each pair, in turn                                                        |
  * | --------- | ----------------------------------------------------------------------------- |
  * | 4 · pairs | `lo` of its hash                                                              |
- * | 4 · pairs | the number of its row: −1 for no document, −2 for every document              |
+ * | 4 · pairs | its row number: −1 for no document, −2 for every document                     |
  * | 4 · pairs | where its text ends, from the end of these lists                              |
  * | …         | its text, JSON as in segment-record.ts: `[path, tag, key]`                    |
  *
- * Invariant: as PrivateTable, a lookup compares the pair itself, so membership of a private row is exact.
+ * Invariant: as in PrivateTable, a lookup compares the pair itself, so membership of a private row is exact.
  */
 import { runSteps } from '../../model/time-slice.ts'
 import type { PairHash } from '../pairs/pair-hash.ts'
@@ -22,12 +22,12 @@ const numbersPerPair = 3
 const marksPerPair = 16
 const pairsPerStep = 64
 
-/** @param rows the number of each pair's row */
+/** @param rows each pair's row number */
 export function encodePairTable(pairs: readonly HashedPair[], rows: readonly number[]): Uint8Array {
   return runSteps(pairTableSteps(pairs, rows, new PairTexts()))
 }
 
-/** As encodePairTable(), in steps: thousands of pairs take several milliseconds. @param texts those of some pairs */
+/** As encodePairTable(), in steps: thousands of pairs take several milliseconds. @param texts may lack some pairs */
 export function* pairTableSteps(
   pairs: readonly HashedPair[],
   rows: readonly number[],
@@ -37,7 +37,7 @@ export function* pairTableSteps(
   const order = Array.from(pairs, (_, i) => i).sort((a, b) => pairs[a]!.lo - pairs[b]!.lo)
   yield
   const start = numbersPerPair * 4 * pairs.length
-  // All texts, without the commas between them.
+  // All texts, without the commas in between.
   const bytes = new Uint8Array(start + texts.list(pairs).length - Math.max(0, pairs.length - 1))
   const numbers = new Int32Array(bytes.buffer, 0, numbersPerPair * pairs.length)
   let end = 0
@@ -58,7 +58,7 @@ export class PairTable {
   readonly #rows: Int32Array
   readonly #ends: Uint32Array
   readonly #texts: Uint8Array
-  /** A bit for each hash, by its lowest bits: most pairs that are asked for have no row. */
+  /** A one-probe Bloom filter over the lowest bits of hashes: most pairs looked up have no row. */
   readonly #marks: Uint32Array
   readonly #markMask: number
   readonly #parsed = new Map<number, TaggedPair>()
@@ -74,11 +74,11 @@ export class PairTable {
     for (const lo of this.#hashes) this.#marks[(lo & this.#markMask) >>> 5]! |= 1 << (lo & 31)
   }
 
-  /** undefined for bytes that are no table of so many pairs. */
+  /** Returns undefined for bytes that are not a table of this many pairs. */
   static decode(bytes: Uint8Array, pairs: number): PairTable | undefined {
     const start = numbersPerPair * 4 * pairs
     if (bytes.length < start) return undefined
-    // A copy of its own: numbers have to be aligned, and the record may be part of a larger block.
+    // Copied: numbers have to be aligned, and the record may be part of a larger block.
     const table = new PairTable(bytes.slice(), pairs)
     return start + (table.#ends[pairs - 1] ?? 0) === bytes.length ? table : undefined
   }
@@ -87,7 +87,7 @@ export class PairTable {
     return this.#hashes.length
   }
 
-  /** The number of the pair's row; undefined for a pair that has none. */
+  /** Returns the pair's row number; undefined when it has no row. */
   find({ lo, path, tag, key }: HashedPair): number | undefined {
     if ((this.#marks[(lo & this.#markMask) >>> 5]! & (1 << (lo & 31))) === 0) return undefined
     const hashes = this.#hashes
@@ -110,7 +110,7 @@ export class PairTable {
     return runSteps(this.pairSteps(pairHash))
   }
 
-  /** As pairs(), in steps: thousands take several milliseconds the first time. */
+  /** As pairs(), in steps: thousands of pairs take several milliseconds the first time. */
   *pairSteps(pairHash: PairHash): Generator<void, HashedPair[]> {
     const pairs: HashedPair[] = []
     for (let i = 0; i < this.size; i++) {
@@ -120,7 +120,7 @@ export class PairTable {
     return pairs
   }
 
-  /** Those on a path. */
+  /** All pairs on a path. */
   pairsOn(path: string): TaggedPair[] {
     const beginning = encoder.encode(`[${JSON.stringify(path)},`)
     const pairs: TaggedPair[] = []
@@ -131,7 +131,7 @@ export class PairTable {
     return pairs
   }
 
-  /** Those of types on paths: `["path",17,type]`. A text as key ends with a quote. */
+  /** All TYPE pairs, stored as `["path",17,type]`. They cannot be confused with text keys, which end with a quote. */
   typePairs(): TaggedPair[] {
     const pairs: TaggedPair[] = []
     for (let i = 0; i < this.size; i++) {
@@ -156,7 +156,7 @@ export class PairTable {
 
 const typeEnding = new RegExp(`",${Tag.type},\\d+\\]$`)
 const typeEndingBytes = `",${Tag.type},15]`.length
-/** A text may be cut within a character. */
+/** A single-byte decoder, because the text may be cut within a character. */
 const unitsOf = new TextDecoder('latin1')
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })

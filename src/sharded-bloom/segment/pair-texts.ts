@@ -1,6 +1,6 @@
 /**
- * The texts of an open segment's private pairs, JSON as in segment-record.ts: every checkpoint writes all of them, and the
- * seal once more.
+ * Caches the JSON texts of an open segment's private pairs, as in segment-record.ts: every checkpoint writes all of
+ * them, and sealing does so once more.
  */
 import type { TaggedPair } from '../pairs/pair-tags.ts'
 import { storedPair } from './segment-record.ts'
@@ -10,22 +10,22 @@ const encoder = new TextEncoder()
 const comma = 0x2c
 
 export class PairTexts {
-  /** One text after the other, a comma between two. */
+  /** The texts, separated by commas. */
   #bytes = new Uint8Array(1024)
   readonly #ends: number[] = []
 
-  /** The texts of all pairs as a list without its brackets. Valid until the next call. */
+  /** Returns the texts of all pairs as a list without its brackets. Valid until the next call. */
   list(pairs: readonly TaggedPair[]): Uint8Array {
     this.#add(pairs, pairs.length)
     return this.#bytes.subarray(0, this.#ends.at(-1) ?? 0)
   }
 
-  /** The text of the i-th pair. REQUIRES: it was made. Valid until texts are added. */
+  /** Returns the text of the i-th pair. REQUIRES: it was made. Valid until texts are added. */
   text(i: number): Uint8Array {
     return this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1]! + 1, this.#ends[i])
   }
 
-  /** In steps: makes the texts of pairs that have none yet. @param pairs those before, and new ones behind them */
+  /** Makes the missing texts, in steps. @param pairs those passed before, then new ones */
   *addSteps(pairs: readonly TaggedPair[]): Generator<undefined, void> {
     while (this.#ends.length < pairs.length) {
       this.#add(pairs, Math.min(pairs.length, this.#ends.length + pairsPerStep))

@@ -1,36 +1,36 @@
 /**
- * Which ordinal each position of a segment stands for.
+ * Maps the positions of a segment to ordinals.
  *
- * Where documents are added one after the other, position and ordinal grow together. A segment that was built again has
- * positions for the documents that were live, and none for the others: its ordinals are a sorted list.
+ * When documents are added one after another, position and ordinal grow together. A rebuilt segment has positions only
+ * for the documents that were live: its ordinals are a sorted list.
  *
- * Stored as a kind and the smaller of two forms: a bitmap over the span, or the gaps between ordinals as varints.
+ * Stored as a kind byte and the smaller of two forms: a bitmap over the span, or the gaps between ordinals as varints.
  *
  * Invariants:
- * 1. Ordinals ascend with positions: what is in order by one is in order by the other.
- * 2. Whatever bytes decodePositions() is given, the result is a map of `documents` ascending ordinals within the span, or
- *    none.
+ * 1. Ordinals ascend with positions: sorting by one sorts by the other.
+ * 2. Whatever bytes it is given, decodePositions() returns a map of `documents` ascending ordinals within the span, or
+ *    undefined.
  */
 import { popcount32 } from '../../bloom/bit-set.ts'
 
 export interface PositionMap {
-  /** The ordinal of position 0 where ordinals follow one another; undefined elsewhere. */
+  /** The ordinal of position 0 if ordinals are consecutive; undefined otherwise. */
   readonly first: number | undefined
   /** REQUIRES: a position of the segment. */
   ordinalAt(position: number): number
-  /** The position of an ordinal of the span; −1 for one that has none. */
+  /** The position of an ordinal of the span; −1 if it has none. */
   positionOf(ordinal: number): number
-  /** How many positions have ordinals below `limit`, of `documents`. */
+  /** How many of `documents` positions have ordinals below `limit`. */
   positionsBelow(limit: number, documents: number): number
 }
 
-/** Ordinals of one segment: their offsets have 32 bits, and bitmaps stay short. */
+/** Limits the ordinals of one segment, so that offsets fit 32 bits and bitmaps stay short. */
 export const maxSpan = 2 ** 31
 
 const bitmapKind = 0
 const gapsKind = 1
 
-/** Position 0 is `firstOrdinal`, and so on. */
+/** Maps position 0 to `firstOrdinal`, and so on. */
 export function consecutive(firstOrdinal: number): PositionMap {
   return {
     first: firstOrdinal,
@@ -40,7 +40,7 @@ export function consecutive(firstOrdinal: number): PositionMap {
   }
 }
 
-/** @param offsets of the ordinals from the first one, ascending */
+/** @param offsets ascending, of each ordinal from `firstOrdinal` */
 export function ofOffsets(firstOrdinal: number, offsets: Uint32Array): PositionMap {
   return {
     first: undefined,
@@ -73,7 +73,7 @@ export function encodeOffsets(offsets: Uint32Array, span: number): Uint8Array {
   return bitmap
 }
 
-/** undefined for bytes that are no map of so many documents. */
+/** Returns undefined for bytes that are not a map of this many documents. */
 export function decodePositions(
   bytes: Uint8Array,
   firstOrdinal: number,
@@ -85,16 +85,16 @@ export function decodePositions(
   return offsets && ofOffsets(firstOrdinal, offsets)
 }
 
-/** A bitmap knows the word of every 2 ** hintBits-th position, so that a lookup searches no more than a few words. */
+/** A bitmap stores the word of every 2 ** hintBits-th position, so that a lookup scans a few words at most. */
 const hintBits = 5
 
-/** A bitmap as it is stored, with the number of documents before each of its words. */
+/** A bitmap in its stored form, with the number of documents before each of its words. */
 class BitmapPositions implements PositionMap {
   readonly first = undefined
   readonly #firstOrdinal: number
   readonly #words: Uint32Array
   readonly #ranks: Uint32Array
-  /** For each run of 2 ** hintBits positions, the word that holds the bit of its first one. */
+  /** For each run of 2 ** hintBits positions, the word with the bit of the first. */
   readonly #hints: Uint32Array
 
   private constructor(firstOrdinal: number, words: Uint32Array, ranks: Uint32Array) {
@@ -134,7 +134,7 @@ class BitmapPositions implements PositionMap {
     return offset >= this.#words.length * 32 ? documents : Math.min(documents, this.#rank(offset))
   }
 
-  /** Documents before the offset. */
+  /** Number of documents before the offset. */
   #rank(offset: number): number {
     const below = this.#words[offset >>> 5]! & ((1 << (offset & 31)) - 1)
     return this.#ranks[offset >>> 5]! + popcount32(below)
@@ -152,20 +152,20 @@ function hintsOf(ranks: Uint32Array): Uint32Array {
   return hints
 }
 
-/** placesInByte[byte * 8 + n]: the place of the set bit of `byte` that has n set bits below it. */
+/** placesInByte[byte * 8 + n] is the place of the set bit of `byte` with n set bits below it. */
 const placesInByte = new Uint8Array(256 * 8)
 for (let byte = 0; byte < 256; byte++) {
   for (let place = 0, before = 0; place < 8; place++) if (byte & (1 << place)) placesInByte[byte * 8 + before++] = place
 }
 
 /**
- * The place of the set bit that has `before` set bits below it. REQUIRES: there is one
+ * Returns the place of the set bit with `before` set bits below it. REQUIRES: there is one
  * @see Vigna 2008, Broadword Implementation of Rank/Select Queries
  */
 function selectBit(word: number, before: number): number {
   let sums = word - ((word >>> 1) & 0x55555555)
   sums = (sums & 0x33333333) + ((sums >>> 2) & 0x33333333)
-  // Byte i: set bits of the bytes up to and with i.
+  // Byte i counts the set bits of bytes 0 to i.
   sums = Math.imul((sums + (sums >>> 4)) & 0x0f0f0f0f, 0x01010101)
   const first = ((sums & 0xff) - before - 1) >>> 31
   const second = (((sums >>> 8) & 0xff) - before - 1) >>> 31
@@ -197,7 +197,7 @@ function decodeGaps(bytes: Uint8Array, documents: number, span: number): Uint32A
   return at === bytes.length ? offsets : undefined
 }
 
-/** The first index whose number is not below `offset`. */
+/** Index of the first element that is not below `offset`. */
 function lowerBound(offsets: Uint32Array, offset: number): number {
   let low = 0
   let high = offsets.length

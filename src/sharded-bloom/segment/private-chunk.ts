@@ -1,27 +1,27 @@
 /**
- * The private rows of one chunk of documents, as the record that a checkpoint writes of them: every slot's row, in order, as
- * a length (u16, little-endian) and the row's stored form (row-codec.ts).
+ * The private rows of one chunk of documents, as the record that a checkpoint writes: every slot's row, in order, as a
+ * length (u16, little-endian) and the row's stored form (row-codec.ts).
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 
-/** Rows that are encoded, or decoded, by one use of the scratch area. */
+/** Rows encoded or decoded per use of the scratch area. */
 export const rowsAtOnce = 512
-/** A row without a document, as a record has it. */
+/** An empty row in a record. */
 const noRow = Uint8Array.of(1, 0, 0)
 
-/** What reading rows takes. */
+/** What reading rows needs. */
 export interface ChunkReading {
   readonly memory: RowMemory
-  /** Of a row's bits. */
+  /** Bytes of a row's bits. */
   readonly rowBytes: number
-  /** Makes the error of a row that is not readable. */
+  /** Creates the error for an unreadable row. */
   readonly damaged: (what: string) => Error
 }
 
 export class PrivateChunk {
   readonly bytes: Uint8Array
   readonly documents: number
-  /** Where each slot's row ends; slots that were added after the chunk was complete have none. */
+  /** End of each slot's row; slots added after the chunk was complete have none. */
   readonly #ends: Uint32Array
 
   private constructor(bytes: Uint8Array, ends: Uint32Array, documents: number) {
@@ -30,14 +30,14 @@ export class PrivateChunk {
     this.#ends = ends
   }
 
-  /** @param pieces of the record, one after another; copied */
+  /** @param pieces the record, in pieces; copied */
   static join(pieces: readonly Uint8Array[], ends: Uint32Array, documents: number): PrivateChunk {
     return new PrivateChunk(concatenated(pieces), ends, documents)
   }
 
   /**
-   * @param slots at most so many are in it
-   * @throws what `damaged` makes, where it is cut off; what a row holds is not looked at
+   * @param slots maximum number of rows
+   * @throws the error of `damaged` if a row is cut off; row contents are not checked
    */
   static parse(bytes: Uint8Array, slots: number, documents: number, damaged: ChunkReading['damaged']): PrivateChunk {
     const ends = new Uint32Array(slots)
@@ -51,7 +51,7 @@ export class PrivateChunk {
     return new PrivateChunk(bytes, ends.subarray(0, count), documents)
   }
 
-  /** The record of the first `documents`, with rows of as many slots. */
+  /** Returns the record of the first `documents`, with rows for `slots` slots. */
   encode(documents: number, slots: number, reading: ChunkReading): Uint8Array {
     const bytes = documents === this.documents ? this.bytes : this.#encodeFewer(documents, reading)
     const missing = slots - this.#ends.length
@@ -64,8 +64,8 @@ export class PrivateChunk {
 
   /**
    * Pushes the stored forms of slots [from, to) for a kernel to read.
-   * @param cursor gets where they begin and end
-   * @returns where they begin
+   * @param cursor receives the addresses where they begin and end
+   * @returns the address where they begin
    */
   place(memory: RowMemory, from: number, to: number, cursor: number): number {
     const { u8, u32 } = memory
@@ -77,7 +77,7 @@ export class PrivateChunk {
     return at
   }
 
-  /** @param use is given the address of the row's bits */
+  /** @param use is called with the address of each row's bits */
   eachRow({ memory, rowBytes, damaged }: ChunkReading, use: (slot: number, row: number) => void): void {
     const { kernels } = memory
     const cursor = memory.push(8)
@@ -114,7 +114,7 @@ export class PrivateChunk {
     return concatenated(pieces)
   }
 
-  /** Where the slot's row begins; slots that are not in it begin at its end. */
+  /** Offset of the slot's row; the end of the record for slots that are not in it. */
   #beginOf(slot: number): number {
     const before = Math.min(slot, this.#ends.length)
     return before === 0 ? 0 : this.#ends[before - 1]!

@@ -1,13 +1,13 @@
 /**
- * The private rows of an open segment. The chunk of documents being filled is bits; a complete one is the record that a
- * checkpoint writes of it (private-chunk.ts). Sealing joins the parts of a row, and a segment that is opened again keeps its
+ * The private rows of an open segment. The chunk of documents being filled is kept as bits, a complete one as the
+ * record that a checkpoint writes (private-chunk.ts). Sealing joins the parts of a row; reopening a segment keeps its
  * records as they are.
  *
  * Invariants:
- * 1. Words of one range of 32 positions stand together, in slot order: what a document sets is in the first-level cache.
- * 2. Frames of row memory hold the chunk being filled: 16 slots each, word i of their rows in a line of the cache. Bits of
- *    positions that are still to come mean nothing.
- * 3. The last part may be of an incomplete chunk. It is given up for its bits when the next document comes.
+ * 1. The words of one range of 32 positions are adjacent, in slot order: all that a document sets is in the L1 cache.
+ * 2. Frames of row memory hold the chunk being filled: 16 slots each, word i of their rows in one cache line. Bits of
+ *    positions not yet added are unspecified.
+ * 3. The last part may be of an incomplete chunk. It is replaced by its bits when the next document is added.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -20,7 +20,7 @@ import { frameBytes } from './row-cache.ts'
 
 /** Slots that share a frame. */
 const lanes = 16
-/** Rows of a segment that encode() makes at once, at most. */
+/** Maximum number of rows that encode() makes at once. */
 export const sealedRowsAtOnce = 64
 
 export class PrivateRows {
@@ -32,15 +32,15 @@ export class PrivateRows {
   #documents = 0
   /** By slot: bits of the 32 positions being filled. */
   #words: Int32Array
-  /** Addresses, of 16 slots each. */
+  /** Frame addresses; each frame has 16 slots. */
   #frames = new Uint32Array(0)
-  /** The words are in the frames. */
+  /** Whether the words have been written to the frames. */
   #isDeposited = true
-  /** The frames hold the bits of the last part, if that is of an incomplete chunk. */
+  /** Whether the frames hold the bits of the last part, if that is of an incomplete chunk. */
   #isInFrames = true
   #damaged: (what: string) => Error = (what) => new PetalError('InternalError', `Private rows: ${what}`)
 
-  /** @param count slots to begin with */
+  /** @param count initial number of slots */
   constructor(memory: RowMemory, geometry: Geometry, count: number) {
     this.#memory = memory
     this.#geometry = geometry
@@ -49,12 +49,12 @@ export class PrivateRows {
     this.#words = new Int32Array(Math.ceil(count / lanes) * lanes)
   }
 
-  /** Slots. */
+  /** Number of slots. */
   get count(): number {
     return this.#count
   }
 
-  /** Makes an empty row; its slot is the count before. */
+  /** Adds an empty row; its slot is the previous count. */
   addSlot(): void {
     if (this.#count === this.#words.length) {
       const larger = new Int32Array(2 * this.#count + lanes)
@@ -64,7 +64,7 @@ export class PrivateRows {
     this.#count++
   }
 
-  /** The next document. */
+  /** Begins the next document. */
   beginDocument(): void {
     this.#isDeposited = false
     if (this.#parts.length * this.#geometry.chunkDocuments > this.#documents) this.#reopen()
@@ -74,7 +74,7 @@ export class PrivateRows {
     this.#words[slot]! |= 1 << (this.#documents & 31)
   }
 
-  /** Adds the first `count` slots, some of which may be named more than once. */
+  /** Adds the first `count` slots, possibly with repetitions. */
   addAll(slots: Int32Array, count: number): void {
     const words = this.#words
     const bit = 1 << (this.#documents & 31)
@@ -89,7 +89,7 @@ export class PrivateRows {
     if (this.#documents % this.#geometry.chunkDocuments === 0) this.#storeChunk()
   }
 
-  /** Writes the row's bits to `out`: of the whole chunks that have documents and are in the part, or are touched by it. */
+  /** Writes the row's bits to `out`, for all whole chunks with documents that overlap the part. */
   writeRow(slot: number, out: number, { from, length }: RowPart): void {
     const { kernels } = this.#memory
     const { chunkRowBytes } = this.#geometry
@@ -111,13 +111,13 @@ export class PrivateRows {
     kernels.clearFrom(to, open, chunkRowBytes)
   }
 
-  /** The record of a chunk's first `documents`. */
+  /** Returns the record of a chunk's first `documents`. */
   encodeChunk(chunk: number, documents: number): Uint8Array {
     if (chunk === this.#parts.length) this.#storeChunk()
     return this.#parts[chunk]!.encode(documents, this.#count, this.#reading)
   }
 
-  /** The stored forms over all documents of the rows of slots [from, to), at most `sealedRowsAtOnce` of them. */
+  /** Returns the stored forms of the rows of slots [from, to), at most `sealedRowsAtOnce`, over all documents. */
   encode(from: number, to: number, rowBytes: number): Uint8Array[] {
     if (this.#documents > this.#partDocuments) this.#storeChunk()
     const { kernels, u8 } = this.#memory
@@ -141,8 +141,8 @@ export class PrivateRows {
   }
 
   /**
-   * The record of the next chunk, as encodeChunk() has made it. REQUIRES: no document was added.
-   * @param damaged makes the error of a record that is not readable, which may be thrown whenever rows are read
+   * Restores the next chunk from the record made by encodeChunk(). REQUIRES: no document was added.
+   * @param damaged creates the error for an unreadable record, which may be thrown whenever rows are read
    */
   restoreChunk(bytes: Uint8Array, documents: number, damaged: (what: string) => Error): void {
     const part = PrivateChunk.parse(bytes, this.#count, documents, damaged)
@@ -152,14 +152,14 @@ export class PrivateRows {
     this.#isInFrames = false
   }
 
-  /** Gives the memory back. */
+  /** Frees the row memory. */
   free(): void {
     for (const address of this.#frames) this.#memory.free(address)
     this.#frames = new Uint32Array(0)
     this.#kept.free()
   }
 
-  /** What is kept of the row: all of its complete chunks, at least one. */
+  /** Returns the kept row with all of its complete chunks, at least one, decoded. */
   #keptRow(slot: number): KeptRow | undefined {
     const complete = Math.floor(this.#partDocuments / this.#geometry.chunkDocuments)
     const row = complete === 0 ? undefined : this.#kept.find(slot)
@@ -169,7 +169,7 @@ export class PrivateRows {
     return row
   }
 
-  /** Writes the row's bits of the parts [first, end) to where they are in the row at `out`. */
+  /** Decodes the row's bits of the parts [first, end) to their place in the row at `out`. */
   #decode(slot: number, first: number, end: number, out: number): void {
     if (first >= end) return
     const { chunkRowBytes, chunkDocuments } = this.#geometry
@@ -187,12 +187,12 @@ export class PrivateRows {
     return { memory: this.#memory, rowBytes: this.#geometry.chunkRowBytes, damaged: this.#damaged }
   }
 
-  /** Documents that are in parts. */
+  /** Number of documents in parts. */
   get #partDocuments(): number {
     return Math.min(this.#documents, this.#parts.length * this.#geometry.chunkDocuments)
   }
 
-  /** Brings the words into the frames. */
+  /** Writes the words to the frames. */
   #deposit(): void {
     if (this.#isDeposited) return
     this.#allocateFrames()
@@ -215,7 +215,7 @@ export class PrivateRows {
     this.#frames = Uint32Array.of(...this.#frames, ...added)
   }
 
-  /** Makes a part of the documents that are in no part yet, which the frames keep. */
+  /** Makes a part of the documents that are in no part yet; the frames still hold their bits. */
   #storeChunk(): void {
     this.#deposit()
     const { kernels, u8, u32 } = this.#memory
@@ -244,7 +244,7 @@ export class PrivateRows {
     this.#isInFrames = true
   }
 
-  /** Takes the last part, which is of an incomplete chunk, for the chunk being filled. */
+  /** Turns the last part, which is of an incomplete chunk, back into the chunk being filled. */
   #reopen(): void {
     const part = this.#parts.pop()!
     if (this.#isInFrames) return

@@ -1,8 +1,8 @@
 /**
- * Which pairs of a segment have a private row, and which slot each one has.
+ * Maps the pairs of a segment that have a private row to their slots.
  *
- * Invariant: a lookup compares the pair itself, path, tag and key, after its hash. Two pairs with one 64-bit hash are
- * two entries, so membership of a private row is exact even against crafted collisions.
+ * Invariant: after the hash, a lookup compares the pair itself: path, tag and key. Two pairs with the same 64-bit hash
+ * are two entries, so membership of a private row is exact even against crafted collisions.
  */
 import type { TaggedPair } from '../pairs/pair-tags.ts'
 
@@ -29,7 +29,7 @@ export class PrivateTable {
     return this.#pairs
   }
 
-  /** The slot of a pair, or −1. */
+  /** Returns the slot of a pair, or −1. */
   find(lo: number, hi: number, path: string, tag: number, key: number | string): number {
     const mask = this.#slots.length - 1
     for (let i = lo & mask; ; i = (i + 1) & mask) {
@@ -42,7 +42,7 @@ export class PrivateTable {
     }
   }
 
-  /** Adds a pair that is not there yet; returns its slot. */
+  /** Adds a pair that is not yet present; returns its slot. */
   add(pair: HashedPair): number {
     const slot = this.#pairs.length
     this.#pairs.push(pair)

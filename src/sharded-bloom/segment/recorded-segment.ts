@@ -1,9 +1,9 @@
-/** What a segment's record tells of it, whether its rows can be read or have yet to be restored. */
+/** A segment described by its record, whether its rows can be read or have yet to be restored. */
 import type { SegmentRecord } from './segment-record.ts'
 
 /**
- * What questions ask for is copied out of the record: records that were read, sealed and built again are objects of
- * different shapes to the compiler, segments are of one.
+ * Copies the fields that queries read out of the record: records that were read, sealed or rebuilt have different
+ * hidden classes, but segments all have one.
  */
 export abstract class RecordedSegment {
   readonly record: SegmentRecord

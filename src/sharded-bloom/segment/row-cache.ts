@@ -1,16 +1,16 @@
 /**
- * Frames of sealed segments in row memory: a byte budget, and CLOCK to choose which frame makes room.
+ * Caches frames of sealed segments in row memory, within a byte budget; CLOCK chooses the frame to evict.
  *
  * Invariants:
- * 1. A frame looked up, held or inserted since the last beginEvaluation() is never evicted: an evaluation keeps every row it
- *    has asked for, and may exceed the budget for that long.
- * 2. It gives frames back when row memory is used up, whoever needs them.
+ * 1. A frame looked up, held or inserted since the last beginEvaluation() is never evicted: an evaluation keeps every
+ *    row it has requested, and may exceed the budget while it does.
+ * 2. It gives frames back when row memory is exhausted, whoever needs them.
  * 3. `owner.slots[i]` is the slot of frame i plus one, or 0 when the frame is not cached.
  */
 import type { FrameHolder, RowMemory } from '../../bloom/kernels/index.ts'
 
 export const frameBytes = 8192
-/** At once, when row memory is used up. */
+/** Frames evicted at once when row memory is exhausted. */
 const framesToShed = 64
 
 /** A segment whose frames are cached; `slots` has one entry per frame it stores. */
@@ -54,12 +54,12 @@ export class RowCache implements FrameHolder {
     return this.#used * frameBytes
   }
 
-  /** What is asked for from now on belongs together and stays until the next call. */
+  /** Begins an evaluation: frames requested from now on stay until the next call. */
   beginEvaluation(): void {
     this.#evaluation++
   }
 
-  /** Address of a cached frame, or 0. */
+  /** Returns the address of a cached frame, or 0. */
   lookup(owner: FrameOwner, frame: number): number {
     const slot = owner.slots[frame]! - 1
     if (slot < 0) {
@@ -73,7 +73,7 @@ export class RowCache implements FrameHolder {
     return entry.address
   }
 
-  /** Keeps a cached frame for what is evaluated now. @returns whether it is cached */
+  /** Pins a cached frame for the current evaluation. @returns whether it is cached */
   hold(owner: FrameOwner, frame: number): boolean {
     const slot = owner.slots[frame]! - 1
     if (slot < 0) return false
@@ -81,7 +81,7 @@ export class RowCache implements FrameHolder {
     return true
   }
 
-  /** Makes room for a frame that is not cached; the caller fills the bytes at the address before anything else runs. */
+  /** Allocates a frame that is not cached; the caller fills the bytes at the address before anything else runs. */
   insert(owner: FrameOwner, frame: number): number {
     if (this.#used >= this.#budgetFrames) this.#evictTo(this.#budgetFrames - 1)
     const address = this.#memory.allocate()
@@ -108,7 +108,7 @@ export class RowCache implements FrameHolder {
   }
 
   #evictTo(frames: number): void {
-    // Two rounds: the first one takes the marks away. Frames of this evaluation stay, whatever the budget says.
+    // Two rounds: the first clears the marks. Frames of the current evaluation stay, whatever the budget.
     for (let step = 0; step < this.#slots.length * 2 && this.#used > frames; step++) {
       this.#hand = (this.#hand + 1) % this.#slots.length
       const entry = this.#slots[this.#hand]!

@@ -1,26 +1,26 @@
 /**
- * How a private row is stored: whichever of its shapes is smallest.
+ * Stores a private row in its smallest shape.
  *
  * | shape        | bytes                                                       |
  * | ------------ | ----------------------------------------------------------- |
- * | `none`,`all` | nothing: the segment's record says it                        |
+ * | `none`,`all` | none: the segment's record says it                          |
  * | `dense`      | one bit per position                                        |
  * | `list`       | gaps between set positions, LEB128                          |
  * | `complement` | gaps between clear positions, LEB128                        |
  *
- * A stored row is one shape byte and these bytes. See docs/file-formats.md#private-rows.
+ * A stored row is one shape byte followed by these bytes. See docs/file-formats.md#private-rows.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 
 export const RowShape = { none: 0, all: 1, dense: 2, list: 3, complement: 4 } as const
 
-/** In place of a stored row's number: rows of which nothing needs to be stored. */
+/** Replace a stored row's number for rows that need not be stored. */
 export const NO_DOCUMENT = -1
 export const ALL_DOCUMENTS = -2
 
 /**
- * The row's stored form.
- * @param words bits of the row, at least `documents` of them
+ * Returns the row's stored form.
+ * @param words the row's bits, at least `documents` of them
  * @param documents positions in use; bits beyond are ignored
  * @param rowBytes length of a dense row
  */
@@ -35,7 +35,7 @@ export function encodeRow(words: Uint32Array, documents: number, rowBytes: numbe
   return stored
 }
 
-/** Writes the row's bits to `rowBytes` bytes at `address`; false when the stored bytes are damaged. */
+/** Writes the row's bits to `rowBytes` bytes at `address`; returns false when the stored bytes are damaged. */
 export function decodeRow(
   stored: Uint8Array,
   memory: RowMemory,

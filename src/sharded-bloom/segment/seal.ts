@@ -1,9 +1,9 @@
 /**
- * Open segment → sealed segment: a whole tail instead of chunks, every private row in its smallest shape, identical ones
- * stored once.
+ * Turns an open segment into a sealed one: a whole tail instead of chunks, every private row in its smallest shape,
+ * identical rows stored once.
  *
- * Rows are written in batches of bounded size, and the event loop breathes between them; nothing refers to them before
- * the segment's record, which the caller writes last.
+ * Rows are written in batches of bounded size, yielding to the event loop in between. Nothing refers to them before the
+ * segment's record, which the caller writes last.
  *
  * REQUIRES: nothing is added to the segment meanwhile.
  */
@@ -26,7 +26,7 @@ import type { TailRecord } from './tail/tail.ts'
 const framesPerBatch = 32
 const privateRowsPerBatch = 2 * sealedRowsAtOnce
 
-/** @param storedAt what stands for the segment in the keys of its records */
+/** @param storedAt identifies the segment in the keys of its records */
 export async function sealSegment(
   segment: OpenSegment,
   store: IndexStore,
@@ -126,7 +126,7 @@ async function writePrivateRows(
   return { rowOfSlot, bytes }
 }
 
-/** One column after the other: each takes a few milliseconds. */
+/** Writes the columns one by one; each takes a few milliseconds. */
 async function writeColumns(
   segment: OpenSegment,
   store: IndexStore,
@@ -165,7 +165,7 @@ async function writeColumns(
   return { columns, bytes }
 }
 
-/** Numbers distinct rows; many paths occur in exactly the same documents. Rows that are none or all have no number. */
+/** Numbers the distinct rows; many paths occur in exactly the same documents. `none` and `all` rows get no number. */
 class StoredRows {
   readonly #memory: RowMemory
   readonly #rows: Uint8Array[] = []
@@ -194,7 +194,7 @@ class StoredRows {
   }
 }
 
-/** FNV-1a of the length and some of the bytes; rows with one hash are compared. */
+/** FNV-1a of the length and some of the bytes; rows with equal hashes are compared. */
 function hashBytes(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 ^ bytes.length
   const stride = 1 + (bytes.length >>> 6)
@@ -208,7 +208,7 @@ function equalBytes(a: Uint8Array, b: Uint8Array, memory: RowMemory): boolean {
   const length = (a.length + 15) & ~15
   const from = memory.push(length)
   const to = memory.push(length)
-  // What the last vectors hold beyond the bytes.
+  // Clear what the last vectors hold beyond the bytes.
   u8.fill(0, to - 16, to)
   u8.fill(0, to + length - 16, to + length)
   u8.set(a, from)

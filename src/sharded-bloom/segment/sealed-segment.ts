@@ -1,8 +1,8 @@
 /**
- * An immutable segment: rows are read frame by frame when a query asks for them, and kept in the row cache.
+ * An immutable segment: queries read its rows frame by frame, through the row cache.
  *
- * A frame that is missing or has the wrong size is damage. It never hides a document: its rows say nothing (`unknown`),
- * queries confirm more, and `isDamaged` has the index built again at the next open.
+ * A frame that is missing or has the wrong size is damage. It never hides a document: its rows are `unknown`, queries
+ * confirm more candidates, and `isDamaged` makes the next open rebuild the index.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { IndexStore } from '../document-index.ts'
@@ -31,7 +31,7 @@ export interface SealedContext {
   readonly cache: RowCache
   readonly store: IndexStore
   readonly pairHash: PairHash
-  /** Told once when damage is met. */
+  /** Called when damage is found. */
   readonly onDamage: (message: string) => void
 }
 
@@ -39,10 +39,10 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
   readonly rowBytes: number
   readonly upperFrames: number
   readonly #context: SealedContext
-  /** undefined until it is loaded, and where it is damaged. */
+  /** undefined until loaded, and when damaged. */
   #table: PairTable | undefined
   #isTableDamaged = false
-  /** Those of the tail first, then one per stored row, then those of column keys. */
+  /** Frames of the tail first, then one per stored row, then those of column keys. */
   readonly #frames: SegmentFrames
   readonly #tail: SealedTail
   readonly #rowStart: number
@@ -202,7 +202,7 @@ export class SealedSegment extends RecordedSegment implements Segment, FrameSour
     return true
   }
 
-  /** Drops the segment's frames from the cache; it takes no others. */
+  /** Drops the segment's frames from the cache; no more are inserted. */
   free(): void {
     this.#frames.free()
   }

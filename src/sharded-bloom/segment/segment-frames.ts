@@ -9,11 +9,11 @@ import type { FrameOwner } from './row-cache.ts'
 import type { SealedContext } from './sealed-segment.ts'
 import type { TailFrames } from './tail/tail.ts'
 
-/** What each of them is. */
+/** Knows what each frame holds. */
 export interface FrameSource {
   readonly firstOrdinal: number
   keyOf(frame: number): Uint8Array
-  /** Puts a stored frame into row memory. @returns false when it is damaged */
+  /** Copies a stored frame into row memory. @returns false when it is damaged */
   place(frame: number, bytes: Uint8Array, address: number): boolean
 }
 
@@ -29,7 +29,7 @@ export class SegmentFrames implements FrameOwner, TailFrames {
     this.#source = source
   }
 
-  /** Before any of them is asked for. */
+  /** Sets the number of frames. Call before any of them is requested. */
   begin(count: number): void {
     this.slots = new Uint32Array(count)
   }
@@ -56,7 +56,7 @@ export class SegmentFrames implements FrameOwner, TailFrames {
     return undefined
   }
 
-  /** Drops them from the cache; it takes no others. */
+  /** Drops the frames from the cache; no more are inserted. */
   free(): void {
     this.#isFreed = true
     this.#context.cache.release(this)
@@ -65,7 +65,7 @@ export class SegmentFrames implements FrameOwner, TailFrames {
   #place(frame: number, bytes: Uint8Array | undefined): void {
     const { cache, onDamage } = this.#context
     if (this.#isFreed) throw new PetalError('DatabaseNotOpen', 'The index was closed while its rows were being read')
-    // Two queries may have asked for the same frame at the same time.
+    // Two queries may have requested the same frame at the same time.
     if (this.slots[frame] !== 0) return
     if (bytes !== undefined && this.#source.place(frame, bytes, cache.insert(this, frame))) return
     this.#damaged.add(frame)

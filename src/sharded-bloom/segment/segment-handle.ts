@@ -1,9 +1,10 @@
 /**
- * One segment through its life. What stands for it changes (open, tuned again, sealed); views keep the handle.
+ * One segment throughout its life. The object behind it changes (open, rebuilt with new parameters, sealed); views keep
+ * the handle.
  *
- * Invariant: whatever stands for the segment is sound for every ordinal that was live at any time since the oldest open
- * view: documents that could not be read again are eternal candidates, and liveness is the view's own. When others take
- * its place (see rebuild/), it is retired and stays as it is until the last view that holds it closes.
+ * Invariant: the object behind it is sound for every ordinal that was live at any time since the oldest open view:
+ * documents that could not be re-read are always candidates, and each view has its own liveness. When rebuilt segments
+ * replace it (see rebuild/), it is retired and stays unchanged until the last view that holds it closes.
  */
 import { PetalError } from '../../model/errors.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
@@ -29,11 +30,11 @@ export class SegmentHandle {
   bytes: SegmentBytes
   directoryBytes = 0
   liveBytes = 0
-  /** Takes no more documents though it is not full: its rows were too dense, or ordinals were left out. */
+  /** Takes no more documents although it is not full: its rows were too dense, or ordinals were left out. */
   isClosed = false
-  /** False while the live bitmap is not stored as it is now. */
+  /** Whether the stored live bitmap is up to date. */
   isLiveStored = false
-  /** Its chunk records are damaged: no more are added to them. Sealing, or the next open, makes new ones. */
+  /** Its chunk records are damaged, so no more are added. Sealing, or the next open, writes new ones. */
   isDamaged = false
   #restoring: Promise<void> | undefined
   #views = 0
@@ -57,12 +58,12 @@ export class SegmentHandle {
     return this.firstOrdinal + (this.segment instanceof OpenSegment ? this.segment.documents : this.segment.record.span)
   }
 
-  /** What stands for the segment in the keys of its records. */
+  /** Identifies the segment in the keys of its records. */
   get storedAt(): number {
     return this.segment instanceof OpenSegment ? this.firstOrdinal : this.segment.record.storedAt
   }
 
-  /** The open segment, or undefined when it is sealed, or not restored yet. */
+  /** The open segment; undefined when sealed or not yet restored. */
   get open(): OpenSegment | undefined {
     return this.segment instanceof OpenSegment ? this.segment : undefined
   }
@@ -72,7 +73,7 @@ export class SegmentHandle {
     return this.segment.isReady
   }
 
-  /** Brings into memory what questions and writes need first; a promise only where that takes time. */
+  /** Loads what queries and writes need first; returns a promise only when that takes time. */
   prepare(): void | Promise<void> {
     const { segment } = this
     if (!(segment instanceof StoredSegment)) return segment.prepare()
@@ -89,19 +90,19 @@ export class SegmentHandle {
     return this.#restoring
   }
 
-  /** Holds the segment for a view, until letGo(). @returns its live documents as they are now, undefined when all are */
+  /** Called by a view, which reads the segment until letGo(). @returns the live words, undefined when everything is live */
   hold(): Uint32Array | undefined {
     this.#views++
     return this.live.capture()
   }
 
-  /** @param live of hold() */
+  /** @param live as hold() returned it */
   letGo(live: Uint32Array | undefined): void {
     this.live.release(live)
     if (--this.#views === 0) this.#onUnused?.()
   }
 
-  /** No view will hold it from now on. @param onUnused called once, when none does any more */
+  /** No view will hold it from now on. @param onUnused called once, as soon as no view holds it */
   retire(onUnused: () => void): void {
     if (this.#views === 0) onUnused()
     else this.#onUnused = onUnused
@@ -118,7 +119,7 @@ export class SegmentHandle {
     return this.live.dead === 0 ? documents : documents - this.live.deadBelow(documents)
   }
 
-  /** The record of its live bitmap: nothing while all of it is live. */
+  /** The record of its live bitmap; empty while everything is live. */
   liveWrite(): IndexWrite {
     const { words } = this.live
     const value =
@@ -129,10 +130,10 @@ export class SegmentHandle {
 }
 
 /**
- * The live bitmap of a segment as it was stored. Positions from `documents` on are live whatever it says: their
- * ordinals may have been given to a batch that failed, and to other documents since.
- * @throws PetalError IndexDamaged without a readable one: a segment that has a record has this one, too, and dead
- * documents must not be counted
+ * Reads the stored live bitmap of a segment. Positions from `documents` on are live whatever it says: their ordinals
+ * may have been given to a failed batch, and to other documents since.
+ * @throws PetalError IndexDamaged if there is no readable one: every stored segment has one, and dead documents must
+ *   not be counted
  */
 export async function readLive(
   store: IndexStore,
@@ -153,8 +154,8 @@ export async function readLive(
 }
 
 /**
- * The ordinals of a stored segment.
- * @throws PetalError IndexDamaged without a readable map where there has to be one
+ * Reads the position map of a stored segment.
+ * @throws PetalError IndexDamaged if there has to be one but none is readable
  */
 export async function readPositions(store: IndexStore, record: SegmentRecord): Promise<PositionMap> {
   const { firstOrdinal, storedAt, documents, span } = record

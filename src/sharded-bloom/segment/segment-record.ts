@@ -1,8 +1,8 @@
 /**
- * The record that makes a segment visible: its parameters, its private pairs and where their rows are.
+ * The record that makes a segment visible: its parameters, its private pairs and the location of their rows.
  *
- * JSON, written last in the batch that completes a checkpoint or a seal. Every number is checked before it is used; a
- * record that does not hold together is damage, and the index is built again from the documents.
+ * JSON, written last in the batch that completes a checkpoint or a seal. Every number is checked before use; an
+ * inconsistent record is damage, and the index is rebuilt from the documents.
  */
 import { PetalError } from '../../model/errors.ts'
 import type { TaggedPair } from '../pairs/pair-tags.ts'
@@ -25,11 +25,11 @@ import type { UpperLevelRecord } from './upper-level.ts'
 
 export interface SegmentRecord {
   readonly firstOrdinal: number
-  /** Positions covered by what is stored. */
+  /** Number of positions stored. */
   readonly documents: number
-  /** Ordinals covered, from the first on: more than `documents` where a position map leaves dead ones out. */
+  /** Number of ordinals covered, from the first on: more than `documents` if a position map leaves dead ones out. */
   readonly span: number
-  /** What stands for the segment in the keys of its records: the first ordinal, unless it was built again. */
+  /** Identifies the segment in the keys of its records: its first ordinal, unless it was rebuilt. */
   readonly storedAt: number
   readonly isSealed: boolean
   readonly shards: number
@@ -39,37 +39,37 @@ export interface SegmentRecord {
   /** How often the parameters were chosen again (see sharded-index.ts). */
   readonly tunings: number
   readonly alwaysCandidates: readonly number[]
-  /** Private pairs in slot order: of an open segment, or of one that was sealed in format 2. */
+  /** Private pairs in slot order: of an open segment, or of one sealed in format 2. */
   readonly pairs: readonly TaggedPair[]
-  /** Which stored row each of `pairs` reads, in format 2; −1 for no document, −2 for all documents. */
+  /** Stored row of each of `pairs`, in format 2; −1 for no document, −2 for all documents. */
   readonly rowOfSlot: readonly number[]
-  /** Private pairs of a sealed segment that are in a record of their own (see pair-table.ts). */
+  /** Number of private pairs of a sealed segment, which have a record of their own (see pair-table.ts). */
   readonly storedPairs: number
-  /** Rows of a sealed segment in records of their own: private ones, and those of columns. */
+  /** Number of rows of a sealed segment in records of their own: private rows and those of columns. */
   readonly storedRows: number
-  /** Which values are kept as columns (see ranges/): of an open segment. */
+  /** Values kept as columns (see ranges/), of an open segment. */
   readonly columnSpecs: readonly ColumnSpec[]
-  /** The columns of a sealed segment. */
+  /** Columns of a sealed segment. */
   readonly columns: readonly StoredColumn[]
   readonly upper: UpperLevelRecord
-  /** Of a tail of fingerprints; without it the tail is a Bloom tail. */
+  /** Present for a fingerprint tail; otherwise the tail is a Bloom tail. */
   readonly fingerprints?: FingerprintRecord
   readonly bytes: SegmentBytes
 }
 
-/** How fingerprints are stored: see tail/codec.ts. */
+/** Storage parameters of fingerprints: see tail/codec.ts. */
 export interface FingerprintRecord {
   /** H: bits of a code. */
   readonly bits: number
-  /** The code's leading bits that tell its bucket. Of an open segment 0, as all below. */
+  /** Leading bits of the code that give its bucket. 0 in an open segment, as is `bytes`. */
   readonly bucketBits: number
-  /** Of all buckets. */
+  /** Bytes of all buckets. */
   readonly bytes: number
 }
 
 /** Bytes stored for a segment, by part. */
 export interface SegmentBytes {
-  /** Or fingerprints, in a segment that has these. */
+  /** Fingerprints, in a segment that has these. */
   readonly hashedRows: number
   readonly privateRows: number
   readonly rangeCodes: number
@@ -84,18 +84,18 @@ const maxPairs = 65_536
 
 export type StoredPair = readonly [path: string, tag: number, key: StoredDouble | string]
 
-/** @param pairTexts those of `pairs`, with commas between them, where they are at hand */
+/** @param pairTexts the texts of `pairs`, separated by commas, if already made */
 export function encodeSegmentRecord(record: SegmentRecord, pairTexts?: Uint8Array): Uint8Array {
   const pairs = pairTexts === undefined ? record.pairs.map(storedPair) : []
   const columnSpecs = encodeSpecs(record.columnSpecs)
   const columns = encodeColumns(record.columns)
-  // Most segments have neither: they stand where they are stored, and every position is an ordinal.
+  // Omitted for most segments: records are keyed by the first ordinal, and positions are consecutive ordinals.
   const storedAt = record.storedAt === record.firstOrdinal ? undefined : record.storedAt
   const span = record.span === record.documents ? undefined : record.span
   const text = JSON.stringify({ ...record, storedAt, span, pairs, columnSpecs, columns })
   const encoder = new TextEncoder()
   if (pairTexts === undefined) return encoder.encode(text)
-  // No text that a user wrote stands before it.
+  // No user-written text precedes it.
   const at = text.indexOf('"pairs":[]') + '"pairs":['.length
   const head = encoder.encode(text.slice(0, at))
   const tail = encoder.encode(text.slice(at))
@@ -128,7 +128,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   const pairs = list('pairs', maxPairs).map(parsePair)
   const fingerprints = value.fingerprints === undefined ? undefined : decodeFingerprints(value.fingerprints)
   if (value.fingerprints !== undefined && fingerprints === undefined) throw damaged('fingerprints')
-  // A version that knows no fingerprints takes a segment without rows for damaged, and builds the index again.
+  // A version without fingerprints considers a segment without rows damaged, and rebuilds the index.
   const shards = fingerprints === undefined ? integer('shards', 64, maxShards) : integer('shards', 0, 0)
   if (shards % 64 !== 0) throw damaged('shards')
   const rowOfSlot = list('rowOfSlot', maxPairs).map((row) => {
@@ -150,7 +150,7 @@ export function decodeSegmentRecord(bytes: Uint8Array): SegmentRecord {
   if (storedPairs > 0 && pairs.length > 0) throw damaged('pairs')
   if (columnSpecs === undefined) throw damaged('columnSpecs')
   if (columns === undefined) throw damaged('columns')
-  // Before format 3 it followed from what names rows.
+  // Before format 3 it followed from the row numbers.
   let leastRows = 0
   const name = (row: number): void => {
     leastRows = Math.max(leastRows, row + 1)
@@ -220,12 +220,12 @@ function decodeFingerprints(value: unknown): FingerprintRecord | undefined {
   return { bits, bucketBits, bytes }
 }
 
-/** A pair as it is stored, as JSON. */
+/** Returns the pair's stored form, for JSON. */
 export function storedPair({ path, tag, key }: TaggedPair): StoredPair {
   return [path, tag, typeof key === 'string' ? key : encodeDouble(key)]
 }
 
-/** The pair that storedPair() made. @throws PetalError IndexDamaged */
+/** Parses a pair made by storedPair(). @throws PetalError IndexDamaged */
 export function parsePair(value: unknown): TaggedPair {
   if (!Array.isArray(value) || value.length !== 3) throw damaged('pairs')
   const path: unknown = value[0]

@@ -1,7 +1,8 @@
 /**
- * What is written of the open segment: chunks while it grows, whole rows when it is full, nothing once it begins again.
+ * Writes the open segment to the store: chunks while it grows, whole rows when it is full; deletes it when it begins
+ * again.
  *
- * Invariant: a crash at any point leaves a state that opening understands: records that nothing refers to are ignored or
+ * Invariant: a crash at any point leaves a state that opening understands: unreferenced records are ignored or
  * overwritten, and a segment record is replaced or removed in one batch.
  */
 import { breathe, turnIfLong } from '../../model/time-slice.ts'
@@ -25,7 +26,7 @@ export class SegmentStore {
     this.#geometry = geometry
   }
 
-  /** Writes the chunks of the first `documents` that are not stored yet; of an open segment that is not damaged. */
+  /** Writes the not yet stored chunks of the first `documents`, unless the segment is sealed or its chunks damaged. */
   async checkpoint(handle: SegmentHandle, documents: number): Promise<void> {
     const open = handle.open
     if (open === undefined || handle.isDamaged || documents <= handle.checkpointed) return
@@ -36,7 +37,7 @@ export class SegmentStore {
     const writes: IndexWrite[] = []
     const bytes = { ...handle.bytes }
     if (from < handle.checkpointed) {
-      // The chunk that was incomplete when the index was closed is written anew.
+      // The chunk that was incomplete when the index was closed is rewritten.
       for (const key of chunkKeys(open, geometry, from, handle.checkpointed)) {
         bytes[partOf(key)] -= (await store.get(key))?.length ?? 0
       }
@@ -60,7 +61,7 @@ export class SegmentStore {
     handle.checkpointed = documents
   }
 
-  /** A sealed segment takes the place of the open one. REQUIRES: nothing is added to it meanwhile. */
+  /** Replaces the open segment by a sealed one. REQUIRES: nothing is added to it meanwhile. */
   async seal(handle: SegmentHandle): Promise<void> {
     const { store, memory } = this.#sealed
     const open = handle.open!
@@ -79,7 +80,7 @@ export class SegmentStore {
     await turnIfLong()
   }
 
-  /** Deletes what is stored of an open segment. */
+  /** Deletes the records of an open segment. */
   async clear(handle: SegmentHandle): Promise<void> {
     const record = indexKey(IndexArea.segment, handle.firstOrdinal)
     await this.#sealed.store.write([{ key: record, value: undefined }, ...this.#chunkDeletions(handle, handle.open!)])
@@ -88,7 +89,7 @@ export class SegmentStore {
     handle.directoryBytes = 0
   }
 
-  /** One batch, with those live bitmaps of the segments that are not stored as they are. */
+  /** Writes one batch, adding the live bitmaps that are not up to date in the store. */
   async write(writes: readonly IndexWrite[], handles: readonly SegmentHandle[]): Promise<void> {
     const changed = handles.filter((handle) => !handle.isLiveStored)
     const batch = [...writes, ...changed.map((handle) => handle.liveWrite())]
@@ -101,13 +102,13 @@ export class SegmentStore {
     }
   }
 
-  /** By their keys: to look for them in the store would take longer than all the rest of sealing. */
+  /** Deletes by computed keys: looking the records up would take longer than the rest of sealing. */
   #chunkDeletions(handle: SegmentHandle, open: OpenSegment): IndexWrite[] {
     return [...chunkKeys(open, this.#geometry, 0, handle.checkpointed)].map((key) => ({ key, value: undefined }))
   }
 }
 
-/** What of a segment the records of a chunk are. */
+/** The part of a segment that a chunk record belongs to. */
 function partOf(key: Uint8Array): keyof SegmentBytes {
   switch (key[0]) {
     case IndexArea.chunkPrivate:

@@ -1,9 +1,9 @@
 /**
- * The open segment as the last process left it: what its record tells. Its rows are read when a question or a write
- * first needs them, and an open segment takes its place.
+ * The open segment as the last process left it, known only by its record. When a query or a write first needs its rows,
+ * they are read and an open segment takes its place.
  *
- * Chunks that turn out damaged hide nothing: the segment is built again from its documents, and since the damage is
- * noted, the whole index at the next open.
+ * Damaged chunks hide nothing: the segment is rebuilt from its documents and, since the damage is noted, so is the
+ * whole index at the next open.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -32,11 +32,11 @@ export interface StoredContext {
 
 export interface RestoredSegment {
   readonly segment: OpenSegment
-  /** Its chunk records are not sound. */
+  /** Its chunk records are damaged. */
   readonly isDamaged: boolean
 }
 
-/** To whoever asks it nonetheless it says that nothing is known. */
+/** Until it is restored, its answers say that nothing is known. */
 export class StoredSegment extends RecordedSegment implements Segment {
   readonly isReady = false
   readonly rowBytes: number

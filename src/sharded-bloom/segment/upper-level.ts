@@ -1,30 +1,30 @@
 /**
- * The upper level of a segment: for each of 32 groups of consecutive documents a Bloom filter over its hashed value and
- * size pairs. A pair that no document of a group has is seldom found there, so that an absent or rare one leaves few
+ * The upper level of a segment: for each of 32 groups of consecutive documents, a Bloom filter over its hashed value
+ * and size pairs. A pair that no document of a group has is seldom found there, so an absent or rare pair leaves few
  * groups, or none, whose hashed rows have to be read.
  *
- * The 32 filters are stored across: a word has one bit of each, and a pair's words are all in one frame. One read of
- * 8 KiB and a handful of ANDs therefore ask all groups at once.
+ * The 32 filters are stored transposed: a word has one bit of each filter, and all words of a pair are in one frame.
+ * One read of 8 KiB and a handful of ANDs therefore query all groups at once.
  *
  * Invariants:
  * 1. A group in which a document has the pair has its bit set in all words of the pair.
- * 2. Groups of which not all documents were added here are unknown: they always may have the pair.
+ * 2. Groups whose documents were not all added here are unknown: they always may have the pair.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { frameBytes } from './row-cache.ts'
 
 export const groupsPerSegment = 32
 export const allGroups = -1
-/** Of so many groups it pays to read the parts of rows that are theirs: half of a row (measured with 8, too). */
+/** Up to this many groups, half of a row, it pays to read only their parts of rows (8 was measured, too). */
 export const maxSparseGroups = 16
-/** Words of a frame, a power of two. */
+/** Words in a frame, a power of two. */
 const frameWords = frameBytes / 4
-/** Words that a pair sets. */
+/** Number of words that a pair sets. */
 export const upperProbes = 5
-/** Bits of a group's filter for each hashed pair of its documents, repeated ones counted. */
+/** Bits of a group's filter per hashed pair of its documents, repeated pairs included. */
 const bitsPerPair = 7
 const maxFrames = 1024
-/** Pairs of one frame that are kept before they are added: they touch its lines in the first-level cache many times. */
+/** Pairs buffered per frame: added together, they touch the frame's lines many times while in the L1 cache. */
 const bucketPairs = 256
 const framesPerStep = 64
 
@@ -32,7 +32,7 @@ export interface UpperLevelRecord {
   /** 0 for a segment without an upper level. */
   readonly frames: number
   readonly groupDocuments: number
-  /** Groups of which not all is known, one bit each. */
+  /** Groups whose pairs are not all known, one bit each. */
   readonly unknownGroups: number
 }
 
@@ -41,25 +41,25 @@ export function groupDocumentsOf(segmentDocuments: number): number {
   return segmentDocuments / groupsPerSegment
 }
 
-/** The groups that positions from ≤ p < to are in, one bit each; from < to. */
+/** The groups that contain positions from ≤ p < to, one bit each; from < to. */
 export function groupsBetween(from: number, to: number, groupDocuments: number): number {
   const first = Math.floor(from / groupDocuments)
   const last = Math.floor((to - 1) / groupDocuments)
   return (allGroups << first) & (allGroups >>> (groupsPerSegment - 1 - last))
 }
 
-/** Frames for documents with so many hashed pairs on average. */
+/** Number of frames for documents with this many hashed pairs on average. */
 export function upperFramesFor(pairsPerDocument: number, segmentDocuments: number): number {
   const words = bitsPerPair * pairsPerDocument * groupDocumentsOf(segmentDocuments)
   return Math.min(maxFrames, Math.ceil(words / frameWords))
 }
 
-/** The frame that a pair's words are in. */
+/** The frame that holds a pair's words. */
 export function frameOfPair(lo: number, hi: number, frames: number): number {
   return Math.floor(((mix(lo, hi) >>> 0) * frames) / 2 ** 32)
 }
 
-/** Groups that may have the pair. @param frame address of the pair's frame in row memory */
+/** Returns the groups that may have the pair. @param frame address of the pair's frame in row memory */
 export function groupsOfPair(u32: Uint32Array, frame: number, lo: number, hi: number): number {
   let groups = allGroups
   let state = mix(lo, hi)
@@ -70,7 +70,7 @@ export function groupsOfPair(u32: Uint32Array, frame: number, lo: number, hi: nu
   return groups
 }
 
-/** Apart from the row numbers: a pair that collides with others there is as rare here as any. */
+/** Independent of the row numbers: pairs whose rows collide are no likelier to collide here. */
 function mix(lo: number, hi: number): number {
   return Math.imul(lo ^ ((hi << 16) | (hi >>> 16)), 0x9e3779b1)
 }
@@ -85,15 +85,15 @@ export class UpperLevelBuilder {
   readonly #memory: RowMemory
   readonly #groupDocuments: number
   readonly #addresses: Uint32Array
-  /** For each frame room for a bucket of pairs, lo and hi in turn, and how many there are. */
+  /** For each frame a bucket of pairs, lo and hi in turn, and their number. */
   readonly #buckets: Int32Array
   readonly #counts: Uint16Array
-  /** Of the pair that was added last. */
+  /** Position of the document of the pair added last. */
   #lastPosition = 0
   #unknownGroups = 0
-  /** Chunks that were added before the segment was opened again, packed; what is theirs of a frame is added when that is read. */
+  /** Packed chunks added before the segment was reopened; each frame's share is added when the frame is first read. */
   readonly #restored: { readonly first: number; readonly chunkDocuments: number; readonly bytes: Uint8Array }[] = []
-  /** 1 for each frame that has not all of them yet. */
+  /** 1 for each frame to which they have not been added yet. */
   readonly #unsettled: Uint8Array
 
   constructor(memory: RowMemory, segmentDocuments: number, frames: number) {
@@ -111,7 +111,7 @@ export class UpperLevelBuilder {
     return { frames: this.frames, groupDocuments: this.#groupDocuments, unknownGroups: this.#unknownGroups }
   }
 
-  /** A hashed pair of the document at `position`, which is not below any before. */
+  /** Adds a hashed pair of the document at `position`, which is not below any before. */
   add(position: number, lo: number, hi: number): void {
     if (this.frames === 0) return
     const frame = frameOfPair(lo, hi, this.frames)
@@ -122,17 +122,17 @@ export class UpperLevelBuilder {
     this.#lastPosition = position
   }
 
-  /** As add() of `count` pairs, lo and hi in turn. */
+  /** As add(), for `count` pairs, lo and hi in turn. */
   addAll(position: number, hashes: Int32Array, count: number): void {
     for (let i = 0; i < count; i++) this.add(position, hashes[2 * i]!, hashes[2 * i + 1]!)
   }
 
-  /** The document at `position` is complete. */
+  /** Ends the document at `position`. */
   endDocument(position: number): void {
     if ((position + 1) % this.#groupDocuments === 0) this.#flush(position)
   }
 
-  /** Groups that may have the pair. */
+  /** Returns the groups that may have the pair. */
   groups(lo: number, hi: number): number {
     if (this.frames === 0) return allGroups
     const frame = frameOfPair(lo, hi, this.frames)
@@ -141,13 +141,13 @@ export class UpperLevelBuilder {
     return groupsOfPair(this.#memory.u32, this.#addresses[frame]!, lo, hi) | this.#unknownGroups
   }
 
-  /** Not all is known of these groups, one bit each. */
+  /** Marks groups, one bit each, as not fully known. */
   forget(groups: number): void {
     this.#unknownGroups |= groups
   }
 
   /**
-   * What a checkpoint writes of a chunk: the bits of its groups, of one word after the other, the first group's lowest.
+   * Returns a checkpoint's record of a chunk: the bits of its groups, word by word, the first group in the lowest bit.
    * In steps. REQUIRES: nothing is added meanwhile.
    * @param first the chunk's first document; `chunkDocuments` is a whole number of groups
    */
@@ -165,8 +165,8 @@ export class UpperLevelBuilder {
   }
 
   /**
-   * Takes what chunk() gave; without it, or given bytes of another length, the chunk's groups are unknown. It is added
-   * to the frames when they are read.
+   * Restores a record made by chunk(); without one, or if its length is wrong, the chunk's groups become unknown. The
+   * bits are added to a frame when it is read.
    */
   restoreChunk(first: number, chunkDocuments: number, bytes: Uint8Array | undefined): void {
     const { shift, perWord, mask } = this.#packing(first, chunkDocuments)
@@ -175,7 +175,7 @@ export class UpperLevelBuilder {
       return
     }
     this.#restored.push({ first, chunkDocuments, bytes })
-    // Frames that were read meanwhile have bits set that are set already.
+    // In frames already settled, setting the same bits again is harmless.
     this.#unsettled.fill(1)
   }
 
@@ -195,7 +195,7 @@ export class UpperLevelBuilder {
     this.#restored.length = 0
   }
 
-  /** A question asks for one frame of many. */
+  /** Adds the restored bits of one frame only: a query needs one frame of many. */
   #settleFrame(frame: number): void {
     if (this.#unsettled[frame] === 0) return
     const { kernels, u8 } = this.#memory
@@ -210,7 +210,7 @@ export class UpperLevelBuilder {
     this.#unsettled[frame] = 0
   }
 
-  /** How the bits of a chunk's groups stand in words of 32. */
+  /** How the bits of a chunk's groups are placed in 32-bit words. */
   #packing(
     first: number,
     chunkDocuments: number
@@ -220,7 +220,7 @@ export class UpperLevelBuilder {
     return { groups, shift: first / this.#groupDocuments, perWord: groupsPerSegment / groups, mask }
   }
 
-  /** What is stored: every frame, as it lies in row memory. @param documents of the segment */
+  /** Yields every frame as it is in row memory, to be stored. @param documents of the segment */
   *contents(documents: number): Generator<Uint8Array> {
     this.#settle()
     if (documents > 0) this.#flush(documents - 1)
@@ -231,7 +231,7 @@ export class UpperLevelBuilder {
     for (const address of this.#addresses) this.#memory.free(address)
   }
 
-  /** All pairs kept are of the group of `position`. */
+  /** REQUIRES: all buffered pairs are of the group of `position`. */
   #flush(position: number): void {
     for (let frame = 0; frame < this.frames; frame++) if (this.#counts[frame]! > 0) this.#flushFrame(frame, position)
   }

@@ -1,6 +1,6 @@
 /**
- * The hashed rows of a segment of few documents, as signatures: P bits of each document, one after the other. A chunk of rows
- * takes a quarter of a megabyte however few documents are in it, which thousands of small collections would each take.
+ * The hashed rows of a segment with few documents, kept as signatures: P bits per document, one after another. A chunk
+ * of rows takes a quarter of a megabyte however few documents it has, too much for thousands of small collections.
  */
 
 const firstDocuments = 16
@@ -10,7 +10,7 @@ export class YoungRows {
   /** Words of a signature. */
   readonly #words: number
   #signatures: Uint32Array
-  /** Where the signature of the document being added begins. */
+  /** Offset of the signature of the document being added. */
   #signature = 0
 
   constructor(shards: number) {
@@ -19,7 +19,7 @@ export class YoungRows {
     this.#signatures = new Uint32Array(firstDocuments * this.#words)
   }
 
-  /** The document at the next position. */
+  /** Begins the document at the next position. */
   beginDocument(position: number): void {
     this.#makeRoomFor(position + 1)
     this.#signature = position * this.#words
@@ -29,17 +29,19 @@ export class YoungRows {
     this.#signatures[this.#signature + (row >>> 5)]! |= 1 << (row & 31)
   }
 
-  /** All rows of the document at once. */
+  /** Sets all rows of the document at once. */
   setSignature(signature: Uint32Array): void {
     this.#signatures.set(signature, this.#signature)
   }
 
-  /** Of the positions [from, to), which were added. */
+  /** Returns the signatures of positions [from, to), all of which were added. */
   signatures(from: number, to: number): Uint32Array {
     return this.#signatures.subarray(from * this.#words, to * this.#words)
   }
 
-  /** Sets the bits of the AND of rows over the first `documents` in `out`, which is zero; returns whether there is any. */
+  /**
+   * Sets the bits of the AND of rows over the first `documents` in `out`, which is zero; returns whether any is set.
+   */
   and(rows: ArrayLike<number>, documents: number, out: Uint8Array): boolean {
     const signatures = this.#signatures
     let isAnySet = false
@@ -53,7 +55,7 @@ export class YoungRows {
     return isAnySet
   }
 
-  /** All rows over the first `documents`, `rowBytes` each, one after the other. */
+  /** Returns all rows over the first `documents`, `rowBytes` each, one after another. */
   toRows(documents: number, rowBytes: number): Uint8Array {
     const rows = new Uint8Array(this.#shards * rowBytes)
     for (let position = 0, at = 0; position < documents; position++) {
@@ -68,7 +70,7 @@ export class YoungRows {
     return rows
   }
 
-  /** Takes back what toRows() made of rows from `firstRow` on. */
+  /** Restores rows that toRows() made, from `firstRow` on. */
   addRows(rows: Uint8Array, firstRow: number, rowBytes: number, documents: number): void {
     this.#makeRoomFor(documents)
     const used = Math.ceil(documents / 8)

@@ -24,8 +24,9 @@ export function or(...children: readonly Expression[]): Expression {
 }
 
 /**
- * Matches every id that `child` does not match. A filter can never prove that an id has a pair, so `not(pair)` has
- * every id as a candidate; only `not(not(pair))` excludes the ids *proved* not to match it. See docs/sharded-bloom.md.
+ * Matches every id that `child` does not match. A filter proves only that an id lacks a pair, never that it has it, so
+ * `not(pair)` has every id as a candidate but makes most of them certain. `not(not(pair))` has the candidates of
+ * `pair`. See docs/sharded-bloom.md.
  * @example and(['lang', 'en'], not(['verified', true]))
  */
 export function not(child: Expression): Expression {

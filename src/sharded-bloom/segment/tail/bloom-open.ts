@@ -1,4 +1,4 @@
-/** The Bloom tail of the segment that grows: hashed rows (hashed-rows.ts) and the upper level (upper-level.ts). */
+/** The Bloom tail of the open segment: hashed rows (hashed-rows.ts) and the upper level (upper-level.ts). */
 import type { IndexStore } from '../../document-index.ts'
 import type { PairHash } from '../../pairs/pair-hash.ts'
 import { Tag } from '../../pairs/pair-tags.ts'
@@ -41,7 +41,7 @@ export class BloomOpenTail implements OpenTail {
     this.#rows.beginDocument()
   }
 
-  /** Their rows, each once: facts are not in the upper level. */
+  /** Returns the rows of the facts, each once: facts are not in the upper level. */
   prepareFacts(hashes: Int32Array): Int32Array {
     const rows = new Set<number>()
     for (let i = 0; i < hashes.length; i += 2) for (const row of this.#rowsOf(hashes[i]!, hashes[i + 1]!)) rows.add(row)
@@ -104,7 +104,7 @@ export class BloomOpenTail implements OpenTail {
     this.#documents = record.documents
     if (this.#upper.frames > 0) {
       for (let chunk = 0; chunk < chunks; chunk++) {
-        // No damage where it is missing: it only saves time.
+        // A missing one is no damage: it only saves time.
         const upper = await store.get(indexKey(IndexArea.chunkUpper, record.firstOrdinal, chunk))
         this.#upper.restoreChunk(chunk * chunkDocuments, chunkDocuments, upper)
       }
@@ -166,8 +166,8 @@ async function readFrames(
     if (chunk === undefined || frame === undefined || !isWhole) {
       throw damaged('a chunk record has an impossible key or size')
     }
-    // What is beyond the record was left by a crash: chunks of a checkpoint that did not complete, frames of other
-    // parameters that were to be cleared.
+    // Records beyond the segment record were left by a crash: chunks of an incomplete checkpoint, or frames of other
+    // parameters that were about to be cleared.
     const target = frame < frameCount ? frames[chunk] : undefined
     if (target !== undefined) target[frame] = value
   }

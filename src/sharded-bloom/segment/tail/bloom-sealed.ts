@@ -25,7 +25,7 @@ export class BloomSealedTail implements SealedTail {
   readonly #groupDocuments: number
   readonly #unknownGroups: number
   readonly #rowNumbers: Int32Array
-  /** Of the rows that were pointed to last, one that is not in memory, or −1. */
+  /** One of the rows last pointed to that is not in memory, as a frame number, or −1. */
   #absentFrame = -1
 
   constructor(memory: RowMemory, pairHash: PairHash, frames: TailFrames, record: SegmentRecord) {
@@ -76,7 +76,7 @@ export class BloomSealedTail implements SealedTail {
     return groupsOfPair(this.#memory.u32, address, pair.lo, pair.hi) | this.#unknownGroups
   }
 
-  /** Where the pair's words are, or −1; only values and sizes are in the upper level. */
+  /** The frame of the pair's upper-level words, or −1; only values and sizes are in the upper level. */
   #upperFrame({ tag, lo, hi }: HashedPair): number {
     if (this.#upperFrames === 0 || tag > Tag.size) return -1
     return this.#hashedFrames + frameOfPair(lo, hi, this.#upperFrames)
@@ -90,7 +90,7 @@ export class BloomSealedTail implements SealedTail {
     for (const row of this.#rowsOf(pair)) {
       const frame = Math.floor(row / this.#rowsPerFrame)
       if (this.#frames.hold(frame)) continue
-      // What is in memory may leave no document.
+      // The rows in memory may already leave no document.
       if (isSparse && this.narrowed(pair, groups) === 0) break
       const loading = this.#frames.load(frame)
       if (loading !== undefined) {
@@ -125,12 +125,12 @@ export class BloomSealedTail implements SealedTail {
       isAnySet = memory.kernels.andRows(pointers, count, out + from, length) !== 0
     }
     memory.pop(pointers)
-    // Rows that could only leave less than nothing are not missed.
+    // A row that is not in memory counts as a cache miss only if it could still clear bits.
     if (isAnySet && this.#absentFrame >= 0) this.#frames.addressOf(this.#absentFrame)
     return count === 0 ? undefined : isAnySet
   }
 
-  /** Writes the addresses of the pair's rows that are in memory, and so many bytes beyond; returns how many. */
+  /** Writes the addresses, plus `offset`, of the pair's rows that are in memory; returns how many. */
   #pointTo(pair: HashedPair, pointers: number, offset: number): number {
     const { u32 } = this.#memory
     const rows = this.#rowsOf(pair)

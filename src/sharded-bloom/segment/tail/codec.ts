@@ -1,29 +1,30 @@
 /**
- * How fingerprints are stored: entries of a code and a position, by code and then by position, none twice.
+ * The stored form of fingerprints: entries of a code and a position, sorted by code, then by position, without
+ * duplicates.
  *
- * The leading bits of the code tell its bucket; the `width` bits that are left are the code in there. A bucket without
- * entries has no bytes. Otherwise it is a stream of bits, each byte's lowest bit first, filled up with zeros to a byte:
+ * The leading bits of the code give its bucket; within it, the code is the remaining `width` bits. A bucket without
+ * entries has no bytes. Any other is a bit stream, lowest bit of each byte first, padded with zeros to a byte:
  *
  * | bits                       | what                                                                           |
  * | -------------------------- | ------------------------------------------------------------------------------ |
- * | γ                          | c, different codes                                                             |
+ * | γ                          | c, number of distinct codes                                                    |
  * | for each code: Rice(k)     | the code, less the one before and less 1; k = ⌊log2(2^width / c)⌋              |
- * | γ                          | m, its positions                                                               |
+ * | γ                          | m, number of its positions                                                     |
  * | m = 1: ⌈log2 documents⌉ bits | the position                                                                 |
  * | m > 1: m × Rice(j)         | each position, less the one before and less 1; j = ⌊log2(documents / m)⌋       |
  *
- * γ is Elias gamma: as many zeros as bits follow the leading one, that one, those bits. Rice(k) is the number's part above its
- * low k bits in unary, zeros and a one, then these bits. Numbers stand with their lowest bit first. Decoding is a kernel's
- * (bloom/kernels/assembly/fingerprints.ts).
+ * γ is Elias gamma: as many zeros as there are bits after the leading one, the leading one, those bits. Rice(k) is the
+ * number without its low k bits in unary (zeros, then a one), followed by those bits. Numbers are written lowest bit
+ * first. A kernel decodes them (bloom/kernels/assembly/fingerprints.ts).
  * @see Elias, Universal codeword sets, 1975; Rice, Some practical universal noiseless coding techniques, 1979
  */
 
-/** H bits of a pair's hash, independent of the rows that it would have. */
+/** Returns H bits of a pair's hash, independent of the rows that it would have. */
 export function fingerprintOf(lo: number, hi: number, bits: number): number {
   return Math.imul(lo ^ ((hi << 16) | (hi >>> 16)), 0x9e3779b1) >>> (32 - bits)
 }
 
-/** Entries in parallel lists. */
+/** Entries in parallel arrays. */
 export interface Entries {
   readonly codes: Uint32Array
   readonly positions: Uint16Array
@@ -31,7 +32,7 @@ export interface Entries {
 
 /**
  * Appends a bucket of the entries [from, to).
- * @param width bits of the code that count
+ * @param width number of low code bits to store
  * @param first the position that is stored as 0; all are below first + documents
  */
 export function encodeBucket(
@@ -80,16 +81,16 @@ function floorLog2(number: number): number {
   return 31 - Math.clz32(number)
 }
 
-/** Bits to bytes, each byte's lowest bit first. */
+/** Packs bits into bytes, lowest bit of each byte first. */
 export class BitWriter {
   #words = new Uint32Array(1024)
-  /** Whole words. */
+  /** Number of whole words. */
   #length = 0
   #word = 0
   /** Bits in the word being filled, below 32. */
   #fill = 0
 
-  /** @param count at most 30, of a number that has no more */
+  /** @param count at most 30; `number` has no more bits */
   bits(number: number, count: number): void {
     this.#word |= number << this.#fill
     const fill = this.#fill + count
@@ -113,7 +114,7 @@ export class BitWriter {
     this.bits(number & ((1 << shift) - 1), shift)
   }
 
-  /** Goes to the next byte. */
+  /** Pads to the next byte. */
   align(): void {
     this.#fill = (this.#fill + 7) & ~7
     if (this.#fill < 32) return
@@ -122,7 +123,7 @@ export class BitWriter {
     this.#word = 0
   }
 
-  /** All bytes since the last call, valid until more are written. REQUIRES: align() last. */
+  /** Returns all bytes since the last call, valid until more are written. REQUIRES: align() was the last call. */
   take(): Uint8Array {
     const length = 4 * this.#length + this.#fill / 8
     if (this.#length === this.#words.length) this.#grow()

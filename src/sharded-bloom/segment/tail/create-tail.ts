@@ -1,4 +1,4 @@
-/** Which tail a segment has: the one place that knows both. */
+/** Creates a segment's tail: the one place that knows both kinds. */
 import type { RowMemory } from '../../../bloom/kernels/index.ts'
 import type { PairHash } from '../../pairs/pair-hash.ts'
 import type { SegmentParameters } from '../segment.ts'

@@ -1,31 +1,31 @@
 /**
- * Fingerprints of consecutive documents of the segment that grows: while they are added, and then, by code.
+ * Fingerprints of consecutive documents of the open segment: a list while they are added, sorted by code once complete.
  *
  * Invariants:
- * 1. Entries of one code ascend by position, in either.
- * 2. A run that is complete has no entry twice.
+ * 1. Entries of one code ascend by position, both while filling and once complete.
+ * 2. A complete run has no duplicate entries.
  */
 import type { Entries } from './codec.ts'
 
-/** Leading bits of a code that entries are found by. */
+/** Leading bits of a code by which entries are indexed. */
 export const indexBits = 10
 const indexSize = 2 ** indexBits
 const maxDigitBits = 16
-/** Of more entries than these that share an index, those of one code are brought together by sorting. */
+/** Up to this many entries with the same leading bits are sorted by insertion. */
 const maxInsertion = 48
 
 export interface EntryRun extends Entries {
   /** The first document's position. */
   readonly first: number
   readonly documents: number
-  /** Where the entries of each index begin, and the last ones end. */
+  /** Start of each index's entries; the last element is the end of all entries. */
   readonly starts: Uint32Array
 }
 
 /**
- * Sorts entries by code, stably: a few of them by some bits of it, and those by comparison.
- * @param count of them; those beyond are anything
- * @param width bits in which their codes differ
+ * Sorts entries by code, stably: distributes them by leading bits, then sorts each part by comparison.
+ * @param count number of entries; array elements beyond it are ignored
+ * @param width number of low bits in which the codes differ
  */
 export function sortEntries({ codes, positions }: Entries, count: number, width: number): Entries {
   const digitBits = Math.min(width, maxDigitBits, Math.max(1, 29 - Math.clz32(count)))
@@ -63,7 +63,7 @@ function sortPart({ codes, positions }: Entries, from: number, to: number): void
   }
 }
 
-/** Entries of one code ascend already: sorting by both is stable. */
+/** Sorts by code and position: stable, because entries of one code ascend already. */
 function sortLongPart({ codes, positions }: Entries, from: number, to: number): void {
   const keys = new Float64Array(to - from)
   for (let i = from; i < to; i++) keys[i - from] = codes[i]! * 65_536 + positions[i]!
@@ -75,7 +75,7 @@ function sortLongPart({ codes, positions }: Entries, from: number, to: number): 
   }
 }
 
-/** The run of entries that are sorted by code. @param bits H */
+/** Makes a run of entries sorted by code. @param bits H */
 export function runOf(sorted: Entries, first: number, documents: number, bits: number): EntryRun {
   const { codes, positions } = sorted
   const starts = new Uint32Array(indexSize + 1)
@@ -89,12 +89,12 @@ export function runOf(sorted: Entries, first: number, documents: number, bits: n
     positions[kept++] = position
     starts[(code >>> shift) + 1] = kept
   }
-  // Of an index without entries: where those before it end.
+  // An index without entries begins where those before it end.
   for (let index = 1; index <= indexSize; index++) starts[index] = Math.max(starts[index]!, starts[index - 1]!)
   return { codes: codes.subarray(0, kept), positions: positions.subarray(0, kept), starts, first, documents }
 }
 
-/** The first entry of a code, or where it would be. */
+/** Index of a code's first entry, or where it would be. */
 export function firstOf({ codes, starts }: EntryRun, code: number, bits: number): number {
   const index = code >>> (bits - indexBits)
   let low = starts[index]!
@@ -107,7 +107,7 @@ export function firstOf({ codes, starts }: EntryRun, code: number, bits: number)
   return low
 }
 
-/** The run being filled: a list of entries, chained by their index, the last one first. */
+/** The run being filled: a list of entries, chained by index, most recent first. */
 export class FillingRun {
   readonly #bits: number
   #codes = new Uint32Array(4096)
@@ -135,12 +135,12 @@ export class FillingRun {
     this.#count = i + 1
   }
 
-  /** The entry of the code that was added last, −1 without one. */
+  /** The most recent entry of the code; −1 if there is none. */
   lastOf(code: number): number {
     return this.#find(this.#heads[code >>> (this.#bits - indexBits)]!, code)
   }
 
-  /** The entry of the same code that was added before; −1 for none. */
+  /** The previous entry of the same code; −1 if there is none. */
   before(entry: number): number {
     return this.#find(this.#next[entry]!, this.#codes[entry]!)
   }
@@ -155,7 +155,7 @@ export class FillingRun {
     return entry
   }
 
-  /** The run of all entries; it is empty then. */
+  /** Returns the complete run of all entries and empties this one. */
   complete(first: number, documents: number): EntryRun {
     const sorted = sortEntries({ codes: this.#codes, positions: this.#positions }, this.#count, this.#bits)
     this.#count = 0

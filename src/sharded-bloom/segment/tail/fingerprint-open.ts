@@ -1,11 +1,11 @@
 /**
- * The fingerprint tail of the segment that grows: runs of documents, each sorted when it is complete, and the one being
- * filled. A checkpoint writes a chunk's runs; sealing merges them all.
+ * The fingerprint tail of the open segment: runs of documents, each sorted when complete, and the one being filled. A
+ * checkpoint writes a chunk's runs; sealing merges all of them.
  *
  * Invariants:
- * 1. Runs follow each other without gaps, and none reaches beyond its chunk.
- * 2. A run is completed at the latest when it has as many entries as are sorted in a millisecond, so that what is not
- *    sorted is little, however many pairs documents have.
+ * 1. Runs follow each other without gaps, and none extends beyond its chunk.
+ * 2. A run is completed at the latest when it has as many entries as can be sorted in a millisecond, so that few
+ *    entries are unsorted, however many pairs documents have.
  */
 import type { IndexStore } from '../../document-index.ts'
 import { IndexArea, indexKey, indexRange, numberOf } from '../../records/index-keys.ts'
@@ -28,10 +28,10 @@ export class FingerprintOpenTail implements OpenTail {
   readonly #groupShift: number
   readonly #runs: EntryRun[] = []
   readonly #filling: FillingRun
-  /** Where the run being filled begins. */
+  /** First position of the run being filled. */
   #first = 0
   #documents = 0
-  /** Of the runs that are complete. */
+  /** Number of entries in complete runs. */
   #entries = 0
 
   /** @param bits H */
@@ -110,7 +110,7 @@ export class FingerprintOpenTail implements OpenTail {
     return groups
   }
 
-  /** All groups: only those in which the pair is found have a bit. */
+  /** Ignores the groups asked for: only groups in which the pair is found have bits anyway. */
   and({ lo, hi }: HashedPair, out: number): boolean {
     const { memory, geometry } = this.#context
     const { chunkDocuments, chunkRowBytes } = geometry
@@ -160,7 +160,7 @@ export class FingerprintOpenTail implements OpenTail {
       const chunk = numberOf(key, 0)
       if (chunk === undefined) throw damaged('a run of fingerprints has an impossible key')
       const end = Math.min((chunk + 1) * chunkDocuments, record.documents)
-      // What is beyond the record was left by a crash, as in a Bloom tail.
+      // Records beyond the segment record were left by a crash, as in a Bloom tail.
       if (this.#documents >= end) continue
       if (this.#documents < chunk * chunkDocuments) break
       const run = decodeRun(value, this.#documents, end - this.#documents, this.#bits, memory)

@@ -1,8 +1,8 @@
 /**
- * The fingerprint tail of a sealed segment: frames that say where buckets begin, then those of the buckets. A question reads
- * one of each; a bucket may reach over the end of a frame.
+ * The fingerprint tail of a sealed segment: directory frames with the offsets of the buckets, then frames of the
+ * buckets. A lookup reads one of each; a bucket may cross the end of a frame.
  *
- * Invariant: a bucket is within what is stored, whatever the frames say.
+ * Invariant: a bucket lies within the stored bytes, whatever the directory says.
  */
 import type { RowMemory } from '../../../bloom/kernels/index.ts'
 import { IndexArea, indexKey } from '../../records/index-keys.ts'
@@ -25,12 +25,12 @@ export class FingerprintSealedTail implements SealedTail {
   readonly #documents: number
   readonly #groupShift: number
   readonly #bits: number
-  /** Bits of a code in its bucket. */
+  /** Bits of a code within its bucket. */
   readonly #width: number
   readonly #buckets: number
   readonly #bytes: number
   readonly #directoryFrames: number
-  /** The bucket that was found last, and the code in it. */
+  /** The bucket found last, and the code in it. */
   #from = 0
   #to = 0
   #code = 0
@@ -94,7 +94,7 @@ export class FingerprintSealedTail implements SealedTail {
     return pending === undefined ? undefined : Promise.all(pending).then(() => undefined)
   }
 
-  /** What the groups are read from is all that there is. */
+  /** Loads the same frames as loadGroups(): there are no others. */
   load(pair: HashedPair): void | Promise<void> {
     return this.loadGroups(pair)
   }
@@ -120,7 +120,7 @@ export class FingerprintSealedTail implements SealedTail {
     return groups
   }
 
-  /** They are exact. */
+  /** Returns the groups unchanged: they are exact already. */
   narrowed(_pair: HashedPair, groups: number): number {
     return groups
   }
@@ -134,7 +134,7 @@ export class FingerprintSealedTail implements SealedTail {
     if (pointers === 0) return undefined
     const from = this.#from & (frameBytes - 1)
     const to = from + this.#to - this.#from
-    // Bits beyond the part are anything: nobody looks at them.
+    // Bits beyond the part are unspecified: nobody reads them.
     const count = kernels.fingerprintPositions(pointers, from, to, this.#width, this.#code, this.#documents, out)
     this.#memory.pop(pointers)
     return count < 0 ? undefined : count > 0
@@ -144,7 +144,7 @@ export class FingerprintSealedTail implements SealedTail {
     return Math.floor((code >>> this.#width) / bucketsPerFrame)
   }
 
-  /** Finds the pair's bucket; false where the directory is not in memory. */
+  /** Finds the pair's bucket; returns false when the directory frame is not in memory. */
   #find({ lo, hi }: HashedPair): boolean {
     const code = fingerprintOf(lo, hi, this.#bits)
     const frame = this.#directoryFrameOf(code)
@@ -158,7 +158,7 @@ export class FingerprintSealedTail implements SealedTail {
     return true
   }
 
-  /** Pushes the addresses of the found bucket's frames; 0 where one of them is not in memory. */
+  /** Pushes the addresses of the found bucket's frames; returns 0 when one of them is not in memory. */
   #pointToBucket(): number {
     const memory = this.#memory
     const first = this.#from >>> frameShift

@@ -1,11 +1,11 @@
-/** What a tail of fingerprints may be: what is stored is checked against it. */
+/** Limits of a fingerprint tail, against which stored values are checked. */
 
-/** H. Fewer bits find too many documents in vain; more are of no use to any segment (see chooseFingerprintBits). */
+/** H. Fewer bits give too many false positives; more are useful to no segment (see chooseFingerprintBits). */
 export const minFingerprintBits = 18
 export const maxFingerprintBits = 30
-/** Fewer than any code has; of a segment that is full of entries its buckets are those that are wanted. */
+/** Fewer than any code's bits; a segment full of entries still has buckets of the intended size. */
 export const maxBucketBits = 16
-/** Of all buckets of a segment: more than its entries can take. */
+/** Limit on all buckets of a segment: more than its entries can take. */
 export const maxFingerprintBytes = 2 ** 28
 /** Entries after which a segment takes no more documents: an open one keeps them in memory, six bytes each. */
 export const maxEntries = 2 ** 23

@@ -1,5 +1,5 @@
 /**
- * A run of fingerprints as a checkpoint writes it.
+ * The record of a run of fingerprints, as a checkpoint writes it.
  *
  * | bytes | what                                                                       |
  * | ----- | -------------------------------------------------------------------------- |
@@ -13,11 +13,11 @@ import { frameBytes } from '../row-cache.ts'
 import { BitWriter, encodeBucket } from './codec.ts'
 import { type EntryRun, indexBits, runOf } from './entry-run.ts'
 
-/** Encoding as many takes a fraction of a millisecond. */
+/** Takes a fraction of a millisecond to encode. */
 const entriesPerPart = 4096
 const headerBytes = 4
 
-/** In steps. @param documents of the run: those that come behind are left out */
+/** Encodes a run in steps. @param documents number of the run's documents to include */
 export function* encodeRun(run: EntryRun, documents: number, bits: number): Generator<undefined, Uint8Array> {
   const part = documents < run.documents ? clipped(run, documents, bits) : run
   let splitBits = 0
@@ -55,8 +55,8 @@ function clipped({ codes, positions, first }: EntryRun, documents: number, bits:
 
 /**
  * @param first the position of the run's first document
- * @param most documents that it may have
- * @returns undefined for bytes that are no such run
+ * @param most maximum number of documents
+ * @returns undefined for bytes that are not such a run
  */
 export function decodeRun(
   bytes: Uint8Array,
@@ -97,7 +97,7 @@ export function decodeRun(
   return runOf(entries, first, documents, bits)
 }
 
-/** Codes and positions in turn; undefined for bytes that are no bucket, or one larger than a run has. */
+/** Returns codes and positions in turn; undefined for bytes that are not a bucket, or one larger than a run has. */
 function listOf(bytes: Uint8Array, width: number, documents: number, memory: RowMemory): Uint32Array | undefined {
   const { kernels, u8, u32, scratch, scratchEnd } = memory
   const frames = Math.ceil(bytes.length / frameBytes)

@@ -1,6 +1,6 @@
 /**
- * Runs of fingerprints → the buckets of a sealed segment: by leading bits of the code, what all runs have is brought together,
- * sorted, and encoded bucket by bucket. However entries are spread, it takes n log n.
+ * Merges runs of fingerprints into the buckets of a sealed segment: collects the entries of all runs by leading bits of
+ * the code, sorts them and encodes them bucket by bucket. Takes n log n, however entries are distributed.
  */
 import { IndexArea, indexKey } from '../../records/index-keys.ts'
 import type { Room } from '../../records/room.ts'
@@ -11,12 +11,15 @@ import { type EntryRun, indexBits, sortEntries } from './entry-run.ts'
 import { maxBucketBits } from './limits.ts'
 import type { TailWrite } from './tail.ts'
 
-/** Of a bucket at least, where entries are spread evenly; twice as many at most. Half a bucket is decoded for a question. */
+/**
+ * Minimum entries per bucket if evenly distributed; the maximum is twice as many. A lookup decodes half a bucket on
+ * average.
+ */
 const entriesPerBucket = 96
-/** Buckets of which a frame says where they begin, and where the last one ends: u32 each. */
+/** Buckets per directory frame, which holds the start of each and the end of the last, u32 each. */
 export const bucketsPerFrame = frameBytes / 4 - 1
 
-/** Leading bits of the code that tell the bucket, for so many entries. */
+/** Number of leading code bits that give the bucket, for this many entries. */
 export function bucketBitsFor(entries: number): number {
   return Math.min(maxBucketBits, Math.floor(Math.log2(Math.max(1, entries / entriesPerBucket))))
 }
@@ -58,7 +61,7 @@ export function* sealedFingerprints(
   return { bits, bucketBits, bytes: stream.bytes }
 }
 
-/** The entries of all runs by code, in lists by so many leading bits of it. */
+/** Yields the entries of all runs by code, in lists by the first `listBits` bits of it. */
 function* mergedLists(runs: readonly EntryRun[], bits: number, listBits: number): Generator<Entries> {
   const indexes = 2 ** (indexBits - listBits)
   for (let list = 0; list < 2 ** listBits; list++) {
@@ -72,12 +75,12 @@ function* mergedLists(runs: readonly EntryRun[], bits: number, listBits: number)
         merged.positions[at++] = positions[i]!
       }
     }
-    // Runs follow each other by their positions, and have no entry twice.
+    // Runs ascend by position and have no duplicates, so neither has the merged list.
     yield sortEntries(merged, count, bits - listBits)
   }
 }
 
-/** Bytes, cut into frames. */
+/** Cuts a byte stream into frames. */
 class FrameStream {
   bytes = 0
   readonly #storedAt: number
@@ -100,7 +103,7 @@ class FrameStream {
     }
   }
 
-  /** What is left. */
+  /** Writes the last, partial frame. */
   *end(): Generator<TailWrite> {
     if (this.bytes % frameBytes > 0) yield this.#write(this.bytes % frameBytes)
   }

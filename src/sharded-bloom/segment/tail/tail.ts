@@ -1,5 +1,5 @@
 /**
- * The tail of a segment: what stands behind the hashes of the pairs that have no private row. Two implementations.
+ * The tail of a segment: it maps the hashes of pairs without a private row to documents. Two implementations:
  *
  * | tail          | keeps                                                | see              |
  * | ------------- | ---------------------------------------------------- | ---------------- |
@@ -7,9 +7,9 @@
  * | `fingerprint` | for each pair of each document a code and a position | fingerprint-*.ts |
  *
  * Invariants:
- * 1. A document that has the pair is never missing from what is said of the pair: not from its groups, not from its bits.
- * 2. What is damaged, or not in memory, says nothing: all groups, and no bits at all (undefined).
- * 3. A sealed tail answers as the open one did, but for bits at positions that are not in use.
+ * 1. A document that has the pair is never missing from the pair's groups, nor from its bits.
+ * 2. For data that is damaged or not in memory, the result is all groups, and no bits (undefined).
+ * 3. A sealed tail gives the same results as the open one did, except for bits at positions not in use.
  */
 import type { RowMemory } from '../../../bloom/kernels/index.ts'
 import type { IndexStore, IndexWrite } from '../../document-index.ts'
@@ -20,109 +20,109 @@ import type { Geometry } from '../geometry.ts'
 import type { HashedPair } from '../private-table.ts'
 import type { SegmentRecord } from '../segment-record.ts'
 
-/** What a segment's record says of its tail. */
+/** The tail's part of a segment's record. */
 export type TailRecord = Pick<SegmentRecord, 'shards' | 'rowsPerPair' | 'upper' | 'fingerprints'>
 
 export type TailKind = 'bloom' | 'fingerprint'
 
 export type TailWrite = IndexWrite & { readonly value: Uint8Array }
 
-/** What a tail of an open segment works with. */
+/** Dependencies of an open segment's tail. */
 export interface TailContext {
   readonly memory: RowMemory
   readonly geometry: Geometry
   readonly pairHash: PairHash
 }
 
-/** Hashed pairs as a scan of a document's bytes leaves them. */
+/** Hashed pairs of a document as a scan of its bytes leaves them. */
 export interface ScannedHashes {
-  /** P bits, the rows of all of them. */
+  /** P bits: the rows of all pairs. */
   readonly signature: Uint32Array
-  /** lo and hi in turn, the first `hashCount`: of values and sizes, and where there is no signature of facts, too. */
+  /** The first `hashCount` pairs of lo and hi: of values and sizes, and without a signature of facts, too. */
   readonly hashes: Int32Array
   readonly hashCount: number
 }
 
-/** The tail of the segment that grows. */
+/** The tail of the open segment. */
 export interface OpenTail {
   readonly record: TailRecord
 
   /** True when it takes no more documents. */
   readonly isFull: boolean
 
-  /** The next document. */
+  /** Begins the next document. */
   beginDocument(): void
 
-  /** Facts, which the documents of one shape share, as addFacts() takes them. @param hashes lo and hi in turn */
+  /** Converts facts, which documents of one shape share, for addFacts(). @param hashes lo and hi in turn */
   prepareFacts(hashes: Int32Array): Int32Array
 
-  /** REQUIRES: what prepareFacts() gave. */
+  /** REQUIRES: `prepared` is from prepareFacts(). */
   addFacts(prepared: Int32Array): void
 
-  /** A value or a size. */
+  /** Adds a value or a size. */
   add(lo: number, hi: number): void
 
-  /** All pairs of the document. */
+  /** Adds all pairs of the document. */
   addScanned(scanned: ScannedHashes): void
 
   endDocument(): void
 
-  /** The groups that may have documents with the pair, one bit each. */
+  /** Returns the groups that may have documents with the pair, one bit each. */
   groups(pair: HashedPair): number
 
   /** As Segment.andHashed(); `out` has room for all documents. @param groups at least one */
   and(pair: HashedPair, out: number, groups: number): boolean
 
   /**
-   * What a checkpoint writes of a chunk's first `documents`; undefined between the steps of a record that takes longer. Some
-   * values are in the room.
+   * Yields a checkpoint's records of a chunk's first `documents`; undefined between the steps of a record that takes
+   * longer. Some values are allocated from `room`.
    */
   chunkWrites(firstOrdinal: number, chunk: number, documents: number, room: Room): Generator<TailWrite | undefined>
 
-  /** Of all that chunkWrites() has written of a chunk. */
+  /** Yields the keys of all that chunkWrites() wrote for a chunk. */
   chunkKeys(firstOrdinal: number, chunk: number): Generator<Uint8Array>
 
   /**
-   * Takes back what checkpoints wrote of the first documents of a segment. REQUIRES: nothing was added.
-   * @throws what `damaged` makes, where records are missing or do not fit the segment's
+   * Restores the first documents of a segment from checkpoint records. REQUIRES: nothing was added.
+   * @throws the error of `damaged` when records are missing or do not fit the segment's record
    */
   restore(record: SegmentRecord, store: IndexStore, damaged: (what: string) => Error): Promise<void>
 
   /**
-   * What is stored of the sealed segment, as it is now; undefined between the steps of a record that takes longer.
+   * Yields the records of the sealed segment; undefined between the steps of a record that takes longer.
    * REQUIRES: nothing is added meanwhile.
    * @param documents of the segment
-   * @param room asked for each value
+   * @param room called for each value
    */
   sealedWrites(storedAt: number, documents: number, room: () => Room): Generator<TailWrite | undefined, TailRecord>
 
-  /** Gives the memory back. The tail must not be used afterwards. */
+  /** Frees the memory. The tail must not be used afterwards. */
   free(): void
 }
 
-/** Frames of a sealed segment, of which the first ones are its tail's. */
+/** Frames of a sealed segment; the first ones are its tail's. */
 export interface TailFrames {
-  /** Whether it is in memory. Unlike addressOf() and load() this is no sign that it is of use. */
+  /** Whether the frame is in memory. Unlike addressOf() and load(), does not count as a use of it. */
   has(frame: number): boolean
-  /** As has(); what is evaluated now keeps it until it is. */
+  /** As has(); also pins the frame for the current evaluation. */
   hold(frame: number): boolean
-  /** Where it is in row memory; 0 when it is not there, or damaged. */
+  /** The frame's address in row memory; 0 when it is not there, or damaged. */
   addressOf(frame: number): number
-  /** Brings it into memory; a promise only where the store cannot answer at once. */
+  /** Loads the frame; returns a promise only when the store cannot answer at once. */
   load(frame: number): void | Promise<void>
 }
 
-/** The tail of a sealed segment. It asks nothing of the frames before all parts of the segment are there. */
+/** The tail of a sealed segment. It uses no frames before the segment is completely constructed. */
 export interface SealedTail {
-  /** How many it has. */
+  /** Number of its frames. */
   readonly frameCount: number
 
   keyOf(frame: number): Uint8Array
 
-  /** Puts a stored frame into row memory. @returns false when it is damaged */
+  /** Copies a stored frame into row memory. @returns false when it is damaged */
   place(frame: number, bytes: Uint8Array, address: number): boolean
 
-  /** As Segment's methods of these names, for a hashed pair. */
+  /** As the methods of these names in Segment, for a hashed pair. */
   loadGroups(pair: HashedPair): void | Promise<void>
   groups(pair: HashedPair): number
   load(pair: HashedPair): void | Promise<void>
