@@ -1,10 +1,10 @@
 /**
- * A document's pairs as 64-bit hashes, outside of any index: for filters that are kept elsewhere.
+ * A document's pairs as 64-bit hashes, independent of any index, for filters that are stored elsewhere.
  *
- * Values and array lengths make pairs as in an index; of a path's types only its presence is noted, since documents of
- * one kind have nearly always the same ones.
+ * Values and array lengths make pairs as in an index. Of a path's types only the path's presence is kept, since
+ * documents of one kind nearly always have the same types.
  *
- * Invariant: the hashes depend on the pair alone: they are the same in every thread and after every reopen.
+ * Invariant: a hash depends on the pair alone: it is the same in every thread and after every reopen.
  */
 import { createHasher } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -15,14 +15,14 @@ import { PairHash } from './pair-hash.ts'
 import { Tag, type TaggedPair, tagPair } from './pair-tags.ts'
 import type { Shape } from './shapes.ts'
 
-/** Of the file format: filters are read at other times and in other processes. */
+/** Part of the file format: filters are read later and by other processes. */
 const seed = { lo: 0x5045_5441, hi: 0x4c44_4221 } as const
 
 export class DocumentPairs {
   readonly #flattener = new Flattener(createHasher('murmur'), seed)
   readonly #pairHash = new PairHash(createHasher('murmur'), (path) => this.#flattener.seedOf(path))
 
-  /** Visits the hash of every pair; some more than once. @throws PetalError for more pairs than are looked at */
+  /** Visits the hash of every pair, some more than once. @throws PetalError for a document with too many pairs */
   visit(document: Document, visit: (lo: number, hi: number) => void): void {
     const flat = this.#flatten(document)
     const { lo, hi, count } = flat
@@ -31,18 +31,18 @@ export class DocumentPairs {
     for (let i = 0; i < presences.length; i += 2) visit(presences[i]!, presences[i + 1]!)
   }
 
-  /** The hash that visit() has for every document with this pair. */
+  /** Returns the hash that visit() passes for every document with this pair. */
   hash(pair: Pair): { readonly lo: number; readonly hi: number } {
     return this.#pairHash.hash(knownPair(pair))
   }
 
-  /** Whether the document has the pair, as far as hashes tell pairs apart. @throws as visit() */
+  /** Whether the document has the pair. Numbers with the same double as key are the same pair. @throws as visit() */
   has(document: Document, pair: Pair): boolean {
     const { path, tag, key: wanted } = knownPair(pair)
     const { nodes, tags, keys, count, shape } = this.#flatten(document)
     if (tag === Tag.exists) return [...shape.facts()].some(({ node }) => node.path === path)
     for (let i = 0; i < count; i++) {
-      // NaN is itself.
+      // Object.is: NaN equals itself.
       if (tags[i] === tag && nodes[i]!.path === path && Object.is(keys[i], wanted)) return true
     }
     return false
@@ -54,7 +54,7 @@ export class DocumentPairs {
     return flat
   }
 
-  /** Halves of the hashes of "the path is present", once per path. */
+  /** Returns the hash halves of the EXISTS pair of every path, computed once per shape. */
   #presencesOf(shape: Shape): Int32Array {
     if (shape.preparedBy === this) return shape.prepared as Int32Array
     const paths = new Set<string>()
@@ -70,7 +70,7 @@ export class DocumentPairs {
   }
 }
 
-/** The pair as it is noted: a value of a type on a path is there only where the path is. */
+/** Maps TYPE pairs to EXISTS pairs: a value of a type on a path implies the path. */
 function knownPair(pair: Pair): TaggedPair {
   return pair.kind === 'type' ? { path: pair.path, tag: Tag.exists, key: 0 } : tagPair(pair)
 }

@@ -1,10 +1,10 @@
 /**
- * Document → pairs, in one walk that also checks that the document can be stored.
+ * Flattens a document into pairs, in one walk that also checks that the document can be stored.
  *
  * Invariants:
  * 1. Every pair by which a query of SEMANTICS could bound the document from above is emitted (docs/query-semantics.md).
- * 2. A document whose pairs do not mean exactly what MongoDB equality means is reported irregular, under every
- *    top-level key concerned: arrays directly in arrays, keys with dots, all-digit keys, numbers that are not doubles.
+ * 2. A document whose pairs do not mean exactly what MongoDB equality means is reported irregular, under every affected
+ *    top-level key: arrays directly in arrays, keys with dots, all-digit keys, numbers that are not doubles.
  * 3. A document with more than `maxPairs` pairs is `overfull`: its pairs are incomplete and it must stay a candidate of
  *    every query.
  */
@@ -32,7 +32,7 @@ export interface FlatDocument {
   readonly keys: readonly (number | string)[]
   readonly lo: Int32Array
   readonly hi: Int32Array
-  /** Top-level keys below which lower bounds must leave this document out. */
+  /** Top-level keys below which lower bounds must exclude this document. */
   readonly irregularKeys: readonly string[]
   readonly isOverfull: boolean
 }
@@ -75,7 +75,7 @@ export class Flattener {
     this.#paths = new PathTable(hasher, seed.lo, seed.hi)
   }
 
-  /** Seed of a path for hashing a query's pairs. */
+  /** The seed for hashing a query's pairs on a path. */
   seedOf(path: string): { readonly lo: number; readonly hi: number } {
     return this.#paths.seedOf(path)
   }
@@ -122,7 +122,8 @@ export class Flattener {
       const field = value[key]
       if (field === undefined) continue
       const child = this.#paths.child(node, key)
-      // A digit key shares its parent's node, a dotted one may share another path's name: neither may prove anything.
+      // A digit key shares its parent's node, and a dotted key may spell another path: neither may make anything
+      // certain.
       this.#value(field, child, depth + 1, irregular || child === node || child.isDotted)
     }
   }
@@ -172,7 +173,7 @@ export class Flattener {
     }
   }
 
-  /** Values that JSON cannot hold. */
+  /** Handles values that JSON cannot represent. */
   #rare(value: unknown, type: TypeCode, node: PathNode, depth: number, irregular: boolean): void {
     switch (type) {
       case Type.undefined:
@@ -211,7 +212,7 @@ export class Flattener {
     }
   }
 
-  /** Notes that the path holds a value of the type: EXISTS and TYPE, once per document. */
+  /** Records that the path holds a value of the type: EXISTS and TYPE, once per document. */
   #fact(node: PathNode, type: TypeCode, irregular: boolean): void {
     if (irregular && !this.#irregularKeys.includes(node.topLevelKey)) this.#irregularKeys.push(node.topLevelKey)
     if (node.stamp !== this.#stamp) {
@@ -266,7 +267,7 @@ export class Flattener {
   }
 }
 
-/** A flattener that only checks: its hashes mean nothing. For collections in which nothing is looked up by pair. */
+/** Returns a flattener that only checks documents: its hashes are meaningless. For collections without pair lookups. */
 export function checkingFlattener(): Flattener {
   return new Flattener({ name: 'murmur', lo: 0, hi: 0, hashString() {}, hashNumber() {} }, { lo: 0, hi: 0 })
 }
@@ -282,7 +283,7 @@ function tooDeep(value: object, path: string, maxDepth: number): PetalError {
     : badValue(shown, `A document nested deeper than ${maxDepth} levels cannot be stored`)
 }
 
-/** Looks for a cycle through the first levels below `start`; runs only when a document has been refused already. */
+/** Looks for a cycle in the first levels below `start`; runs only after a document has been rejected. */
 function reachesItself(start: object): boolean {
   const onPath = new Set<object>()
   let budget = 10_000

@@ -1,6 +1,4 @@
-/**
- * Hash and row numbers of a pair under one index's seed: what documents and queries must agree on.
- */
+/** Computes the hash and row numbers of a pair under one index's seed: documents and queries must agree on them. */
 import { type PairHasher, rowNumbers } from '../../bloom/hash.ts'
 import type { Pair } from '../../model/pairs.ts'
 import type { HashedPair } from '../segment/private-table.ts'

@@ -1,5 +1,5 @@
 /**
- * Numbers that keep kinds of pairs apart when they are hashed. Value pairs use their type code (0…15). Part of the file
+ * Tags: numbers that keep kinds of pairs apart when hashed. Value pairs use their type code (0…15). Part of the file
  * format: a tag never changes its meaning.
  */
 import type { Pair, TypePair, ValuePair } from '../../model/pairs.ts'
@@ -9,12 +9,15 @@ export const Tag = {
   size: 16,
   type: 17,
   exists: 18,
-  /** Not a pair of the document: "the pairs below this top-level key do not mean what MongoDB equality means". */
+  /**
+   * Not a pair of the document: marks it irregular below this top-level key, where pairs do not mean what MongoDB
+   * equality means.
+   */
   irregular: 19,
   path: 20
 } as const
 
-/** A pair as it is hashed, compared and stored: path, tag, and a double or a text. */
+/** A pair as it is hashed, compared and stored: path, tag, and a double or a string. */
 export interface TaggedPair {
   readonly path: string
   readonly tag: number
@@ -34,13 +37,13 @@ export function tagPair(pair: Pair): TaggedPair {
   }
 }
 
-/** The pair that was tagged. REQUIRES: it is of a value */
+/** Reverses tagPair(). REQUIRES: the pair is of a value */
 export function valuePair({ path, tag, key }: TaggedPair): ValuePair {
-  // Documents whose number is another one than its key are irregular, whatever pairs they have.
+  // Exact: documents whose number differs from its key are irregular, whatever pairs they have.
   return { kind: 'value', path, value: { type: tag as TypeCode, key, exact: true } }
 }
 
-/** The pair that was tagged. REQUIRES: it is of a type */
+/** Reverses tagPair(). REQUIRES: the pair is of a type */
 export function typePair({ path, key }: TaggedPair): TypePair {
   return { kind: 'type', path, type: key as TypeCode }
 }

@@ -4,7 +4,7 @@
  * Invariants:
  * 1. A node's seed depends on the hasher, the index seed and the bytes of the path alone: it is the same after every
  *    reopen and in every thread.
- * 2. The table is bounded: past `maxPaths` it starts again from nothing (`generation` grows), which costs time only.
+ * 2. The table is bounded: past `maxPaths` it is emptied (`generation` grows), which costs time only.
  */
 import type { PairHasher } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -14,21 +14,21 @@ import { Tag } from './pair-tags.ts'
 export interface PathNode {
   readonly path: string
   readonly topLevelKey: string
-  /** Unique in the life of the table, generations included. */
+  /** Unique for the lifetime of the table, across generations. */
   readonly id: number
   /** Seed of every hash on this path. */
   readonly seedLo: number
   readonly seedHi: number
-  /** True when the last key holds a dot: the path then has the name of another one. */
+  /** True when the last key contains a dot: the path may then equal another one. */
   readonly isDotted: boolean
   readonly children: Map<string, PathNode>
-  /** The child taken last: documents of one kind ask for the same keys in the same order. */
+  /** The child last taken: documents of one kind have the same keys in the same order. */
   lastKey: string | undefined
   lastChild: PathNode | undefined
-  /** The document in whose flattening this node was met last, and the types met in it, one bit each. */
+  /** The document in which this node was last met, and the types met in it, one bit each. */
   stamp: number
   types: number
-  /** For each tag the column that an open segment keeps the values in; it belongs to `columnsOf`. */
+  /** For each tag the column in which the open segment `columnsOf` keeps the values. */
   columns: Int8Array | undefined
   columnsOf: object | undefined
 }
@@ -61,7 +61,7 @@ export class PathTable {
   }
 
   /**
-   * The node below `parent` for a key. All-digit keys name no component, so they lead back to the parent.
+   * Returns the node below `parent` for a key. All-digit keys are not path components: they lead back to the parent.
    * @throws PetalError BadValue for the key `__proto__`
    */
   child(parent: PathNode, key: string): PathNode {
@@ -72,7 +72,7 @@ export class PathTable {
     return child
   }
 
-  /** The seed of a path that may not be in the table: what a query hashes with. */
+  /** The seed of a path that need not be in the table, for queries. */
   seedOf(path: string): { readonly lo: number; readonly hi: number } {
     this.#hasher.hashString(this.#seedLo, this.#seedHi, Tag.path, path)
     return { lo: this.#hasher.lo, hi: this.#hasher.hi }

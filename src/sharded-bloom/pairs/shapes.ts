@@ -1,9 +1,9 @@
 /**
  * The shape of a document: its (path, type) facts in the order they are first met. Documents of one shape share their
- * EXISTS and TYPE pairs, which are hashed once per shape and not once per document.
+ * EXISTS and TYPE pairs, which are hashed once per shape instead of once per document.
  *
- * Shapes are the nodes of a trie walked one fact at a time, so that two documents have the same shape object exactly
- * when their facts are the same: no hash decides.
+ * Shapes are nodes of a trie walked one fact at a time, so two documents have the same shape object exactly when they
+ * have the same facts: equality does not depend on a hash.
  */
 import type { PathNode } from './path-table.ts'
 
@@ -12,9 +12,9 @@ export class Shape {
   /** The fact this node adds to its parent; the root has none. */
   readonly node: PathNode | undefined
   readonly type: number
-  /** What somebody prepared for documents of this shape. */
+  /** Data prepared for documents of this shape. */
   prepared: unknown = undefined
-  /** Who did: an object that stands for him and holds nothing, because shapes outlive segments. */
+  /** Identifies who prepared it: an object that references nothing, because shapes outlive segments. */
   preparedBy: object | undefined = undefined
   readonly #next = new Map<number, Shape>()
   #lastStep = -1
@@ -26,7 +26,7 @@ export class Shape {
     this.type = type
   }
 
-  /** The shape with one more fact. `onCreate` is told of new nodes, which are what memory is spent on. */
+  /** Returns the shape with one more fact. `onCreate` is called for each new node, to bound memory. */
   step(node: PathNode, type: number, onCreate: () => void): Shape {
     const step = node.id * 16 + type
     if (step === this.#lastStep) return this.#lastShape!
