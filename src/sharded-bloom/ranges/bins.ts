@@ -1,18 +1,18 @@
 /**
- * Which bins a column is cut into: pure policy.
+ * Pure policy: how a column is divided into bins.
  *
- * Bins hold about equally many documents. A value that many documents share gets a bin of its own, so that a range that
- * ends at it is exact; a column of few values is exact altogether.
+ * Bins hold roughly equal numbers of documents. A value that many documents share gets a bin of its own, so that a
+ * range that ends at it is exact; a column with few values is exact altogether.
  */
 
 /** A code is one byte, and 0 stands for documents that are not in the column. */
 export const maxBins = 255
 
-/** A value in a hundredth of the documents has a bin of its own. */
+/** A value in at least this share of the documents has a bin of its own. */
 const heavyShare = 1 / 100
 
 /**
- * The greatest key of every bin but the last, which ends with the column.
+ * Returns the greatest key of every bin except the last, which ends with the column.
  * @param sample keys, ascending
  * @returns at most 254 keys, ascending
  * @example
@@ -30,7 +30,7 @@ export function chooseEdges(sample: Float64Array): number[] {
     light -= counts[i]!
     heavyRuns++
   }
-  // A heavy value may cut a bin short, and the last bin may be short: 2 for each and 1.
+  // A heavy value may cut a bin short, and the last bin may be short: subtract 2 for each heavy value and 1.
   const target = light / (limit - 1 - 2 * heavyRuns)
   const edges: number[] = []
   let filled = 0
@@ -48,7 +48,7 @@ export function chooseEdges(sample: Float64Array): number[] {
   return edges
 }
 
-/** Whether there are more values than bins: some key is no edge. @param edges of chooseEdges() for the sample */
+/** Whether there are more values than bins: some key is not an edge. @param edges of chooseEdges() for the sample */
 export function hasSharedBins(edges: readonly number[], sample: Float64Array): boolean {
   let edge = 0
   for (let i = 0; i < sample.length; i++) {
@@ -58,12 +58,12 @@ export function hasSharedBins(edges: readonly number[], sample: Float64Array): b
   return false
 }
 
-/** Bits that tell the codes of `bins` bins, and 0, apart. */
+/** Number of bits for the codes of `bins` bins and 0. */
 export function bitsOfCodes(bins: number): number {
   return 32 - Math.clz32(bins)
 }
 
-/** The different keys, and how often each is there. */
+/** Returns the distinct keys and their numbers of occurrences. */
 function runsOf(sample: Float64Array): { readonly keys: Float64Array; readonly counts: Int32Array } {
   const keys = new Float64Array(sample.length)
   const counts = new Int32Array(sample.length)

@@ -1,10 +1,12 @@
 /**
- * Pure policy: which values of the next segment's documents are kept as columns, from a sample of the last one's.
+ * Pure policy: chooses the values of the next segment's documents to keep as columns, from a sample of the last
+ * segment's.
  *
- * A column is worth its bytes where documents have one value each and values are many. One whose values grow with the
- * ordinal costs a quarter of a byte per document and answers best, and is always taken. Of texts those are taken that
- * grow, or nearly, and those that were taken before: where documents of all times are replaced, no time grows any more, and
- * without its column a range of times had every document of the segment for a candidate.
+ * A column is worth its bytes if documents have one value each and there are many distinct values. A column whose
+ * values grow with the ordinal costs a quarter of a byte per document and is the most selective: it is always chosen.
+ * Text columns are chosen if they grow, or nearly, and if they were chosen before: once documents of all ages are
+ * replaced, no timestamp grows any more, and without its column a time range had every document of the segment as a
+ * candidate.
  */
 import { compareStrings } from '../../model/compare.ts'
 import { Type } from '../../model/types.ts'
@@ -13,44 +15,46 @@ import { chooseTextForm } from './choose-text-form.ts'
 import { type ColumnSpec, isRangeType, maxColumns } from './column-spec.ts'
 
 /**
- * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the ordinal,
- * or nearly, such as ISO dates. `'none'`: ranges are bounded by types alone.
+ * `'numbers'`: numbers and dates. `'all'`: strings, too. `'auto'`: numbers, dates, and strings that grow with the
+ * ordinal, or nearly, such as ISO dates. `'none'`: only types bound a range.
  */
 export type RangeCodes = 'auto' | 'numbers' | 'all' | 'none'
 
-/** The values of sampled documents, each by a number, and what a number stands for. */
+/** The values of sampled documents, each as a number, and the meaning of the numbers. */
 export interface ColumnSample {
-  /** Documents, in the order of ordinals. */
+  /** Number of documents, in ordinal order. */
   readonly size: number
-  /** Of the documents one after the other, the numbers of their values, each once in a document. */
+  /** The numbers of the documents' values, document after document; each is listed once per document. */
   readonly members: Int32Array
-  /** Where a document's numbers begin; those of the one before end there. */
+  /** Index of a document's first number, which is the end of the previous document's. */
   startOf(document: number): number
   readonly values: ColumnValues
 }
 
 export interface ColumnValues {
-  /** The same for the same path and tag, and different for others. */
+  /** The same for equal path and tag, different for others. */
   pathAndTag(number: number): number
   path(number: number): string
   tag(number: number): number
   key(number: number): number | string
 }
 
-/** Documents that are looked at, about: spread over all, so that growing texts show what grows. */
+/** Approximate number of documents to examine, spread over the sample so that growth shows. */
 const columnSampleDocuments = 512
-/** Documents that must have the value, of the sample. */
+/** Minimum share of sampled documents that have the value. */
 const minShare = 1 / 64
 const minDistinct = 4
 const documentsPerStep = 16
-/** Texts of fewer distinct values than this share of their documents are names and labels, which nobody cuts ranges of. */
+/**
+ * Texts with fewer distinct values, as a share of their documents, are names and labels, which nobody queries by range.
+ */
 const minTextShare = 1 / 8
 /**
- * Values nearly grow when few are below the one that so large a share of the sample stands before them: neighbours may be
- * out of order.
+ * Values nearly grow when few are below the one that precedes them by this share of the sample: neighbours may be out
+ * of order.
  */
 const lagShare = 1 / 16
-/** Values below, for each above; and how many more while few were looked at. */
+/** Maximum number of descents per ascent, and how many more are allowed while few values were examined. */
 const maxDescentsPerAscent = 1 / 4
 const firstDescents = 2
 /** Bytes per document. */
@@ -58,8 +62,8 @@ const numberBudget = 12
 const textBudget = 15
 
 /**
- * In steps of less than a millisecond.
- * @param earlier the columns of the documents before
+ * Runs in steps of less than a millisecond.
+ * @param earlier the columns of the previous segment
  */
 export function* columnSteps(
   sample: ColumnSample,
@@ -87,26 +91,26 @@ export function* columnSteps(
 interface Candidate {
   readonly spec: ColumnSpec
   readonly isText: boolean
-  /** Whether its values grow or not. */
+  /** Wanted whether its values grow or not. */
   readonly isWanted: boolean
   readonly values: Set<number | string>
-  /** Documents with any, and with exactly one value. */
+  /** Documents with at least one, and with exactly one, value. */
   documents: number
   single: number
-  /** No value was below the one before. */
+  /** No value is below the one before it. */
   isGrowing: boolean
-  /** Values above and below the one that stands `lag` before. */
+  /** Number of values above, and below, the one `lag` values earlier. */
   ascents: number
   descents: number
-  /** In the order of documents. Numbers and texts apart: a field of both kinds is slow. */
+  /** In document order. Numbers and texts are separate because a field of both kinds is slow. */
   readonly numbers: number[]
   readonly texts: string[]
-  /** Of the document being looked at. */
+  /** The document being examined, and its number of values so far. */
   document: number
   count: number
 }
 
-/** In the order in which their paths and types are first met. */
+/** In the order in which paths and types are first met. */
 function* candidatesOf(
   sample: ColumnSample,
   choice: RangeCodes,
@@ -125,7 +129,7 @@ function* candidatesOf(
 
 class Candidates {
   readonly all: Candidate[] = []
-  /** By path and tag; null where nothing is to be learnt any more. */
+  /** By path and tag; null if the values need not be examined any further. */
   readonly #byPathAndTag = new Map<number, Candidate | null>()
   readonly #values: ColumnValues
   readonly #choice: RangeCodes
@@ -139,7 +143,7 @@ class Candidates {
     this.#earlierTexts = new Set(earlier.filter(({ type }) => type === Type.string).map(({ path }) => path))
   }
 
-  /** A document's values. */
+  /** Examines a document's values. */
   note(members: Int32Array, from: number, to: number, document: number): void {
     for (let at = from; at < to; at++) {
       const candidate = this.#byPathAndTag.get(this.#values.pathAndTag(members[at]!))
@@ -153,7 +157,7 @@ class Candidates {
     const key = this.#values.key(number)
     if (typeof key === 'number') noteNumber(candidate, key, this.#lag)
     else noteText(candidate, key, this.#lag)
-    // Of texts most are names and prose, and out of the question after a few documents.
+    // Most texts are names and prose, and ruled out after a few documents.
     if (!candidate.isWanted && candidate.descents > firstDescents + candidate.ascents * maxDescentsPerAscent)
       this.#byPathAndTag.set(this.#values.pathAndTag(number), null)
   }
@@ -208,7 +212,7 @@ function noteNumber(candidate: Candidate, key: number, lag: number): void {
   if (count > 0 && key < numbers[count - 1]!) candidate.isGrowing = false
   if (count >= lag) noteOrder(candidate, key - numbers[count - lag]!)
   numbers.push(key)
-  // More numbers than there are bins cost no more bits.
+  // Numbers beyond the number of bins cost no more bits.
   if (values.size < maxBins) values.add(key)
 }
 
@@ -235,7 +239,7 @@ function isNearlyGrowing({ isGrowing, ascents, descents }: Candidate): boolean {
   return isGrowing || (ascents > 0 && descents <= ascents * maxDescentsPerAscent)
 }
 
-/** At sealing a column that only nearly grows may turn out to be codes after all: then it has cost up to a byte. */
+/** When sealed, a nearly growing column may turn out to need codes after all, at up to a byte per document. */
 function bytesPerDocument(candidate: Candidate, sampled: number): number {
   if (candidate.isGrowing) return 1 / 4
   if (isNearlyGrowing(candidate)) return 1 / 2

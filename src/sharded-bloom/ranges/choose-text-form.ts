@@ -1,24 +1,24 @@
 /**
- * Pure policy: which part of a column's texts is made into keys, from a sample of them.
+ * Pure policy: chooses the part of a column's texts that becomes keys, from a sample of them.
  *
- * What all have in common tells nothing. Where the rest is digits between separators, as in ISO dates, a template has room
- * for twice as many characters as there are bytes in a key, and for some that the sample has in common, too: the year may
- * change within the segment to come.
+ * What all texts have in common carries no information. If the rest is digits between separators, as in ISO dates, a
+ * template has room for twice as many characters as a key has bytes, including some that the sample has in common: the
+ * year may change within the next segment.
  */
 import { maxPrefix } from './column-spec.ts'
 import { anyDigit, keyBytes, type TextForm, templateRoom } from './range-key.ts'
 
-/** Characters of what growing texts have in common that may change in the segment to come: the days of a month, say. */
+/** Characters of growing texts' common prefix that may change in the next segment: the day of a month, for example. */
 const prefixSlack = 3
-/** Characters behind what the sampled texts have in common that tell any documents of a segment apart. */
+/** Characters after the sampled texts' common prefix that suffice to tell a segment's documents apart. */
 const tellingCharacters = 8
-/** A template's characters are no more than fit into a key, and a prefix may stand before them. */
+/** Maximum length of a template, which has to fit into a key, plus a prefix. */
 const maxTemplate = 2 * maxPrefix
 
 /**
- * @param texts in the order of documents, one at least
- * @param isGrowing each text is the one before or above it
- * @param doGrow they are growing, but for some disorder at most
+ * @param texts in document order, at least one
+ * @param isGrowing each text is at or above the one before
+ * @param doGrow they grow, or nearly
  */
 export function chooseTextForm(texts: readonly string[], isGrowing: boolean, doGrow: boolean): TextForm {
   const common = commonPrefix(isGrowing ? [texts[0]!, texts.at(-1)!] : texts)
@@ -28,14 +28,15 @@ export function chooseTextForm(texts: readonly string[], isGrowing: boolean, doG
   let from = 0
   while (from < longest && from + templateRoom(pattern, from) < enough) from++
   const end = from + templateRoom(pattern, from)
-  // Bytes tell as much, or more: where a letter may yet change, a template has one key for all texts behind that.
+  // Bytes discriminate at least as well: where a letter may change, a template has one key for all texts beyond the
+  // change.
   const areMore = end < Math.min(longest + keyBytes, longestOf(texts))
   if (areMore || hasCountingLetter(pattern, longest, common.length))
     return { prefix: common.slice(0, longest), template: '' }
   return { prefix: common.slice(0, from), template: pattern.slice(from, end) }
 }
 
-/** ASCII only. */
+/** The longest common ASCII prefix, up to `maxPrefix` characters. */
 function commonPrefix(texts: Iterable<string>): string {
   let prefix: string | undefined
   for (const text of texts) {
@@ -47,7 +48,9 @@ function commonPrefix(texts: Iterable<string>): string {
   return prefix ?? ''
 }
 
-/** Of the characters that all texts begin with, those that are equal, and for others that are digits in all `anyDigit`. */
+/**
+ * The longest pattern that all texts begin with: characters equal in all of them, and `anyDigit` where all have digits.
+ */
 function patternOf(texts: readonly string[]): string {
   let pattern = patternOfText(texts[0]!)
   for (const text of texts) {
@@ -66,7 +69,10 @@ function fits(expected: string, character: string): boolean {
   return expected === anyDigit ? character >= '0' && character <= '9' : character === expected
 }
 
-/** A letter that stands between two digits, as the T of ISO dates does, separates them; another one may count, as in A9, B0. */
+/**
+ * True if there is a letter not between two digits: it may count, as in A9, B0; one between digits, like the T of ISO
+ * dates, is a separator.
+ */
 function hasCountingLetter(pattern: string, from: number, to: number): boolean {
   for (let i = from; i < to; i++) {
     const isBetweenDigits = pattern[i - 1] === anyDigit && pattern[i + 1] === anyDigit

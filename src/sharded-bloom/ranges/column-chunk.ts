@@ -1,5 +1,5 @@
 /**
- * The columns of an open segment's chunk as one record: what a checkpoint writes and what opening takes back.
+ * The columns of an open segment's chunk as one record, which a checkpoint writes and opening restores.
  *
  * For each column, in order: the row of its outsiders and the row of its documents, each as a length (u16,
  * little-endian) and the row's stored form (row-codec.ts); then the keys of its documents, see decodeKeys().
@@ -10,14 +10,14 @@ import { frameBytes } from '../segment/row-cache.ts'
 import { decodeRow } from '../segment/row-codec.ts'
 import type { OpenColumn } from './open-column.ts'
 
-/** Which positions of the segment a record is of. */
+/** The positions of the segment that a record covers. */
 export interface ChunkPlace {
   readonly first: number
   readonly documents: number
   readonly rowBytes: number
 }
 
-/** In steps, one for each column. The record is in the room. */
+/** Encodes in steps, one per column. The record is allocated from `room`. */
 export function* encodeColumnChunk(
   columns: readonly OpenColumn[],
   place: ChunkPlace,
@@ -61,7 +61,7 @@ function encodeColumn(column: OpenColumn, place: ChunkPlace, memory: RowMemory, 
   return bytes
 }
 
-/** The length and the stored form of the row; returns where they end. */
+/** Writes the length and the stored form of the row; returns where they end. */
 function writeRow(row: number, { documents, rowBytes }: ChunkPlace, to: number, { kernels, u8 }: RowMemory): number {
   const length = kernels.encodeRow(row, documents, rowBytes, to + 2)
   u8[to] = length
@@ -69,7 +69,7 @@ function writeRow(row: number, { documents, rowBytes }: ChunkPlace, to: number, 
   return to + 2 + length
 }
 
-/** Adds what the record holds to the columns; false when it is damaged. */
+/** Adds the record's contents to the columns; returns false when it is damaged. */
 export function decodeColumnChunk(
   record: Uint8Array,
   columns: readonly OpenColumn[],
@@ -92,8 +92,9 @@ export function decodeColumnChunk(
 }
 
 /**
- * Of what kernels.encodeKeys() has written: a width byte and the keys, 1, 2 or 4 bytes each, unsigned, on top of the least
- * key (a double), where all of them are integers that close together; 8 for the doubles themselves. All little-endian.
+ * Decodes what kernels.encodeKeys() wrote, all little-endian: a width byte, then for width 1, 2 or 4 the least key (a
+ * double) and each key's unsigned offset from it, which requires integers close together; for width 8 the keys as
+ * doubles.
  */
 function decodeKeys(reader: Reader, count: number): Float64Array | undefined {
   const width = reader.take(1)?.getUint8(0)
@@ -127,7 +128,7 @@ function readRow(reader: Reader, place: ChunkPlace, memory: RowMemory): Uint32Ar
   }
 }
 
-/** Writes the positions of the bits that are set; returns how many there are. */
+/** Writes the positions of the set bits; returns their number. */
 function listBits(words: Uint32Array, out: Uint16Array): number {
   let count = 0
   for (let w = 0; w < words.length; w++) {
@@ -148,7 +149,7 @@ class Reader {
     return this.#offset === this.#bytes.length
   }
 
-  /** The next bytes; undefined where there are not as many. */
+  /** Returns the next bytes; undefined when fewer are left. */
   take(length: number): DataView | undefined {
     const start = this.#offset
     if (start + length > this.#bytes.length) return undefined

@@ -1,8 +1,8 @@
 /**
- * The keys of a sealed column where they lie in row memory: one for each group of 32 positions of a growing column, least and
- * greatest for each zone, and for each bin.
+ * The stored keys of a sealed column, in row memory: of a growing column one per group of 32 positions; otherwise the
+ * least and greatest of each zone or bin.
  *
- * What is asked for below REQUIRES: find(), in the same step.
+ * The other methods REQUIRE find() in the same synchronous step.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { frameBytes } from '../segment/row-cache.ts'
@@ -10,7 +10,7 @@ import type { StoredColumn } from './column-record.ts'
 import { countWhile } from './count-while.ts'
 import type { Interval } from './interval.ts'
 
-/** Doubles of a frame. */
+/** Number of doubles in a frame. */
 const keysPerFrame = frameBytes / 8
 
 export class ColumnKeys {
@@ -18,7 +18,7 @@ export class ColumnKeys {
   readonly #record: StoredColumn
   /** Address of each frame of keys. */
   readonly #addresses: number[] = []
-  /** Zones of a span. */
+  /** Number of zones in a span. */
   readonly #spanZones: number
   #spans: Float64Array | undefined
 
@@ -29,7 +29,10 @@ export class ColumnKeys {
     this.#spanZones = spanZones
   }
 
-  /** @param addressOf the address of a frame of keys, undefined for one that is not in memory. @returns whether all are */
+  /**
+   * @param addressOf returns a frame's address, undefined if it is not in memory. @returns whether all frames are in
+   *   memory
+   */
   find(addressOf: (frame: number) => number | undefined): boolean {
     const { firstKeys, keys } = this.#record
     for (let frame = 0; frame < framesOfKeys(keys); frame++) {
@@ -40,18 +43,18 @@ export class ColumnKeys {
     return true
   }
 
-  /** The key of a group of a growing column, or the column's greatest behind the last one. */
+  /** Returns the key of a group of a growing column; past the last group, the column's greatest key. */
   at(group: number): number {
     const { keys, max } = this.#record
     return group === keys ? max : this.keyAt(group)
   }
 
-  /** A key by its number among those that are stored. */
+  /** Returns a stored key by its index. */
   keyAt(number: number): number {
     return this.#memory.f64[this.#addressOf(number) >>> 3]!
   }
 
-  /** The groups of a growing column that reach into the interval: first ≤ group < end. */
+  /** Returns the groups of a growing column that overlap the interval: first ≤ group < end. */
   within({ low, high }: Interval): { readonly first: number; readonly end: number } {
     const { keys } = this.#record
     return {
@@ -60,12 +63,12 @@ export class ColumnKeys {
     }
   }
 
-  /** Where least and greatest key of a zone stand; those of its span stand together. */
+  /** Address of a zone's least key, followed by its greatest; the zones of a span are adjacent. */
   addressOfZone(zone: number): number {
     return this.#addressOf(2 * zone)
   }
 
-  /** Least and greatest key of all zones of each span, in turn; found out once. */
+  /** Returns the least and greatest key over all zones of each span, in turn; computed once. */
   spans(): Float64Array {
     if (this.#spans !== undefined) return this.#spans
     const zones = this.#record.keys / 2

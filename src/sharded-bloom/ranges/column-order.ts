@@ -1,9 +1,9 @@
 /**
- * Where the values of a segment's column can be cut, for reads in their order: "the twenty greatest" begins with the range
+ * Cuts through the values of a segment's column, for reads in their order: "the twenty greatest" begins with the range
  * above a cut that about twenty documents are beyond.
  *
- * Invariant: a cut is a guess of how many, never of which. Whoever asks reads the range that it ends, and is told by the
- * range's bounds, and by documents, what lies in it.
+ * Invariant: a cut estimates how many documents are beyond it, never which. The caller reads the range that the cut
+ * delimits, and the range's bounds and the documents determine what is in it.
  */
 import type { RangeType } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
@@ -13,28 +13,28 @@ export type Direction = 1 | -1
 
 export interface ColumnOrder {
   readonly type: RangeType
-  /** Documents in the column. */
+  /** Number of documents in the column. */
   readonly count: number
-  /** About the value that comes first in the order; undefined where nobody can tell. */
+  /** Approximately the first value in the order; undefined when it is not known. */
   first(direction: Direction): number | string | undefined
-  /** Brings in what cut() needs; a promise only where the store is asynchronous. */
+  /** Loads what cut() needs; returns a promise only when the store is asynchronous. */
   loadOrder(): void | Promise<void>
   /**
-   * A value that about `documents` of the column have, or have one before it in the order. undefined where that is all of
-   * them, or nobody can tell. REQUIRES: loadOrder(), in the same step.
+   * Returns a value that about `documents` of the column's documents are at or before in the order; undefined when that
+   * is all of them, or when it is not known. REQUIRES: loadOrder(), in the same synchronous step.
    */
   cut(documents: number, direction: Direction): number | string | undefined
 }
 
-/** The value that a key stands for: of texts one that is near. undefined for texts that have no key of their own. */
+/** Returns the value of a key, for texts a nearby one; undefined for the key of texts outside the form's prefix. */
 export function valueOfKey(key: number, type: RangeType, form: TextForm): number | string | undefined {
   if (!Number.isFinite(key)) return type === Type.string || Number.isNaN(key) ? undefined : key
   return type === Type.string ? textNear(key, form) : key
 }
 
 /**
- * The key that a cut is at.
- * @param steps keys of about equally many documents each, `steps` of them, from the least on
+ * Returns the index of the step at which to cut.
+ * @param steps number of steps, which divide the documents about equally, in ascending order of keys
  * @param documents of all steps together
  */
 export function stepOf(steps: number, documents: number, wanted: number): number | undefined {

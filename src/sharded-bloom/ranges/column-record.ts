@@ -1,34 +1,34 @@
-/** The part of a segment record that tells of its columns. */
+/** The columns in a segment record. */
 import { ALL_DOCUMENTS } from '../segment/row-codec.ts'
 import { type ColumnSpec, isRangeType, maxColumns, maxPrefix } from './column-spec.ts'
 import { templateRoom } from './range-key.ts'
 import { decodeDouble, encodeDouble, type StoredDouble } from './stored-double.ts'
 
-/** How the keys of a sealed segment's column are kept: see seal-column.ts. */
+/** How a sealed segment stores the keys of a column: see seal-column.ts. */
 export type ColumnKind = 'codes' | 'growing' | 'zones'
 
 /** A column of a sealed segment. */
 export interface StoredColumn extends ColumnSpec {
   readonly kind: ColumnKind
-  /** Documents in the column. */
+  /** Number of documents in the column. */
   readonly count: number
   /** Least and greatest key; ∞ and −∞ without documents. */
   readonly min: number
   readonly max: number
   /**
-   * Numbers of stored rows as in `rowOfSlot`. Codes: slices, lowest bit first. Growing, zones: the column's documents, and the
-   * slices of the sixteenths; those are not in indexes of format 4 and before.
+   * Numbers of stored rows, as in `rowOfSlot`. Codes: slices, lowest bit first. Growing and zones: the column's
+   * documents, then the slices of the sixteenths, which are missing in indexes of format 4 and before.
    */
   readonly rows: readonly number[]
-  /** The row of those that have the type on the path and are not in the column. */
+  /** The row of the outsiders: documents with the type on the path that are not in the column. */
   readonly outside: number
-  /** Codes: two per bin. Growing: one per 32 positions. Zones: two. */
+  /** Number of keys. Codes: two per bin. Growing: one per 32 positions. Zones: two per 32 positions. */
   readonly keys: number
   /** Number of the first record of keys. */
   readonly firstKeys: number
 }
 
-/** The prefix alone where there is no template. */
+/** Only the prefix when there is no template. */
 type StoredForm = string | readonly [prefix: string, template: string]
 type StoredSpec = readonly [path: string, type: number, form: StoredForm]
 type Stored = readonly [
@@ -63,20 +63,20 @@ export function encodeColumns(columns: readonly StoredColumn[]): readonly Stored
   ])
 }
 
-/** undefined for what is no list of columns. */
+/** Returns undefined for a value that is not a list of specs. */
 export function decodeSpecs(value: unknown): readonly ColumnSpec[] | undefined {
   if (!Array.isArray(value) || value.length > maxColumns) return undefined
   const specs = value.map((item: unknown) => (Array.isArray(item) ? decodeSpec(item) : undefined))
   return specs.every((spec) => spec !== undefined) ? specs : undefined
 }
 
-/** Slices of the sixteenths. */
+/** Number of slices of the sixteenths. */
 export const sixteenthRows = 4
 
-/** Stored rows of all kinds, and records of keys, are fewer. */
+/** Upper limit on stored rows of all kinds, and on records of keys. */
 export const maxStoredRows = 131_072
 
-/** undefined for what is no list of columns. */
+/** Returns undefined for a value that is not a list of columns. */
 export function decodeColumns(value: unknown, documents: number): readonly StoredColumn[] | undefined {
   const specs = decodeSpecs(value)
   if (specs === undefined) return undefined
@@ -84,7 +84,7 @@ export function decodeColumns(value: unknown, documents: number): readonly Store
   return columns.every((column) => column !== undefined) ? columns : undefined
 }
 
-/** Element by element: opening decodes some ten of each segment, in a process that has compiled nothing yet. */
+/** Reads element by element: opening decodes about ten columns per segment before anything is JIT-compiled. */
 function decodeColumn(
   { path, type, prefix, template }: ColumnSpec,
   item: readonly unknown[],

@@ -1,17 +1,17 @@
-/** Which values of a segment's documents are kept as columns. */
+/** Specifies which values of a segment's documents are kept as columns. */
 import type { RangeType } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
 import type { TextForm } from './range-key.ts'
 
-/** The prefix and the template of texts; both are empty for other types. */
+/** The text form's prefix and template are empty for other types than strings. */
 export interface ColumnSpec extends TextForm {
   readonly path: string
   readonly type: RangeType
 }
 
-/** Of one segment. The scanner has room for as many. */
+/** Per segment. The scanner has room for as many. */
 export const maxColumns = 64
-/** Characters of a prefix. */
+/** Maximum characters of a prefix. */
 export const maxPrefix = 60
 
 export const rangeTypes: readonly RangeType[] = [Type.number, Type.date, Type.string]

@@ -1,4 +1,7 @@
-/** How many of 0, 1, … pass the test before one does not; none passes after it. */
+/**
+ * Counts how many of 0, 1, … pass the test before the first that fails, by binary search. REQUIRES: none passes after
+ * it.
+ */
 export function countWhile(count: number, test: (i: number) => boolean): number {
   let low = 0
   let high = count

@@ -1,14 +1,14 @@
 /**
- * A range over values as closed intervals of keys, one for each bound.
+ * Converts a range of values to closed intervals of keys, one for each bound.
  *
  * upper: every value within the range has its key in the interval. lower: every value whose key is in the interval is
- * within the range. They differ where values share a key.
+ * within the range. The intervals differ where values share a key.
  */
 import type { Range } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
 import { nextAbove, nextBelow, type TextForm, textKey } from './range-key.ts'
 
-/** low ≤ key ≤ high; empty unless low ≤ high, as when one of them is NaN. */
+/** low ≤ key ≤ high; empty unless low ≤ high, in particular when one of them is NaN. */
 export interface Interval {
   readonly low: number
   readonly high: number
@@ -17,14 +17,14 @@ export interface Interval {
 export type Side = 'upper' | 'lower'
 
 /**
- * What columns are asked for: ranges of one type on one path, all of which are wanted. Documents of a column have one value:
- * it is within all of them or it is not.
+ * ANDed ranges of one type on one path, as columns are queried. Every document of a column has one value, which is
+ * within all of the ranges or not.
  */
 export class AskedRange {
   readonly path: string
   readonly type: Range['type']
   readonly #ranges: readonly Range[]
-  /** Of the form that was asked for last: most segments have the same. */
+  /** Intervals for the text form last used: most segments have the same. */
   readonly #intervals: Record<Side, (TextForm & Interval) | undefined> = { upper: undefined, lower: undefined }
 
   /** @param ranges at least one */
@@ -41,7 +41,7 @@ export class AskedRange {
     if (known !== undefined && known.prefix === prefix && known.template === template) return known
     const form = { prefix, template }
     const intervals = this.#ranges.map((range) => intervalOf(range, form, side))
-    // NaN stays: it is in no interval.
+    // NaN propagates and makes the interval empty.
     const low = Math.max(...intervals.map((each) => each.low))
     const high = Math.min(...intervals.map((each) => each.high))
     const interval = { prefix, template, low, high }
@@ -52,7 +52,7 @@ export class AskedRange {
 
 /** @param form of the column's texts */
 function intervalOf({ type, low, high }: Range, form: TextForm, side: Side): Interval {
-  // A text with the key of the end may be on either side of it.
+  // A text with the same key as the range's end may be on either side of it.
   const fixed = type === Type.string ? side === 'upper' : undefined
   const from = low === undefined ? Number.NEGATIVE_INFINITY : keyOf(low.key, form)
   const to = high === undefined ? Number.POSITIVE_INFINITY : keyOf(high.key, form)

@@ -1,10 +1,10 @@
 /**
- * A column of the open segment: the key of every document, in row memory, eight bytes each.
+ * A column of the open segment: every document's key in row memory, eight bytes each.
  *
  * Invariants:
  * 1. A document that is not in the column has the key NaN, which is in no interval.
- * 2. A frame that holds no key is not allocated.
- * 3. `isGrowing` while no key was below the one before it.
+ * 2. A frame without keys is not allocated.
+ * 3. `isGrowing` is true while no key was below the one before it.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { RangeType } from '../../model/pairs.ts'
@@ -18,19 +18,19 @@ import type { ColumnSpec } from './column-spec.ts'
 import { type AskedRange, type Interval, isEmpty, type Side } from './interval.ts'
 import type { RangeColumn, Selection } from './range-column.ts'
 
-/** Positions whose keys share a frame; fewer in segments that are shorter. */
+/** Positions whose keys share a frame; fewer in shorter segments. */
 const maxPositionsPerFrame = frameBytes / 8
-/** A cut is one of so many keys. */
+/** Maximum number of sampled keys that a cut is chosen from. */
 const maxSampledKeys = 4096
 
-/** Keys that stand one after the other in row memory. */
+/** Consecutive keys in row memory. */
 export interface KeyRun {
   readonly address: number
   readonly position: number
   readonly count: number
 }
 
-/** Keys of a stretch of positions, and what is known of all of them. */
+/** The keys of a range of positions, and their bounds. */
 interface KeyFrame {
   readonly address: number
   min: number
@@ -43,7 +43,7 @@ export class OpenColumn implements RangeColumn {
   readonly outside: GrowingRow
   min = Number.POSITIVE_INFINITY
   max = Number.NEGATIVE_INFINITY
-  /** Documents in the column. */
+  /** Number of documents in the column. */
   count = 0
   isGrowing = true
   readonly #memory: RowMemory
@@ -63,21 +63,21 @@ export class OpenColumn implements RangeColumn {
     this.#frames = new Array(segmentDocuments / this.#positionsPerFrame).fill(undefined)
   }
 
-  /** Positions ascend; `key` is not NaN. */
+  /** Sets a key. REQUIRES: positions ascend, and `key` is not NaN. */
   set(position: number, key: number): void {
     const number = position >>> this.#frameShift
     const frame = this.#frames[number] ?? this.#allocate(number)
     this.#memory.f64[(frame.address >>> 3) + (position & (this.#positionsPerFrame - 1))] = key
     if (key < frame.min) frame.min = key
     if (key > frame.max) frame.max = key
-    // The greatest key is the one before as long as keys grow.
+    // While keys grow, the greatest key is the previous one.
     if (key < this.max) this.isGrowing = false
     if (key < this.min) this.min = key
     if (key > this.max) this.max = key
     this.count++
   }
 
-  /** Copies the keys of positions from `from` on, NaN for those that are not in the column. */
+  /** Copies the keys of positions from `from` on, NaN for those not in the column. */
   read(from: number, out: Float64Array): void {
     const { f64 } = this.#memory
     for (let i = 0; i < out.length; ) {
@@ -91,7 +91,7 @@ export class OpenColumn implements RangeColumn {
     }
   }
 
-  /** Where keys of positions [from, to) are: `count` of them from `position` on, NaN for those not in the column. */
+  /** Returns the locations of the keys of positions [from, to), NaN for those not in the column. */
   runs(from = 0, to = this.#frames.length * this.#positionsPerFrame): KeyRun[] {
     const runs: KeyRun[] = []
     for (let position = from; position < to; position += this.#positionsPerFrame) {
@@ -103,8 +103,8 @@ export class OpenColumn implements RangeColumn {
   }
 
   /**
-   * For every 32 positions, documents in all, the first key at or after the first of them, to `groups`; and a bit for
-   * each document of the column, to `members`, which is empty.
+   * Writes, for every 32 of the `documents` positions, the first key at or after their first position to `groups`; and
+   * sets a bit for each document of the column in `members`, which is zero.
    */
   firstKeys(documents: number, groups: number, members: number): void {
     const { kernels, f64 } = this.#memory
@@ -121,8 +121,8 @@ export class OpenColumn implements RangeColumn {
   }
 
   /**
-   * For every 32 positions, documents in all, the least and the greatest key, to `zones`; and a bit for each document of the
-   * column, to `members`.
+   * Writes, for every 32 of the `documents` positions, the least and the greatest key to `zones`; and a bit for each
+   * document of the column to `members`.
    */
   zones(documents: number, zones: number, members: number): void {
     const { kernels, f64, u32 } = this.#memory
@@ -164,7 +164,7 @@ export class OpenColumn implements RangeColumn {
     return valueOfKey(sample[direction === 1 ? step : sample.length - 1 - step]!, this.type, this.spec)
   }
 
-  /** Of a growing column the key that so many have, or have one before it in the order. REQUIRES: more keys than these */
+  /** Returns the key of a growing column that `documents` keys precede in the order. REQUIRES: more keys than these */
   #keyFromEnd(documents: number, direction: Direction): number {
     const { f64 } = this.#memory
     const runs = direction === 1 ? this.runs() : this.runs().reverse()
@@ -178,7 +178,7 @@ export class OpenColumn implements RangeColumn {
     return direction === 1 ? this.max : this.min
   }
 
-  /** Some keys, ascending, from all over the column. */
+  /** Returns a sorted sample of keys from all over the column. */
   #sample(): Float64Array {
     const { f64 } = this.#memory
     const stride = Math.max(1, Math.ceil(this.count / maxSampledKeys))

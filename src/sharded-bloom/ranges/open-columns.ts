@@ -1,8 +1,8 @@
 /**
- * The columns of the open segment, and what becomes of a document's values.
+ * The columns of the open segment, and how a document's values enter them.
  *
- * Invariant: a document as an object and as bytes leaves the same keys: exactly one value of the column's type is a key,
- * anything else of that type makes an outsider.
+ * Invariant: a document has the same keys whether added as an object or as bytes: a single value of the column's type
+ * is a key, anything else of that type makes the document an outsider.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { topLevelKey } from '../../model/path.ts'
@@ -12,7 +12,7 @@ import type { ColumnSpec } from './column-spec.ts'
 import { OpenColumn } from './open-column.ts'
 import { textKey } from './range-key.ts'
 
-/** Tags below it may have columns. */
+/** Tags below this may have columns. */
 const tags = 32
 
 export class OpenColumns {
@@ -20,7 +20,7 @@ export class OpenColumns {
   readonly #topLevelKeys: readonly string[]
   /** For each path with columns: the column of each tag, −1 for none. */
   readonly #byPath = new Map<string, Int8Array>()
-  /** Of the document being added: values met in each column, and the key of the last one. */
+  /** For the document being added: the number of values met in each column, and the last one's key. */
   readonly #counts: Uint8Array
   readonly #keys: Float64Array
   #restore: ((columns: readonly OpenColumn[]) => void) | undefined
@@ -42,7 +42,7 @@ export class OpenColumns {
     return this.#columns
   }
 
-  /** The columns hold keys already, which `restore` puts into them when one is first touched. */
+  /** Declares that the columns already hold keys, which `restore` adds when a column is first touched. */
   restoreLater(restore: (columns: readonly OpenColumn[]) => void): void {
     this.#restore = restore
   }
@@ -68,8 +68,8 @@ export class OpenColumns {
 
   /**
    * @param keys for each column the last key met in the document
-   * @param counts how many were met; 2 stands for any number beyond
-   * @param irregularKeys top-level keys below which values may not be what queries mean
+   * @param counts how many were met; 2 means two or more
+   * @param irregularKeys top-level keys below which the document is irregular
    */
   addKeys(position: number, keys: Float64Array, counts: Uint8Array, irregularKeys: readonly string[]): void {
     this.#settle()

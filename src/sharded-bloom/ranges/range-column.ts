@@ -1,9 +1,9 @@
-/** What a segment knows of the values of one type on one path: the contract of open and sealed columns. */
+/** The values of one type on one path in a segment: the contract of open and sealed columns. */
 import type { RowPart } from '../segment/and-groups.ts'
 import type { ColumnOrder } from './column-order.ts'
 import type { AskedRange, Side } from './interval.ts'
 
-/** Documents as bits at the address that was asked for, none or all of the part, or nothing known for damage. */
+/** Documents as bits at the given address; none or all of the part; or unknown because of damage. */
 export type Selection = 'bits' | 'none' | 'all' | 'unknown'
 
 /**
@@ -12,26 +12,27 @@ export type Selection = 'bits' | 'none' | 'all' | 'unknown'
  */
 export interface RangeColumn extends ColumnOrder {
   /**
-   * The groups that may have documents within the range, or outsiders, one bit each (see segment/upper-level.ts), as far as
-   * least and greatest keys in memory tell.
+   * Returns the groups that may have documents within the range, or outsiders, one bit each (see
+   * segment/upper-level.ts), as far as least and greatest keys in memory tell.
    */
   groups(range: AskedRange): number
 
-  /** True when what select() gives for upper is what it gives for lower, and there are no outsiders. */
+  /** True when select() gives the same for upper and lower, and there are no outsiders. */
   isExact(range: AskedRange): boolean
 
-  /** Brings in what select() and outsiders() need for the range; a promise only where the store is asynchronous. */
+  /** Loads what select() and outsiders() need for the range; returns a promise only when the store is asynchronous. */
   load(range: AskedRange): void | Promise<void>
 
   /**
-   * Documents of the column whose value is within the range: all of them for upper, none but them for lower.
+   * Selects documents of the column whose value is within the range: at least all of them for upper, only such
+   * documents for lower.
    * @param out room for a row, of which the part is written
    */
   select(range: AskedRange, side: Side, out: number, part: RowPart): Selection
 
-  /** The outsiders, of whose values nothing is known. */
+  /** Selects the outsiders, whose values are not known. */
   outsiders(out: number, part: RowPart): Selection
 
-  /** Rows and bytes that the last select() has read. */
+  /** Number of rows that the last select() read. */
   readonly rowsRead: number
 }

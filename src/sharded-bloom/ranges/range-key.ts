@@ -1,24 +1,25 @@
 /**
- * Range keys: doubles that sort as the values of a column do.
+ * Range keys: doubles that sort like the values of a column.
  *
- * A number is its own key and a date its milliseconds. A text has a key of 63 bits, which are those of a double; the
- * column's prefix is left out, and a text that does not begin with it has the key −∞ or ∞.
+ * A number is its own key, and a date its milliseconds. A text has a key of 63 bits, which are the bits of a double; it
+ * leaves out the column's prefix, and a text without this prefix has the key −∞ or ∞.
  *
- * Without a template the next eight bytes of WTF-8 (UTF-8 that keeps lone surrogates), read as a big-endian integer and
- * halved, are the bits. With one, as of ISO dates, they are the digits of a number, one for each of the template's
- * characters: 0 for a text that has a lower one in its place, or has ended; where the template has a digit, 1 to 10 for
- * the text's digit and 11 for what is above all of them; else 1 for the same character and 2 for a higher one. Whatever
- * is no digit, or not the same character, decides the order, and 0 stands for all that follows.
+ * Without a template, the bits are the next eight bytes of WTF-8 (UTF-8 that keeps lone surrogates), read as a
+ * big-endian integer and halved. With a template, as for ISO dates, they are a number with one digit per character of
+ * the template. The digit is 0 if the text has a lower character in that place, or has ended. For a digit in the
+ * template it is 1 to 10 for the text's digit and 11 for anything above; for any other character it is 1 for the same
+ * character and 2 for a higher one. A character that is not a digit, or not the same, decides the order: all following
+ * digits are 0.
  *
  * Invariants:
- * 1. a < b implies key(a) ≤ key(b): of MongoDB's order, which for strings is the order of code points.
- * 2. Numbers and dates: key(a) = key(b) implies a = b (a −0 is a 0). Texts that differ later may share a key.
- * 3. A key is never NaN. Halved bits of WTF-8 begin below 0x7b, and a template has no more characters than 62 bits take, so
- *    both are finite doubles, and not negative.
+ * 1. a < b implies key(a) ≤ key(b), in MongoDB's order, which for strings is the order of code points.
+ * 2. For numbers and dates key(a) = key(b) implies a = b (−0 equals 0). Texts that differ further on may share a key.
+ * 3. A key is never NaN. Halved bits of WTF-8 begin below 0x7b, and a template's characters take at most 62 bits, so
+ *    both are finite, non-negative doubles.
  */
 import { compareStrings } from '../../model/compare.ts'
 
-/** Bytes of a text that a key is made of without a template, the prefix aside. */
+/** Bytes of a text that make a key without a template, the prefix aside. */
 export const keyBytes = 8
 
 const double = new Float64Array(1)
@@ -26,11 +27,13 @@ const halves = new Uint32Array(double.buffer)
 const integer = new BigInt64Array(double.buffer)
 const bytes = new Uint8Array(keyBytes + 4)
 
-/** What the texts of a column look like. */
+/** The form of a column's texts. */
 export interface TextForm {
-  /** What keys leave out, ASCII. */
+  /** ASCII; left out of keys. */
   readonly prefix: string
-  /** What stands behind it: `0` for any digit, other ASCII characters for themselves. Empty where it may be anything. */
+  /**
+   * Follows the prefix: `0` stands for any digit, other ASCII characters for themselves. Empty if anything may follow.
+   */
   readonly template: string
 }
 
@@ -47,7 +50,7 @@ export function textKey(text: string, { prefix, template }: TextForm): number {
   return template === '' ? bytesKey(text, prefix.length) : templateKey(text, prefix.length, template)
 }
 
-/** How many of a template's characters from `from` on a key has room for. */
+/** Returns how many of a template's characters, from `from` on, fit into a key. */
 export function templateRoom(template: string, from: number): number {
   let bits = 0
   for (let i = from; i < template.length; i++) {
@@ -102,7 +105,7 @@ function bytesKey(text: string, from: number): number {
 }
 
 /**
- * A text whose key is about this one: what no key holds, and what is no text, is left out or replaced.
+ * Returns a text whose key is near this one; information that keys lack, and invalid text, is left out or replaced.
  * REQUIRES: a finite key of a text of this form
  */
 export function textNear(key: number, { prefix, template }: TextForm): string {
@@ -131,7 +134,7 @@ function textOfTemplate(template: string): string {
   }
   let text = ''
   for (const [i, rank] of ranks.entries()) {
-    // Something lower, or the end, stands there.
+    // The text has a lower character here, or ends.
     if (rank === 0) break
     const isDigit = template[i] === anyDigit
     text += String.fromCharCode(isDigit ? digitsBefore + rank : template.charCodeAt(i) + rank - 1)
@@ -140,7 +143,7 @@ function textOfTemplate(template: string): string {
   return text
 }
 
-/** The smallest double above; NaN above ∞. −0 is not told from 0. */
+/** The smallest double above `key`; NaN above ∞. Treats −0 as 0. */
 export function nextAbove(key: number): number {
   if (!Number.isFinite(key)) return key < 0 ? -Number.MAX_VALUE : Number.NaN
   if (key === 0) return Number.MIN_VALUE
@@ -149,12 +152,12 @@ export function nextAbove(key: number): number {
   return double[0]!
 }
 
-/** The greatest double below; NaN below −∞. */
+/** The greatest double below `key`; NaN below −∞. */
 export function nextBelow(key: number): number {
   return -nextAbove(-key)
 }
 
-/** Two to four bytes at `at` for a code point beyond ASCII, half of a pair included; returns the end. */
+/** Writes two to four bytes at `at` for a code point beyond ASCII, lone surrogates included; returns the end. */
 function writeCode(code: number, at: number): number {
   let next = at
   if (code < 0x800) bytes[next++] = 0xc0 | (code >> 6)

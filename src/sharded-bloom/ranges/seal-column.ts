@@ -1,13 +1,13 @@
 /**
- * A column of the open segment → what a sealed one stores: every 32nd key where keys only grow; the least and the greatest
- * key of every 32 positions, a zone, where few zones have keys in common; else codes in slices. Within 32 positions, a
- * group, four slices tell in which sixteenth of the group's span a key is: of a group that a range ends in they leave two or
- * three candidates instead of 32.
+ * Converts a column of the open segment to its sealed form: if keys only grow, every 32nd key; if few zones have keys
+ * in common, the least and greatest key of every zone of 32 positions; otherwise codes in slices. Within a group of 32
+ * positions, four slices tell which sixteenth of the group's span a key is in: of a group in which a range ends they
+ * leave two or three candidates instead of 32.
  *
- * Zones are what keys that nearly grow are cut into: times that are a little out of order, or several series that grow one
- * after the other, as when documents are replaced in their order.
+ * Zones suit keys that nearly grow: timestamps slightly out of order, or several series that grow one after another, as
+ * when documents are replaced in their order.
  *
- * Invariant: every row is over the documents of the segment only; what it holds beyond means nothing.
+ * Invariant: every row is over the segment's documents only; bits beyond are unspecified.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import { frameBytes } from '../segment/row-cache.ts'
@@ -18,26 +18,31 @@ import type { KeyRun, OpenColumn } from './open-column.ts'
 
 /** Positions that share one key of a growing column, or a zone. */
 export const groupPositions = 32
-/** Zones that hold a document's key, on average: as many candidates at the end of a range as codes of a full segment leave. */
+/**
+ * Maximum average number of zones whose span holds a document's key: the end of a range then leaves as many candidates
+ * as codes of a full segment do.
+ */
 const maxZonesPerKey = 8
-/** Of a shorter segment's zones. */
+/** The same limit for shorter segments, as a share of their zones. */
 const maxZoneShare = 1 / 8
 const maxSample = 4096
-/** Of 1,024 keys, some 50 ns each while the kernel is not optimised. */
+/** A run has 1,024 keys, at some 50 ns each while the kernel is not optimised. */
 const runsPerStep = 16
 
 export interface ColumnContents {
   readonly kind: ColumnKind
-  /** Codes: the slices, lowest bit first. Growing, zones: the documents of the column, then the slices of the sixteenths. */
+  /**
+   * Codes: the slices, lowest bit first. Growing and zones: the column's documents, then the slices of the sixteenths.
+   */
   readonly rows: readonly Uint32Array[]
   /**
-   * Codes: least and greatest key of each bin, in turn; zones: of each zone. Growing: the first key at or after each group's
-   * first position.
+   * Codes: least and greatest key of each bin, in turn. Zones: the same of each zone. Growing: the first key at or
+   * after each group's first position.
    */
   readonly keys: Float64Array
 }
 
-/** In steps. */
+/** Seals in steps. */
 export function* sealColumn(column: OpenColumn, documents: number, memory: RowMemory): Generator<void, ColumnContents> {
   if (column.isGrowing) {
     return yield* withSixteenths('growing', growing(column, documents, memory), column, documents, memory)
@@ -45,13 +50,13 @@ export function* sealColumn(column: OpenColumn, documents: number, memory: RowMe
   const sample = sampleOf(column, documents, memory)
   yield
   const edges = chooseEdges(sample.sort())
-  // Where a bin is a value, codes are exact.
+  // If every bin is a single value, codes are exact.
   if (hasSharedBins(edges, sample)) {
     yield
     const zones = zonesOf(column, documents, memory, sample)
     if (zones !== undefined) return yield* withSixteenths('zones', zones, column, documents, memory)
   }
-  // Keys beyond the sample's greatest one have a bin of their own.
+  // Keys above the sample's greatest key have a bin of their own.
   if (edges.at(-1) !== column.max) edges.push(column.max)
   yield
   return yield* coded(column, edges, memory)
@@ -75,7 +80,7 @@ function growing(column: OpenColumn, documents: number, memory: RowMemory): Grou
   return { keys, members }
 }
 
-/** undefined where too many zones hold the same keys. @param sample of the column's keys, ascending */
+/** Returns undefined if too many zones overlap. @param sample of the column's keys, ascending */
 function zonesOf(column: OpenColumn, documents: number, memory: RowMemory, sample: Float64Array): Groups | undefined {
   const zones = Math.ceil(documents / groupPositions)
   const zonesAt = memory.push(16 * zones)
@@ -90,7 +95,7 @@ function zonesOf(column: OpenColumn, documents: number, memory: RowMemory, sampl
   }
 }
 
-/** The groups, and the slices of the sixteenth of its group's span in which each key is. */
+/** Adds the slices that tell which sixteenth of its group's span each key is in. */
 function* withSixteenths(
   kind: 'growing' | 'zones',
   { keys, members }: Groups,
@@ -99,7 +104,7 @@ function* withSixteenths(
   memory: RowMemory
 ): Generator<void, ColumnContents> {
   const { kernels, f64 } = memory
-  // Of a group from the first of its own on; the next one is where it ends.
+  // A group's span begins at its first key and ends at the next stored key.
   const keysPerGroup = kind === 'zones' ? 2 : 1
   const slices = Array.from({ length: sixteenthRows }, () => new Uint32Array(members.length))
   for (const [i, { address, position, count }] of column.runs(0, documents).entries()) {
@@ -118,7 +123,7 @@ function* withSixteenths(
   return { kind, rows: [members, ...slices], keys }
 }
 
-/** So many words of each slice, which stand one after the other, to where `first` is in its row. */
+/** Copies `words` words of each slice, which follow each other, to word `first` of its row. */
 function copySlices(
   slicesAt: number,
   words: number,
@@ -132,12 +137,12 @@ function copySlices(
   }
 }
 
-/** Whether few zones hold a document's key, on average. @param sample of the keys, ascending */
+/** Whether, on average, few zones' spans hold a document's key. @param sample of the keys, ascending */
 function areNarrow(zones: Float64Array, sample: Float64Array): boolean {
   const limit = Math.min(maxZonesPerKey, (zones.length / 2) * maxZoneShare)
   let held = 0
   for (let i = 0; i < zones.length && held <= limit * sample.length; i += 2) {
-    // An empty one, from ∞ to −∞, holds none.
+    // An empty zone, from ∞ to −∞, holds none.
     held += Math.max(0, countNotAbove(sample, zones[i + 1]!) - countBelow(sample, zones[i]!))
   }
   return held <= limit * sample.length
@@ -183,7 +188,7 @@ function codeKeys(
   memory.pop(edgesAt)
 }
 
-/** Every so manieth key. */
+/** Returns every stride-th key. */
 function sampleOf(column: OpenColumn, documents: number, memory: RowMemory): Float64Array {
   const stride = Math.max(1, Math.ceil(column.count / maxSample))
   const sampleAt = memory.push(8 * maxSample)

@@ -1,12 +1,13 @@
 /**
- * A column of a sealed segment: least and greatest key first, then codes, zones or the keys of groups.
+ * A column of a sealed segment: tests the least and greatest key first, then codes, zones or the keys of groups.
  *
  * Invariants:
- * 1. Codes: code c ≥ 1 is bin c − 1, whose keys are from its least to its greatest one; code 0 is no document of the
+ * 1. Codes: code c ≥ 1 is bin c − 1, whose keys range from its least to its greatest; code 0 is a document not in the
  *    column. Bins ascend and do not overlap.
- * 2. Growing: the keys of group g are from its key to that of group g + 1, or to the column's greatest.
- * 3. Zones: the keys of zone z, of the documents of group z, are from its least to its greatest one.
- * 4. Sixteenths: a document is in the sixteenth of its group's span, from the group's least key on, that its key is in.
+ * 2. Growing: the keys of group g range from its key to that of group g + 1, or to the column's greatest.
+ * 3. Zones: the keys of zone z, which are those of the documents of group z, range from its least to its greatest.
+ * 4. Sixteenths: a document's code is the sixteenth of its group's span, counted from the group's least key, that
+ *    contains its key.
  */
 import type { RowMemory } from '../../bloom/kernels/index.ts'
 import type { RangeType } from '../../model/pairs.ts'
@@ -26,10 +27,12 @@ import { groupPositions } from './seal-column.ts'
 /** The stored rows and keys of a sealed segment, in the row cache. */
 export interface ColumnFrames {
   loadRow(row: number): void | Promise<void>
-  /** Address of the row, whose part is written to `scratch` when it is none or all of the documents; undefined for damage. */
+  /**
+   * Address of the row; if it is none or all of the documents, its part is written to `scratch`. undefined for damage.
+   */
   row(row: number, scratch: number, part: RowPart): number | undefined
   loadKeys(frame: number): void | Promise<void>
-  /** Address of 8 KiB of keys; undefined for damage, and where they are not in memory. */
+  /** Address of 8 KiB of keys; undefined if damaged or not in memory. */
   keys(frame: number): number | undefined
 }
 
@@ -40,12 +43,12 @@ export class SealedColumn implements RangeColumn {
   readonly #frames: ColumnFrames
   readonly #documents: number
   readonly #groupDocuments: number
-  /** Zones of a group of the segment, at least one. */
+  /** Number of zones in a group of the segment, at least one. */
   readonly #spanZones: number
   readonly #keys: ColumnKeys
   readonly #addressOfKeys: (frame: number) => number | undefined
 
-  /** @param segment documents of it, and of a group of the segment */
+  /** @param segment its number of documents, and of documents per group */
   constructor(
     memory: RowMemory,
     frames: ColumnFrames,
@@ -57,7 +60,7 @@ export class SealedColumn implements RangeColumn {
     this.#documents = documents
     this.#groupDocuments = upper.groupDocuments
     this.#spanZones = Math.max(1, upper.groupDocuments / groupPositions)
-    // As one that was read, whatever made it: questions compiled for the one shape suit the other.
+    // Copied, so that the record has the same hidden class whatever made it, and queries stay monomorphic.
     const { path, type, prefix, template, kind, count, min, max, rows, outside, keys, firstKeys } = record
     this.record = { path, type, prefix, template, kind, count, min, max, rows, outside, keys, firstKeys }
     this.#keys = new ColumnKeys(memory, this.record, this.#spanZones)
@@ -99,7 +102,7 @@ export class SealedColumn implements RangeColumn {
       case 'growing':
         return this.#keys.keyAt(direction === 1 ? step : steps - step)
       case 'zones': {
-        // In so many zones at least a document is at or before it.
+        // At least this many zones have a document at or before it.
         const ends = Float64Array.from({ length: steps }, (_, zone) =>
           this.#keys.keyAt(2 * zone + (direction === 1 ? 0 : 1))
         )
@@ -154,7 +157,7 @@ export class SealedColumn implements RangeColumn {
 
   select(range: AskedRange, side: Side, out: number, part: RowPart): Selection {
     this.rowsRead = 0
-    // What the interval of upper excludes has not been loaded, and the one of lower is part of it.
+    // What upper's interval excludes has not been loaded; lower's interval is part of it.
     if (this.#shortcut(range.interval(this.record, 'upper')) === 'none') return 'none'
     const interval = range.interval(this.record, side)
     const shortcut = this.#shortcut(interval)
@@ -178,7 +181,7 @@ export class SealedColumn implements RangeColumn {
     return 'bits'
   }
 
-  /** The answer that least and greatest key give. */
+  /** Decides by the column's least and greatest key, if they suffice. */
   #shortcut(interval: Interval): 'none' | 'all' | undefined {
     const { min, max, count } = this.record
     if (isEmpty(interval) || !(interval.low <= max && interval.high >= min)) return 'none'
@@ -190,7 +193,7 @@ export class SealedColumn implements RangeColumn {
     const at = this.#frames.keys(firstKeys)
     if (at === undefined) return 'unknown'
     const { f64, kernels } = this.#memory
-    // upper: bins that reach into the interval. lower: bins that lie in it.
+    // upper: bins that overlap the interval. lower: bins that lie within it.
     const least = side === 'upper' ? 1 : 0
     const bin = at >>> 3
     const first = countWhile(keys / 2, (i) => f64[bin + 2 * i + least]! < low)
@@ -209,8 +212,8 @@ export class SealedColumn implements RangeColumn {
   }
 
   /**
-   * Where the addresses of the column's rows from `first` on stand, on scratch, so many bytes behind their beginning; 0 for no
-   * rows, undefined for damage.
+   * Pushes the addresses, plus `offset`, of the column's rows from `first` on to scratch and returns where they are; 0
+   * when there are no rows, undefined for damage.
    */
   #slices(first: number, offset: number, part: RowPart): number | undefined {
     const { rows } = this.record
@@ -241,7 +244,7 @@ export class SealedColumn implements RangeColumn {
       kernels.fill(out + from, 0, within((first * groupPositions) / 8 - from, length))
       kernels.clearFrom(out + from, within((end * groupPositions) / 8 - from, length) * 8, length)
       const isUpper = side === 'upper' ? 1 : 0
-      // The keys of those between them are in the interval.
+      // All keys of the groups in between are in the interval.
       for (const group of [first, end - 1]) {
         const at = (group * groupPositions) / 8
         if (at < from || at >= from + length) continue
@@ -282,7 +285,7 @@ export class SealedColumn implements RangeColumn {
     }
   }
 
-  /** Zones of the part are asked where their span reaches into the interval; all others are left as they are. */
+  /** Tests the part's zones whose span overlaps the interval; leaves the bits of all others unchanged. */
   #zonesWithin({ low, high }: Interval, side: Side, out: number, { from, length }: RowPart, slices: number): void {
     const spans = this.#keys.spans()
     const bytesPerSpan = (this.#spanZones * groupPositions) / 8

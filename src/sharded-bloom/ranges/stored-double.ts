@@ -1,4 +1,4 @@
-/** Doubles in JSON, which has no text for some: those are a list of one name. */
+/** Doubles in JSON. Those that JSON cannot represent are stored as a list of one name. */
 
 export type StoredDouble = number | readonly [name: string]
 
@@ -12,7 +12,7 @@ export function encodeDouble(value: number): StoredDouble {
   return Number.isFinite(value) ? value : [String(value)]
 }
 
-/** undefined for what is none. */
+/** Returns undefined for a value that is not a stored double. */
 export function decodeDouble(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   return Array.isArray(value) && value.length === 1 ? specialNumbers.get(String(value[0])) : undefined
