@@ -1,11 +1,11 @@
 /**
- * The index's records with a checksum: content, then checksum(content, checksum(key, 0)), u32 little-endian.
+ * Stores the index's records with a checksum: content, then checksum(content, checksum(key, 0)), u32 little-endian.
  *
  * Invariants:
  * 1. No damaged record is ever taken for a sound one, nor one record for another: a flipped bit in a row would hide a
- *    document, and nothing above could notice.
- * 2. A dead mark is its key alone. It has no content and no checksum, so that the document store can write it.
- * 3. The frame never changes: a later version's header has to be told from a damaged one.
+ *    document, and no higher layer could notice.
+ * 2. A dead mark is its key alone, without content or checksum, so that the document store can write it.
+ * 3. The checksum format never changes: a later version's header has to be distinguishable from a damaged one.
  */
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -16,7 +16,7 @@ import { IndexArea } from './index-keys.ts'
 import { Room } from './room.ts'
 
 const checksumBytes = 4
-/** Of more bytes than these the checksums are made in slices. */
+/** Checksums of more bytes than this are computed in slices. */
 const bytesAtOnce = 64 * 1024
 
 export class CheckedStore implements IndexStore {
@@ -26,13 +26,13 @@ export class CheckedStore implements IndexStore {
     this.#store = store
   }
 
-  /** undefined when the record is absent or damaged: to the index it is the same. */
+  /** Returns undefined for an absent or a damaged record: the index treats both alike. */
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const stored = this.#store.get(key)
     return stored instanceof Promise ? stored.then((bytes) => contentOf(key, bytes)) : contentOf(key, stored)
   }
 
-  /** Values are read until the promise settles, unlike those that the store below is given. */
+  /** The values must not change until the promise settles; the underlying store copies its values earlier. */
   write(operations: readonly IndexWrite[]): Promise<void> {
     let bytes = 0
     for (const { value } of operations) bytes += value?.length ?? 0
@@ -61,7 +61,7 @@ export class CheckedStore implements IndexStore {
     return this.#store.clear(from, to)
   }
 
-  /** @throws PetalError IndexDamaged when it meets a damaged record */
+  /** @throws PetalError IndexDamaged on a damaged record */
   async *scan(from: Uint8Array, to: Uint8Array): AsyncGenerator<readonly [key: Uint8Array, value: Uint8Array]> {
     for await (const [key, stored] of this.#store.scan(from, to)) {
       const content = key[0] === IndexArea.dead ? stored : contentOf(key, stored)
@@ -89,7 +89,7 @@ function withChecksum(key: Uint8Array, content: Uint8Array, room: Room): Uint8Ar
   return stored
 }
 
-/** By the kernel, which needs no time to become fast, where the record has room in scratch. */
+/** Uses the kernel, which needs no warm-up, if the record fits in scratch. */
 function recordChecksum(key: Uint8Array, content: Uint8Array): number {
   const memory = rowMemory()
   const { kernels, u8, scratch, scratchEnd } = memory

@@ -1,14 +1,14 @@
 /**
- * MurmurHash3_x86_32 over bytes: what tells a damaged record from a sound one.
+ * MurmurHash3_x86_32 over bytes: tells damaged records from sound ones.
  *
- * Not a CRC: without an instruction for it, a table-driven CRC takes 17 µs for 8 KiB in JavaScript, this takes 3
- * (measured). Every step is a bijection of the word it takes in, so damage within one aligned word is always found, any
- * other but once in 2^32.
+ * Not a CRC: without a CPU instruction, a table-driven CRC takes 17 µs for 8 KiB in JavaScript, this takes 3
+ * (measured). Every step is a bijection of the word it consumes, so damage within one aligned word is always detected,
+ * and any other is missed once in 2^32.
  * @see Appleby, MurmurHash3, 2011
  */
 
 /**
- * 32 bits, as an unsigned integer.
+ * Returns 32 bits as an unsigned integer.
  * @example
  * checksum(new TextEncoder().encode('test'), 0) // 0xba6bd213
  */

@@ -1,6 +1,6 @@
 /**
- * The header as it is stored, and the damage of an index: the one that is met while reading is noted in it, so that the next
- * open builds the index again.
+ * The stored header and the damage of an index. Damage found while reading is recorded in the header, so that the next
+ * open rebuilds the index.
  */
 import type { HashName } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -19,11 +19,11 @@ export class HeaderRecord {
   readonly #store: IndexStore
   readonly #onDamage: ((message: string) => void) | undefined
   #header: IndexHeader | undefined
-  /** The stored header says that the next open has to build the index again. */
+  /** Whether the stored header already tells the next open to rebuild the index. */
   #isDamaged = false
   readonly #damage: string[] = []
 
-  /** @param onDamage told of all that is noted */
+  /** @param onDamage called for all damage noted */
   constructor(store: IndexStore, onDamage: ((message: string) => void) | undefined) {
     this.#store = store
     this.#onDamage = onDamage
@@ -39,12 +39,12 @@ export class HeaderRecord {
     return this.#header!
   }
 
-  /** All that was noted since the index was opened. */
+  /** All damage noted since the index was opened. */
   get damage(): readonly string[] {
     return this.#damage
   }
 
-  /** Of an index that begins, to be written. @param seed random unless given */
+  /** Creates the header of a new index, still to be written. @param seed random unless given */
   create(shape: IndexShape, seed: IndexSeed | undefined): IndexHeader {
     this.#header = createHeader(shape, seed)
     return this.#header
@@ -56,8 +56,8 @@ export class HeaderRecord {
   }
 
   /**
-   * Takes a stored one, whose format is raised before the first record of this format is written. A read-only store stays as
-   * it is: nothing will be written.
+   * Adopts a stored header, and raises its format before the first record of the current format is written. A read-only
+   * store stays as it is: nothing will be written.
    */
   async load(stored: IndexHeader): Promise<void> {
     this.#header = { ...stored, format: indexFormat }
@@ -69,19 +69,19 @@ export class HeaderRecord {
     }
   }
 
-  /** Of damage that opening mends: the index is built again, or was. */
+  /** Notes damage that opening repairs by rebuilding the index. */
   note(message: string): void {
     this.#damage.push(message)
     this.#onDamage?.(message)
   }
 
-  /** Of damage that is met later: noted once, and in the store. */
+  /** Notes damage found after opening: once, and in the store, too. */
   markDamaged(message: string): void {
     if (this.#isDamaged) return
     this.#isDamaged = true
     this.note(message)
     const header = encodeHeader({ ...this.#header!, isDamaged: true })
-    // A failure to write it down changes nothing: the damage will be met again.
+    // If this write fails, nothing is lost: the damage will be found again.
     this.#store.write([{ key: indexKey(IndexArea.header), value: header }]).catch(() => undefined)
   }
 }

@@ -1,16 +1,16 @@
 /**
- * The index says what it is: format, hash, seed and segment size. What of it the caller does not choose stays as it is;
- * one that does not fit what he does choose is built again.
+ * The header of an index: format, hash, seed and segment size. Values that the caller does not choose stay as stored;
+ * an index that does not fit the caller's choices is rebuilt.
  */
 import { type HashName, hashNames } from '../../bloom/hash.ts'
 import { PetalError } from '../../model/errors.ts'
 import { defaultSegmentDocuments, isSegmentSize } from '../segment/geometry.ts'
 
 export const indexFormat = 6
-/** The oldest one that is read as it is; what is written then is of this format, header first. */
+/** Oldest readable format. Records are written in the current format, the header first. */
 const oldestFormat = 2
 
-/** What is decided when an index is made, and makes it another one. */
+/** Choices fixed when an index is created; changing one rebuilds it. */
 export interface IndexShape {
   readonly hash: HashName
   readonly segmentDocuments: number
@@ -21,11 +21,11 @@ export interface IndexHeader extends IndexShape {
   /** Random per index, so that nobody can craft documents whose pairs collide. */
   readonly seedLo: number
   readonly seedHi: number
-  /** Damage was met while reading: the next open builds the index again. */
+  /** Damage was found while reading: the next open rebuilds the index. */
   readonly isDamaged: boolean
 }
 
-/** Halves of the 64 bits that every path is hashed with, int32. */
+/** int32 halves of the 64-bit seed that every path is hashed with. */
 export interface IndexSeed {
   readonly lo: number
   readonly hi: number
@@ -44,19 +44,19 @@ export function encodeHeader(header: IndexHeader): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(header))
 }
 
-/** As a caller gives it; what he leaves out is undefined. */
+/** The caller's choices; undefined where none was made. */
 export type ShapeChoices = { readonly [K in keyof IndexShape]?: IndexShape[K] | undefined }
 
 export interface StoredHeader {
-  /** Of the index that is to be: what is chosen, else what is stored, else the default. */
+  /** Shape of the index to open: chosen values, else stored ones, else the defaults. */
   readonly shape: IndexShape
-  /** undefined where the index has to be built again. */
+  /** undefined when the index has to be rebuilt. */
   readonly header: IndexHeader | undefined
 }
 
 /**
- * @param bytes undefined where none are stored
- * @throws PetalError UnsupportedFormat for an index of a later version, which is left as it is
+ * @param bytes undefined when there is no stored header
+ * @throws PetalError UnsupportedFormat for an index of a later version, which is left unchanged
  */
 export function decodeHeader(bytes: Uint8Array | undefined, choices: ShapeChoices): StoredHeader {
   const stored = bytes === undefined ? {} : parse(bytes)
@@ -85,7 +85,7 @@ function parse(bytes: Uint8Array): Partial<IndexHeader> {
   try {
     return (JSON.parse(new TextDecoder().decode(bytes)) as Partial<IndexHeader> | null) ?? {}
   } catch {
-    // Not JSON: whatever it is, it is no header of ours.
+    // Not JSON, hence not a header of ours.
     return {}
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Keys of the records that an index keeps in its store. Big-endian, so that records of one segment stand together.
+ * The keys of an index's records. Numbers are big-endian, so that the records of a segment are adjacent within an area.
  *
  * | key                                   | record                                          |
  * | ------------------------------------- | ----------------------------------------------- |
@@ -11,26 +11,26 @@
  * | `k` first(8) record(4)                | keys of a sealed segment's columns              |
  * | `u` first(8) frame(4)                 | upper level of a sealed segment, one frame      |
  * | `f` first(8) frame(4)                 | fingerprints of a sealed segment, one frame     |
- * | `b` first(8) frame(4)                 | where its buckets of fingerprints begin         |
- * | `c` first(8) chunk(4) frame(4)        | hashed rows of an open segment's chunk, a frame |
+ * | `b` first(8) frame(4)                 | directory of its fingerprint buckets, one frame |
+ * | `c` first(8) chunk(4) frame(4)        | hashed rows of an open segment's chunk, one frame |
  * | `g` first(8) chunk(4)                 | private rows of an open segment's chunk         |
  * | `v` first(8) chunk(4)                 | columns of an open segment's chunk              |
  * | `w` first(8) chunk(4)                 | upper level of an open segment's chunk          |
- * | `e` first(8) chunk(4) run(4)          | fingerprints of some of a chunk's documents     |
+ * | `e` first(8) chunk(4) run(4)          | fingerprints of a run of a chunk's documents    |
  * | `l` first(8)                          | live bitmap                                     |
- * | `m` first(8)                          | position map of a segment that was built again  |
+ * | `m` first(8)                          | position map of a rebuilt segment               |
  * | `o`                                   | leftovers (see rebuild/leftovers.ts)            |
  * | `d` ordinal(8)                        | dead mark of one document                       |
  * | `x` ordinal(8)                        | mark of a document written since its segment was built (scattered/) |
- * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index clears |
+ * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index ever clears |
  *
- * `a` is left to the collection (docstore/store/load-records.ts).
+ * `a` is reserved for the collection (docstore/store/load-records.ts).
  *
- * `first` is the segment's first ordinal. A segment that was built again has another number in its place, `s` aside, so
- * that its records stand beside those of the segments before it: from 2^52 on, where no ordinal comes.
+ * `first` is the segment's first ordinal. Except in `s`, a rebuilt segment has another number in its place, at least
+ * 2^52, which no ordinal reaches, so that its records can coexist with those of the segments it replaces.
  */
 
-/** Numbers of segments that were built again. */
+/** First number of rebuilt segments. */
 export const firstRebuilt = 2 ** 52
 
 export const IndexArea = {
@@ -68,7 +68,7 @@ export function indexKey(area: IndexArea, ordinal?: number, first?: number, seco
   return key
 }
 
-/** Big-endian, of 32 bits. */
+/** Writes 32 bits, big-endian. */
 function writeNumber(key: Uint8Array, at: number, number: number): void {
   key[at] = number >>> 24
   key[at + 1] = number >>> 16
@@ -76,20 +76,20 @@ function writeNumber(key: Uint8Array, at: number, number: number): void {
   key[at + 3] = number
 }
 
-/** [from, to) of every record of an area, or of one segment's records in it. */
+/** Returns [from, to), the range of all records of an area, or of one segment's records in it. */
 export function indexRange(area: IndexArea, ordinal?: number): readonly [from: Uint8Array, to: Uint8Array] {
   if (ordinal === undefined) return [Uint8Array.of(area), Uint8Array.of(area + 1)]
   return [indexKey(area, ordinal), indexKey(area, ordinal + 1)]
 }
 
-/** The ordinal in a key of an area, or undefined for a key that is too short. */
+/** Returns the ordinal in a key, or undefined if the key is too short. */
 export function ordinalOf(key: Uint8Array): number | undefined {
   if (key.length < 9) return undefined
   const view = new DataView(key.buffer, key.byteOffset, key.byteLength)
   return view.getUint32(1) * 2 ** 32 + view.getUint32(5)
 }
 
-/** The i-th number after the ordinal. */
+/** Returns the i-th number after the ordinal, or undefined if the key is too short. */
 export function numberOf(key: Uint8Array, i: number): number | undefined {
   if (key.length < 13 + 4 * i) return undefined
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(9 + 4 * i)

@@ -1,15 +1,15 @@
 /**
- * Memory for records on their way to the store: what a batch of them takes is used again by the next one.
+ * Reusable memory for records on their way to the store: the next batch reuses the memory of the last one.
  *
- * An array of its own for each record was, to V8, memory beside the heap that it gets back only by marking the whole heap
+ * Separate arrays for each record were, to V8, external memory that it reclaims only by marking the whole heap
  * (docs/ingest.md).
  *
- * Invariant: what was taken is written over by nobody until the room is closed, and may be from then on.
+ * Invariant: memory that was taken is not overwritten until the room is closed, and may be from then on.
  */
 
 /** Larger than most batches. */
 const roomBytes = 1024 * 1024
-/** Kept for batches to come, of all indexes. */
+/** Maximum number of idle rooms, shared by all indexes. */
 const maxIdle = 4
 const idle: Uint8Array[] = []
 const noMemory = new Uint8Array(0)
@@ -25,7 +25,7 @@ export class Room {
   #memory = idle.pop() ?? new Uint8Array(roomBytes)
   #used = 0
 
-  /** Bytes of any contents; outside the room when they do not fit. */
+  /** Allocates bytes of unspecified contents; outside the room when they do not fit. */
   take(bytes: number): Uint8Array {
     const start = this.#used
     if (bytes > this.#memory.length - start) return new Uint8Array(bytes)
@@ -40,8 +40,8 @@ export class Room {
   }
 
   /**
-   * Nobody reads any more what was taken. Not for a `finally`, where a store that failed may still be reading: a room that is
-   * never closed is garbage.
+   * Recycles the memory. REQUIRES: nobody reads what was taken. Do not call it in a `finally`, where a store that
+   * failed may still be reading: a room that is never closed is garbage collected.
    */
   close(): void {
     if (this.#memory !== noMemory && idle.length < maxIdle) idle.push(this.#memory)
