@@ -1,12 +1,12 @@
 /**
- * What is stored of segments that no directory record names: those being built, and those that others have replaced.
+ * The stored records of segments that no directory record names: segments being built, and segments that were replaced.
  *
- * The list of them is itself a record. A crash leaves it behind, and the next open deletes what it tells of.
+ * The list of these segments is itself a record. If a crash leaves it behind, the next open deletes the segments on it.
  *
  * Invariants:
- * 1. A segment is on the stored list before the first of its records is written, and until the last one is deleted,
+ * 1. A segment is on the stored list from before its first record is written until after its last one is deleted,
  *    unless a directory record names it.
- * 2. What a directory record names is never deleted, whatever the list says.
+ * 2. A segment that a directory record names is never deleted, whatever the list says.
  */
 import type { IndexStore, IndexWrite } from '../document-index.ts'
 import { IndexArea, indexKey, indexRange } from '../records/index-keys.ts'
@@ -36,7 +36,7 @@ export class Leftovers {
     this.#store = store
   }
 
-  /** What the last process left. */
+  /** Loads the list that the last process left. */
   async load(): Promise<void> {
     const bytes = await this.#store.get(indexKey(IndexArea.leftovers))
     if (bytes === undefined) return
@@ -49,15 +49,15 @@ export class Leftovers {
     return [...this.#numbers]
   }
 
-  /** Puts a segment on the list, and the list in the store. */
+  /** Puts a segment on the list and writes the list to the store. */
   async add(storedAt: number): Promise<void> {
     this.#numbers.add(storedAt)
     await this.#store.write([this.#write()])
   }
 
   /**
-   * The list for the batch in which `built` take the place of `replaced`.
-   * @returns the write, and what takes it back should the batch fail
+   * Updates the list for the batch in which `built` replace `replaced`.
+   * @returns the write, and an undo for when the batch fails
    */
   exchange(built: readonly number[], replaced: readonly number[]): { write: IndexWrite; undo: () => void } {
     for (const number of built) this.#numbers.delete(number)

@@ -1,34 +1,34 @@
-/** Pure policy: when building an index again pays. */
+/** Pure policy: when rebuilding an index pays. */
 import type { IndexStats } from '../document-index.ts'
 
 export type RebuildReason = 'dead documents' | 'small segments' | 'false positives'
 
-/** What was seen of queries; where nothing was, false positives are no reason. */
+/** Observations of queries; without any, false positives are no reason. */
 export interface ObservedQueries {
   /** Candidates that did not match, of pairs in hashed rows. */
   readonly falsePositives: number
-  /** How many of them the parameters promise. */
+  /** The number predicted from the parameters. */
   readonly predicted: number
 }
 
 export interface RebuildLimits {
-  /** Dead documents among all that the index holds, 0…1. Each lengthens every row and every candidate list. */
+  /** Share of dead documents among all in the index, 0…1. Each lengthens every row and every candidate list. */
   readonly deadShare: number
-  /** Times as many false positives as predicted. */
+  /** How many times the predicted false positives are too many. */
   readonly excess: number
 }
 
-/** Chance alone does not reach the excess with `minObserved`. */
+/** With `minObserved`, chance alone does not reach the excess. */
 export const defaultLimits: RebuildLimits = { deadShare: 0.3, excess: 4 }
-/** Fewer documents than these are read, dead or not, in less than it takes to build a segment. */
+/** Fewer dead documents cost less to read than building a segment does. */
 export const minDead = 1024
 export const minObserved = 1000
-/** A segment of less than this share of M is small. */
+/** A segment with less than this share of M is small. */
 const smallShare = 0.5
-/** As many small ones would fill some segments: each costs a query what a full one costs. */
+/** More small segments would fill several full ones: each costs a query as much as a full one. */
 const maxSmall = 8
 
-/** Why the index should be built again; undefined when nothing is to be gained. */
+/** Returns why the index should be rebuilt; undefined when there is nothing to gain. */
 export function rebuildReason(
   stats: Pick<IndexStats, 'documents' | 'dead' | 'parameters'>,
   segmentDocuments: number,
@@ -44,8 +44,8 @@ export function rebuildReason(
 }
 
 /**
- * False positives that one equality with a value that no document has meets in all segments, by the textbook: documents
- * that are much unlike each other meet more.
+ * False positives, over all segments, of one equality with a value that no document has, by the textbook formula.
+ * Documents that differ much from each other have more.
  */
 export function predictedFalsePositives({ parameters }: Pick<IndexStats, 'parameters'>): number {
   return parameters.reduce((sum, segment) => sum + segment.documents * segment.density ** segment.rowsPerPair, 0)

@@ -1,14 +1,14 @@
 /**
- * Sealed segments built again from their documents, while queries and writes go on.
+ * Rebuilds sealed segments from their documents, while queries and writes go on.
  *
- * begin (nobody writes) → build (everybody does) → publish (nobody writes). What is built stands beside what it is to
+ * begin (nobody writes) → build (everybody does) → publish (nobody writes). Built segments coexist with those they
  * replace, and one batch makes the exchange.
  *
  * Invariants:
- * 1. Until that batch is applied the segments before are all there is; a crash leaves leftovers, which are listed.
- * 2. Every document that is live when the exchange is made has a position in what is built: those that die meanwhile
- *    are noted, and none is added below the end of what is replaced.
- * 3. Every ordinal stays what it was.
+ * 1. Until that batch is applied, only the old segments count; a crash leaves leftovers, which are listed.
+ * 2. Every document that is live at the exchange has a position in the built segments: those that die meanwhile are
+ *    noted, and none is added below the end of the replaced ones.
+ * 3. Every document keeps its ordinal.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
@@ -27,18 +27,18 @@ export interface RebuildContext extends SegmentBuilding {
   readonly sealed: SealedContext
   readonly geometry: Geometry
   readonly leftovers: Leftovers
-  /** A number for a segment's records that no other has had. */
+  /** Returns a number for a segment's records that no other segment has had. */
   readonly nextNumber: () => number
-  /** Puts the handles in the place of those replaced, which are told that nobody will need them any more. */
+  /** Replaces the handles and retires the replaced ones. */
   readonly exchange: (replaced: readonly SegmentHandle[], built: readonly SegmentHandle[]) => void
   readonly onEnd: () => void
 }
 
-/** Ordinals from ≤ o < to, of which documents may be in no segment yet. */
+/** Ordinals from ≤ o < to, including documents that are in no segment yet. */
 export interface RebuildRange {
   readonly from: number
   readonly to: number
-  /** How many there are in no segment that is replaced; undefined when that is not known. */
+  /** Returns how many documents of the range are in no replaced segment; undefined when that is not known. */
   readonly others: (() => number) | undefined
 }
 
@@ -50,7 +50,7 @@ interface BuiltSegment {
 export class Rebuild implements IndexRebuild {
   readonly #context: RebuildContext
   readonly #store: IndexStore
-  /** Consecutive, and sealed. */
+  /** Consecutive and sealed. */
   readonly #replaced: readonly SegmentHandle[]
   readonly #range: RebuildRange | undefined
   readonly #removed: number[] = []
@@ -66,7 +66,7 @@ export class Rebuild implements IndexRebuild {
     this.#range = range
   }
 
-  /** A document of the index is gone. */
+  /** Notes that a document of the index was removed. */
   noteRemoved(ordinal: number): void {
     this.#removed.push(ordinal)
   }
@@ -133,7 +133,7 @@ export class Rebuild implements IndexRebuild {
       key: indexKey(IndexArea.segment, firstOrdinal),
       value: undefined
     }))
-    // A segment that begins where one did before has its record after that one's end.
+    // Order matters: a segment with the same first ordinal as a replaced one is written after that one is deleted.
     writes.push(...this.#directory, ...this.#handles.map((handle) => handle.liveWrite()), write)
     try {
       await this.#store.write(writes)
@@ -153,11 +153,11 @@ export class Rebuild implements IndexRebuild {
     try {
       for (const number of this.#numbers) await this.#context.leftovers.clear(number)
     } catch {
-      // It stays on the list. Why nothing was published is what the caller has to be told.
+      // The segments stay on the list. The caller should get the error that prevented publishing.
     }
   }
 
-  /** Documents that are live now; undefined when that is not known. */
+  /** Number of documents that are live now; undefined when that is not known. */
   #expected(): number | undefined {
     const live = liveOf(this.#replaced)
     if (this.#range === undefined) return live
@@ -171,15 +171,16 @@ export class Rebuild implements IndexRebuild {
     return builder.seal(this.#store, number)
   }
 
-  /** Everything but the exchange: who waits for that must not wait for this. */
+  /** Does everything but the exchange, so that publish() is short. */
   async #prepare(built: readonly BuiltSegment[], to: number, signal: AbortSignal | undefined): Promise<void> {
     const { sealed, geometry } = this.#context
     let sliceStart = performance.now()
     for (const [i, { record: sealedRecord, offsets }] of built.entries()) {
       const { firstOrdinal, storedAt, documents } = sealedRecord
       const shortest = offsets[documents - 1]! + 1
-      // Segments stand end to end: what lies between two of them would be looked for at every open. Not those of a range:
-      // documents may come to lie between.
+      // Segments are adjacent: every open would search gaps between them for documents. Not so those of a range:
+      // documents
+      // may be added between them.
       const end = this.#range === undefined ? (built[i + 1]?.record.firstOrdinal ?? to) : firstOrdinal + shortest
       const span = end - firstOrdinal <= maxSpan ? end - firstOrdinal : shortest
       const record: SegmentRecord = { ...sealedRecord, span }

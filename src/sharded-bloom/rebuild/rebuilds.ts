@@ -1,5 +1,5 @@
 /**
- * The rebuilds of one index: at most one at a time, and what is left of segments that were replaced.
+ * Manages the rebuilds of one index: at most one at a time, and the leftovers of replaced segments.
  *
  * Invariant: the records of a replaced segment stay until the last view that reads it has closed.
  */
@@ -12,14 +12,14 @@ import { Leftovers } from './leftovers.ts'
 import { Rebuild, type RebuildContext, type RebuildRange } from './rebuild.ts'
 
 export class Rebuilds {
-  /** Of the index, in ordinal order. */
+  /** Segments of the index, in ordinal order. */
   readonly #handles: SegmentHandle[]
   readonly #leftovers: Leftovers
-  /** Replaced, and read by views. */
+  /** Replaced, but still read by views. */
   readonly #retired = new Set<SegmentHandle>()
   #current: Rebuild | undefined
   #nextNumber = firstRebuilt
-  /** Ends when the records of replaced segments that nobody reads are deleted. */
+  /** Resolves when the records of replaced segments without readers are deleted. */
   #clearing: Promise<void> = Promise.resolve()
 
   constructor(store: IndexStore, handles: SegmentHandle[]) {
@@ -27,7 +27,7 @@ export class Rebuilds {
     this.#leftovers = new Leftovers(store)
   }
 
-  /** Deletes what a crash left. What cannot be deleted, in a read-only database for one, waits for the next open. */
+  /** Deletes what a crash left. What cannot be deleted, as in a read-only database, waits for the next open. */
   async clearLeftovers(): Promise<void> {
     await this.#leftovers.load()
     const used = new Set(this.#handles.map(({ storedAt }) => storedAt))
@@ -39,17 +39,17 @@ export class Rebuilds {
     }
   }
 
-  /** Whether there is one. */
+  /** Whether a rebuild is running. */
   get isBuilding(): boolean {
     return this.#current !== undefined
   }
 
-  /** @throws PetalError IllegalOperation while there is one */
+  /** @throws PetalError IllegalOperation while a rebuild is running */
   assertNone(): void {
     if (this.isBuilding) throw new PetalError('IllegalOperation', 'The index is being built again')
   }
 
-  /** Of all segments that are sealed, or of those that a range of ordinals touches. REQUIRES: assertNone(). */
+  /** Begins a rebuild of all sealed segments, or of those that a range of ordinals touches. REQUIRES: assertNone(). */
   begin(
     context: Omit<RebuildContext, 'leftovers' | 'nextNumber' | 'exchange' | 'onEnd'>,
     range?: RebuildRange
@@ -76,7 +76,7 @@ export class Rebuilds {
     this.#current?.noteRemoved(ordinal)
   }
 
-  /** Resolves when nothing is being deleted. */
+  /** Resolves when no deletion is in progress. */
   settle(): Promise<void> {
     return this.#clearing
   }
@@ -101,7 +101,7 @@ export class Rebuilds {
   }
 }
 
-/** Those with ordinals in the range, and the one before them while it is small: small ones would become many. */
+/** Returns the segments in the range, plus the preceding one if it is small: small ones would accumulate. */
 function touchedBy(
   handles: readonly SegmentHandle[],
   { from, to }: RebuildRange,
@@ -114,5 +114,5 @@ function touchedBy(
   return handles.slice(first).filter(({ firstOrdinal }) => firstOrdinal < to)
 }
 
-/** Records that could not be deleted are on a list, and deleted when the index is opened. */
+/** Records that could not be deleted are listed as leftovers, and deleted by the next open. */
 function ignore(): void {}

@@ -1,6 +1,6 @@
 /**
- * One segment after the other out of stored documents: parameters from a sample of what comes, documents as bytes where
- * the scanner reads them, and the ordinal of each position.
+ * Builds one segment after another from stored documents: parameters from a sample of the documents to come, documents
+ * as bytes if the scanner can read them, and the ordinal of each position.
  */
 import { throwIfAborted } from '../../model/errors.ts'
 import { breathe, nextTurn, runInSlices } from '../../model/time-slice.ts'
@@ -31,26 +31,26 @@ import {
 } from '../tune/tuning.ts'
 
 export interface SegmentBuilding {
-  /** The documents of an ordinal range, in runs. */
+  /** Reads the documents of an ordinal range, in runs. */
   readonly readStored: (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
   readonly sealed: SealedContext
   readonly geometry: Geometry
   readonly tuning: () => TuningOptions
   readonly flatten: (document: Document) => FlatDocument
-  /** undefined where the index's hash is not the scanner's. */
+  /** undefined when the index's hash is not the scanner's. */
   readonly scannerSeed: SeedOf | undefined
   readonly createOpen: (firstOrdinal: number, parameters: SegmentParameters) => OpenSegment
 }
 
-/** Documents of a sample, taken in runs that are spread over the segment. */
+/** Size of a sample: runs spread over the segment, and documents per run. */
 const sampleRuns = 16
 const documentsPerRun = 256
-/** Of a sample that only tells whether what was chosen before fits. */
+/** Documents per run of a sample that only checks whether the previous choice fits. */
 const documentsPerCheck = 32
 const minSample = 256
-/** Documents of a segment whose parameters serve others. */
+/** Minimum documents of a segment whose parameters are reused for others. */
 const minKept = 16_384
-/** Documents over which the density of the rows is watched. */
+/** Documents per measurement of the rows' density. */
 const densityWindow = 1024
 
 export class SegmentBuilder {
@@ -67,8 +67,9 @@ export class SegmentBuilder {
   #windowStart = { documents: 0, hashedPairs: 0 }
 
   /**
-   * @param previous whose parameters serve where there is no sufficient sample, and whose columns are kept
-   * @param keeper of a choice that serves where it fits; without it all segments' parameters are chosen for their own documents
+   * @param previous its parameters are used if the sample is too small, and its columns are kept
+   * @param keeper keeps a choice that is reused while it fits; without it, every segment's parameters are chosen for
+   *   its own documents
    */
   constructor(building: SegmentBuilding, previous: Segment | undefined, keeper?: ChoiceKeeper) {
     this.#building = building
@@ -101,7 +102,7 @@ export class SegmentBuilder {
    * Begins a segment at `firstOrdinal`.
    * @param next the first document's ordinal
    * @param to every document's ordinal is below it
-   * @param left how many documents there are until there
+   * @param left number of documents up to `to`
    */
   async begin(firstOrdinal: number, next: number, to: number, left: number, signal?: AbortSignal): Promise<void> {
     const { geometry, createOpen } = this.#building
@@ -120,14 +121,14 @@ export class SegmentBuilder {
     this.#windowStart = { documents: 0, hashedPairs: 0 }
   }
 
-  /** REQUIRES: isOpen, not isFull, and an ordinal above all before; so do the other ways to add. */
+  /** REQUIRES: isOpen, not isFull, and an ordinal above all before; the same holds for the other ways to add. */
   add(stored: StoredDocument): void {
     const segment = this.#segment!
     this.#ingest.add(segment, stored)
     this.#added(segment, stored.ordinal)
   }
 
-  /** As add(), of a document taken apart. */
+  /** As add(), for a flattened document. */
   addFlat(ordinal: number, flat: FlatDocument): void {
     const segment = this.#segment!
     segment.add(flat)
@@ -143,12 +144,12 @@ export class SegmentBuilder {
     return told
   }
 
-  /** Takes bytes of several documents; see ByteIngest.stage(). */
+  /** Accepts the bytes of several documents; see ByteIngest.stage(). */
   stage(bytes: Uint8Array): boolean {
     return this.#byteIngest?.stage(bytes) === true
   }
 
-  /** As addBytes(), of a document among those that were staged last. */
+  /** As addBytes(), for a document among those staged last. */
   addStaged(ordinal: number, offset: number, length: number, form: JsonForm): Told {
     const segment = this.#segment!
     const told = this.#byteIngest?.addStaged(segment, offset, length, form) ?? false
@@ -161,7 +162,7 @@ export class SegmentBuilder {
     return this.#byteIngest?.write(this.#segment!, document, false)
   }
 
-  /** Writes what was built under the number, its first ordinal unless told otherwise, and is ready to begin again. */
+  /** Seals the segment under `number`, by default its first ordinal. Afterwards another segment can begin. */
   async seal(store: IndexStore, number = this.#firstOrdinal): Promise<{ record: SegmentRecord; offsets: Uint32Array }> {
     const segment = this.#segment!
     this.#keep(segment)
@@ -172,7 +173,7 @@ export class SegmentBuilder {
     return { record, offsets }
   }
 
-  /** Gives all memory back. */
+  /** Frees all memory. */
   close(): void {
     this.#segment?.free()
     this.#segment = undefined
@@ -184,7 +185,7 @@ export class SegmentBuilder {
     this.#watchDensity(segment)
   }
 
-  /** No filter is ever overfull, however the documents change. */
+  /** Closes the segment early before its filters become overfull, should documents change. */
   #watchDensity(segment: OpenSegment): void {
     const documents = segment.documents - this.#windowStart.documents
     if (documents < densityWindow) return
@@ -194,7 +195,10 @@ export class SegmentBuilder {
     this.#isClosed = isWorthClosing && isOverfull(perDocument, segment.shards, segment.rowsPerPair)
   }
 
-  /** For segments to come; a small one tells too little. What a choice is measured by stays: documents change little by little. */
+  /**
+   * Keeps the parameters for later segments, unless the segment is too small. The reference density stays that of the
+   * first segment with these parameters, because documents may drift slowly.
+   */
   #keep({ documents, hashedPairs }: OpenSegment): void {
     const parameters = this.#parameters
     if (this.#keeper === undefined || parameters === undefined || documents < minKept) return
@@ -203,7 +207,7 @@ export class SegmentBuilder {
     this.#keeper.choice = { parameters, hashedPairs: isSame ? choice.hashedPairs : hashedPairs / documents }
   }
 
-  /** Those that the keeper has, if they fit. */
+  /** Returns the keeper's parameters, if they fit. */
   async #fittingParameters(
     from: number,
     to: number,
@@ -229,7 +233,7 @@ export class SegmentBuilder {
     signal: AbortSignal | undefined
   ): Promise<SegmentParameters> {
     let sampler = await this.#sample(from, end, documents, documentsPerRun, signal)
-    // Spread runs miss documents that stand close together: those that come next do as well.
+    // Spread runs can miss documents that are close together: sample the next ones instead.
     if (sampler.size < minSample) sampler = await this.#sample(from, to, 1, documentsPerRun, signal)
     const parameters = await this.#parametersOf(sampler)
     sampler.close()
@@ -245,7 +249,7 @@ export class SegmentBuilder {
     return previous === undefined ? initialParameters(tuning()) : parametersAfter(previous, tuning())
   }
 
-  /** Its documents go into a segment of general parameters, which is thrown away. */
+  /** Samples documents by adding them to a temporary segment with general parameters. */
   async #sample(
     from: number,
     to: number,
@@ -265,7 +269,7 @@ export class SegmentBuilder {
         const end = from + Math.floor(((to - from) * (run + 1)) / runs)
         for await (const stored of upTo(perRun, readStored(begin, end))) {
           this.#ingest.add(sampled, stored, sampler)
-          // There are more of them here than on average.
+          // The range has more documents than the average suggested.
           if (sampled.isFull) return sampler
           sliceStart = await breathe(sliceStart)
           throwIfAborted(signal)
@@ -278,7 +282,7 @@ export class SegmentBuilder {
   }
 }
 
-/** The first documents of what is read in runs. */
+/** Yields the first `count` documents of the runs. */
 async function* upTo(count: number, runs: AsyncIterable<readonly StoredDocument[]>): AsyncGenerator<StoredDocument> {
   let left = count
   for await (const run of runs) {
