@@ -1,6 +1,6 @@
 /**
- * How an index takes segments that were built elsewhere (bulk-segments.ts): what they are built by, when ordinals may be set
- * aside for them, and how they become part of it.
+ * Adopts segments built elsewhere (bulk-segments.ts) into an index: provides the plan they are built by, decides when
+ * ordinals may be reserved for them, and makes them part of the index.
  */
 import type { BulkIndex, OrdinalRange } from '../document-index.ts'
 import type { IndexParts } from '../index-parts.ts'
@@ -13,7 +13,7 @@ import { SegmentHandle } from '../segment/segment-handle.ts'
 import type { TuningOptions } from '../tune/tuning.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
 
-/** The index as it is open. */
+/** The state of the open index. */
 export interface AdoptingIndex {
   readonly parts: IndexParts
   readonly geometry: Geometry
@@ -22,7 +22,7 @@ export interface AdoptingIndex {
 }
 
 export class Adoption implements BulkIndex {
-  /** Of the index, in ordinal order. */
+  /** Segments of the index, in ordinal order. */
   readonly #handles: SegmentHandle[]
   readonly #rebuilds: Pick<Rebuilds, 'isBuilding'>
   readonly #index: () => AdoptingIndex
@@ -50,7 +50,7 @@ export class Adoption implements BulkIndex {
     return segmentDocuments - last.segment.documents
   }
 
-  /** An open segment goes on with the next ordinal. */
+  /** Not with an open segment, which continues with the next ordinal. */
   get mayReserve(): boolean {
     const last = this.#handles.at(-1)
     return (last === undefined || last.segment instanceof SealedSegment) && !this.#rebuilds.isBuilding
@@ -60,7 +60,7 @@ export class Adoption implements BulkIndex {
     return !this.#index().parts.maintenance.isWorkDue
   }
 
-  /** What was built again meanwhile may span ordinals that no document had. */
+  /** Segments rebuilt meanwhile may span ordinals that no document had. */
   mayAdopt({ from, to }: OrdinalRange): boolean {
     if (this.#rebuilds.isBuilding) return false
     return !this.#handles.some(({ firstOrdinal, endOrdinal }) => firstOrdinal < to && from < endOrdinal)

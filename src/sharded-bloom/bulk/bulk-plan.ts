@@ -1,10 +1,10 @@
-/** What passes between an index and a thread that builds segments for it: data only, which is cloned. */
+/** Messages between an index and a thread that builds segments for it: plain data, which is cloned. */
 import type { SegmentRecord } from '../segment/segment-record.ts'
 import type { TuningOptions } from '../tune/tuning.ts'
 
-/** What a thread has to know of the index. Its hash is murmur. */
+/** What a thread has to know of the index. The hash is always murmur. */
 export interface SegmentPlan {
-  /** Halves of the seed that every path is hashed with, int32. */
+  /** int32 halves of the seed that every path is hashed with. */
   readonly seedLo: number
   readonly seedHi: number
   /** M. */
@@ -12,9 +12,9 @@ export interface SegmentPlan {
   readonly tuning: TuningOptions
 }
 
-/** A sealed segment whose records are ready to be stored, or already are. */
+/** A sealed segment whose records are stored or ready to be. */
 export interface BuiltSegment {
   readonly record: SegmentRecord
-  /** Bytes of that record as it is stored. */
+  /** Bytes of that record in its stored form. */
   readonly directoryBytes: number
 }

@@ -1,10 +1,10 @@
 /**
- * Segments of documents that are not stored yet, built away from their index: in another thread, for a bulk load.
+ * Builds segments of documents that are not stored yet, outside their index: in another thread, for a bulk load.
  *
  * Invariants:
- * 1. The records are those that the index would have written, the segment's own and its live bitmap among them: once all of
- *    them are stored the segments are part of the index, which is told of them by adopt(), or finds them when it is opened.
- * 2. Segments stand at their first ordinals: no other of the index ever did.
+ * 1. The records are those that the index would have written, including the segment's own and its live bitmap: once all
+ *    are stored, the segments are part of the index, which learns of them from adopt() or finds them when it is opened.
+ * 2. Segments are keyed by their first ordinals, which no other segment of the index ever had.
  */
 import { loadHasher } from '../../bloom/hash.ts'
 import { rowMemory } from '../../bloom/kernels/index.ts'
@@ -25,7 +25,7 @@ import type { ChoiceKeeper } from '../tune/earlier-choice.ts'
 import type { BuiltSegment, SegmentPlan } from './bulk-plan.ts'
 import type { EarlierChoices } from './earlier-choices.ts'
 
-/** Where the documents come from, as often as they are asked for: samples are taken of those that are still to come. */
+/** Reads the documents, repeatedly if asked: samples are taken of documents still to come. */
 export type StoredDocuments = (from: number, to: number) => AsyncIterable<readonly StoredDocument[]>
 
 export class BulkSegments {
@@ -41,8 +41,8 @@ export class BulkSegments {
   }
 
   /**
-   * @param write takes the records, which are passing: what it keeps it has to copy
-   * @param earlier of the same thread: parameters are not chosen anew where those of its last segment fit
+   * @param write receives the records; it must copy what it keeps
+   * @param earlier choices of the same thread: parameters are not chosen anew if those of its last segment fit
    */
   static async create(
     plan: SegmentPlan,
@@ -57,7 +57,7 @@ export class BulkSegments {
       store,
       documents: noDocuments,
       memory,
-      // Nothing is read.
+      // Nothing is read back.
       cache: new RowCache(memory, 0),
       geometry: geometryOf(segmentDocuments),
       tuning: () => tuning,
@@ -69,12 +69,15 @@ export class BulkSegments {
     return new BulkSegments(parts, readStored, store, earlier.of(plan))
   }
 
-  /** True when the next document can be added: otherwise begin() comes first. */
+  /** True when the next document can be added; otherwise call begin() first. */
   get isReady(): boolean {
     return this.#builder.isOpen && !this.#builder.isFull
   }
 
-  /** Ends the segment before, if there is one, and begins the next with the document at `ordinal`. @param to all are below it */
+  /**
+   * Seals the current segment, if any, and begins the next with the document at `ordinal`. @param to all ordinals are
+   * below it
+   */
   async begin(ordinal: number, to: number): Promise<void> {
     if (this.#builder.isOpen) await this.#seal()
     await this.#builder.begin(ordinal, ordinal, to, to - ordinal)
@@ -85,7 +88,10 @@ export class BulkSegments {
     return this.#parts.flattener.flatten(document)
   }
 
-  /** REQUIRES: isReady, and the ordinal after the one before; so do the others that take one. */
+  /**
+   * REQUIRES: isReady, and the ordinal after the previous one; the same holds for the other methods that take an
+   * ordinal.
+   */
   add(ordinal: number, flat: FlatDocument): void {
     this.#builder.addFlat(ordinal, flat)
   }
@@ -94,12 +100,12 @@ export class BulkSegments {
     return this.#builder.addBytes(ordinal, bytes, offset, length, form)
   }
 
-  /** Takes bytes of several documents, for addStaged() to be called for each next; false where addBytes() has to be. */
+  /** Accepts the bytes of several documents, each then added by addStaged(); false when addBytes() has to be used. */
   stage(bytes: Uint8Array): boolean {
     return this.#builder.stage(bytes)
   }
 
-  /** As addBytes(), of a document among those that were staged last. REQUIRES: no other call came since. */
+  /** As addBytes(), for a document among those staged last. REQUIRES: no other call came in between. */
   addStaged(ordinal: number, offset: number, length: number, form: JsonForm): Told {
     return this.#builder.addStaged(ordinal, offset, length, form)
   }
@@ -108,13 +114,13 @@ export class BulkSegments {
     return this.#builder.write(document)
   }
 
-  /** Ends the last segment. @returns all of them; their records were written */
+  /** Seals the last segment. @returns all segments; their records were written */
   async finish(): Promise<readonly BuiltSegment[]> {
     if (this.#builder.isOpen) await this.#seal()
     return this.#built
   }
 
-  /** Gives all memory back. */
+  /** Frees all memory. */
   close(): void {
     this.#builder.close()
     this.#parts.close()
@@ -137,7 +143,7 @@ const noDocuments = {
   read: async function* (): AsyncGenerator<never> {}
 }
 
-/** Takes records, and has none. */
+/** Passes records on and stores none. */
 class Written implements IndexStore {
   readonly #write: (record: IndexWrite) => void
 

@@ -1,4 +1,4 @@
-/** The last choice of parameters of a thread that builds segments: it serves those that follow in the same index. */
+/** The last choice of parameters of a thread that builds segments, reused for later segments of the same index. */
 import type { ChoiceKeeper, EarlierChoice } from '../tune/earlier-choice.ts'
 import type { SegmentPlan } from './bulk-plan.ts'
 
@@ -6,7 +6,7 @@ export class EarlierChoices implements ChoiceKeeper {
   choice: EarlierChoice | undefined
   #plan = ''
 
-  /** Of the index, if it was the last one; what another chose is forgotten. */
+  /** Returns the keeper for an index; forgets the choice if the last one was for another index. */
   of(plan: SegmentPlan): ChoiceKeeper {
     const text = JSON.stringify(plan)
     if (text !== this.#plan) this.choice = undefined
