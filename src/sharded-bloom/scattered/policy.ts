@@ -1,22 +1,22 @@
 /** Pure policy: when recent versions are merged with the segments whose ordinals they touch. */
 import type { IndexStats, OrdinalRange } from '../document-index.ts'
 
-/** Recent versions in memory, at most, in segments; a little more while a segment is being built. */
+/** Maximum number of recent versions in memory, in segments; slightly exceeded while a segment is being built. */
 const maxRecentSegments = 4
-/** A share of the documents: with ids in no order at all, merging them builds every segment again. */
+/** As a share of the documents: if ids are in no order at all, merging rebuilds every segment. */
 const recentShare = 1 / 8
-/** Fewer recent versions than these are left to the next open, which reads them again. */
+/** Fewer recent versions are not merged on close: the next open re-reads them. */
 const minMergedOnClose = 4096
-/** So are those for each of which more documents than these would be built again. */
+/** Nor are recent versions merged on close if each would make more than this many documents be rebuilt. */
 const maxBuiltOnClose = 4
 
-/** @param index asked for its live documents, the recent ones among them, when that matters */
+/** @param index asked for its number of live documents, recent ones included, only when it matters */
 export function isMergeDue(recent: number, segmentDocuments: number, index: { liveCount(): number }): boolean {
   if (recent < segmentDocuments) return false
   return recent >= maxRecentSegments * segmentDocuments || recent >= recentShare * index.liveCount()
 }
 
-/** @param span of their ordinals */
+/** @param span of the ordinals of the recent versions */
 export function isWorthMergingOnClose(
   recent: number,
   segmentDocuments: number,
@@ -27,7 +27,7 @@ export function isWorthMergingOnClose(
   return builtWithin(span, parameters) <= maxBuiltOnClose * recent
 }
 
-/** Of the ordinals in all of them; empty where there are none. */
+/** The span of all their ordinals; empty when there are none. */
 export function spanOf(recent: readonly { readonly ordinals: Iterable<number> }[]): OrdinalRange {
   let from = Number.POSITIVE_INFINITY
   let to = 0
@@ -40,7 +40,7 @@ export function spanOf(recent: readonly { readonly ordinals: Iterable<number> }[
   return to === 0 ? { from: 0, to: 0 } : { from, to }
 }
 
-/** Documents of the segments that a span touches. */
+/** Number of documents in the segments that a span touches. */
 function builtWithin({ from, to }: OrdinalRange, parameters: IndexStats['parameters']): number {
   return parameters.reduce((sum, { firstOrdinal, documents }, i) => {
     const next = parameters[i + 1]?.firstOrdinal ?? Number.POSITIVE_INFINITY

@@ -1,10 +1,10 @@
 /**
- * The versions that were written since the index was last merged: indexed in the order in which they came, in memory.
+ * The versions written since the last merge, indexed in memory in the order of their arrival.
  *
- * A version has a slot here, and its document an ordinal; slots only grow. A document that is written again gets another
- * slot, and the one before is dead.
+ * A version has a slot here, and its document an ordinal; slots only grow. A document that is written again gets
+ * another slot, and its previous slot is dead.
  *
- * Invariant: every ordinal has one live slot at most, that of its last committed version.
+ * Invariant: every ordinal has at most one live slot, that of its last committed version.
  */
 import type { Document } from '../../model/types.ts'
 import type { JsonForm, Told } from '../byte-scan/json-form.ts'
@@ -14,12 +14,12 @@ import { ShardedIndex } from '../sharded-index.ts'
 import type { ShardedIndexOptions } from '../sharded-index-options.ts'
 import { MemoryStore } from '../tune/memory-store.ts'
 
-/** Documents by ordinal, undefined where there is none. */
+/** Reads documents by ordinal, undefined for those that do not exist. */
 export type DocumentsAt = (ordinals: readonly number[]) => Promise<readonly (Document | undefined)[]>
 
 export type RecentOptions = Omit<ShardedIndexOptions, 'store' | 'documents'>
 
-/** A view of recent versions, and which document each slot stands for. */
+/** A view of recent versions, and the ordinal of each slot's document. */
 export interface RecentView {
   readonly index: IndexView
   ordinalOf(slot: number): number
@@ -55,7 +55,7 @@ export class Recent {
     return recent
   }
 
-  /** Live documents. */
+  /** Number of live documents. */
   get size(): number {
     return this.#slots.size
   }
@@ -77,7 +77,7 @@ export class Recent {
     return this.#index.flatten(document)
   }
 
-  /** The version that was added last is of the document at this ordinal. */
+  /** Declares the last added version to be of the document at this ordinal. */
   place(version: number, ordinal: number): void {
     this.#ordinals[version - this.#firstVersion] = ordinal
   }
@@ -90,14 +90,14 @@ export class Recent {
     return this.#index.addBytes?.(version - this.#firstVersion, bytes, offset, length, form) ?? false
   }
 
-  /** Takes back a version that is not committed. */
+  /** Withdraws a version that is not committed. */
   withdraw(version: number): void {
     const slot = version - this.#firstVersion
     this.#ordinals[slot] = withdrawn
     this.#index.remove(slot)
   }
 
-  /** Versions below `limit` are committed. @returns the ordinals of those that were not before */
+  /** Marks versions below `limit` committed. @returns the ordinals of the newly committed ones */
   commit(limit: number): readonly number[] {
     const from = this.#visible
     this.#visible = Math.max(from, limit - this.#firstVersion)
@@ -112,7 +112,7 @@ export class Recent {
     return ordinals
   }
 
-  /** The document is gone, or is found elsewhere. */
+  /** Removes a document that was deleted or is now indexed elsewhere. */
   remove(ordinal: number): void {
     const slot = this.#slots.get(ordinal)
     if (slot === undefined) return
@@ -143,18 +143,18 @@ export class Recent {
     return this.#index.stats()
   }
 
-  /** Nobody captures it from now on: it is closed with the last view. */
+  /** No view captures it from now on: it closes with the last view. */
   retire(): void {
     this.#isRetired = true
     this.#closeIfUnused()
   }
 
   #closeIfUnused(): void {
-    // Only memory is freed: there is nothing that could fail and matter.
+    // Closing only frees memory: nothing that could fail matters.
     if (this.#isRetired && this.#views === 0) this.#index.close(this.#visible).catch(() => undefined)
   }
 
-  /** What the index re-reads when it chooses parameters. */
+  /** Re-reads documents when the index chooses parameters. */
   async *#read(from: number, to: number): AsyncGenerator<readonly [number, Document]> {
     for (let start = from; start < to; start += documentsPerRead) {
       const slots: number[] = []

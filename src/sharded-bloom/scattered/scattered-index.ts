@@ -1,16 +1,17 @@
 /**
- * The index of a collection whose ordinals come in any order, and are used again when a document is written again.
+ * The index of a collection whose ordinals come in any order and are reused when a document is written again.
  *
- * Segments are built of the documents in the order of their ordinals, whatever lies between them. What is written afterwards is
- * indexed in memory, as it comes (recent.ts); when that has become much (policy.ts), the segments whose ordinals it touches are
- * built again with it.
+ * Segments are built from documents in ordinal order, whatever the gaps between them. Later versions are indexed in
+ * memory, in the order of their arrival (recent.ts); when they have become many (policy.ts), the segments whose
+ * ordinals they touch are rebuilt together with them.
  *
  * Invariants:
  * 1. A document is live in one place: its built segment, or the recent versions.
- * 2. The batch that writes or deletes a document marks its ordinal. A mark says that what was built is not to be asked
- *    about the document: opening reads the marked ones again. It goes when they are built, after the exchange: one that stays
- *    too long costs a document read again, and no answer.
- * 3. A version is visible when its batch is committed, and what it replaces is gone in the same turn.
+ * 2. The batch that writes or deletes a document marks its ordinal. A mark says that the built segments are outdated
+ *    for the document: opening re-reads the marked documents. Marks are deleted after the exchange that publishes the
+ *    rebuilt segments: a mark deleted too late costs re-reading a document, never a wrong result.
+ * 3. A version becomes visible when its batch is committed, and the version it replaces disappears before control
+ *    returns to the event loop.
  */
 
 import { breathe } from '../../model/time-slice.ts'
@@ -42,7 +43,7 @@ export interface ScatteredIndexOptions extends ShardedIndexOptions {
   /** Every ordinal is below it. */
   readonly size: number
   readonly documentsAt: DocumentsAt
-  /** Nothing is merged. */
+  /** If true, nothing is merged. */
   readonly isReadOnly: boolean
 }
 
@@ -53,7 +54,7 @@ export class ScatteredIndex implements DocumentIndex {
   readonly #options: ScatteredIndexOptions
   readonly #built: ShardedIndex
   onMaintenanceDue: (() => Promise<void>) | undefined
-  /** The last one takes what is written; those before are being built. */
+  /** The last one takes new versions; those before it are being merged. */
   #recent: Recent[] = []
   /** Ordinals with a mark in the store. */
   #marked = new Set<number>()
@@ -65,7 +66,8 @@ export class ScatteredIndex implements DocumentIndex {
   constructor(options: ScatteredIndexOptions) {
     this.#options = options
     const { documents } = options
-    // While it is opened the segments must not look for documents between them: those are among the recent versions.
+    // While opening, segments must not look for documents in the gaps between them: those are among the recent
+    // versions.
     const source: DocumentSource = {
       read: (from, to) => (this.#isOpen ? documents.read(from, to) : nothing()),
       ...(documents.stored && { stored: documents.stored })
@@ -86,8 +88,8 @@ export class ScatteredIndex implements DocumentIndex {
   }
 
   /**
-   * Brings what was written since segments were built.
-   * @param isOtherwise the index begins again, because it is asked for otherwise than it is stored
+   * Re-reads what was written since the segments were built.
+   * @param isOtherwise the index starts over, because the caller chose other options than the stored ones
    */
   async #openMarked(nextVersion: number, documents: number, isOtherwise: boolean): Promise<void> {
     this.#isOpen = true
@@ -223,13 +225,13 @@ export class ScatteredIndex implements DocumentIndex {
     return !this.#isRebuilding && isMergeDue(this.#recentSize, this.#segmentDocuments, this)
   }
 
-  /** Whether the stored index is sound, and is built again because another segment size or hash is chosen. */
+  /** Whether the stored index is sound but rebuilt, because the caller chose another segment size or hash. */
   async #isAskedForOtherwise(): Promise<boolean> {
     const stored = await new CheckedStore(this.#options.store).get(indexKey(IndexArea.header))
     return decodeHeader(stored, this.#options).header === undefined && decodeHeader(stored, {}).header !== undefined
   }
 
-  /** With the parameters that tune() chose, where it did. */
+  /** Opens an empty set of recent versions, with the parameters that tune() chose, if it did. */
   async #openRecent(firstVersion: number): Promise<Recent> {
     const options = { ...this.#built.tuning, cacheBytes: cacheBytesOfRecent }
     const recent = await Recent.open(options, firstVersion, this.#options.documentsAt)
@@ -245,7 +247,7 @@ export class ScatteredIndex implements DocumentIndex {
     for (let start = 0; start < ordinals.length; start += marksPerBatch / 16) {
       const run = ordinals.slice(start, start + marksPerBatch / 16)
       for (const [i, document] of (await this.#options.documentsAt(run)).entries()) {
-        // Deleted, or written back by a later batch: what is there now is what counts.
+        // Deleted, or rewritten by a later batch: only the current state matters.
         if (document === undefined) continue
         recent.add(next, recent.flatten(document))
         recent.place(next++, run[i]!)
@@ -258,7 +260,10 @@ export class ScatteredIndex implements DocumentIndex {
     recent.commit(version + ordinals.length)
   }
 
-  /** REQUIRES: nobody writes until it resolves. @param span of ordinals; undefined for all, whatever was counted */
+  /**
+   * REQUIRES: nobody writes until it resolves. @param span of ordinals; undefined rebuilds all and skips the check of
+   * counts
+   */
   async #rebuildNow(limit: number, span: OrdinalRange | undefined): Promise<void> {
     const rebuild = await this.#begin(limit, span)
     try {

@@ -1,8 +1,8 @@
 /**
- * A read view of scattered ordinals: the segments that were built in their order, and in each of them the recent versions that
- * fall into its part of the ordinals.
+ * A read view of scattered ordinals: the built segments in ordinal order, each merged with the recent versions in its
+ * part of the ordinals.
  *
- * Invariant: an ordinal is live in one place at most, and its candidates come in ascending order.
+ * Invariant: an ordinal is live in at most one place, and candidates come in ascending order.
  */
 import type { PairExpression } from '../../model/pairs.ts'
 import type { IndexView, SegmentCandidates } from '../document-index.ts'
@@ -11,7 +11,7 @@ import type { RecentView } from './recent.ts'
 
 /** Candidates among the recent versions, ascending. */
 interface Found {
-  /** Twice the ordinal, plus one where it is certain. */
+  /** Twice the ordinal, plus one if it is certain. */
   readonly codes: Float64Array
   readonly rowsRead: number
   readonly bytesTouched: number
@@ -57,7 +57,7 @@ export class ScatteredView implements IndexView {
     return new MergedCandidates(built, codes, segment === 0 ? found : undefined)
   }
 
-  /** Asked once per expression, however many segments there are. */
+  /** Evaluates once per expression, however many segments there are. */
   #findRecent(expression: PairExpression): Found | Promise<Found> {
     let found = this.#found.get(expression)
     if (found === undefined) {
