@@ -1,8 +1,8 @@
 /**
- * The frames of a sealed segment: read when they are asked for, kept in the row cache.
+ * The frames of a sealed segment: read on demand, kept in the row cache.
  *
- * Invariant: a frame that is missing, or is not what it should be, is damaged from then on. It has no address, is not read
- * again, and whoever asked for damage to be told is told.
+ * Invariant: a frame that is missing or invalid counts as damaged from then on. It has no address and is not read
+ * again, and the damage is reported.
  */
 import { PetalError } from '../../model/errors.ts'
 import type { FrameOwner } from './row-cache.ts'
