@@ -1,8 +1,8 @@
 /**
- * Documents as bytes into the open segment: whether the scanner is asked at all, and what becomes of its answer.
+ * Adds documents to the open segment by their bytes: decides whether to try the scanner, and handles its result.
  *
- * A collection whose documents the scanner cannot read must not pay for being tried: after many refusals it is asked
- * only now and then.
+ * A collection whose documents the scanner cannot read must not pay for attempts: after many refusals the scanner is
+ * tried only occasionally.
  */
 import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
@@ -14,11 +14,11 @@ import { Scanner, type ScanResult } from './scanner.ts'
 import type { SeedOf } from './scanner-paths.ts'
 import { giveBackScanner, type ScannerOwner, takeScanner, touchScanner } from './scanner-pool.ts'
 
-/** Refusals, less documents read since, after which the scanner rests. */
+/** Refusals, less documents scanned since, after which the scanner rests. */
 const maxRefusals = 128
-/** Documents that it rests for, and then again after half as many refusals. */
+/** Number of documents it rests for, after which half as many refusals make it rest again. */
 const defaultRest = 2048
-/** Documents between two signs of life, and between two attempts to get a scanner. */
+/** Documents between two calls of touchScanner(), and between two attempts to get a scanner. */
 const touchDocuments = 256
 
 export class ByteIngest implements ScannerOwner {
@@ -26,7 +26,7 @@ export class ByteIngest implements ScannerOwner {
   readonly #restDocuments: number
   #scanner: Scanner | undefined
   #refusals = 0
-  /** Documents that are not tried. */
+  /** Number of documents not to try. */
   #rest = 0
   #untilTouch = 0
   #wantsToLearn = false
@@ -37,9 +37,10 @@ export class ByteIngest implements ScannerOwner {
   }
 
   /**
-   * The document's record, as JsonWriter.write() makes it: valid until the next call, and quickly added by add() when that comes next.
-   * @param isSampled add() will be told to tell of its pairs
-   * @returns undefined when there is no scanner to do it
+   * Returns the document's record, as JsonWriter.write() makes it: valid until the next call. If add() with it is the
+   * next call, it takes little time.
+   * @param isSampled add() will be called with `onPairs`
+   * @returns undefined when there is no scanner
    */
   write(segment: OpenSegment, document: Document, isSampled: boolean): Uint8Array | NotWritten | undefined {
     return this.#rest > 0 ? undefined : this.#scanner?.write(segment, document, isSampled)
@@ -47,8 +48,8 @@ export class ByteIngest implements ScannerOwner {
 
   /**
    * Adds the document at the segment's next position.
-   * @param onPairs told of the pairs of a document that was added; they are valid until the next one
-   * @returns false when it has to be flattened and added as an object; nothing has changed then
+   * @param onPairs called with the pairs of an added document; they are valid until the next one
+   * @returns false when the document has to be flattened and added as an object; nothing has changed then
    */
   add(
     segment: OpenSegment,
@@ -72,8 +73,8 @@ export class ByteIngest implements ScannerOwner {
   }
 
   /**
-   * Takes bytes of several documents, for addStaged() to be called for each next.
-   * @returns false where add() has to be asked for one after the other
+   * Accepts the bytes of several documents, each then added by addStaged().
+   * @returns false when add() has to be used for each instead
    */
   stage(bytes: Uint8Array): boolean {
     if (this.#rest > 0) return false
@@ -81,7 +82,7 @@ export class ByteIngest implements ScannerOwner {
     return this.#scanner?.stage(bytes) === true
   }
 
-  /** As add(), of a document among those that were staged last. REQUIRES: no other call came since, but for learn(). */
+  /** As add(), for a document among those staged last. REQUIRES: no other call in between, except learn(). */
   addStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): Told {
     if (--this.#untilTouch < 0) this.#touch()
     const scanner = this.#scanner
@@ -104,7 +105,7 @@ export class ByteIngest implements ScannerOwner {
     return false
   }
 
-  /** Learns the paths of a document that was added as an object, if add() could not read it for want of them. */
+  /** Learns the paths of a document added as an object, if add() rejected it because it did not know them. */
   learn(flat: FlatDocument): void {
     if (!this.#wantsToLearn) return
     this.#wantsToLearn = false

@@ -1,24 +1,27 @@
-/** Documents as bytes: how these are to be read, and what came of it. */
+/** The forms in which bytes stand for documents, and the results of reading them. */
 
 export type JsonForm =
   /** As JSON.parse reads it. */
   | 'json'
-  /** The text of its top-level `_id` is an ObjectId. */
+  /** As 'json', and the text of the top-level `_id` is an ObjectId. */
   | 'objectId'
-  /** Extended JSON: integers beyond 2^53 are not read, nor keys that begin with `$`, but for wrappers of dates and ObjectIds. */
+  /**
+   * Extended JSON. Integers beyond 2^53 are rejected, and so are keys that begin with `$`, except wrappers of dates and
+   * ObjectIds.
+   */
   | 'extended'
-  /** As 'extended', without wrappers; the text of the top-level `_id` is an ObjectId. */
+  /** As 'extended', without wrappers, and the text of the top-level `_id` is an ObjectId. */
   | 'extendedObjectId'
-  /** As 'json', with wrappers of dates and ObjectIds. No other key that begins with `$` is read. */
+  /** As 'json', with wrappers of dates and ObjectIds. Other keys that begin with `$` are rejected. */
   | 'wrapped'
 
-/** As documents are stored. */
+/** Forms in which documents are stored. */
 export type RecordForm = Exclude<JsonForm, 'extended' | 'extendedObjectId'>
 
-/** false where bytes did not tell their document's pairs; else the form in which they may be read again. */
+/** false when the pairs could not be determined from the bytes; otherwise the form in which they may be read again. */
 export type Told = false | RecordForm
 
-/** @param hasWrappers the bytes were read, and have some */
+/** @param hasWrappers the bytes were read, and have wrappers */
 export function toldForm(form: JsonForm, hasWrappers: boolean): RecordForm {
   switch (form) {
     case 'extended':

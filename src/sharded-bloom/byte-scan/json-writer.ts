@@ -1,16 +1,17 @@
 /**
- * A document → the UTF-8 bytes of its record, in one walk that also checks that these hold the document exactly: JSON, with an ObjectId
- * as `_id` by its digits, or JSON with wrappers of dates and ObjectIds.
+ * Writes a document's record as UTF-8, in one walk that also checks that the bytes represent the document exactly:
+ * JSON, with an ObjectId as `_id` by its digits, or JSON with wrappers of dates and ObjectIds.
  *
- * JSON.stringify looks at every character of every key and value, makes a text of pieces, and an encoder looks at all of
- * it again. Here a walk notes what there is to write: the keys by number, the texts joined without a look at them. Then
- * WebAssembly writes all of it, and may tell the document's pairs on the way (see scanner.ts).
+ * JSON.stringify examines every character of every key and value and concatenates strings, all of which an encoder
+ * examines again. Instead, the walk here records what to write: keys by number, and texts concatenated without
+ * examining them. WebAssembly then writes everything, and may find the document's pairs on the way (see scanner.ts).
  *
  * Invariants:
- * 1. What is written is, byte for byte, what JSON.stringify and an encoder make, of the wrapped document where there are wrappers.
- * 2. It is written exactly when jsonFormOf() knows a form, or would but for dates and ObjectIds and there are no `$` keys; the document
- *    is not too large, and its keys not too long.
- * 3. Memory is bounded: past `maxKeys`, or when there is no room for another, keys begin again from nothing.
+ * 1. The output is byte for byte what JSON.stringify and an encoder produce, applied to the wrapped document if there
+ *    are wrappers.
+ * 2. There is output exactly when jsonFormOf() knows a form, or would but for dates and ObjectIds and there are no `$`
+ *    keys, provided that the document is not too large and its keys not too long.
+ * 3. Memory is bounded: past `maxKeys`, or when there is no room for another key, all keys are forgotten.
  */
 import { timeOf } from '../../model/date.ts'
 import { objectIdDigits } from '../../model/object-id.ts'
@@ -22,21 +23,21 @@ import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const { maxDepth } = defaultFlattenLimits
 const maxKeys = 16_384
-/** Bytes of the longest document that a view is kept for. */
+/** Maximum length, in bytes, of documents whose view is cached. */
 const maxKeptView = 4096
 
-/** A key below others, as documents have them. */
+/** A key below other keys, as in documents. */
 interface KeyNode {
   readonly key: string
-  /** The address of the key's bytes, where operations have it. */
+  /** The address of the key's bytes, shifted as in operations. */
   readonly piece: number
   readonly children: Map<string, KeyNode>
-  /** The first key of the object last met below this one, and the key that followed this one last. */
+  /** The first key of the last object below this one, and the key that last followed this one. */
   first: KeyNode | undefined
   next: KeyNode | undefined
 }
 
-/** Why nothing was written: the document has other values than these, or there is no room. */
+/** Why nothing was written: the document has other values, or there is no room. */
 export type NotWritten = 'notPlain' | 'noRoom'
 
 export class JsonWriter {
@@ -46,20 +47,20 @@ export class JsonWriter {
   readonly #numbers: Float64Array<ArrayBuffer>
   readonly #units: Buffer
   readonly #encoder = new TextEncoder()
-  /** Of the first bytes written, by how many they are. */
+  /** Views of the first bytes of the output, by their length. */
   readonly #views: (Uint8Array | undefined)[] = new Array(maxKeptView + 1).fill(undefined)
   #root = createNode('', 0)
   #keyCount = 0
   #pieceEnd: number
-  /** Counts calls: a getter of the document may write another one. */
+  /** Counts calls, because a getter of the document may write another document. */
   #run = 0
   #count = 0
   #numberCount = 0
   #texts = ''
   #hasRoom = true
-  /** The `_id` is an ObjectId. */
+  /** Whether the `_id` is an ObjectId. */
   #hasObjectId = false
-  /** There are dates, or other ObjectIds. */
+  /** Whether there are dates, or other ObjectIds. */
   #isWrapped = false
 
   constructor(module: ScannerModule) {
@@ -73,8 +74,9 @@ export class JsonWriter {
   }
 
   /**
-   * The document's record: behind a mark where there are wrappers, or its `_id` is an ObjectId. Valid until the next call.
-   * @param flags of scanning (see scanner-module.ts), which then takes place, too; 0 when it shall not
+   * Returns the document's record, after a mark if there are wrappers or its `_id` is an ObjectId. Valid until the next
+   * call.
+   * @param flags for scanning (see scanner-module.ts) what is written; 0 for not scanning
    * @throws what a getter of the document throws
    */
   write(document: Document, flags = 0): Uint8Array | NotWritten {
@@ -109,19 +111,19 @@ export class JsonWriter {
     return view
   }
 
-  /** Keys are numbered anew: required when the module's nodes begin anew, which the old numbers lead to. */
+  /** Numbers keys anew. Required when the module's nodes are reset, since the old pieces refer to them. */
   forgetKeys(): void {
     this.#root = createNode('', 0)
     this.#keyCount = 0
     this.#pieceEnd = this.#module.constants.PIECES
   }
 
-  /** What stands between the braces, and the closing one. */
+  /** Records the contents of an object and its closing brace. */
   #object(object: Document, node: KeyNode, depth: number): boolean {
     if (depth >= maxDepth) return false
     let last: KeyNode | undefined
     let child = node.first
-    // Object.prototype has nothing to enumerate, and no other prototype comes here.
+    // Object.prototype has nothing to enumerate, and no other prototype gets here.
     for (const key in object) {
       const value = object[key]
       if (value === undefined) continue
@@ -146,7 +148,7 @@ export class JsonWriter {
     return true
   }
 
-  /** @param depth of what it stands in */
+  /** @param depth of the enclosing container */
   #value(value: unknown, node: KeyNode, piece: number, depth: number): boolean {
     const { constants } = this.#module
     if (typeof value === 'string') {
@@ -171,7 +173,7 @@ export class JsonWriter {
     return true
   }
 
-  /** Of a class: a date or an ObjectId. */
+  /** Records an instance of a class: a date or an ObjectId. */
   #instance(value: object, piece: number, isId: boolean): boolean {
     const { constants } = this.#module
     const type = typeOf(value)
@@ -213,7 +215,7 @@ export class JsonWriter {
     return true
   }
 
-  /** undefined for a key that cannot be stored, or is too long. */
+  /** Returns undefined for a key that cannot be stored, or is too long. */
   #childOf(node: KeyNode, key: string): KeyNode | undefined {
     const known = node.children.get(key)
     if (known !== undefined) return known
@@ -223,7 +225,7 @@ export class JsonWriter {
     const room = PIECE_BYTES + bytes.length
     if (room > MAX_PIECE_BYTES || this.#keyCount >= maxKeys || this.#pieceEnd + room + 16 > PIECES_END) {
       this.#hasRoom = false
-      // Keys are numbered anew from the next document on: operations noted so far name what stands there now.
+      // Takes effect from the next document on: operations recorded so far refer to the current pieces.
       if (room <= MAX_PIECE_BYTES) this.forgetKeys()
       return undefined
     }
@@ -244,7 +246,7 @@ function createNode(key: string, piece: number): KeyNode {
   return { key, piece, children: new Map(), first: undefined, next: undefined }
 }
 
-/** @returns undefined where texts cannot be handed to WebAssembly at once, or there is no module */
+/** Returns undefined when texts cannot be passed to WebAssembly at once, or there is no module. */
 export function createWriter(module: () => ScannerModule | undefined): JsonWriter | undefined {
   const found = typeof Buffer === 'function' ? module() : undefined
   return found && new JsonWriter(found)
@@ -253,7 +255,10 @@ export function createWriter(module: () => ScannerModule | undefined): JsonWrite
 let writer: JsonWriter | undefined
 let isTried = false
 
-/** One for all documents that nothing scans; undefined where texts cannot be handed to WebAssembly at once. */
+/**
+ * Returns a writer shared by all documents that are not scanned; undefined when texts cannot be passed to WebAssembly
+ * at once.
+ */
 export function jsonWriter(): JsonWriter | undefined {
   if (isTried) return writer
   isTried = true

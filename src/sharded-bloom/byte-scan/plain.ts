@@ -1,8 +1,8 @@
 /**
- * Whether a document's JSON is the document: what has to be known before its bytes may stand for it.
+ * Decides whether a document's JSON represents it exactly, before its bytes may stand for it.
  *
- * Invariant: where the answer is yes, flatten() accepts the document, calls it plain, and JSON.parse of its text gives it
- * back (an ObjectId as `_id` becomes its digits). The opposite may be answered no.
+ * Invariant: if the answer is yes, flatten() accepts the document and calls it plain, and JSON.parse of its text
+ * returns it (an ObjectId as `_id` becomes its digits). The answer may be no although all of this holds.
  */
 import { type Document, Type, typeOf } from '../../model/types.ts'
 import { defaultFlattenLimits } from '../pairs/flatten.ts'
@@ -28,13 +28,13 @@ export function jsonFormOf(document: Document): 'json' | 'objectId' | undefined 
   return isObjectId ? 'objectId' : 'json'
 }
 
-/** False when every object, or array, inherits something that JSON.stringify would write, or call. */
+/** False when all objects, or arrays, inherit something that JSON.stringify would write or call. */
 export function inheritsNothing(): boolean {
   for (const _ in Object.prototype) return false
   return !('toJSON' in Array.prototype)
 }
 
-/** Anything else may be more than its keys. */
+/** True for an object without a class: an instance may be more than its keys. */
 export function isOfNoClass(value: object): value is Document {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
@@ -42,7 +42,7 @@ export function isOfNoClass(value: object): value is Document {
 
 function holdsPlain(object: Document, depth: number, hasObjectId: boolean): boolean {
   if (depth >= maxDepth) return false
-  // Object.prototype has nothing to enumerate, and no other prototype comes here.
+  // Object.prototype has nothing to enumerate, and no other prototype gets here.
   for (const key in object) {
     const value = object[key]
     if (key === '__proto__') return false
@@ -58,7 +58,7 @@ function isPlainArray(array: readonly unknown[], depth: number): boolean {
   return true
 }
 
-/** @param depth of what it stands in. Comparisons of typeof, one by one, are quicker than a switch over it. */
+/** @param depth of the enclosing container. Successive comparisons of typeof are faster than a switch. */
 function isPlainValue(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return isPlainNumber(value)

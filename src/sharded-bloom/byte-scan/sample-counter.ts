@@ -1,4 +1,4 @@
-/** The part of a scanner's memory in which a sample is counted. One sample has it at a time. */
+/** The part of a scanner's memory in which a sample is counted, by one sample at a time. */
 import type { CounterOwner, PairCounter, SampleArrays } from '../tune/pair-counter.ts'
 import type { ScannerFunctions, ScannerModule } from './scanner-module.ts'
 
@@ -11,7 +11,7 @@ export class SampleCounter implements PairCounter {
   memberCount = 0
   uncounted = 0
   textBytes = 0
-  /** Values of the document scanned last. */
+  /** Number of values of the document last scanned. */
   entries = 0
 
   constructor({ functions, constants, u8 }: ScannerModule) {
@@ -37,7 +37,7 @@ export class SampleCounter implements PairCounter {
     if (this.#owner === owner) this.#owner = undefined
   }
 
-  /** Whoever has the arrays leaves: they, or the numbers of paths, are about to change. */
+  /** Makes the owner leave: the arrays, or the path numbers, are about to change. */
   release(): void {
     const owner = this.#owner
     this.#owner = undefined

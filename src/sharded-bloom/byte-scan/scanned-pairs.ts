@@ -1,5 +1,6 @@
 /**
- * The values of a scanned document for a sample: what flatten() would list, in the same order. Valid until the next scan.
+ * The values of a scanned document, for a sample: those that flatten() would list, in the same order. Valid until the
+ * next scan.
  */
 import type { PairList } from '../tune/pair-list.ts'
 import { SampleCounter } from './sample-counter.ts'
@@ -14,7 +15,7 @@ export class ScannedPairs implements PairList {
   readonly bytes: Uint8Array
   readonly keys = noKeys
   readonly counter: SampleCounter
-  /** By the node's number. */
+  /** By node number. */
   paths: readonly string[] = []
 
   constructor(module: ScannerModule) {
@@ -24,14 +25,14 @@ export class ScannedPairs implements PairList {
     this.counter = new SampleCounter(module)
   }
 
-  /** A document of so many bytes was scanned, and has so many values. */
+  /** Sets the number of values of the document just scanned. */
   fill(count: number, documentBytes: number): void {
     this.count = count
     this.textBytes = documentBytes
     this.counter.entries = count
   }
 
-  /** Nodes have other paths from now on. */
+  /** Replaces the nodes' paths. */
   rename(paths: readonly string[]): void {
     this.counter.release()
     this.paths = paths

@@ -1,11 +1,11 @@
 /**
- * The scanner's WebAssembly instance: its functions and constants, typed, over a memory of its own. Layout and invariants of the memory
- * stand in assembly/layout.ts.
+ * The scanner's WebAssembly instance: its typed functions and constants, over a memory of its own. For the layout and
+ * the invariants of the memory see assembly/layout.ts.
  */
 import { decodeCode, type WasmMemory, webAssembly } from '../../bloom/kernels/web-assembly.ts'
 import { scannerBase64 } from './scanner.generated.ts'
 
-/** What assembly/ exports as constants: places are byte offsets, sizes bytes unless the name says otherwise. */
+/** Constants exported by assembly/: locations are byte offsets, sizes are in bytes unless the name says otherwise. */
 const constantNames = [
   'POWERS',
   'MAX_POWER',
@@ -14,7 +14,7 @@ const constantNames = [
   'SIGNATURE',
   'SLOTS',
   'MAX_SLOTS',
-  /** The document's bytes: in for scanning, out of writing. */
+  /** The document's bytes: input of scanning, output of writing. */
   'INPUT',
   'MAX_INPUT',
   'PIECES',
@@ -27,7 +27,7 @@ const constantNames = [
   'MAX_NUMBERS',
   'TEXT_UNITS',
   'MAX_TEXT_UNITS',
-  /** Kinds of operations; a text, a number and what is written verbatim take their units, or numbers, in turn. */
+  /** Kinds of operations; texts and verbatim numbers consume their units, and numbers their doubles, in turn. */
   'TEXT',
   'INT32',
   'INTEGER',
@@ -41,7 +41,7 @@ const constantNames = [
   'END_ARRAY',
   'DATE',
   'OBJECT_ID_TEXT',
-  /** An operation is its kind and, from this bit on, the address of what its key is written as. */
+  /** An operation is its kind and, from this bit on, the address of its key's piece. */
   'PIECE_SHIFT',
   'KEYS',
   'MAX_KEY_BYTES',
@@ -64,13 +64,13 @@ const constantNames = [
   'IRREGULAR',
   /** Flag of a tag: the text is UTF-16 units, not ASCII bytes. */
   'WIDE',
-  /** Offsets of the same, of dates: 16 bytes for each node. */
+  /** The same for dates, in an area of 16 bytes per node. */
   'DATE_FACTS',
   'DATE_FACT_BYTES',
-  /** What scan() and scannedPairs() return in place of a count. */
+  /** Returned by scan() and scannedPairs() instead of a count. */
   'NOT_HANDLED',
   'UNKNOWN',
-  /** What write() returns where a key may look like a wrapper's, and there are wrappers. */
+  /** Returned by write() when there are wrappers and a key that may look like one. */
   'NOT_PLAIN',
   /** Flags of scan() and write(): see assembly/document.ts. */
   'OBJECT_ID',
@@ -96,25 +96,28 @@ const constantNames = [
 export type ScannerConstants = Readonly<Record<(typeof constantNames)[number], number>>
 
 export interface ScannerFunctions {
-  /** Forgets every node; the pairs and facts of the segment with them. */
+  /** Forgets every node, and with them the segment's pairs and facts. */
   resetNodes(): void
   rootNode(): number
-  /** @param key address of the key's bytes with `":` behind them, `length` bytes in all; returns the node's address */
+  /** @param key address of the key's bytes with `":` after them, `length` bytes in all; returns the node's address */
   addNode(parent: number, key: number, length: number, seedLo: number, seedHi: number): number
   /** The node whose text may be an ObjectId; 0 for none. */
   setIdNode(node: number): void
 
-  /** Begins a segment; of 0 shards where it has fingerprints. @param buckets a power of two; each has room for 16 pairs, and they are half full at most */
+  /**
+   * Begins a segment; 0 shards for fingerprints. @param buckets a power of two; each has room for 16 pairs, and at most
+   * half of it is used
+   */
   resetPairs(shards: number, rowsPerPair: number, buckets: number): void
   /** Forgets the slots of every fact. */
   resetFacts(): void
-  /** Whether a fact without a slot is hashed; otherwise it is unknown. */
+  /** Sets whether a fact without a slot is hashed; otherwise it is unknown. */
   setHashesFacts(value: boolean): void
   addDoublePair(lo: number, hi: number, node: number, tag: number, slot: number, value: number): void
   addTextPair(lo: number, hi: number, node: number, tag: number, slot: number, text: number, length: number): void
 
   /**
-   * The texts, numbers or dates on the node's path are a column.
+   * Makes the texts, numbers or dates on the node's path a column.
    * @param prefixLength bytes at COLUMN_PREFIXES + column · COLUMN_PREFIX_BYTES
    * @param templateLength bytes at COLUMN_TEMPLATES + column · COLUMN_TEMPLATE_BYTES
    */
@@ -122,38 +125,38 @@ export interface ScannerFunctions {
 
   /**
    * Scans the document of `length` bytes at INPUT + offset; leaves its signature at SIGNATURE and its slots at SLOTS.
-   * @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN
+   * @returns the number of the document's hashed pairs, or NOT_HANDLED, or UNKNOWN
    */
   scan(offset: number, length: number, flags: number): number
-  /** As scan(), and leaves what stands behind the document. */
+  /** As scan(), but preserves the bytes after the document. */
   scanAmong(offset: number, length: number, flags: number): number
 
   /**
-   * Writes the document that `count` words of operations make to INPUT + start; with SCANNED it is scanned on the way. TEXT and
-   * VERBATIM are followed by their length in units, INT32 by its value.
-   * @returns where the document ends, from INPUT; NOT_PLAIN, or −1 when there is no room
+   * Writes the document made of `count` words of operations to INPUT + start; with SCANNED, scans it on the way. TEXT
+   * and VERBATIM are followed by their length in units, INT32 by its value.
+   * @returns the document's end, relative to INPUT; NOT_PLAIN, or −1 when there is no room
    */
   write(start: number, count: number, flags: number): number
-  /** What scan() would return for the document that was written last, if it was scanned. */
+  /** What scan() would return for the document last written, if it was scanned. */
   scannedPairs(): number
 
-  /** Slots of the last document, some more than once. */
+  /** Number of slots of the last document, including repetitions. */
   slotCount(): number
-  /** Values and sizes that the last document left at TRACE, if that was asked for. */
+  /** Number of values and sizes of the last document at TRACE, if tracing was requested. */
   tracedCount(): number
-  /** Hashes that the last document left at HASHES. */
+  /** Number of hashes of the last document at HASHES. */
   hashesLeft(): number
-  /** Whether the document that was scanned last has wrappers: other bytes than JSON.stringify() makes of it. */
+  /** Whether the document last scanned has wrappers, so that its bytes differ from JSON.stringify()'s output. */
   hasWrappers(): number
-  /** Whether slots of irregular keys are among them. */
+  /** Whether the slots include those of irregular keys. */
   isIrregular(): number
 
   /**
-   * Counts the first `entries` values at TRACE into the sample of `size` pairs and `textBytes` bytes of text; leaves the
-   * numbers of the document's pairs at SAMPLE_MEMBERS.
-   * @param slotMask slots less 1; a power of two of slots, twice as many as pairs will be
-   * @param maxUnits of a text that is counted
-   * @returns the sample's pairs
+   * Counts the first `entries` values at TRACE into the sample of `size` pairs and `textBytes` bytes of text; leaves
+   * the numbers of the document's pairs at SAMPLE_MEMBERS.
+   * @param slotMask number of slots less 1; a power of two of slots, at least twice the resulting number of pairs
+   * @param maxUnits longest text to count
+   * @returns the sample's number of pairs
    */
   countSample(
     entries: number,
@@ -164,11 +167,11 @@ export interface ScannerFunctions {
     maxMembers: number,
     maxUnits: number
   ): number
-  /** What the last call of countSample() came to: pairs of the document, entries not counted, bytes of all texts. */
+  /** Results of the last countSample(): pairs of the document, entries not counted, bytes of all texts. */
   sampledMembers(): number
   uncountedEntries(): number
   sampledTextBytes(): number
-  /** Empties the slots and puts the sample's pairs in their places. */
+  /** Empties the slots and reinserts the sample's pairs. */
   rehashSample(size: number, slots: number): void
 }
 
@@ -179,12 +182,12 @@ export interface ScannerModule {
   readonly u32: Uint32Array<ArrayBuffer>
 }
 
-/** Everything in assembly/layout.ts ends below. */
+/** Everything in assembly/layout.ts fits into these pages. */
 const memoryPages = 240
 
 let compiled: object | undefined
 
-/** A scanner's instance and memory, or undefined where there is no room for another one. */
+/** Returns a scanner's instance and memory, or undefined when there is no room for another one. */
 export function instantiateScanner(): ScannerModule | undefined {
   if (webAssembly === undefined) return undefined
   compiled ??= new webAssembly.Module(decodeCode(scannerBase64))
@@ -201,7 +204,7 @@ export function instantiateScanner(): ScannerModule | undefined {
   }
 }
 
-/** Numbers of their own: reading an exported constant is a call. */
+/** Copied to plain numbers: reading an exported constant is a call. */
 function readConstants(exports: object): ScannerConstants {
   const globals = exports as Readonly<Record<string, { readonly value: number }>>
   return Object.fromEntries(constantNames.map((name) => [name, globals[name]!.value])) as ScannerConstants
@@ -212,7 +215,7 @@ function reserve(pages: number): WasmMemory | undefined {
   try {
     return new webAssembly.Memory({ initial: pages, maximum: pages })
   } catch {
-    // The address space is used up. Documents then take the way of objects.
+    // The address space is exhausted. Documents are then added as objects.
     return undefined
   }
 }
@@ -230,13 +233,13 @@ function fillPowers(constants: ScannerConstants, memory: WasmMemory): void {
 }
 
 /**
- * The leading 128 bits of 10^power, cut off. From −27 to −1 one more, so that a product that is a tie looks like one: as
- * in the paper (see assembly/number.ts).
+ * Returns the leading 128 bits of 10^power, truncated. From −27 to −1 one more, so that the product of a tie looks like
+ * one: as in the paper (see assembly/number.ts).
  */
 function leadingBits(power: number): bigint {
   const five = 5n ** BigInt(Math.abs(power))
   const length = BigInt(five.toString(2).length)
   if (power >= 0) return length <= 128n ? five << (128n - length) : five >> (length - 128n)
-  // 2^(length + 127) / five has 128 bits: five is no power of two.
+  // 2^(length + 127) / five has 128 bits: five is not a power of two.
   return (1n << (length + 127n)) / five + (power >= -27 ? 1n : 0n)
 }

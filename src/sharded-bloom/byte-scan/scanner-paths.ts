@@ -1,15 +1,15 @@
 /**
  * The paths that a scanner knows: each has a node in its memory (see assembly/nodes.ts).
  *
- * Invariant: a path whose keys cannot be read as they are (escapes, digits only, `__proto__`) has no node: documents that have it
- * are unknown to the scanner.
+ * Invariant: a path with a key that cannot be read verbatim (escapes, digits only, `__proto__`) has no node, so
+ * documents with it are unknown to the scanner.
  */
 import { isDigits } from '../../model/path.ts'
 import type { ScannerModule } from './scanner-module.ts'
 
 export type SeedOf = (path: string) => { readonly lo: number; readonly hi: number }
 
-/** "None" and the root. */
+/** The "none" node and the root. */
 const firstNodes = 2
 
 const encoder = new TextEncoder()
@@ -29,7 +29,7 @@ export class ScannerPaths {
     this.reset()
   }
 
-  /** By the node's number. */
+  /** By node number. */
   get names(): readonly string[] {
     return this.#names
   }
@@ -50,7 +50,7 @@ export class ScannerPaths {
     this.#keyBytes = 0
   }
 
-  /** The path's node, which it gets if it has none; 0 where it cannot have one. */
+  /** Returns the path's node, creating it if necessary; 0 if it cannot have one. */
   nodeOf(path: string): number {
     const known = this.#nodes.get(path)
     if (known !== undefined) return known
@@ -66,7 +66,7 @@ export class ScannerPaths {
   #addNode(parent: number, path: string, key: string): number {
     const { functions, constants } = this.#module
     const node = isReadable(key) ? this.#createNode(parent, path, key) : 0
-    // Paths without a node may be many, and are only remembered to save time.
+    // Paths without a node may be numerous, and are remembered only to save time.
     if (node !== 0 || this.#nodes.size < 2 * constants.MAX_NODES) this.#nodes.set(path, node)
     if (path === '_id') functions.setIdNode(node)
     return node
@@ -88,7 +88,7 @@ export class ScannerPaths {
   }
 }
 
-/** True for a key that names a component of its own and that JSON writes as it is. */
+/** True for a key that is a path component and that JSON writes verbatim. */
 function isReadable(key: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
   return key !== '__proto__' && !isDigits(key) && !/["\\\u0000-\u001f\p{Surrogate}]/u.test(key)

@@ -1,13 +1,14 @@
 /**
- * Who has a scanner. An instance reserves gigabytes of address space though it has fifteen megabytes, so there are 16 at
- * most; an index that has not used its own for a while loses it to another one that wants to write.
+ * Leases scanners to their users. An instance reserves gigabytes of address space although it has only fifteen
+ * megabytes, so there are at most 16; an index that has not used its scanner for a while loses it to one that wants to
+ * write.
  */
 import { instantiateScanner, type ScannerModule } from './scanner-module.ts'
 
 const maxScanners = 16
 const idleMilliseconds = 1000
 
-/** An owner is told that its scanner is taken away. */
+/** An owner is notified when its scanner is taken away. */
 export interface ScannerOwner {
   loseScanner(): void
 }
@@ -21,14 +22,14 @@ interface Lease {
 const leases: Lease[] = []
 const vacant: ScannerModule[] = []
 
-/** A scanner of one's own, in any state; undefined when others use all of them. */
+/** Returns an exclusive scanner, in any state; undefined when others use all of them. */
 export function takeScanner(owner: ScannerOwner): ScannerModule | undefined {
   const module = vacant.pop() ?? (leases.length < maxScanners ? instantiateScanner() : takeAway())
   if (module !== undefined) leases.push({ module, owner, lastUse: performance.now() })
   return module
 }
 
-/** Says now and then that the scanner is in use. */
+/** Marks the scanner as in use. Call occasionally. */
 export function touchScanner(owner: ScannerOwner): void {
   const lease = leases.find((each) => each.owner === owner)
   if (lease !== undefined) lease.lastUse = performance.now()

@@ -1,9 +1,9 @@
 /**
- * Keeps a scanner's memory in step with the segment that is being filled, and scans documents for it, or writes them and
- * finds their pairs on the way.
+ * Keeps a scanner's memory in step with the segment being filled, and scans documents for it, or writes them and finds
+ * their pairs on the way.
  *
- * Invariant: before a document is scanned, every private pair of the segment that JSON can hold is registered, or its path
- * is not: a private pair is never taken for a hashed one.
+ * Invariant: before a document is scanned, every private pair of the segment that JSON can hold is registered, or its
+ * path is not: a private pair is never taken for a hashed one.
  */
 import { copyShared } from '../../model/copy-bytes.ts'
 import { type Document, Type } from '../../model/types.ts'
@@ -19,12 +19,12 @@ import { ScannerPaths, type SeedOf } from './scanner-paths.ts'
 
 export type ScanResult =
   | 'scanned'
-  /** Only the document itself tells its pairs. */
+  /** The pairs can be determined only from the document as an object. */
   | 'refused'
-  /** It has a path or a fact that the scanner may know the next time: tell it by learn(). */
+  /** It has a path or a fact that the scanner may know next time, after learn(). */
   | 'unknown'
 
-/** What is read from bytes: types and tags. Facts of other types, and other values, never come from there. */
+/** Types and tags that can be read from bytes. Facts and values of other types never are. */
 const readTypes: ReadonlySet<number> = new Set([
   Type.null,
   Type.number,
@@ -38,7 +38,7 @@ const readTypes: ReadonlySet<number> = new Set([
 
 const pairsPerBucket = 16
 
-/** Bytes in front of a document that are copied with it. */
+/** Bytes before a document that are copied with it. */
 const maxMarkBytes = 16
 
 const encoder = new TextEncoder()
@@ -50,17 +50,17 @@ export class Scanner implements ScannedDocument {
   readonly #u8: Uint8Array<ArrayBuffer>
   readonly #u32: Uint32Array<ArrayBuffer>
   readonly #paths: ScannerPaths
-  /** undefined where texts cannot be handed to WebAssembly at once. */
+  /** undefined when texts cannot be passed to WebAssembly at once. */
   readonly #writer: JsonWriter | undefined
-  /** What was written last, if it was scanned. */
+  /** The record last written, if it was scanned. */
   #written: Uint8Array | undefined
   #textBytes = 0
   #segment: OpenSegment | undefined
-  /** Pairs of the segment that are registered. */
+  /** Number of the segment's pairs that are registered. */
   #registered = 0
-  /** The segment has more or longer private pairs than there is room for. */
+  /** Whether the segment's private pairs are too many or too long. */
   #isRefused = false
-  /** Slots of the last document that was scanned: the first `slotCount`, some more than once. */
+  /** Slots of the document last scanned: the first `slotCount`, possibly with repetitions. */
   readonly slots: Int32Array
   /** Its signature, P bits. */
   signature: Uint32Array
@@ -71,7 +71,7 @@ export class Scanner implements ScannedDocument {
   readonly columnKeys: Float64Array
   readonly columnCounts: Uint8Array
   irregularKeys: readonly string[] = []
-  /** It is no JSON: it has wrappers. */
+  /** Whether it has wrappers, and thus is not plain JSON. */
   hasWrappers = false
   /** Its values, if it was scanned for a sample. */
   readonly pairs: ScannedPairs
@@ -94,9 +94,10 @@ export class Scanner implements ScannedDocument {
   }
 
   /**
-   * The document's record, as JsonWriter.write() makes it; valid until the next call. It is scanned for the segment on the way: scan() of the very same bytes, when it comes next, knows the answer.
+   * Returns the document's record, as JsonWriter.write() makes it; valid until the next call. Also scans it for the
+   * segment: if the next call is scan() of the very same bytes, its result is known.
    * @param isSampled as for scan()
-   * @returns undefined where there is no way to write
+   * @returns undefined when there is no writer
    */
   write(segment: OpenSegment, document: Document, isSampled: boolean): Uint8Array | NotWritten | undefined {
     this.#written = undefined
@@ -108,8 +109,8 @@ export class Scanner implements ScannedDocument {
   }
 
   /**
-   * Scans a document for the segment, in which nothing changes.
-   * @param isSampled leave its values at `pairs`, too
+   * Scans a document for the segment, which does not change.
+   * @param isSampled leaves its values at `pairs`, too
    */
   scan(
     segment: OpenSegment,
@@ -124,7 +125,7 @@ export class Scanner implements ScannedDocument {
     if (bytes === this.#written && segment === this.#segment) result = this.#functions.scannedPairs()
     else {
       if (length > constants.MAX_INPUT - maxMarkBytes || !this.#follow(segment)) return 'refused'
-      // A view costs more than the bytes of a mark.
+      // Creating a view costs more than copying the bytes of a mark.
       const isWhole = offset + length === bytes.length && offset <= maxMarkBytes
       this.#u8.set(isWhole ? bytes : bytes.subarray(offset, offset + length), constants.INPUT)
       const flags = this.#flagsOf(form) | (isSampled ? constants.TRACED : 0)
@@ -136,7 +137,9 @@ export class Scanner implements ScannedDocument {
     return told
   }
 
-  /** Takes bytes of several documents, for scanStaged() to be called for each next. False when there are too many. */
+  /**
+   * Accepts the bytes of several documents, each then scanned by scanStaged(). Returns false when they are too long.
+   */
   stage(bytes: Uint8Array): boolean {
     const { INPUT, MAX_INPUT } = this.#constants
     this.#written = undefined
@@ -145,13 +148,13 @@ export class Scanner implements ScannedDocument {
     return true
   }
 
-  /** As scan(), of a document among those that were staged last. REQUIRES: no other call came since. */
+  /** As scan(), for a document among those staged last. REQUIRES: no other call in between. */
   scanStaged(segment: OpenSegment, offset: number, length: number, form: JsonForm): ScanResult {
     if (!this.#follow(segment)) return 'refused'
     return this.#take(segment, this.#functions.scanAmong(offset, length, this.#flagsOf(form)))
   }
 
-  /** What the scan has left, if it was none in vain. */
+  /** Takes over the results of a successful scan. */
   #take(segment: OpenSegment, result: number): ScanResult {
     if (result < 0) return result === this.#constants.UNKNOWN ? 'unknown' : 'refused'
     this.hashedPairs = result
@@ -162,12 +165,12 @@ export class Scanner implements ScannedDocument {
     return 'scanned'
   }
 
-  /** Leaves the memory to another scanner. */
+  /** Releases the memory for another scanner. */
   close(): void {
     this.pairs.counter.release()
   }
 
-  /** Registers paths, where there is room. */
+  /** Registers paths, as far as there is room. */
   learn(paths: Iterable<string>): void {
     for (const path of paths) this.#paths.nodeOf(path)
   }
@@ -187,7 +190,7 @@ export class Scanner implements ScannedDocument {
     }
   }
 
-  /** Brings the memory up to date with the segment; false when it cannot be. */
+  /** Brings the memory up to date with the segment; returns false when that is impossible. */
   #follow(segment: OpenSegment): boolean {
     if (segment !== this.#segment) this.#begin(segment)
     const pairs = segment.privatePairs()
@@ -207,7 +210,7 @@ export class Scanner implements ScannedDocument {
     this.#registered = 0
     this.#textBytes = 0
     let buckets = 1
-    // Facts that are met later are not in the buckets, only values are.
+    // Facts met later are not in the buckets: only values are.
     while (buckets * pairsPerBucket < 2 * segment.privatePairs().length) buckets *= 2
     this.#isRefused = segment.privatePairs().length > MAX_PAIRS
     if (this.#isRefused) return
@@ -244,7 +247,7 @@ export class Scanner implements ScannedDocument {
     this.pairs.rename(this.#paths.names)
   }
 
-  /** False when there is no room. */
+  /** Returns false when there is no room. */
   #register({ path, tag, key, lo, hi }: HashedPair, slot: number): boolean {
     const isFact = tag === Tag.type || tag === Tag.exists || tag === Tag.irregular
     if (!isFact && tag !== Tag.size && !readTypes.has(tag)) return true
@@ -260,7 +263,7 @@ export class Scanner implements ScannedDocument {
     return true
   }
 
-  /** Where in words the slots of TYPE and EXISTS stand. */
+  /** Word index of the slots of TYPE and EXISTS. */
   #factsOf(node: number, type: number): number {
     const { FACTS, DATE_FACTS, DATE_FACT_BYTES, NODES, NODE_BYTES } = this.#constants
     if (type === Type.date) return (DATE_FACTS + ((node - NODES) / NODE_BYTES) * DATE_FACT_BYTES) >>> 2

@@ -1,4 +1,7 @@
-/** Stored documents into an open segment: by their bytes where they are JSON and the scanner reads it, else as objects. */
+/**
+ * Adds stored documents to an open segment: by their bytes if they are JSON that the scanner reads, otherwise as
+ * objects.
+ */
 import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'
@@ -11,7 +14,7 @@ export class StoredIngest {
   readonly #flatten: (document: Document) => FlatDocument
   readonly #byteIngest: ByteIngest | undefined
 
-  /** @param byteIngest undefined where the index's hash is not the scanner's */
+  /** @param byteIngest undefined when the index's hash is not the scanner's */
   constructor(flatten: (document: Document) => FlatDocument, byteIngest: ByteIngest | undefined) {
     this.#flatten = flatten
     this.#byteIngest = byteIngest
@@ -19,7 +22,7 @@ export class StoredIngest {
 
   /**
    * Adds the document at the segment's next position.
-   * @param sampler told of it
+   * @param sampler observes the document
    */
   add(segment: OpenSegment, stored: StoredDocument, sampler?: Sampler): void {
     if (this.#addBytes(segment, stored, sampler)) return

@@ -1,6 +1,6 @@
 /**
- * Keys of the values that the segment keeps as columns: for each column the last one met and how many there were. As in
- * ../../ranges/range-key.ts and open-columns.ts, bit by bit.
+ * Keys of the values that the segment keeps as columns: for each column the last key met and the number of keys. Bit
+ * for bit as ../../ranges/range-key.ts and open-columns.ts.
  */
 import { DATE_TYPE, STRING_TYPE } from './document'
 import {
@@ -17,16 +17,16 @@ import {
 import { dateColumn, NUMBER_COLUMN, TEXT_COLUMN } from './nodes'
 
 const NO_COLUMN: u32 = 0xffff
-/** Bytes of a text that a key is made of. */
+/** Bytes of a text that make its key. */
 const KEY_BYTES: u32 = 8
-/** WTF-8 of up to eight bytes, of which the last character may need more. */
+/** WTF-8 of up to eight bytes; the last character may exceed them. */
 const BUFFER: usize = COLUMN_PREFIX_LENGTHS + MAX_COLUMNS * 4
 
 export function resetCounts(): void {
   for (let i: usize = 0; i < MAX_COLUMNS; i += 16) v128.store(COLUMN_COUNTS + i, i64x2.splat(0))
 }
 
-/** The values of a type on the node's path are a column. JavaScript has written its prefix and template. */
+/** Makes the values of a type on the node's path a column. JavaScript has written its prefix and template. */
 export function addColumn(node: usize, type: u32, column: u32, prefixLength: u32, templateLength: u32): void {
   const place = type == DATE_TYPE ? dateColumn(node) : node + (type == STRING_TYPE ? TEXT_COLUMN : NUMBER_COLUMN)
   store<u16>(place, <u16>column)
@@ -46,7 +46,7 @@ export function noteDate(node: usize, time: f64): void {
   if (column != NO_COLUMN) note(column, time)
 }
 
-/** A text of ASCII bytes. */
+/** Notes a text of ASCII bytes. */
 // @ts-ignore: decorator
 @inline
 export function noteText(node: usize, text: usize, length: u32): void {
@@ -54,7 +54,7 @@ export function noteText(node: usize, text: usize, length: u32): void {
   if (column != NO_COLUMN) noteBytes(column, text, length)
 }
 
-/** A text of UTF-16 units. */
+/** Notes a text of UTF-16 units. */
 // @ts-ignore: decorator
 @inline
 export function noteUnits(node: usize, text: usize, length: u32): void {
@@ -111,7 +111,7 @@ function noteWide(column: u32, text: usize, length: u32): void {
   note(column, keyOf(BUFFER, <u32>(at - BUFFER)))
 }
 
-/** The key of the text of `length` bytes; reads, but does not look at, up to eight bytes beyond. */
+/** Returns the key of the text of `length` bytes; loads, but ignores, up to eight bytes beyond. */
 function keyOf(text: usize, length: u32): f64 {
   if (length == 0) return 0
   let bytes = bswap(load<u64>(text))
@@ -119,7 +119,7 @@ function keyOf(text: usize, length: u32): f64 {
   return reinterpret<f64>(bytes >>> 1)
 }
 
-/** @param length of the text, in T: bytes, or UTF-16 units */
+/** @param length of the text, in elements of T: bytes, or UTF-16 units */
 function templateKey<T>(column: u32, templateLength: u32, text: usize, length: u32): f64 {
   const template = COLUMN_TEMPLATES + <usize>column * COLUMN_TEMPLATE_BYTES
   let key: u64 = 0

@@ -1,6 +1,4 @@
-/**
- * The hash of bloom/murmur-hasher.ts and bloom/pair-mixer.ts, bit by bit: see there. A hash is hi << 32 | lo.
- */
+/** The hash of bloom/murmur-hasher.ts and bloom/pair-mixer.ts, bit for bit: see there. A hash is hi << 32 | lo. */
 const TAG_FACTOR: u32 = 0x9e3779b1
 
 // @ts-ignore: decorator

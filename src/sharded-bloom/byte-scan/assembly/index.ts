@@ -1,4 +1,4 @@
-/** The module's exports. Their contract stands in ../scanner-module.ts. */
+/** The module's exports. Their contract is in ../scanner-module.ts. */
 export { addColumn } from './columns'
 export { EXTENDED_JSON, NOT_HANDLED, OBJECT_ID, SCANNED, TRACED, UNKNOWN, WRAPPED } from './document'
 export * from './layout'

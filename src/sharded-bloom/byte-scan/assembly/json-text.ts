@@ -1,7 +1,7 @@
 /**
- * The pieces that JSON is written of, as UTF-8, the same bytes that JSON.stringify and an encoder make.
+ * Writes the parts of JSON as UTF-8: the same bytes that JSON.stringify and an encoder produce.
  *
- * Whoever calls these has seen that there is room.
+ * REQUIRES: the caller has checked that there is room.
  */
 import { DATE_START, LONG_END, LONG_START, OBJECT_ID_START } from './document'
 import { PIECE_BYTES } from './layout'
@@ -22,14 +22,14 @@ export function copyPiece(piece: usize, out: usize): usize {
   return out + length
 }
 
-/** REQUIRES: at most 16 digits, as integers up to 2^53 have, and times of dates. */
+/** REQUIRES: at most 16 digits, which integers up to 2^53 and times of dates have. */
 export function writeInteger(value: u64, out: usize): usize {
   let digits: usize = 1
   for (let limit: u64 = 10; value >= limit; limit *= 10) digits++
   let at = out + digits
   let low = <u32>value
   if (value > 0xffffffff) {
-    // One division of 64 bits, which are slow.
+    // A single 64-bit division: they are slow.
     const high = <u32>(value / 100000000)
     low = <u32>(value - <u64>high * 100000000)
     for (let i = 0; i < 8; i++) {
@@ -47,7 +47,7 @@ export function writeInteger(value: u64, out: usize): usize {
   return out + digits
 }
 
-/** The wrapper of a date. @param time milliseconds since 1970 */
+/** Writes the wrapper of a date. @param time milliseconds since 1970 */
 export function writeDate(time: f64, out: usize): usize {
   // {"$date":{"$numberLong":"
   store<u64>(out, DATE_START)
@@ -61,13 +61,13 @@ export function writeDate(time: f64, out: usize): usize {
   return end + 3
 }
 
-/** The wrapper of an ObjectId as far as its digits, the quote before them aside. */
+/** Writes the wrapper of an ObjectId up to its digits, except for the quote before them. */
 export function beginObjectId(out: usize): usize {
   store<u64>(out, OBJECT_ID_START)
   return out + 9
 }
 
-/** The units of a text between its quotes, as JSON.stringify escapes them. */
+/** Writes the units of a text, without quotes, escaped like JSON.stringify does. */
 export function writeText(from: usize, end: usize, to: usize): usize {
   let p = from
   let out = to
@@ -80,14 +80,14 @@ export function writeText(from: usize, end: usize, to: usize): usize {
       )
     )
     const left = <u32>(end - p) >>> 1
-    // What stands beyond the end, or the first special unit, is written over.
+    // Bytes beyond the end, or the first special unit, are overwritten.
     v128.store(out, i8x16.narrow_i16x8_u(units, units))
     let plain = special == 0 ? <u32>8 : <u32>ctz(special)
     if (plain > left) plain = left
     p += <usize>plain << 1
     out += <usize>plain
     if (plain == 8 || p == end) continue
-    // One special unit is rarely alone.
+    // Special units tend to come in runs.
     do {
       const unit = <u32>load<u16>(p)
       p += 2

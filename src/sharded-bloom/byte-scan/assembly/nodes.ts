@@ -1,51 +1,53 @@
 /**
- * The paths that documents may have, as a tree of nodes, and the way from a key in the input to its node.
+ * The paths that documents may have, as a tree of nodes, and the lookup of a key's node.
  *
- * Keys are predicted: a node remembers which key followed it last time, and a container which one it began with, so
+ * Keys are predicted: a node remembers which key followed it last time, and a container which key it began with, so
  * that a document like the one before it is recognised by one comparison of eight bytes per key.
  *
  * Invariants:
  * 1. Only JavaScript adds nodes, and none for a key that JSON escapes, that is all digits, has a dot or is `__proto__`:
- *    such keys are unknown here, and their documents take the way of objects.
+ *    such keys are unknown here, and their documents are added as objects.
  * 2. The first node matches no key. It stands for "none" wherever a node is remembered.
  */
 import { DATE_FACT_BYTES, DATE_FACTS, KEYS, NODE_BYTES, NODE_TABLE, NODE_TABLE_MASK, NODES } from './layout'
 
 export const SEED_LO: usize = 0
 export const SEED_HI: usize = 4
-/** The document that `TYPES`, a bit per type met, is about. */
+/** The document to which `TYPES`, a bit per type met, applies. */
 export const DOCUMENT: usize = 8
 export const TYPES: usize = 12
-/** The object that had this key last. */
+/** The last object that had this key. */
 export const OBJECT: usize = 16
-/** The node met after this one, in the same object. */
+/** The node last met after this one, in the same object. */
 export const NEXT: usize = 20
-/** The node met first below this one. */
+/** The node last met first below this one. */
 export const FIRST: usize = 24
 export const PARENT: usize = 28
-/** The key, its quote and its colon: the first bytes of it with their mask, how many they are and where all of them stand. */
+/** The key with its quote and colon: its first eight bytes and their mask, its length, and its address. */
 export const KEY_START: usize = 32
 export const KEY_MASK: usize = 40
 export const KEY_LENGTH: usize = 48
 export const KEY: usize = 52
-/** What is known of the pairs (node, null), (node, false), (node, true), (node, size 0): see pairs.ts. */
+/** What is known about the pairs (node, null), (node, false), (node, true), (node, size 0): see pairs.ts. */
 export const CONSTANTS: usize = 56
-/** Per type & 7: slots of TYPE and EXISTS, u32 each, all ones for none. JavaScript writes them. */
+/** By type & 7: slots of TYPE and EXISTS, u32 each, all ones for none. Written by JavaScript. */
 export const FACTS: usize = 64
-/** Of a node below the root, in the place of a type that JSON has not: the slot for irregular documents. */
+/**
+ * The slot for irregular documents, of a node directly below the root, in place of the slots of a type that JSON lacks.
+ */
 export const IRREGULAR: usize = FACTS + 48
-/** In the same place: the columns of the numbers and of the texts on the path, u16 each, all ones for none. */
+/** In the same place: the columns of the path's numbers and texts, u16 each, all ones for none. */
 export const NUMBER_COLUMN: usize = FACTS + 52
 export const TEXT_COLUMN: usize = FACTS + 54
 
-/** At dateFacts(), behind the slots of TYPE and EXISTS: the column of the dates on the path, u16, all ones for none. */
+/** In dateFacts(), after the slots of TYPE and EXISTS: the column of the path's dates, u16, all ones for none. */
 const DATE_COLUMN: usize = 8
 
 const QUOTE: v128 = i8x16.splat(0x22)
 const BACKSLASH: v128 = i8x16.splat(0x5c)
 const SPACE: v128 = i8x16.splat(0x20)
 
-/** Where the slots of the type date stand, u32 each, as those of other types do in the node. */
+/** Address of the slots of the date type, u32 each, laid out as those of other types in the node. */
 // @ts-ignore: decorator
 @inline
 export function dateFacts(node: usize): usize {
@@ -59,11 +61,11 @@ export function dateColumn(node: usize): usize {
 }
 
 let nodeCount: u32 = 0
-/** Numbers objects; a document has the number of its outermost one. */
+/** Numbers the objects; a document has the number of its outermost object. */
 let serial: u32 = 0
 let idNode: usize = 0
 
-/** The number of a document, which is in no node. */
+/** Returns a new document number, which no node holds. */
 export function documentStamp(): u32 {
   if (serial > 0xf0000000) {
     resetStamps()
@@ -72,7 +74,7 @@ export function documentStamp(): u32 {
   return ++serial
 }
 
-/** The number of an object of the same document. */
+/** Returns the number of another object of the same document. */
 // @ts-ignore: decorator
 @inline
 export function objectStamp(): u32 {
@@ -90,13 +92,13 @@ export function nodeOfId(): usize {
   return idNode
 }
 
-/** Forgets every node but "none" and the root. */
+/** Forgets every node except "none" and the root. */
 export function resetNodes(): void {
   memory.fill(NODES, 0, NODE_BYTES * 2)
   memory.fill(NODE_TABLE, 0, (<usize>NODE_TABLE_MASK + 1) << 2)
   nodeCount = 0
   const none = addNode(0, KEYS, 0, 0, 0)
-  // No byte masked with 0 is 1.
+  // Never matches: no byte masked with 0 is 1.
   store<u64>(none, 1, KEY_START)
   addNode(none, KEYS, 0, 0, 0)
 }
@@ -108,7 +110,8 @@ export function rootNode(): usize {
 }
 
 /**
- * REQUIRES: room for it; key bytes with `":` behind them at `key`, `length` bytes in all; the node is not there yet.
+ * REQUIRES: there is room; the key's bytes with `":` after them are at `key`, `length` bytes in all; the node does not
+ * exist.
  * @returns its address
  */
 export function addNode(parent: usize, key: usize, length: u32, seedLo: u32, seedHi: u32): usize {
@@ -134,7 +137,7 @@ export function addNode(parent: usize, key: usize, length: u32, seedLo: u32, see
   return node
 }
 
-/** Makes the nodes forget which document and object they were met in: the numbers start again. */
+/** Makes the nodes forget the last document and object: the numbers start over. */
 function resetStamps(): void {
   for (let i: u32 = 0; i < nodeCount; i++) {
     const node = NODES + <usize>i * NODE_BYTES
@@ -143,7 +146,7 @@ function resetStamps(): void {
   }
 }
 
-/** Makes the nodes forget everything about the segment that was being filled. */
+/** Makes the nodes forget everything about the current segment. */
 export function resetFacts(): void {
   for (let i: u32 = 0; i < nodeCount; i++) {
     const node = NODES + <usize>i * NODE_BYTES
@@ -153,7 +156,7 @@ export function resetFacts(): void {
   memory.fill(DATE_FACTS, 0xff, <usize>nodeCount * DATE_FACT_BYTES)
 }
 
-/** True when the key of the node, with its quote and colon, stands at `p`, which may be the end of the input. */
+/** True when the node's key, with its quote and colon, is at `p`, which may be the end of the input. */
 // @ts-ignore: decorator
 @inline
 export function hasKeyAt(node: usize, p: usize): bool {
@@ -162,14 +165,14 @@ export function hasKeyAt(node: usize, p: usize): bool {
   return length <= 8 || isEqual(p, load<u32>(node, KEY), length)
 }
 
-/** `length` > 8. */
+/** REQUIRES: `length` > 8. */
 function isEqual(a: usize, b: usize, length: u32): bool {
   const last = <usize>length - 8
   for (let i: usize = 0; i < last; i += 8) if (load<u64>(a + i) != load<u64>(b + i)) return false
   return load<u64>(a + last) == load<u64>(b + last)
 }
 
-/** Address of the quote that ends the key beginning at `p`, or 0 when there is an escape in it or no end. */
+/** Address of the quote that ends the key beginning at `p`, or 0 when it contains an escape or does not end. */
 export function endOfKey(p: usize): usize {
   while (true) {
     const bytes = v128.load(p)

@@ -1,13 +1,13 @@
 /**
- * JSON numbers, as JSON.parse rounds them. Three ways, each of them exact:
+ * Parses JSON numbers, rounding like JSON.parse. Three methods, all exact:
  *
  * 1. A coefficient of up to 2^53 and a power of ten between −22 and 22: both are doubles, so one multiplication or
  *    division rounds once (Clinger, How to read floating-point numbers accurately, 1990).
  * 2. An integer of up to 64 bits: the processor's own conversion rounds it.
- * 3. The rest by Lemire, Number parsing at a gigabyte per second, 2021, which knows when it cannot tell.
+ * 3. The rest by Lemire, Number parsing at a gigabyte per second, 2021, which detects when it cannot decide.
  *
- * Others are refused: more than 19 digits behind leading zeros, powers beyond 60, −0, and integers beyond 2^53 where the text is Extended
- * JSON, which keeps them.
+ * Rejected are numbers with more than 19 digits after leading zeros, powers beyond 60, −0, and, in Extended JSON, which
+ * preserves them, integers beyond 2^53.
  */
 import { MAX_POWER, MAX_WIDE_POWER, POWERS, WIDE_POWERS } from './layout'
 
@@ -17,14 +17,14 @@ const MAX_DIGITS: usize = 19
 
 let result: f64 = 0
 
-/** The number that scanNumber() has read. */
+/** The number that scanNumber() parsed. */
 // @ts-ignore: decorator
 @inline
 export function scannedNumber(): f64 {
   return result
 }
 
-/** @param p at the sign or the first digit; returns the address behind the number, or 0 */
+/** @param p at the sign or the first digit; returns the address after the number, or 0 */
 export function scanNumber(p: usize, refusesLong: bool): usize {
   const isNegative = load<u8>(p) == 0x2d
   if (isNegative) p++
@@ -76,14 +76,14 @@ export function scanNumber(p: usize, refusesLong: bool): usize {
   return p
 }
 
-/** Zeros in front of the first digit that is none, with the point among them. */
+/** Number of zeros before the first other digit, skipping the decimal point. */
 function leadingZeros(p: usize): usize {
   let zeros: usize = 0
   for (; load<u8>(p) == 0x30 || load<u8>(p) == 0x2e; p++) if (load<u8>(p) == 0x30) zeros++
   return zeros
 }
 
-/** coefficient · 10^power, or 0 for what it cannot tell. */
+/** Returns coefficient · 10^power, or 0 if it cannot be decided. */
 function lemire(coefficient: u64, power: i32): f64 {
   if (coefficient == 0 || power > MAX_WIDE_POWER || power < -MAX_WIDE_POWER) return 0
   const zeros = clz(coefficient)
@@ -93,7 +93,7 @@ function lemire(coefficient: u64, power: i32): f64 {
   let high = highProduct(normalised, factor)
   let low = normalised * factor
   if ((high & 0x1ff) == 0x1ff && low + normalised < normalised) {
-    // The product of the leading 64 bits leaves the rounding open.
+    // The product with the leading 64 bits does not determine the rounding.
     const rest = load<u64>(wide)
     const restLow = normalised * rest
     const sum = low + highProduct(normalised, rest)
@@ -103,7 +103,7 @@ function lemire(coefficient: u64, power: i32): f64 {
   }
   const top = high >>> 63
   let mantissa = high >>> (top + 9)
-  // Half-way between two doubles.
+  // Halfway between two doubles.
   if (low == 0 && (high & 0x1ff) == 0 && (mantissa & 3) == 1) return 0
   let biased = <i64>((217706 * power) >> 16) + 64 + 1023 - <i64>zeros - <i64>(1 ^ top)
   mantissa = (mantissa + (mantissa & 1)) >>> 1
@@ -114,7 +114,7 @@ function lemire(coefficient: u64, power: i32): f64 {
   return reinterpret<f64>((<u64>biased << 52) | (mantissa & 0xfffffffffffff))
 }
 
-/** The upper 64 of the 128 bits of a product. */
+/** Returns the upper 64 of the 128 bits of a product. */
 // @ts-ignore: decorator
 @inline
 function highProduct(a: u64, b: u64): u64 {
@@ -142,7 +142,7 @@ function scanExponent(p: usize): usize {
   return p == start ? 0 : p
 }
 
-/** The digit at `p`, or a number beyond 9. */
+/** The digit at `p`, or a number above 9. */
 // @ts-ignore: decorator
 @inline
 function digitAt(p: usize): u32 {

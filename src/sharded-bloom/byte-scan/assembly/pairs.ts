@@ -1,4 +1,4 @@
-/** What becomes of a pair: the slot of its private row, or bits in the document's signature. */
+/** Turns a document's pairs into slots of private rows and bits of the signature. */
 import { resetCounts } from './columns'
 import { DATE_TYPE } from './document'
 import { hashDouble } from './hash'
@@ -11,9 +11,9 @@ import { isTracing, traceDouble, traceText } from './trace'
 const TAG_TYPE: u32 = 17
 const TAG_EXISTS: u32 = 18
 
-/** Of a fact that has no slot. */
+/** A fact without a slot. */
 const NO_SLOT: u32 = 0xffffffff
-/** Set in one half or the other of facts of which not both have a slot. */
+/** Mask of the two slots' top bits: non-zero unless both facts have a slot. */
 const NO_SLOTS: u64 = 0x8000000080000000
 
 /** defaultFlattenLimits.maxPairs */
@@ -30,13 +30,15 @@ let isUnknown: bool = false
 let hashCount: u32 = 0
 let hasIrregularKey: bool = false
 
-/** Begins another segment, without pairs. `buckets`, a power of two, have room for twice the pairs it will get. */
+/**
+ * Begins another segment, without pairs. `buckets`, a power of two, have room for twice its expected number of pairs.
+ */
 export function resetPairs(P: u32, r: u32, buckets: u32): void {
   resetTable(buckets)
   resetGeometry(P, r)
 }
 
-/** Facts without a slot are hashed from now on. */
+/** Sets whether facts without a slot are hashed; otherwise they are unknown. */
 export function setHashesFacts(value: bool): void {
   hashesFacts = value
 }
@@ -67,21 +69,21 @@ export function hashedPairs(): u32 {
   return hashedCount
 }
 
-/** True after a fact that the segment has no place for yet. */
+/** True after a fact for which the segment has no slot yet. */
 // @ts-ignore: decorator
 @inline
 export function hasUnknownFact(): bool {
   return isUnknown
 }
 
-/** True when there is no room for the slots of another value and its facts. */
+/** True when there may be no room for the slots of another value and its facts. */
 // @ts-ignore: decorator
 @inline
 export function areSlotsFull(): bool {
   return slotsEnd > SLOTS + ((MAX_SLOTS - 8) << 2)
 }
 
-/** Hashes left at HASHES. */
+/** Number of hashes at HASHES. */
 export function hashesLeft(): u32 {
   return hashCount
 }
@@ -93,7 +95,7 @@ export function isOverfull(): bool {
   return valueCount > MAX_COUNT || factCount > MAX_COUNT || hashCount > MAX_HASHES
 }
 
-/** TYPE and EXISTS of a node, once per document. */
+/** Adds TYPE and EXISTS of a node, once per document. */
 // @ts-ignore: decorator
 @inline
 export function addFact(node: usize, type: u32): void {
@@ -101,13 +103,13 @@ export function addFact(node: usize, type: u32): void {
   if ((types & (1 << type)) == 0) addNewFact(node, type, types, load<u64>(node + (<usize>(type & 7) << 3), FACTS))
 }
 
-/** As addFact(), of a date. */
+/** As addFact(), for a date. */
 export function addDateFact(node: usize): void {
   const types = typesMet(node)
   if ((types & (1 << DATE_TYPE)) == 0) addNewFact(node, DATE_TYPE, types, load<u64>(dateFacts(node)))
 }
 
-/** Of the document at hand, a bit each. */
+/** Types met in the current document, a bit each. */
 // @ts-ignore: decorator
 @inline
 function typesMet(node: usize): u32 {
@@ -137,12 +139,12 @@ function addRareFact(node: usize, type: u32, slots: u64): void {
   else addHashedFact(hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), TAG_EXISTS, 0))
 }
 
-/** True when there are slots of irregular keys among those of the document. */
+/** True when the document's slots include those of irregular keys. */
 export function isIrregular(): bool {
   return hasIrregularKey
 }
 
-/** The pairs below the top-level key do not mean what they say: an array stands in an array. */
+/** Marks the document irregular below the top-level key: an array is directly in an array. */
 export function addIrregular(topLevel: usize): void {
   hasIrregularKey = true
   const slot = load<u32>(topLevel, IRREGULAR)
@@ -150,7 +152,7 @@ export function addIrregular(topLevel: usize): void {
   else addSlot(slot)
 }
 
-/** A number, or the length of an array. */
+/** Adds a number, or the length of an array. */
 export function addDouble(node: usize, tag: u32, value: f64): void {
   valueCount++
   const hash = hashDouble(load<u32>(node, SEED_LO), load<u32>(node, SEED_HI), tag, value)
@@ -160,7 +162,7 @@ export function addDouble(node: usize, tag: u32, value: f64): void {
   else addHashed(hash)
 }
 
-/** null, false or true, or an empty array: its slot is looked up once per segment. `index` 0…3. */
+/** Adds null, false, true or an empty array, whose slot is looked up once per segment. `index` 0…3. */
 export function addConstant(node: usize, index: usize, tag: u32, value: f64): void {
   const known = load<u16>(node + (index << 1), CONSTANTS)
   if (known == 0 || known == 0xffff || isTracing()) return addFirstConstant(node, index, tag, value)
@@ -180,8 +182,8 @@ function addFirstConstant(node: usize, index: usize, tag: u32, value: f64): void
 }
 
 /**
- * A text and its hash: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE.
- * @param start where it stands in the input, in `bytes` bytes
+ * Adds a text with its hash: ASCII bytes at `text`, or UTF-16 units when the tag has WIDE.
+ * @param start its address in the input, where it has `bytes` bytes
  */
 export function addText(
   node: usize, tag: u32, hash: u64, text: usize, length: u32, start: usize, bytes: u32
@@ -200,14 +202,16 @@ function addSlot(slot: u32): void {
   slotsEnd += 4
 }
 
-/** A value or a size. */
+/** Adds the hash of a value or a size. */
 function addHashed(hash: u64): void {
   if (hashCount < MAX_HASHES) store<u64>(HASHES + (<usize>hashCount << 3), hash)
   hashCount++
   addRows(hash)
 }
 
-/** Facts are hashed into rows alone: the upper level has none. Without rows they are among the hashes. */
+/**
+ * Adds the hash of a fact: only to rows, since the upper level has no facts. Without rows, it is added to the hashes.
+ */
 function addHashedFact(hash: u64): void {
   if (hasRows()) addRows(hash)
   else addHashed(hash)

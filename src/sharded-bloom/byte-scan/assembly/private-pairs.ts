@@ -1,11 +1,14 @@
 /**
- * The private pairs of the segment that is being filled: hash and pair → slot of its row.
+ * The private pairs of the segment being filled: maps a hash and a pair to the slot of its row.
  *
- * Invariant: a pair is compared by node, tag and key after its hash, as in ../../segment/private-table.ts.
+ * Invariant: after the hash, a pair is compared by node, tag and key, as in ../../segment/private-table.ts.
  */
 import { PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS } from './layout'
 
-/** Of a pair: its node, tag (with WIDE for a text of UTF-16 units), slot, and the text's place and length or the double. */
+/**
+ * Fields of a pair: node, tag (with WIDE for a text of UTF-16 units), slot, and the text's address and length or the
+ * double.
+ */
 const NODE: usize = 0
 const TAG: usize = 4
 const SLOT: usize = 8
@@ -17,14 +20,16 @@ export const WIDE: u32 = 0x100
 let pairCount: u32 = 0
 let bucketMask: u32 = 0
 
-/** Begins another segment, without pairs. `buckets`, a power of two, have room for twice the pairs it will get. */
+/**
+ * Begins another segment, without pairs. `buckets`, a power of two, have room for twice its expected number of pairs.
+ */
 export function resetTable(buckets: u32): void {
   pairCount = 0
   bucketMask = buckets - 1
   memory.fill(PAIR_MARKS, 0, <usize>buckets << 4)
 }
 
-/** A pair with a text: ASCII bytes, or UTF-16 units when the tag has WIDE. REQUIRES: room for it. */
+/** Adds a pair with a text: ASCII bytes, or UTF-16 units when the tag has WIDE. REQUIRES: room for it. */
 export function addTextPair(lo: u32, hi: u32, node: usize, tag: u32, slot: u32, text: usize, length: u32): void {
   const pair = addPair(lo, hi, node, tag, slot)
   store<u32>(pair, <u32>text, TEXT)
@@ -65,7 +70,7 @@ export function findDouble(hash: u64, node: usize, tag: u32, value: f64): i32 {
       if (load<u32>(pair, NODE) != <u32>node || load<u32>(pair, TAG) != tag) continue
       if (load<u64>(pair, VALUE) == reinterpret<u64>(value)) return load<i32>(pair, SLOT)
     }
-    // A bucket with room has sent no pair on to the next one.
+    // A bucket with room has passed no pair on to the next one.
     if (!i8x16.all_true(marks)) return -1
     bucket = (bucket + 1) & bucketMask
   }
@@ -90,7 +95,7 @@ export function findText(hash: u64, node: usize, tag: u32, text: usize, length: 
   }
 }
 
-/** May read, but not compare, up to seven bytes beyond. */
+/** May load, but does not compare, up to seven bytes beyond. */
 // @ts-ignore: decorator
 @inline
 function equalBytes(a: usize, b: usize, length: usize): bool {

@@ -1,6 +1,6 @@
 /**
- * Counts the values that a scan left at TRACE into a sample: what ../../tune/sampled-pairs.ts does, in the same arrays, which
- * stand in this memory as long as they fit. JavaScript keeps their sizes.
+ * Counts the values that a scan traced at TRACE into a sample. Does the same as ../../tune/sampled-pairs.ts, in the
+ * same arrays, which are in this memory as long as they fit. JavaScript keeps their sizes.
  */
 import {
   SAMPLE_MEMBERS,
@@ -13,7 +13,10 @@ import {
 } from './layout'
 import { DOUBLE, FORM, NODE, TAG, TEXT, TEXT_BYTES, TEXT_UNITS, VALUE } from './trace'
 
-/** Of a pair: the hash's low half, documents that have it, the one that counted it last, the hash's high half. */
+/**
+ * Fields of a pair: the hash's low half, number of documents that have it, the last document counted, the hash's high
+ * half.
+ */
 const COUNT: usize = 4
 const SEEN_IN: usize = 8
 const HIGH: usize = 12
@@ -22,7 +25,7 @@ const EMPTY: i32 = -1
 let members: u32 = 0
 let uncounted: u32 = 0
 let textsEnd: u32 = 0
-/** Whatever stands in the slots asked for: reading them is all that matters. */
+/** Keeps the loads in touchSlots() from being optimised away. */
 let touched: u32 = 0
 
 export function sampledMembers(): u32 {
@@ -37,7 +40,7 @@ export function sampledTextBytes(): u32 {
   return textsEnd
 }
 
-/** REQUIRES: room for as many pairs, half of the slots, and texts. @returns pairs there are now */
+/** REQUIRES: room for as many more pairs, with half of the slots free, and for texts. @returns the number of pairs */
 export function countSample(
   entries: u32, document: u32, size: u32, slotMask: u32, textBytes: u32, maxMembers: u32, maxUnits: u32
 ): u32 {
@@ -69,7 +72,7 @@ export function countSample(
   return size
 }
 
-/** Empties so many slots, and puts the pairs in their places again. */
+/** Empties the slots and reinserts the pairs. */
 export function rehashSample(size: u32, slots: u32): void {
   memory.fill(SAMPLE_SLOTS, 0xff, <usize>slots << 2)
   for (let number: u32 = 0; number < size; number++) {
@@ -78,7 +81,7 @@ export function rehashSample(size: u32, slots: u32): void {
   }
 }
 
-/** Slots are all over memory: asked for one after the other they are waited for together. */
+/** Loads all slots in advance: they are scattered over memory, and this way their cache misses overlap. */
 function touchSlots(entries: u32, slotMask: u32): void {
   const end = TRACE + <usize>entries * TRACE_BYTES
   let all: u32 = 0
@@ -88,7 +91,7 @@ function touchSlots(entries: u32, slotMask: u32): void {
   touched = all
 }
 
-/** The address of the slot in which the pair's number stands, or belongs. */
+/** The address of the slot that holds the pair's number, or should. */
 function slotOf(lo: u32, slotMask: u32): usize {
   let slot = lo & slotMask
   while (true) {
@@ -105,7 +108,7 @@ function addPair(number: u32, entry: usize): void {
   store<u64>(pair, 0, COUNT)
   store<u32>(pair, load<u32>(entry, 4), HIGH)
   const value = SAMPLE_VALUES + (<usize>number << 4)
-  // Told by its complement from the sample's own number of a path.
+  // Complemented, to distinguish it from the sample's own path numbers.
   store<u32>(value, ~load<u32>(entry, NODE))
   const form = load<u32>(entry, FORM)
   store<u32>(value, load<u32>(entry, TAG) | (form << 8), 4)

@@ -1,10 +1,10 @@
 /**
- * One document's JSON bytes → its pairs, in one pass.
+ * Scans one document's JSON bytes to its pairs, in one pass.
  *
  * Invariants:
- * 1. Nothing but nodes' memory of the last document changes before the document is known to be one that can be told
- *    exactly from its bytes.
- * 2. Nothing is read beyond the input and its padding, whatever the bytes are: every loop ends at a zero byte.
+ * 1. Until the document is known to be exactly determined by its bytes, nothing changes except the nodes' memory of the
+ *    last document.
+ * 2. Nothing beyond the input and its padding is read, whatever the bytes are: every loop ends at a zero byte.
  */
 import {
   ARRAY_TYPE,
@@ -53,7 +53,7 @@ import { beginTrace, reserveTrace } from './trace'
 import { addBoolean, addNull, addNumber, addSize } from './values'
 import { beginWrappers, scanWrapper } from './wrappers'
 
-/** @returns hashed pairs of the document, or NOT_HANDLED, or UNKNOWN */
+/** @returns the number of the document's hashed pairs, or NOT_HANDLED, or UNKNOWN */
 export function scan(offset: u32, length: u32, flags: u32): i32 {
   const stamp = documentStamp()
   beginDocument(stamp)
@@ -71,7 +71,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
   p = skipSpace(p + 1)
   let frame = STACK
   let node = rootNode()
-  // Where the next key's node is predicted; 0 in an array.
+  // The address that predicts the next key's node; 0 in an array.
   let link = node + FIRST
   let count = stamp
   let topLevel = node
@@ -87,7 +87,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
         if (readsWrappers && load<u8>(p) == 0x24) return NOT_HANDLED
         child = load<u32>(link)
         if (!hasKeyAt(child, p)) {
-          // Perhaps without an optional key or two.
+          // An optional key or two may be missing.
           child = load<u32>(child, NEXT)
           if (!hasKeyAt(child, p)) {
             child = load<u32>(child, NEXT)
@@ -156,7 +156,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
         continue
       }
     }
-    // The end of one container or more.
+    // The end of one or more containers.
     isEmpty = false
     while (true) {
       if (load<u8>(p) != (link != 0 ? 0x7d : 0x5d)) return NOT_HANDLED
@@ -178,7 +178,7 @@ export function scan(offset: u32, length: u32, flags: u32): i32 {
   }
 }
 
-/** As scan(), of a document that has others behind it: what scan() clears there is put back. */
+/** As scan(), for a document with others after it: restores the bytes that scan() clears there. */
 export function scanAmong(offset: u32, length: u32, flags: u32): i32 {
   const end = INPUT + <usize>offset + <usize>length
   const a = v128.load(end)
@@ -193,7 +193,7 @@ export function scanAmong(offset: u32, length: u32, flags: u32): i32 {
   return result
 }
 
-/** null, true or false; returns the address behind it, or 0. */
+/** Scans null, true or false; returns the address after it, or 0. */
 function scanLiteral(p: usize, node: usize): usize {
   const four = load<u32>(p)
   if (four == 0x6c6c756e) {

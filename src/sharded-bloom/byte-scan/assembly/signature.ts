@@ -1,4 +1,4 @@
-/** A document's signature: a bit for each row of its hashed pairs. */
+/** A document's signature: one bit for each row of its hashed pairs. */
 import { SIGNATURE } from './layout'
 
 const MULTIPLIER: u32 = 0x915f77f5
@@ -8,7 +8,7 @@ let shards: u32 = 0
 let stratum: u32 = 0
 let firstWider: u32 = 0
 
-/** Begins another segment, of P rows of which a pair has r; 0 rows for one of fingerprints, which are made of hashes. */
+/** Begins another segment, with P rows of which a pair has r; P is 0 with fingerprints, which are made from hashes. */
 export function resetGeometry(P: u32, r: u32): void {
   shards = P
   rowsPerPair = r
@@ -43,7 +43,7 @@ export function setRows(hash: u64): void {
   }
 }
 
-/** More rows are asked for than there are. */
+/** Handles more rows per pair than there are rows. */
 function addCramped(hash: u64): void {
   let state = <u32>hash
   for (let i: u32 = 0; i < rowsPerPair; i++) {

@@ -1,8 +1,8 @@
 /**
- * JSON strings: their end, their hash over UTF-16 units, their pair.
+ * Scans JSON strings: finds their end, hashes their UTF-16 units and adds their pair.
  *
- * ASCII without escapes is hashed where it stands, 16 bytes looked at in one go. Everything else is turned into units
- * first. What is not UTF-8, or not a JSON string, is refused.
+ * ASCII without escapes is hashed in place and searched 16 bytes at a time. Everything else is converted to units
+ * first. Input that is not UTF-8, or not a JSON string, is rejected.
  */
 import { noteText, noteUnits } from './columns'
 import { finish, laneA, mixA, mixB } from './hash'
@@ -19,13 +19,13 @@ const QUOTES: v128 = i8x16.splat(0x22)
 const BACKSLASHES: v128 = i8x16.splat(0x5c)
 const SPACES: v128 = i8x16.splat(0x20)
 
-/** @param start behind the opening quote; returns the address behind the closing one, or 0 */
+/** @param start after the opening quote; returns the address after the closing one, or 0 */
 export function scanText(start: usize, node: usize, tag: u32): usize {
   let end = start
   let special: u32 = 0
   while (true) {
     const bytes = v128.load(end)
-    // Signed: bytes from 0x80 on are below the space, too.
+    // Signed comparison: bytes from 0x80 on are below the space, too.
     special = i8x16.bitmask(
       v128.or(v128.or(i8x16.eq(bytes, QUOTES), i8x16.eq(bytes, BACKSLASHES)), i8x16.lt_s(bytes, SPACES))
     )
@@ -43,7 +43,7 @@ export function scanText(start: usize, node: usize, tag: u32): usize {
     a = mixA(a, b, (four & 0xff) | ((four & 0xff00) << 8))
     b = mixB(a, b, ((four >>> 16) & 0xff) | ((four >>> 8) & 0xff0000))
   }
-  // The last units without branches: lengths are what no processor predicts.
+  // The last units without branches: lengths are unpredictable.
   const rest = length & 3
   const three = load<u32>(p) & ((<u32>1 << (rest << 3)) - 1)
   a ^= (a ^ mixA(a, b, (three & 0xff) | ((three & 0xff00) << 8))) & -<u32>(rest != 0)
@@ -90,7 +90,7 @@ function scanWideText(start: usize, node: usize, tag: u32): usize {
 
 const INVALID: u32 = 0xffffffff
 
-/** The code point of the two to four bytes at `p`. */
+/** Decodes the two to four bytes at `p` to a code point. */
 // @ts-ignore: decorator
 @inline
 function decode(p: usize, byte: u32): u32 {
@@ -108,7 +108,7 @@ function decode(p: usize, byte: u32): u32 {
   return fourth > 0x3f || byte > 0xf4 || code < 0x10000 || code > 0x10ffff ? INVALID : code
 }
 
-/** The unit that the escape at `p` stands for: surrogates are escaped one by one. */
+/** The unit of the escape at `p`: surrogates are escaped one by one. */
 function escaped(p: usize): u32 {
   switch (load<u8>(p, 1)) {
     case 0x22:
@@ -139,7 +139,7 @@ function escaped(p: usize): u32 {
   }
 }
 
-/** 0…15, or a number beyond. */
+/** 0…15, or a larger number for any other byte. */
 function hexDigit(byte: u32): u32 {
   const digit = byte - 0x30
   if (digit < 10) return digit
@@ -147,18 +147,18 @@ function hexDigit(byte: u32): u32 {
   return letter < 6 ? letter + 10 : 0x100
 }
 
-/** The pair of the text of `length` units at UNITS, from `bytes` bytes of the input. */
+/** Adds the pair of the text of `length` units at UNITS, from `bytes` bytes of the input. */
 function addUnits(node: usize, tag: u32, length: u32, isAscii: bool, start: usize, bytes: u32): void {
   const hash = hashUnits(node, tag, UNITS, length)
   if (tag == STRING_TYPE) noteUnits(node, UNITS, length)
-  // Compared as the bytes that it would be without escapes.
+  // Compared in the form it has without escapes.
   if (isAscii) narrow(UNITS, length)
   addText(node, isAscii ? tag : tag | WIDE, hash, UNITS, length, start, bytes)
 }
 
 /**
- * The pair of a text that was written: `length` units at `units`, which became `bytes` bytes at `text`. Reads, but does not
- * look at, eight bytes beyond either.
+ * Adds the pair of a text that was written: `length` units at `units`, which became `bytes` bytes at `text`. Loads, but
+ * ignores, eight bytes beyond either.
  * @returns false when there is no room for it
  */
 export function addWrittenText(node: usize, tag: u32, units: usize, length: u32, text: usize, bytes: u32): bool {
@@ -189,7 +189,7 @@ function hashUnits(node: usize, tag: u32, units: usize, length: u32): u64 {
     a = mixA(a, b, load<u32>(p))
     b = mixB(a, b, load<u32>(p, 4))
   }
-  // The last units without branches: lengths are what no processor predicts.
+  // The last units without branches: lengths are unpredictable.
   const rest = length & 3
   const three = load<u64>(p) & ((<u64>1 << (<u64>rest << 4)) - 1)
   a ^= (a ^ mixA(a, b, <u32>three)) & -<u32>(rest != 0)
@@ -203,7 +203,7 @@ function isAscii(units: usize, length: u32): bool {
   return all < 0x80
 }
 
-/** The low bytes of units, to UNITS. */
+/** Copies the units' low bytes to UNITS. */
 function narrow(units: usize, length: u32): void {
   for (let i: usize = 0; i < <usize>length; i++) store<u8>(UNITS + i, load<u8>(units + (i << 1)))
 }

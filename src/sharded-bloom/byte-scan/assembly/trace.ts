@@ -1,9 +1,10 @@
 /**
- * The values of a document that is sampled, each with its hash and the place of its text: what a scan otherwise forgets.
+ * Traces the values of a sampled document, each with its hash and the location of its text, which a scan otherwise
+ * discards.
  *
- * An entry, as ../../tune/pair-list.ts reads it: hash (u32 lo, hi), the node's number, tag, and the double, or of a text
- * its first byte in the input and its bytes there; its UTF-16 units, and the form of the key. As many bytes as units: ASCII
- * without escapes.
+ * An entry, which ../../tune/pair-list.ts reads: hash (u32 lo, hi), node number, tag, then the double or, for a text,
+ * its address in the input and its bytes there; its number of UTF-16 units, and the form of the key. As many bytes as
+ * units means ASCII without escapes.
  */
 import { MAX_TRACED, NODE_BYTES, NODES, TRACE, TRACE_BYTES } from './layout'
 
@@ -21,7 +22,7 @@ const JSON_TEXT: u32 = 2
 
 let isOn: bool = false
 let count: u32 = 0
-/** Entry of an array's size, which stands before its elements and is known after them; 0 for none. */
+/** Entry of an array's size, which precedes its elements but is known after them; 0 for none. */
 let reserved: usize = 0
 
 export function beginTrace(value: bool): void {
@@ -36,17 +37,17 @@ export function isTracing(): bool {
   return isOn
 }
 
-/** Entries; a document of more is refused. */
+/** Number of entries; a document with more is rejected. */
 export function tracedCount(): u32 {
   return min<u32>(count, MAX_TRACED)
 }
 
-/** Keeps the next entry free. @returns its address, 0 where nothing is traced */
+/** Reserves the next entry. @returns its address, 0 when not tracing */
 export function reserveTrace(): usize {
   return isOn ? nextEntry() : 0
 }
 
-/** The value traced next is that of a reserved entry. */
+/** Makes the next traced value fill a reserved entry. */
 // @ts-ignore: decorator
 @inline
 export function fillReserved(entry: usize): void {
@@ -60,7 +61,7 @@ export function traceDouble(hash: u64, node: usize, tag: u32, value: f64): void 
   store<u32>(entry, DOUBLE, FORM)
 }
 
-/** @param text its first byte in the input */
+/** @param text its address in the input */
 export function traceText(hash: u64, node: usize, tag: u32, text: usize, bytes: u32, units: u32): void {
   const entry = addEntry(hash, node, tag)
   store<u32>(entry, <u32>text, TEXT)
@@ -79,7 +80,7 @@ function addEntry(hash: u64, node: usize, tag: u32): usize {
   return entry
 }
 
-/** Those of a document that is going to be refused share the place behind the last. */
+/** Entries beyond the limit, of a document that will be rejected, share the last place. */
 function nextEntry(): usize {
   const place = min<u32>(count++, MAX_TRACED)
   return TRACE + <usize>place * TRACE_BYTES

@@ -1,4 +1,4 @@
-/** What a value on a node comes to: its fact, its pair, its key in a column. Texts have more to them: see text.ts. */
+/** Adds a node's value: its fact, its pair and its column key. For texts see text.ts. */
 import { noteDate, noteNumber } from './columns'
 import { DATE_TYPE } from './document'
 import { addConstant, addDateFact, addDouble, addFact } from './pairs'
@@ -34,7 +34,7 @@ export function addBoolean(node: usize, value: bool): void {
   addConstant(node, value ? 2 : 1, BOOL_TYPE, value ? 1 : 0)
 }
 
-/** The length of an array that ends. @param trace where it is traced; 0 for nowhere */
+/** Adds the length of an array that ends. @param trace its reserved trace entry; 0 for none */
 // @ts-ignore: decorator
 @inline
 export function addSize(node: usize, elements: u32, trace: usize): void {

@@ -1,6 +1,6 @@
 /**
- * The wrappers of Extended JSON that are read from bytes: ObjectIds and dates, as mongoexport and our own records have them,
- * without white space. Every other one is refused, as is a date whose text names no day of the calendar.
+ * Reads the wrappers of Extended JSON for ObjectIds and dates, as in mongoexport's output and our own records, without
+ * whitespace. Rejects all others, and dates whose text is not a day of the calendar.
  */
 import { DATE_START, isObjectId, LONG_END, LONG_START, OBJECT_ID_START, OBJECT_ID_TYPE } from './document'
 import { QUOTE } from './json-text'
@@ -11,7 +11,7 @@ import { addDate } from './values'
 const MAX_TIME_DIGITS: u32 = 16
 const MAX_TIME: i64 = 8640000000000000
 const DAY: i64 = 86400000
-/** Of what is no number of two digits. */
+/** Returned for anything but two digits. */
 const NO_NUMBER: u32 = 1000
 
 let isMet: bool = false
@@ -20,12 +20,12 @@ export function beginWrappers(): void {
   isMet = false
 }
 
-/** Whether the last document had any. */
+/** Whether the last document had any wrappers. */
 export function hasWrappers(): bool {
   return isMet
 }
 
-/** The wrapper at `p` is the node's value. @returns the address behind it, or 0 */
+/** Reads the wrapper at `p` as the node's value. @returns the address after it, or 0 */
 export function scanWrapper(p: usize, node: usize): usize {
   isMet = true
   const start = load<u64>(p)
@@ -39,7 +39,7 @@ export function scanWrapper(p: usize, node: usize): usize {
   return load<u8>(p, 9) == QUOTE ? scanIsoTime(p + 10, node) : scanTime(p + 9, node)
 }
 
-/** `{"$numberLong":"…"}}` */
+/** Reads `{"$numberLong":"…"}}`. */
 function scanTime(start: usize, node: usize): usize {
   if (load<u64>(start) != LONG_START || load<u64>(start, 8) != LONG_END) return 0
   const isNegative = load<u8>(start, 16) == 0x2d
@@ -57,7 +57,7 @@ function scanTime(start: usize, node: usize): usize {
   return p + 3
 }
 
-/** `YYYY-MM-DDTHH:MM:SSZ` or with `.mmm`, and `"}` behind it. */
+/** Reads `YYYY-MM-DDTHH:MM:SSZ`, optionally with `.mmm`, and the `"}` after it. */
 function scanIsoTime(p: usize, node: usize): usize {
   const century = twoDigits(p)
   const rest = twoDigits(p + 2)
@@ -102,9 +102,9 @@ function daysOfMonth(year: u32, month: u32): u32 {
   return 30 + ((month + (month >>> 3)) & 1)
 }
 
-/** Of the Gregorian calendar, continued into the past. Years begin in March here, so that leap days are last. */
+/** In the proleptic Gregorian calendar. Years begin in March here, so that leap days come last. */
 function daysSinceEpoch(year: u32, month: u32, day: u32): i64 {
-  // 400 years later, and 146,097 days.
+  // Shifted by 400 years, which are 146,097 days.
   const marchYear = year + 400 - <u32>(month <= 2)
   const monthFromMarch = (month + 9) % 12
   const days = 365 * marchYear + marchYear / 4 - marchYear / 100 + marchYear / 400 + (153 * monthFromMarch + 2) / 5 + day

@@ -1,10 +1,10 @@
 /**
- * A document that was taken apart in JavaScript → its JSON as UTF-8, and, on the way, its pairs: what is written need not
- * be read again to be known. Both are, bit by bit, what JSON.stringify and an encoder, and then scan(), make.
+ * Writes a document, walked in JavaScript, as UTF-8 JSON and finds its pairs on the way, so that it need not be scanned
+ * again. Both are identical to what JSON.stringify and an encoder, and then scan(), produce.
  *
  * Invariants:
- * 1. Nothing is written beyond the input's room and its padding, whatever the operations are.
- * 2. A piece's node, once found, is that of the path of the piece's key: pieces and nodes begin anew together.
+ * 1. Nothing is written beyond the room for the input and its padding, whatever the operations are.
+ * 2. A piece's node, once found, is that of the path of the piece's key: pieces and nodes are reset together.
  */
 import {
   ARRAY_TYPE,
@@ -37,7 +37,7 @@ import { addWrittenText } from './text'
 import { beginTrace, reserveTrace } from './trace'
 import { addBoolean, addDate, addNull, addNumber, addSize } from './values'
 
-/** Kinds of operations: the low four bits; the others are the address of the key's piece. */
+/** Kinds of operations, in the low four bits; the others are the address of the key's piece. */
 export const TEXT: u32 = 0
 export const INT32: u32 = 1
 export const INTEGER: u32 = 2
@@ -50,23 +50,23 @@ export const BEGIN_ARRAY: u32 = 8
 export const END_OBJECT: u32 = 9
 export const END_ARRAY: u32 = 10
 export const DATE: u32 = 11
-/** An ObjectId: the next 24 units. */
+/** An ObjectId, whose digits are the next 24 units. */
 export const OBJECT_ID_TEXT: u32 = 12
 export const PIECE_SHIFT: u32 = 4
 
-/** What write() returns for a document with wrappers and a key that may look like one; −1 when there is no room. */
+/** Returned by write() for a document with wrappers and a key that may look like one; −1 when there is no room. */
 export const NOT_PLAIN: i32 = -2
 const NO_ROOM: i32 = -1
 
 const DIGITS_OF_ID: u32 = 24
 const DOLLAR: u32 = 0x24
 
-/** Stands for the elements of an object. */
+/** Element count of an object, which has no elements. */
 const NO_ARRAY: u32 = 0xffffffff
 
 const INPUT_END: usize = INPUT + MAX_INPUT
 
-/** Of the document written last: hashed pairs, or why they are not known. */
+/** For the document last written: its number of hashed pairs, or the reason why it is not known. */
 let result: i32 = 0
 
 export function scannedPairs(): i32 {
@@ -75,7 +75,7 @@ export function scannedPairs(): i32 {
 
 export function write(start: u32, count: u32, flags: u32): i32 {
   result = NOT_HANDLED
-  // Whether pairs are still being told; `result` says why they no longer are.
+  // Whether pairs are still being found; if not, `result` says why.
   let scans = (flags & SCANNED) != 0
   if (scans) {
     beginDocument(documentStamp())
@@ -83,7 +83,7 @@ export function write(start: u32, count: u32, flags: u32): i32 {
   }
   const isWrapped = (flags & WRAPPED) != 0
   let frame = STACK
-  // Of the container at hand.
+  // State of the current container.
   let node = rootNode()
   let elements = NO_ARRAY
   let topLevel = node
@@ -109,13 +109,13 @@ export function write(start: u32, count: u32, flags: u32): i32 {
       }
       continue
     }
-    // Only an opening bracket or brace is followed by no comma.
+    // No comma only after an opening bracket or brace.
     const last = <u32>load<u8>(out - 1) | 0x20
     store<u8>(out, 0x2c)
     out += <usize>(last != 0x7b)
     const piece = <usize>(word >>> PIECE_SHIFT)
     if (piece != 0) {
-      // Between the quotes.
+      // The first character between the quotes.
       if (isWrapped && load<u8>(piece, PIECE_BYTES + 1) == DOLLAR) return NOT_PLAIN
       out = copyPiece(piece, out)
     }
@@ -225,7 +225,7 @@ function nodeOf(piece: usize, parent: usize): usize {
 }
 
 function findNodeOf(piece: usize, parent: usize): usize {
-  // Between the quotes.
+  // The key between its quotes.
   const key = piece + PIECE_BYTES + 1
   const node = findNode(parent, key, key + <usize>load<u16>(piece) - 3)
   store<u32>(piece, <u32>node, PIECE_NODE)
