@@ -1,22 +1,22 @@
-/** The choices that are considered: a grid around what is usual, and what the index has now. */
+/** The candidates to consider: a grid around the usual choices, plus the index's present choice. */
 
 import type { StoredChoice } from './stored-choice.ts'
 import type { TuningChoices } from './tuning.ts'
 
 export interface Candidate extends StoredChoice {
-  /** M; one that is not the index's own needs a new index. */
+  /** M; a value other than the index's own needs a new index. */
   readonly segmentDocuments: number
-  /** P where the index's owner has fixed it. Otherwise it follows from the documents, and from their drift. */
+  /** P if the index's owner has fixed it. Otherwise it follows from the documents and changes with them. */
   readonly shards: number | 'auto'
 }
 
 const bitsGrid = [8, 12, 16, 24, 32, 48] as const
 const rowsGrid = [4, 6, 8, 10, 12] as const
-/** A sample of 4,096 documents tells no smaller share: of fewer than four occurrences nothing can be said. */
+/** A sample of 4,096 documents resolves no smaller share: fewer than four occurrences say nothing. */
 const shareGrid = [1 / 256, 1 / 512, 1 / 1024] as const
 const levelGrid = [true, false] as const
 
-/** Every candidate for the M that the index has; the first one is what the index has now. */
+/** Returns every candidate for the index's M; the first is the present choice. */
 export function candidateGrid(present: Candidate): readonly Candidate[] {
   const grid: Candidate[] = [present]
   for (const privateShare of shareGrid) {
@@ -56,7 +56,7 @@ export function isSame(a: Candidate, b: Candidate): boolean {
   )
 }
 
-/** What a segment's parameters are chosen by. */
+/** The options by which a segment's parameters are chosen. */
 export function choicesOf(candidate: Candidate): TuningChoices {
   const { tail, shards, bitsPerPosting, rowsPerPair, privateShare, upperLevel } = candidate
   return { tail, shards, bitsPerPosting, rowsPerPair, privateShare, upperLevel }

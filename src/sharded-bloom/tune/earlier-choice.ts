@@ -1,8 +1,8 @@
 /**
- * Parameters that were chosen for earlier documents, and whether they fit those to come: a sample tells that which is much too
- * small to choose private pairs by.
+ * Parameters chosen for earlier documents, and whether they still fit. A sample that is much too small for choosing
+ * private pairs suffices to tell.
  *
- * Columns are chosen anew each time: a small sample is enough for them (ranges/choose-columns.ts).
+ * Columns are always chosen anew: a small sample suffices for them (ranges/choose-columns.ts).
  */
 import { columnSteps } from '../ranges/choose-columns.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
@@ -12,24 +12,24 @@ import { meanOf, type TuningOptions } from './tuning.ts'
 export interface EarlierChoice {
   readonly parameters: SegmentParameters
   /**
-   * Hashed pairs of a document of the first segment that was built by them, on average. Those of the sample they were chosen from are
-   * fewer, as its own frequent pairs are none of them.
+   * Average number of hashed pairs per document in the first segment built with them. In the sample they were chosen
+   * from it is smaller, because none of the sample's own frequent pairs is hashed.
    */
   readonly hashedPairs: number
 }
 
-/** Where the last choice is kept for those to come. */
+/** Keeps the last choice for later segments. */
 export interface ChoiceKeeper {
   choice: EarlierChoice | undefined
 }
 
-/** Documents have so many more hashed pairs at most, or fewer: some frequent value is new, or a path, or one is gone. */
+/** Limits on the ratio of hashed pairs per document. Beyond them, some frequent value or path is new, or gone. */
 const maxGrowth = 1.03
 const maxShrinking = 0.9
-/** A pair of at least this share of a sample is frequent, however small the sample. */
+/** A pair in at least this share of a sample is frequent, however small the sample. */
 const clearShare = 1 / 64
 
-/** @returns undefined where they have to be chosen anew */
+/** @returns undefined when parameters have to be chosen anew */
 export function* fittingParametersSteps(
   sampler: Sampler,
   { parameters, hashedPairs }: EarlierChoice,

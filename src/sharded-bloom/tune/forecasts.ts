@@ -1,6 +1,4 @@
-/**
- * Predictions for candidates, from counts that are taken over the sample once.
- */
+/** Predictions for candidates, from counts taken over the sample once. */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import { upperFramesFor } from '../segment/upper-level.ts'
@@ -12,15 +10,15 @@ import type { PairCounts, TuneSample } from './sample.ts'
 import { countBits, type Truth } from './truth.ts'
 import { chooseFingerprintBits, chooseShards, fingerprintTail } from './tuning.ts'
 
-/** In the sample, of pairs that may be private. */
+/** Minimum occurrences in the sample of pairs that may be private. */
 const minOccurrences = 4
-/** Documents that P is chosen from while there are many candidates. */
+/** Number of documents that P is chosen from while there are many candidates. */
 const roughDocuments = 1024
 
 interface Share {
   readonly parameters: SegmentParameters
   readonly isPrivate: ReadonlySet<number>
-  /** Hashed pairs of each document. */
+  /** Number of hashed pairs of each document. */
   readonly hashedPairs: Uint32Array
   readonly mean: number
 }
@@ -51,7 +49,7 @@ export class Forecasts {
     }
   }
 
-  /** Counts what the candidates differ in. */
+  /** Counts everything in which the candidates differ. */
   static async of(
     sample: TuneSample,
     queries: readonly TuneQuery[],
@@ -77,12 +75,12 @@ export class Forecasts {
     return new Forecasts(sample, queries, truth, new Map(shares), distinct)
   }
 
-  /** Hashed pairs of each document of the sample. */
+  /** Number of hashed pairs of each document in the sample. */
   hashedPairs({ privateShare }: Candidate): Uint32Array {
     return this.#share(privateShare).hashedPairs
   }
 
-  /** As an index would choose them; P from fewer documents. */
+  /** The parameters an index would choose, except that P is chosen from fewer documents. */
   roughly(candidate: Candidate): SegmentParameters {
     const { rowsPerPair, bitsPerPosting, upperLevel, segmentDocuments } = candidate
     const { parameters: chosen, hashedPairs, mean } = this.#share(candidate.privateShare)
@@ -97,7 +95,7 @@ export class Forecasts {
     return { ...parameters, shards, rowsPerPair, upperFrames }
   }
 
-  /** @param stride predicts false positives over every so-many-th document */
+  /** @param stride predicts false positives over every stride-th document */
   async forecast(candidate: Candidate, parameters: SegmentParameters, stride: number): Promise<Contender> {
     const { hashedPairs, isPrivate } = this.#share(candidate.privateShare)
     const { segmentDocuments } = candidate

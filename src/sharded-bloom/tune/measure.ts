@@ -1,4 +1,4 @@
-/** A candidate, built over the sample and asked the queries. */
+/** Measures a candidate: builds it over the sample and runs the queries. */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { SegmentParameters } from '../segment/segment.ts'
 import type { TuneQuery } from './queries.ts'
@@ -9,18 +9,18 @@ import { countBits, type Truth } from './truth.ts'
 export interface Measured {
   readonly bytesPerDocument: number
   readonly bytes: TrialBytes
-  /** Per query and document, over the queries as they are weighted. */
+  /** Per query and document, averaged over the weighted queries. */
   readonly falsePositiveRate: number
   /** In the sample, over all queries. */
   readonly falsePositives: number
-  /** False when those are so few that chance has more to say than the measurement. */
+  /** False when they are too few to rule out chance. */
   readonly isTelling: boolean
-  /** Time that a query spends in the index of a million documents, warm and undisturbed: all but fetching documents. */
+  /** Time a query spends in the index of a million documents, warm and undisturbed, excluding fetches of documents. */
   readonly microseconds: number
 }
 
 const tellingCount = 10
-/** The first round brings rows into memory and does not count. */
+/** The first round loads rows into memory and does not count. */
 const rounds = 12
 
 /** @param segmentDocuments M */

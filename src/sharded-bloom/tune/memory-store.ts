@@ -1,4 +1,4 @@
-/** The records of an index that is built to be measured and forgotten. */
+/** In-memory records of a temporary index. */
 import { fromText, toText } from '../../model/key-text.ts'
 import { nextTurn } from '../../model/time-slice.ts'
 import type { IndexStore, IndexWrite } from '../document-index.ts'
@@ -15,7 +15,7 @@ export class MemoryStore implements IndexStore {
       if (value === undefined) this.#records.delete(toText(key))
       else this.#records.set(toText(key), value.slice())
     }
-    // Whoever writes to a disk waits here, and lets others run: sealing counts on it.
+    // Yields to the event loop, as a write to disk would: sealing relies on it.
     await nextTurn()
   }
 

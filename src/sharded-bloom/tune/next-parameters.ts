@@ -1,4 +1,4 @@
-/** The parameters of the segment that follows, from a sample of the documents of the last one. */
+/** Chooses the parameters of the next segment, from a sample of the last one's documents. */
 import { runInSlices } from '../../model/time-slice.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { SealedSegment } from '../segment/sealed-segment.ts'
@@ -8,15 +8,15 @@ import { Sampler } from './sampler.ts'
 import { chooseParameters, chooseParametersInSlices, parametersAfter, type TuningOptions } from './tuning.ts'
 
 const minSample = 256
-/** Of a full segment. */
+/** Sample size for a full segment. */
 const sampleDocuments = 4096
-/** Where every document is sampled: those of the batch in which the sample becomes large enough have room, too. */
+/** Sample size when every document is sampled: leaves room for the batch in which the sample becomes large enough. */
 const maxSampleOfAll = 2 * sampleDocuments
 
 interface Choice {
   readonly parameters: SegmentParameters
   readonly tuning: TuningOptions
-  /** Without a sample: of which it has what that one had. */
+  /** The segment whose parameters were adopted, if there was no sample. */
   readonly after?: Segment
 }
 
@@ -24,16 +24,16 @@ export class NextParameters {
   readonly #tuning: () => TuningOptions
   readonly #segmentDocuments: number
   #sampler = new Sampler(1, maxSampleOfAll)
-  /** Chosen before they are needed. */
+  /** Chosen ahead of time. */
   #chosen: Choice | undefined
 
-  /** @param tuning asked anew for each choice */
+  /** @param tuning called anew for each choice */
   constructor(tuning: () => TuningOptions, segmentDocuments: number) {
     this.#tuning = tuning
     this.#segmentDocuments = segmentDocuments
   }
 
-  /** Gives the sample's memory back: nothing is chosen any more. */
+  /** Frees the sample's memory: nothing is chosen any more. */
   close(): void {
     this.#sampler.close()
   }
@@ -46,7 +46,7 @@ export class NextParameters {
     this.#sampler.observePairs(pairs)
   }
 
-  /** True when the next document has to be observed with all its pairs; otherwise skip() will do. */
+  /** True when the next document has to be observed with all its pairs; otherwise skip() suffices. */
   get wantsSample(): boolean {
     return this.#sampler.isNextSampled
   }
@@ -59,7 +59,7 @@ export class NextParameters {
     return this.#sampler.size >= minSample
   }
 
-  /** Begins a new sample. @param of all documents, where a decision is to be taken after few, or of a whole segment's */
+  /** Begins a new sample. @param of all documents, for a choice after few of them, or those of a whole segment */
   sample(of: 'all' | 'segment'): void {
     this.#sampler.close()
     this.#sampler =
@@ -68,14 +68,14 @@ export class NextParameters {
         : new Sampler(Math.max(2, Math.ceil(this.#segmentDocuments / sampleDocuments)))
   }
 
-  /** Chooses what take() will give: the first document of a segment cannot wait for it. */
+  /** Chooses what take() will return: the first document of a segment cannot wait for it. */
   async chooseAhead(previous: Segment): Promise<void> {
     if (this.#chosen !== undefined || !this.hasSample) return
     const tuning = this.#tuning()
     this.#chosen = { parameters: await this.choose(previous, tuning), tuning }
   }
 
-  /** As chooseAhead(), behind a segment of which there is no sample: one that was sealed when the index was opened, or adopted. */
+  /** As chooseAhead(), after a segment without a sample: one that was sealed when the index was opened, or adopted. */
   async takeOverAhead(previous: SealedSegment): Promise<void> {
     const tuning = this.#tuning()
     const isChosen = this.#chosen?.after === previous && this.#chosen.tuning === tuning
@@ -84,12 +84,12 @@ export class NextParameters {
     this.#chosen = { parameters: parametersAfter(previous, tuning, pairs), tuning, after: previous }
   }
 
-  /** Documents are not what they were when chooseAhead() looked at them. */
+  /** Discards what chooseAhead() chose, because documents have changed since. */
   forgetChoice(): void {
     this.#chosen = undefined
   }
 
-  /** What was chosen, or is now. */
+  /** Returns the parameters chosen ahead, or chooses them now. */
   take(previous: Segment): SegmentParameters {
     const tuning = this.#tuning()
     const chosen = this.#chosen
@@ -100,7 +100,7 @@ export class NextParameters {
       : parametersAfter(previous, tuning)
   }
 
-  /** From the sample as it is, in slices. REQUIRES: nothing is observed meanwhile. */
+  /** Chooses from the current sample, in slices. REQUIRES: nothing is observed meanwhile. */
   choose(earlier: Segment, tuning = this.#tuning()): Promise<SegmentParameters> {
     return chooseParametersInSlices(this.#sampler, tuning, this.#segmentDocuments, earlier)
   }

@@ -1,6 +1,6 @@
-/** Where a sample of scanned documents is counted: in the scanner's memory, in which its values stand already. */
+/** Counts a sample of scanned documents in the scanner's memory, where the documents' values already are. */
 
-/** Arrays of a sample, as sampled-pairs.ts and sampled-values.ts describe them; of fixed lengths. */
+/** Fixed-length arrays of a sample; see sampled-pairs.ts and sampled-values.ts. */
 export interface SampleArrays {
   readonly slots: Int32Array
   readonly pairs: Int32Array
@@ -10,31 +10,31 @@ export interface SampleArrays {
 
 export interface PairCounter {
   readonly arrays: SampleArrays
-  /** Members of a document that there is room for, at most. */
+  /** Maximum number of members per document. */
   readonly maxMembers: number
-  /** The numbers of the pairs of the document counted last. */
+  /** The numbers of the pairs of the document last counted. */
   readonly members: Int32Array
-  /** Of the document counted last. */
+  /** Of the document last counted. */
   readonly memberCount: number
   readonly uncounted: number
   /** Of the sample. */
   readonly textBytes: number
 
-  /** Gives the arrays, whatever stands in them, to a sample; another one that has them leaves first. */
+  /** Lends the arrays, whatever they contain, to a sample; any current owner leaves first. */
   take(owner: CounterOwner): void
-  /** The arrays are no longer used. */
+  /** Returns the arrays. */
   giveBack(owner: CounterOwner): void
   /**
-   * Counts the values of the document scanned last.
+   * Counts the values of the document last scanned.
    * REQUIRES: room in the arrays.
-   * @returns pairs of the sample
+   * @returns the sample's number of pairs
    */
   count(document: number, size: number, slots: number, textBytes: number, maxMembers: number, maxUnits: number): number
-  /** Puts the pairs in so many slots. */
+  /** Reinserts the pairs into this many slots. */
   rehash(size: number, slots: number): void
 }
 
 export interface CounterOwner {
-  /** Takes what it has out of the arrays. */
+  /** Copies its data out of the arrays. */
   leave(): void
 }

@@ -1,30 +1,30 @@
 /**
- * The value and size pairs of one document, as a sample reads them: eight words an entry, as a scan leaves them
- * (byte-scan/assembly/trace.ts). A document that came as an object is written in the same form.
+ * The value and size pairs of one document, as a sample reads them: eight words per entry, in the form that a scan
+ * leaves (byte-scan/assembly/trace.ts). A flattened document is converted to the same form.
  */
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { PairCounter } from './pair-counter.ts'
 
 export const entryWords = 8
-/** Words of an entry: the halves of the hash, the number of the path, the tag. */
+/** Words of an entry: the halves of the hash, the path's number, the tag. */
 export const loAt = 0
 export const hiAt = 1
 export const pathAt = 2
 export const tagAt = 3
-/** The halves of a double; or the text's first byte and its bytes; or the place in `keys`. */
+/** The halves of a double; or a text's offset and length in bytes; or the index in `keys`. */
 export const firstAt = 4
 export const secondAt = 5
-/** UTF-16 units of a text, 0 of a number. */
+/** UTF-16 units of a text, 0 for a number. */
 export const unitsAt = 6
 export const formAt = 7
 
-/** How an entry tells its key. */
+/** How an entry represents its key. */
 export const KeyForm = {
   double: 0,
   ascii: 1,
-  /** UTF-8 with the escapes of JSON. */
+  /** UTF-8 with JSON escapes. */
   json: 2,
-  /** A value of JavaScript. */
+  /** A JavaScript value. */
   value: 3
 } as const
 
@@ -32,19 +32,19 @@ export const KeyForm = {
 export interface PairList {
   readonly count: number
   readonly words: Int32Array
-  /** Where texts stand, and how many bytes they are together, at most. */
+  /** The bytes that contain the texts, and an upper limit on the texts' total length. */
   readonly bytes: Uint8Array
   readonly textBytes: number
-  /** By number; while it is the same array, paths keep their numbers. */
+  /** By number. Paths keep their numbers as long as the array is the same. */
   readonly paths: readonly string[]
   readonly keys: readonly (number | string)[]
-  /** What counts them where they stand. */
+  /** Counts them in place. */
   readonly counter: PairCounter | undefined
 }
 
 const noBytes = new Uint8Array(0)
 
-/** The pairs of documents that were flattened, one after the other. */
+/** The pairs of flattened documents, one after another. */
 export class FlatPairs implements PairList {
   count = 0
   words = new Int32Array(64 * entryWords)

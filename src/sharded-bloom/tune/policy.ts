@@ -1,32 +1,32 @@
 /**
- * Pure policy: which candidates are worth building, and which of those that were built to take.
+ * Pure policy: which candidates to build, and which of the built ones to take.
  *
- * A target and a budget are limits. Within them bytes count first, and then reads, of rows and of documents that are
- * fetched in vain: time follows from these, and unlike time they are the same at every run.
+ * A target and a budget are limits. Within them bytes come first, then reads of rows and of documents fetched in vain:
+ * these determine the time and, unlike it, are the same in every run.
  */
 
 export interface Contender {
   readonly bytesPerDocument: number
   /** False positives per query and document. */
   readonly falsePositiveRate: number
-  /** Per query and million documents, as predicted. */
+  /** Predicted, per query and million documents. */
   readonly reads: number
 }
 
-/** At least one of them. */
+/** At least one of them is given. */
 export interface Goal {
   readonly targetFpr?: number | undefined
   readonly bytesPerDocument?: number | undefined
 }
 
 export type Ground =
-  /** Of those that keep the target the smallest, or one little larger that reads less. */
+  /** The smallest of those that meet the target, or a slightly larger one with fewer reads. */
   | 'smallest'
-  /** The fewest false positives for the budget. */
+  /** The fewest false positives within the budget. */
   | 'most-exact'
-  /** What there is now is as good as any. */
+  /** The present choice is as good as any. */
   | 'present'
-  /** None keeps the target; the fewest false positives, within the budget if there is one. */
+  /** None meets the target; the fewest false positives, within the budget if there is one. */
   | 'target-missed'
   /** None fits the budget; the smallest of all. */
   | 'budget-missed'
@@ -37,14 +37,14 @@ export interface Verdict {
   readonly ground: Ground
 }
 
-/** A tenth more bytes is worth fewer reads. */
+/** Fewer reads are worth a tenth more bytes. */
 const littleLarger = 1.1
-/** A change has to be worth segments of two kinds beside each other. */
+/** A change has to be worth having two kinds of segments side by side. */
 const sameBytes = 1.03
 const sameRate = 1.1
 const sameReads = 1.1
 
-/** @param contenders at least one; @param present index of the one that is in force */
+/** @param contenders at least one; @param present index of the one in force */
 export function choose(contenders: readonly Contender[], goal: Goal, present: number): Verdict {
   const { targetFpr, bytesPerDocument = Number.POSITIVE_INFINITY } = goal
   const all = contenders.map((_, i) => i)
@@ -61,7 +61,7 @@ export function choose(contenders: readonly Contender[], goal: Goal, present: nu
     )
   }
   const mostExact = (among: readonly number[]): number => {
-    // Rates that are as good as equal differ by chance.
+    // Nearly equal rates differ by chance.
     const limit = Math.min(...among.map(rateOf)) * sameRate
     return small(among.filter((i) => rateOf(i) <= limit))
   }
@@ -89,8 +89,8 @@ export function choose(contenders: readonly Contender[], goal: Goal, present: nu
 }
 
 /**
- * Which of the predicted ones to build: the one in force, the one that would be taken, and those around it to which
- * nothing else is superior in both bytes and rate: predictions may be a little off.
+ * Chooses which of the predicted contenders to build: the one in force, the one that would be taken, and its neighbours
+ * on the Pareto frontier of bytes and rate, since predictions may be slightly off.
  * @returns indexes, the present one first
  */
 export function shortlist(predicted: readonly Contender[], goal: Goal, present: number, most: number): number[] {
@@ -102,7 +102,7 @@ export function shortlist(predicted: readonly Contender[], goal: Goal, present: 
   return [...new Set([present, taken, ...around])].slice(0, most)
 }
 
-/** Those to which none is superior in both, by ascending bytes. */
+/** The Pareto frontier: those with no contender better in both bytes and rate, by ascending bytes. */
 export function frontierOf(contenders: readonly Contender[]): number[] {
   const bySize = contenders.map((_, i) => i)
   bySize.sort(

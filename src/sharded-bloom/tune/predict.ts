@@ -1,9 +1,10 @@
 /**
- * What the mathematics says an index of given parameters will cost and find, before it is built. See docs/tuning.md.
+ * Predicts what an index with given parameters will cost and find, before it is built. See docs/tuning.md.
  *
- * A document of n hashed pairs has a row's bit set with probability d = 1 − (1 − r/P)^n, and is found for a pair that it
- * has not with d^r; by fingerprints of H bits with 1 − (1 − 2^−H)^n. Over the sample that is a probability per document and term, and a query's bounds combine them:
- * products for AND, complements of products of complements for OR, the other bound's complement for NOT.
+ * A document with n hashed pairs has a row's bit set with probability d = 1 − (1 − r/P)^n, and is found for a pair that
+ * it does not have with probability d^r; with fingerprints of H bits, 1 − (1 − 2^−H)^n. Over the sample that gives a
+ * probability per document and term, and a query's bounds combine them: products for AND, complements of products of
+ * complements for OR, the other bound's complement for NOT.
  */
 import { rowFalsePositiveRate } from '../../bloom/sizing.ts'
 import type { PairExpression } from '../../model/pairs.ts'
@@ -15,32 +16,32 @@ import { type Term, type TuneQuery, termsOf } from './queries.ts'
 import { hasBit, type PositionBits, type TermTruth, type Truth } from './truth.ts'
 
 const million = 1e6
-/** Where the bucket begins, and the bucket. */
+/** The bucket's offset, and the bucket. */
 const fingerprintReads = 2
-/** Bits that Rice's code of a gap takes beyond the logarithm of the mean. */
+/** Bits of a gap's Rice code beyond the logarithm of the mean. */
 const gapOverhead = 1.5
 
 export interface Predictable {
   readonly parameters: SegmentParameters
   /** M. */
   readonly segmentDocuments: number
-  /** Hashed pairs of each document of the sample. */
+  /** Number of hashed pairs of each document in the sample. */
   readonly hashedPairs: Uint32Array
-  /** Different pairs of each group of the sample. */
+  /** Number of distinct pairs of each group in the sample. */
   readonly distinctInGroups: readonly number[]
-  /** Low halves of the hashes of private pairs. */
+  /** Low halves of the private pairs' hashes. */
   readonly isPrivate: ReadonlySet<number>
 }
 
-/** Means over the queries as they are weighted. */
+/** Averages over the weighted queries. */
 export interface Work {
   /** Per query and document. */
   readonly falsePositiveRate: number
-  /** Per query and million documents: rows, and documents that are fetched in vain. Cold, each is one read of the store. */
+  /** Per query and million documents: rows, and documents fetched in vain. When cold, each is one read of the store. */
   readonly reads: number
 }
 
-/** @param stride takes every so-many-th document of the sample */
+/** @param stride uses every stride-th document of the sample */
 export async function predictedWork(
   target: Predictable,
   queries: readonly TuneQuery[],
@@ -67,10 +68,10 @@ class Probabilities {
   readonly #target: Predictable
   readonly #terms: ReadonlyMap<Term, TermTruth>
   readonly #positions: Uint32Array
-  /** Per document taken, the probability that the rows let a pair pass that it has not. */
+  /** Per document used, the probability that the rows pass a pair that it does not have. */
   readonly #rowRate: Float32Array
   readonly #groupOf: Uint32Array
-  /** Per group, the probability that the upper level lets a pair pass that no document of it has. */
+  /** Per group, the probability that the upper level passes a pair that none of its documents has. */
   readonly #groupRate: readonly number[]
 
   constructor(target: Predictable, terms: ReadonlyMap<Term, TermTruth>, stride: number) {
@@ -95,7 +96,7 @@ class Probabilities {
     this.#groupRate = target.distinctInGroups.map((pairs) => upperLevelRate(pairs, upperFrames))
   }
 
-  /** Per document: the expected share in upper, less what is there without hashed rows. */
+  /** Per document: the expected share in upper, less what is in it without hashed rows. */
   falsePositives(expression: PairExpression, found: PositionBits): number {
     const upper = this.#bound(expression, true)
     let sum = 0
@@ -103,7 +104,7 @@ class Probabilities {
     return sum / Math.max(1, upper.length)
   }
 
-  /** Expected rows of one segment that are read for a term, its frame of the upper level among them. */
+  /** Expected number of rows of one segment read for a term, including its frame of the upper level. */
   rowsRead(term: Term): number {
     const truth = this.#terms.get(term)!
     // A range reads eight slices or fewer, whatever is chosen here; a private pair reads its row.
@@ -166,7 +167,7 @@ class Probabilities {
     return bits
   }
 
-  /** Per group, the probability that it is looked at; undefined where rows are read whole, and all are. */
+  /** Per group, the probability that it is read; undefined when rows are read whole, hence all groups. */
   #passingGroups(found: PositionBits): readonly number[] | undefined {
     if (this.#target.parameters.upperFrames === 0) return undefined
     const passes = this.#groupPasses(found)
@@ -174,7 +175,7 @@ class Probabilities {
     return left > maxSparseGroups ? undefined : passes
   }
 
-  /** Per group, the probability that the upper level lets the pair pass: 1 where a document has it. */
+  /** Per group, the probability that the upper level passes the pair: 1 if a document has it. */
   #groupPasses(found: PositionBits): readonly number[] {
     const passes = [...this.#groupRate]
     const groupDocuments = groupDocumentsOf(this.#target.segmentDocuments)
@@ -203,23 +204,28 @@ function complement(bits: Float32Array): Float32Array {
   return bits
 }
 
-/** Of a document with so many hashed pairs, for a pair that it has not. */
+/** False-positive rate of a document with `pairs` hashed pairs, for a pair that it does not have. */
 function tailRate(pairs: number, { shards, rowsPerPair, fingerprintBits }: SegmentParameters): number {
   if (fingerprintBits === undefined) return rowFalsePositiveRate(pairs, shards, rowsPerPair)
   return -Math.expm1(pairs * Math.log1p(-(2 ** -fingerprintBits)))
 }
 
-/** A Bloom filter of as many words as the frames hold, in which every different pair sets a few. */
+/**
+ * False-positive rate of a Bloom filter with as many bits as the frames have words, in which each distinct pair sets a
+ * few.
+ */
 function upperLevelRate(pairs: number, frames: number): number {
   if (frames === 0) return 1
   return (-Math.expm1((-upperProbes * pairs) / ((frames * frameBytes) / 4))) ** upperProbes
 }
 
-/** Bytes per document of an index of these parameters. @param frequency share of documents that have each private pair */
+/**
+ * Bytes per document of an index with these parameters. @param frequency share of documents that have each private pair
+ */
 export function predictedBytes(target: Predictable, truth: Truth, frequency: ReadonlyMap<number, number>): number {
   const { privatePairs } = target.parameters
   const { bytes, parameters } = truth
-  // Facts of shapes, ranges and what is written once per segment do not depend on the choice: they were built once.
+  // Facts, ranges and what is written once per segment do not depend on the choice: use the trial's.
   let privateRows = bytes.privateRows
   for (const pair of parameters.privatePairs) {
     if (!target.isPrivate.has(pair.lo)) privateRows -= listBytes(frequency.get(pair.lo) ?? 0)
@@ -229,7 +235,7 @@ export function predictedBytes(target: Predictable, truth: Truth, frequency: Rea
   return tailBytes(target) + privateRows + bytes.rangeCodes + directory
 }
 
-/** Of hashed pairs, per document. */
+/** Bytes of the tail, per document. */
 function tailBytes(target: Predictable): number {
   const { parameters, segmentDocuments } = target
   const { shards, upperFrames, fingerprintBits } = parameters
@@ -237,7 +243,10 @@ function tailBytes(target: Predictable): number {
   return shards / 8 + (upperFrames * frameBytes) / segmentDocuments
 }
 
-/** See docs/tuning.md. That no pair is in two groups is what a group can tell; it makes a little much of it. */
+/**
+ * See docs/tuning.md. Assumes that no pair is in two groups, all that counts by group can tell, which overestimates a
+ * little.
+ */
 function fingerprintBytes(
   { segmentDocuments, hashedPairs, isPrivate, distinctInGroups }: Predictable,
   bits: number
@@ -251,7 +260,10 @@ function fingerprintBytes(
   return (different * codes + pairs * positions + gapOverhead * (pairs - different)) / 8
 }
 
-/** Of a private row, per document: gaps of one to three bytes, of positions or of those without, or one bit each. */
+/**
+ * Bytes per document of a private row: gaps of one to three bytes, between set or clear positions, or one bit per
+ * document.
+ */
 function listBytes(share: number): number {
   const fewer = Math.min(share, 1 - share)
   return Math.min(1 / 8, fewer * (1 + (1 - fewer) ** 128 + (1 - fewer) ** 16_384))

@@ -1,6 +1,4 @@
-/**
- * What an index is tuned for: bounds of queries, and, where no queries are known, probes that stand for them.
- */
+/** The queries that an index is tuned for: their bounds or, when no queries are known, probes in their place. */
 import { and, or, type PairExpression, pairOf } from '../../model/pairs.ts'
 import type { TypeCode } from '../../model/types.ts'
 import { Tag } from '../pairs/pair-tags.ts'
@@ -9,17 +7,17 @@ import type { TuneSample } from './sample.ts'
 
 export interface TuneQuery {
   readonly bounds: PairExpression
-  /** How often it is asked, beside the others. */
+  /** Frequency relative to the other queries. */
   readonly weight: number
 }
 
-/** Distinct queries that are tried. */
+/** Maximum number of distinct queries to try. */
 export const maxQueries = 64
-/** Pairs and ranges of one query. */
+/** Maximum number of pairs and ranges in one query. */
 export const maxTerms = 256
 const probesOfAKind = 64
 
-/** Those that can be tried: the most frequent ones, none of them with more terms than maxTerms. */
+/** Returns the queries to try: the most frequent ones among those with at most maxTerms terms. */
 export function tryable(queries: readonly TuneQuery[]): readonly TuneQuery[] {
   const kept = queries.filter(({ bounds }) => termsOf(bounds).length <= maxTerms)
   return kept.length <= maxQueries ? kept : [...kept].sort((a, b) => b.weight - a.weight).slice(0, maxQueries)
@@ -27,7 +25,7 @@ export function tryable(queries: readonly TuneQuery[]): readonly TuneQuery[] {
 
 export type Term = Extract<PairExpression, { kind: 'pair' | 'range' }>
 
-/** The pairs and ranges of an expression, as often as they occur. */
+/** The pairs and ranges of an expression, including repetitions. */
 export function termsOf(expression: PairExpression): readonly Term[] {
   const terms: Term[] = []
   const visit = (node: PairExpression): void => {
@@ -54,8 +52,8 @@ export function termsOf(expression: PairExpression): readonly Term[] {
 }
 
 /**
- * Equality with a value that no document has, with one that some document has, and ANDs and ORs of two of the latter.
- * The same for the same sample.
+ * Returns equalities with a value that no document has, equalities with one that some document has, and ANDs and ORs of
+ * two of the latter. Deterministic for a given sample.
  */
 export function probesOf(sample: TuneSample, isPrivate: (pair: HashedPair) => boolean): readonly TuneQuery[] {
   const random = generator(sample.size)
@@ -85,7 +83,7 @@ function absentKey(key: number | string, random: () => number): number | string 
   return typeof key === 'string' ? `\u0000${random()}` : random() + 0.5 ** 40
 }
 
-/** Numbers in [0, 1). @see Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014 */
+/** Generates numbers in [0, 1). @see Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014 */
 function generator(seed: number): () => number {
   let state = seed | 0
   return () => {

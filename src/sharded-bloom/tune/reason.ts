@@ -1,4 +1,4 @@
-/** Why a choice was taken, in words. */
+/** Explains a choice in words. */
 import type { Contender, Goal, Ground } from './policy.ts'
 
 /** @param contender the one taken */
@@ -22,7 +22,7 @@ export function reasonFor(ground: Ground, contender: Contender, goal: Goal): str
   }
 }
 
-/** What another M would bring. */
+/** Describes what another M would save. */
 export function adviceFor(segmentDocuments: number, taken: Contender, other: Contender): string {
   const saved = taken.bytesPerDocument - other.bytesPerDocument
   return `Segments of ${segmentDocuments} documents (segmentBits) would save ${saved.toFixed(1)} bytes per document.`

@@ -1,9 +1,9 @@
 /**
- * The documents that parameters are tried on, and what they are like: pairs per document, which of them are frequent,
- * how many different ones a group of documents has.
+ * The documents that parameters are tried on, and their statistics: pairs per document, which pairs are frequent, and
+ * how many distinct ones a group of documents has.
  *
- * The sample stands for segments of the collection: its documents are in the order of their ordinals, and it is made of
- * runs of consecutive ones, so that pairs which come in bursts do so in the sample, too.
+ * The sample represents segments of the collection: its documents are in ordinal order, in runs of consecutive ones, so
+ * that pairs that come in bursts do so in the sample, too.
  */
 import { type HashName, loadHasher } from '../../bloom/hash.ts'
 import { throwIfAborted } from '../../model/errors.ts'
@@ -17,9 +17,9 @@ import { groupDocumentsOf } from '../segment/upper-level.ts'
 import { Sampler } from './sampler.ts'
 import { chooseParameters, type TuningChoices } from './tuning.ts'
 
-/** Documents that an index chooses the parameters of a segment from. */
+/** Number of documents that an index chooses a segment's parameters from. */
 const sampledDocuments = 4096
-/** Results are the same whenever the documents are. */
+/** Fixed, so that the same documents give the same results. */
 const seed = { lo: 0x2545f491, hi: 0x1b873593 }
 
 export class TuneSample {
@@ -49,12 +49,12 @@ export class TuneSample {
     return this.documents.length
   }
 
-  /** What a segment after documents like these would get. @param segmentDocuments M */
+  /** The parameters of a segment after documents like these. @param segmentDocuments M */
   parameters(choices: TuningChoices, segmentDocuments: number): SegmentParameters {
     return chooseParameters(this.sampler, choices, segmentDocuments)
   }
 
-  /** Flattens documents one by one, in slices of time. @param from first position; `to` the one behind the last */
+  /** Flattens documents one by one, in time slices. @param from first position; `to` the one after the last */
   async eachDocument(
     visit: (flat: FlatDocument, position: number) => void,
     signal?: AbortSignal,
@@ -72,8 +72,8 @@ export class TuneSample {
 
   /**
    * Counts the pairs that are not private, for several choices of private pairs at once.
-   * @param choices hashes (low halves) of the pairs that are private in each
-   * @param segmentSizes M, to count different pairs by group
+   * @param choices low halves of the hashes of each choice's private pairs
+   * @param segmentSizes values of M for which to count distinct pairs by group
    */
   async count(
     choices: readonly ReadonlySet<number>[],
@@ -98,9 +98,9 @@ export class TuneSample {
 }
 
 export interface PairCounts {
-  /** For each choice, the hashed pairs of each document. */
+  /** For each choice, the number of hashed pairs of each document. */
   readonly hashed: readonly Uint32Array[]
-  /** For each M, the different pairs of each group, private ones counted. */
+  /** For each M, the number of distinct pairs of each group, private ones included. */
   readonly distinctInGroups: readonly (readonly number[])[]
 }
 

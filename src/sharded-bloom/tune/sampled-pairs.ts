@@ -1,9 +1,10 @@
 /**
- * The distinct value pairs of a sample, numbered in the order in which they were first met, and how many documents have
- * each. In arrays of numbers: there are a hundred thousand of them. As long as there is room they stand in the memory of the
- * scanner, which counts there what it has scanned; what comes otherwise is counted here, in the same arrays.
+ * The distinct value pairs of a sample, numbered in the order in which they were first met, and the number of documents
+ * that have each. Kept in arrays of numbers, since there are a hundred thousand of them. As long as there is room, the
+ * arrays are in the memory of the scanner, which counts what it scans in place; pairs from elsewhere are counted here,
+ * in the same arrays.
  *
- * Pairs are told apart by half of their hash: two that collide share a number, which costs nothing but an estimate.
+ * Pairs are identified by half of their hash: two that collide share a number, which only makes an estimate less exact.
  */
 import { runSteps } from '../../model/time-slice.ts'
 import type { HashedPair } from '../segment/private-table.ts'
@@ -12,36 +13,39 @@ import { entryWords, hiAt, loAt, type PairList, unitsAt } from './pair-list.ts'
 import { SampledValues } from './sampled-values.ts'
 
 export interface SampledPair extends HashedPair {
-  /** Documents of the sample that have the pair. */
+  /** Number of documents in the sample that have the pair. */
   readonly count: number
 }
 
 const firstSlots = 256
 const slotGrowth = 4
-/** More than these have cost more already than the scanner's memory would save. */
+/** Copying more pairs than this costs more than the scanner's memory would save. */
 const maxPairsToEnter = 4096
 const pairsPerStep = 8192
-/** Words of a pair: the hash's low half, documents that have it, the one that counted it last, the hash's high half. */
+/**
+ * Words of a pair: the hash's low half, the number of documents that have it, the last document counted, the hash's
+ * high half.
+ */
 const pairWords = 4
 const countAt = 1
 const seenInAt = 2
 const highAt = 3
-/** Longer texts are not worth a private row: the row's record would keep a copy of the text. */
+/** Longer texts are not worth a private row: its record would contain a copy of the text. */
 const maxTextUnits = 256
 
 export class SampledPairs implements CounterOwner {
-  /** Open addressing by the hash's low half, half full at most: the pair's number, −1 for none. */
+  /** Open addressing by the hash's low half, at most half full: the pair's number, −1 for none. */
   #slots: Int32Array = new Int32Array(firstSlots).fill(-1)
   /** Slots in use, a power of two. */
   #slotCount = firstSlots
-  /** By number: all that counting needs is in one line of the cache. */
+  /** By number: everything that counting needs, in one cache line. */
   #pairs: Int32Array = new Int32Array(firstSlots * pairWords)
   #counter: PairCounter | undefined
-  /** Once only: samples that take it in turns would do nothing but copy. */
+  /** Allows entering only once: samples that took turns would only copy. */
   #isToEnter = true
   #size = 0
   readonly values = new SampledValues()
-  /** Entries of the document observed last that were not counted: too long, or too many. */
+  /** Number of entries of the last document that were not counted: too long, or too many. */
   uncounted = 0
 
   get size(): number {
@@ -49,10 +53,10 @@ export class SampledPairs implements CounterOwner {
   }
 
   /**
-   * Counts a document's pairs, each once, where they stand if that can be.
-   * @param document its number, above 0 and of no other document
-   * @param members gets the pairs' numbers from `start` on, up to `limit` of them
-   * @returns where they end
+   * Counts a document's pairs, each once, in place if possible.
+   * @param document its number, positive and unique
+   * @param members receives at most `limit` numbers of pairs, from `start` on
+   * @returns the end of the numbers
    */
   observe(list: PairList, document: number, members: Int32Array, start: number, limit: number): number {
     if (this.#isToEnter && list.counter !== undefined) this.#enter(list.counter, list)
@@ -62,7 +66,7 @@ export class SampledPairs implements CounterOwner {
     return this.#countScanned(counter, list, document, members, start, limit)
   }
 
-  /** As observe(), of pairs that stand in no scanner. */
+  /** As observe(), for pairs that are not in a scanner's memory. */
   observeHere(list: PairList, document: number, members: Int32Array, start: number, limit: number): number {
     if (this.#counter !== undefined && !this.#hasRoom(this.#counter, list, limit)) this.leave()
     return this.#count(list, document, members, start, limit)
@@ -110,7 +114,10 @@ export class SampledPairs implements CounterOwner {
     return end
   }
 
-  /** Goes on in the scanner's memory: the first documents, of which it does not know the paths, come as objects. */
+  /**
+   * Moves to the scanner's memory. Not at the start, because the first documents, whose paths are unknown to the
+   * scanner, come as objects.
+   */
   #enter(counter: PairCounter, { paths }: PairList): void {
     this.#isToEnter = false
     const { slots, pairs } = counter.arrays
@@ -134,7 +141,7 @@ export class SampledPairs implements CounterOwner {
     this.values.leave(this.#size)
   }
 
-  /** Gives up the scanner's memory, and what stands there. REQUIRES: nothing is asked any more. */
+  /** Gives up the scanner's memory and the data in it. REQUIRES: the sample is not used any more. */
   close(): void {
     this.#counter?.giveBack(this)
     this.#counter = undefined
@@ -149,7 +156,7 @@ export class SampledPairs implements CounterOwner {
     )
   }
 
-  /** Takes back what observe() did for one document that has the pair. */
+  /** Reverts observe() for one document that has the pair. */
   uncount(number: number): void {
     this.#pairs[number * pairWords + countAt]!--
   }
@@ -159,7 +166,7 @@ export class SampledPairs implements CounterOwner {
     return { path, tag, key, lo, hi }
   }
 
-  /** Those that at least `minCount` documents have, the most frequent first. */
+  /** Returns the pairs that at least `minCount` documents have, the most frequent first. */
   frequent(minCount: number): SampledPair[] {
     return runSteps(this.frequentSteps(minCount))
   }
@@ -196,7 +203,7 @@ export class SampledPairs implements CounterOwner {
     return numbers
   }
 
-  /** By number, 1 for each of these pairs and 0 for the others. */
+  /** Returns, by number, 1 for each of these pairs and 0 for the others. */
   marked(pairs: Iterable<HashedPair>): Uint8Array {
     const marks = new Uint8Array(this.#size)
     for (const { lo } of pairs) {
@@ -206,7 +213,7 @@ export class SampledPairs implements CounterOwner {
     return marks
   }
 
-  /** Forgets the pairs that no document has; returns the new number of each that is left. */
+  /** Drops the pairs that no document has; returns the new number of each remaining pair. */
   dropUncounted(): Int32Array {
     this.leave()
     const renumbered = new Int32Array(this.#size).fill(-1)
@@ -225,7 +232,7 @@ export class SampledPairs implements CounterOwner {
     return renumbered
   }
 
-  /** Where the pair is, or belongs. */
+  /** The slot that holds the pair's number, or should. */
   #slotOf(lo: number): number {
     const slots = this.#slots
     const mask = this.#slotCount - 1
@@ -267,7 +274,7 @@ export class SampledPairs implements CounterOwner {
   }
 }
 
-/** Enough to be half full at most. */
+/** Returns enough slots for them to be at most half full. */
 function slotsFor(pairs: number, slots: number): number {
   let enough = slots
   while (pairs * 2 > enough) enough *= slotGrowth

@@ -1,23 +1,24 @@
 /**
- * Path, tag and key of each pair of a sample, by number, as numbers and bytes: nine in ten pairs are never asked for, and
- * a hundred thousand objects would cost more to make, and to move when garbage is collected, than all the counting.
+ * Path, tag and key of each pair of a sample, by number, kept as numbers and bytes. Nine in ten pairs are never read,
+ * and a hundred thousand objects would cost more to create, and to move during garbage collection, than all the
+ * counting.
  */
 import type { SampleArrays } from './pair-counter.ts'
 import { entryWords, firstAt, formAt, KeyForm, type PairList, pathAt, secondAt, tagAt } from './pair-list.ts'
 
 /**
- * Words of a value: its path's number, or the complement of the number that the path has in `source`; its tag with its
- * form above; and two for the key.
+ * Words of a value: its path's number, or the complement of the path's number in `source`; its tag, with its form above
+ * it; and two for the key.
  */
 export const valueWords = 4
 const tagAndFormAt = 1
 const keyAt = 2
 const formShift = 8
 const tagMask = 0xff
-/** What stands between texts is kept with them where it is no more than this for each. */
+/** Bytes between texts are kept along with them up to this average per text. */
 const bytesPerText = 128
 
-// A text may begin with what is otherwise taken for a byte order mark.
+// Keeps a leading U+FEFF, which is not a byte order mark here.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const double = new Float64Array(1)
 const halves = new Int32Array(double.buffer)
@@ -26,20 +27,23 @@ export class SampledValues {
   readonly #paths = new SampledPaths()
   #words: Int32Array = new Int32Array(64 * valueWords)
   #bytes: Uint8Array = new Uint8Array(1024)
-  /** Paths of another's numbers. */
+  /** Paths by the counter's numbers. */
   #source: readonly string[] = []
-  /** What #ascii() reads, and where it stands: texts are many, and a view of each would cost more than the text. */
+  /**
+   * A Buffer over the bytes, for #ascii(), and the array it was made for: texts are many, and a view of each would cost
+   * more than the text.
+   */
   #buffer: Buffer | undefined
   #bufferOf: Uint8Array | undefined
-  /** Of the texts. */
+  /** Bytes of all texts. */
   bytesLength = 0
   #keys: (number | string)[] = []
-  /** Texts that stand in the document's bytes, from the first value added for it to the last. */
+  /** Number of texts in the current document's bytes, and the range they span. */
   #texts = 0
   #textsStart = 0
   #textsEnd = 0
 
-  /** Goes on in the arrays of a counter, which has numbers of its own for paths. REQUIRES: no text was added. */
+  /** Moves to the arrays of a counter, which has its own numbers for paths. REQUIRES: no text was added. */
   enter({ values, texts }: SampleArrays, source: readonly string[], size: number): void {
     values.set(this.#words.subarray(0, size * valueWords))
     this.#words = values
@@ -47,7 +51,7 @@ export class SampledValues {
     this.#source = source
   }
 
-  /** Takes the first `size` values out of a counter's arrays. */
+  /** Copies the first `size` values out of a counter's arrays. */
   leave(size: number): void {
     this.#words = this.#words.slice(0, size * valueWords)
     this.#bytes = this.#bytes.slice(0, this.bytesLength)
@@ -55,7 +59,7 @@ export class SampledValues {
     this.#source = []
   }
 
-  /** Adds the i-th pair of the document; keep() has to follow when it has been read. */
+  /** Adds the document's i-th pair. Call keep() at the end of the document. */
   add(number: number, list: PairList, i: number): void {
     if ((number + 1) * valueWords > this.#words.length) this.#words = grown(this.#words, (number + 1) * 2 * valueWords)
     const from = i * entryWords
@@ -71,7 +75,7 @@ export class SampledValues {
     if (form === KeyForm.ascii || form === KeyForm.json) this.#noteText(first, first + second)
   }
 
-  /** Keeps the texts of the values added since the last call. @param from number of the first of them, up to `to` */
+  /** Copies the texts of the values added since the last call. @param from number of the first of them, up to `to` */
   keep({ bytes }: PairList, from: number, to: number): void {
     if (this.#texts === 0) return
     const length = this.#textsEnd - this.#textsStart
@@ -117,7 +121,7 @@ export class SampledValues {
     }
   }
 
-  /** Forgets all but some, which get the numbers from 0 on. @param kept their numbers, growing */
+  /** Drops all values except some, which are renumbered from 0 on. @param kept their numbers, ascending */
   drop(kept: Int32Array): void {
     const bytes = this.#bytes
     const keys = this.#keys
@@ -175,7 +179,7 @@ export class SampledValues {
     }
   }
 
-  /** @returns where the bytes stand now */
+  /** @returns the bytes' new location */
   #append(bytes: Uint8Array, start: number, end: number): number {
     const place = this.bytesLength
     this.bytesLength += end - start
@@ -189,12 +193,12 @@ export class SampledValues {
   }
 }
 
-/** Numbers of its own for paths that come with the numbers of others. */
+/** Maps the path numbers of different sources to its own. */
 class SampledPaths {
   readonly names: string[] = []
   readonly #numbers = new Map<string, number>()
   #source: readonly string[] | undefined
-  /** By the source's number, one more than the own, 0 where that is not known. */
+  /** By the source's number, its own number plus one, or 0 if not known yet. */
   #known: Int32Array = new Int32Array(64)
 
   numberOf(source: readonly string[], place: number): number {

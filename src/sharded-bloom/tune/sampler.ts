@@ -1,12 +1,12 @@
 /**
- * A sample of a segment's documents and how often each value pair occurs in it: what the next segment's parameters are
- * chosen from.
+ * A sample of a segment's documents and the frequency of each value pair in it, from which the next segment's
+ * parameters are chosen.
  *
- * Every `stride`-th document is in the sample. When it is full, every second one leaves and the stride doubles, so the
- * sample is spread evenly over the segment whatever its length.
+ * Every `stride`-th document is sampled. When the sample is full, every second document is dropped and the stride
+ * doubles, so that the sample is spread evenly over the segment whatever its length.
  *
- * Invariant: the sample depends on the documents' pairs and their order alone, not on whether they came as objects or
- * as bytes.
+ * Invariant: the sample depends only on the documents' pairs and their order, not on whether they came as objects or as
+ * bytes.
  */
 import { runSteps } from '../../model/time-slice.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
@@ -15,13 +15,13 @@ import type { HashedPair } from '../segment/private-table.ts'
 import { FlatPairs, type PairList } from './pair-list.ts'
 import { type SampledPair, SampledPairs } from './sampled-pairs.ts'
 
-/** Of one document; the rest is not sampled. */
+/** Maximum pairs sampled per document. */
 const maxPairsPerDocument = 1024
-/** Distinct pairs, some 60 bytes each, past which the sample is thinned while it has documents to spare. */
+/** Number of distinct pairs, some 60 bytes each, beyond which the sample is thinned while it has documents to spare. */
 const maxPairs = 1 << 18
 const minDocuments = 512
 const documentsPerStep = 512
-/** Members of a sampler that was closed, for the next one. */
+/** Member array of a closed sampler, for the next one. */
 let idleMembers: Int32Array | undefined
 const maxIdleMembers = 1 << 19
 const noMembers = new Int32Array(0)
@@ -30,16 +30,16 @@ export class Sampler implements ColumnSample {
   readonly #maxDocuments: number
   readonly #pairs = new SampledPairs()
   readonly #flatPairs = new FlatPairs()
-  /** Of the sampled documents one after the other: the numbers of their pairs. */
+  /** The numbers of the sampled documents' pairs, document after document. */
   members = idleMembers ?? new Int32Array(1024)
-  /** Where each document's numbers end. */
+  /** End of each document's numbers. */
   #ends: number[] = []
-  /** Pairs of each document that are not counted: too long, or too many. */
+  /** Number of each document's pairs that are not counted: too long, or too many. */
   #uncounted: number[] = []
   #stride: number
   #seen = 0
 
-  /** @param stride to begin with; 1 where a decision has to be taken after few documents */
+  /** @param stride initial stride; 1 for a choice after few documents */
   constructor(stride = 1, maxDocuments = 4096) {
     idleMembers = undefined
     this.#stride = stride
@@ -55,12 +55,12 @@ export class Sampler implements ColumnSample {
     return this.#seen % this.#stride === 0
   }
 
-  /** Counts a document that is not to be sampled. */
+  /** Counts a document without sampling it. */
   skip(): void {
     this.#seen++
   }
 
-  /** Gives its memory to a sampler to come. REQUIRES: nothing is asked any more. */
+  /** Passes its memory on to the next sampler. REQUIRES: it is not used any more. */
   close(): void {
     this.#pairs.close()
     if (this.members.length <= maxIdleMembers) idleMembers = this.members
@@ -80,7 +80,7 @@ export class Sampler implements ColumnSample {
     this.#end(this.#pairs.observe(list, this.#seen, this.members, start, maxPairsPerDocument))
   }
 
-  /** False for a document that is not in the sample. */
+  /** Returns false for a document that is not sampled. */
   #begin(count: number): boolean {
     if (this.#seen++ % this.#stride !== 0) return false
     const hasTooManyPairs = this.#pairs.size > maxPairs && this.size >= minDocuments
@@ -108,12 +108,12 @@ export class Sampler implements ColumnSample {
     return this.#pairs.values
   }
 
-  /** Where the document's numbers begin among the members. */
+  /** Index in `members` of the document's first number. */
   startOf(document: number): number {
     return document === 0 ? 0 : this.#ends[document - 1]!
   }
 
-  /** The pairs of every `stride`-th sampled document, in the order of ordinals. */
+  /** The pairs of every `stride`-th sampled document, in ordinal order. */
   documents(stride = 1): readonly (readonly HashedPair[])[] {
     const documents: HashedPair[][] = []
     for (let i = 0; i < this.size; i += stride) {

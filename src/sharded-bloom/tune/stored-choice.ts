@@ -1,9 +1,9 @@
 /**
- * The record that keeps a tuning choice: what is chosen for the segments to come, and for the next rebuild.
+ * The record of a tuning choice: the parameters for future segments and the next rebuild.
  *
  * Invariants:
- * 1. It is in no area that building the index again clears (see index-keys.ts): the choice outlives the index it was
- *    made on.
+ * 1. It is in no area that rebuilding the index clears (see index-keys.ts): the choice outlives the index it was made
+ *    for.
  * 2. Parameters can be chosen without it. A record that is absent, damaged or of a later version changes nothing.
  */
 import { PetalError } from '../../model/errors.ts'
@@ -13,7 +13,7 @@ import { checkTuning, type TuningChoices } from './tuning.ts'
 
 const choiceKey = Uint8Array.of(0x74)
 
-/** What a choice decides; ranges and everything else remain what they are. */
+/** The options that a choice decides; ranges and all others stay as they are. */
 export interface StoredChoice {
   readonly tail: TailKind
   readonly rowsPerPair: number
@@ -22,7 +22,7 @@ export interface StoredChoice {
   readonly upperLevel: boolean
 }
 
-/** @param store whose records carry checksums, see checked-store.ts */
+/** @param store with checksums on its records, see checked-store.ts */
 export async function readChoice(store: IndexStore): Promise<StoredChoice | undefined> {
   const bytes = await store.get(choiceKey)
   if (bytes === undefined) return undefined
@@ -32,7 +32,7 @@ export async function readChoice(store: IndexStore): Promise<StoredChoice | unde
     const { tail, rowsPerPair, bitsPerPosting, privateShare, upperLevel } = choice
     return rowsPerPair === 'auto' ? undefined : { tail, rowsPerPair, bitsPerPosting, privateShare, upperLevel }
   } catch (error) {
-    // What checkTuning refuses, or what is not JSON, was written by a version that knows other choices.
+    // Not JSON, or rejected by checkTuning(): written by a version with other choices.
     if (error instanceof SyntaxError || error instanceof PetalError) return undefined
     throw error
   }
@@ -40,13 +40,13 @@ export async function readChoice(store: IndexStore): Promise<StoredChoice | unde
 
 export async function writeChoice(store: IndexStore, choice: StoredChoice): Promise<void> {
   const { tail, rowsPerPair, bitsPerPosting, privateShare, upperLevel } = choice
-  // A version that knows no other tail goes on with Bloom filters.
+  // Omitted for 'bloom'; a version without other tails continues with Bloom filters.
   const other = tail === 'bloom' ? undefined : tail
   const text = JSON.stringify({ rowsPerPair, bitsPerPosting, privateShare, upperLevel, tail: other })
   await store.write([{ key: choiceKey, value: new TextEncoder().encode(text) }])
 }
 
-/** The options of an index: those that its caller spelled out, then those that were chosen. */
+/** Returns an index's options: those that its caller specified, then the chosen ones. */
 export function withChoice(options: TuningChoices, choice: StoredChoice | undefined): TuningChoices {
   if (choice === undefined) return options
   const { tail, rowsPerPair, bitsPerPosting, privateShare, upperLevel } = options

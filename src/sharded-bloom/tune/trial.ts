@@ -1,6 +1,6 @@
 /**
- * An index over the sample, built for good: segments filled, sealed and read as those of a collection are, with the
- * records in memory. What it measures is what a collection would have, not a model of it.
+ * A real index over the sample: its segments are filled, sealed and read like a collection's, with the records in
+ * memory. It measures what a collection would have, rather than modelling it.
  */
 import { rowMemory } from '../../bloom/kernels/index.ts'
 import { PetalError } from '../../model/errors.ts'
@@ -19,10 +19,10 @@ import { ShardedView } from '../view.ts'
 import { MemoryStore } from './memory-store.ts'
 import type { TuneSample } from './sample.ts'
 
-/** Everything of a trial is read from memory, as a warm index is. */
+/** Large enough for reading everything from memory, as in a warm index. */
 const cacheBytes = 256 << 20
 
-/** Bytes per document, of a segment that is full. */
+/** Bytes per document, in a full segment. */
 export interface TrialBytes {
   readonly hashedRows: number
   readonly privateRows: number
@@ -90,7 +90,7 @@ export class Trial {
     return this.#handles.length
   }
 
-  /** Candidates, segment by segment. */
+  /** Returns the candidates, segment by segment. */
   evaluate(expression: PairExpression): SegmentCandidates[] {
     return this.#handles.map((_, segment) => {
       const candidates = this.#view.evaluate(segment, expression)
@@ -134,7 +134,7 @@ class ByteTally {
     this.#segments++
   }
 
-  /** Directory and upper level are as large in a segment that is not full: they are spread over M documents. */
+  /** Directory and upper level do not shrink in a segment that is not full: they are divided by M documents. */
   perDocument(): TrialBytes {
     const of = (bytes: number): number => bytes / Math.max(1, this.#documents)
     const upperLevel = (this.#upperFrames * frameBytes) / this.#segmentDocuments

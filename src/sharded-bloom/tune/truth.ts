@@ -1,8 +1,8 @@
 /**
- * What the queries find without hashed rows: their bounds over a trial in which every pair they ask for is private.
+ * What the queries find without hashed rows: their bounds over a trial in which each of their pairs is private.
  *
- * Whatever an index with hashed rows finds beyond that is a false positive of the rows. Candidates that no choice of
- * rows can spare, those of ranges' boundary bins and of what pairs cannot bound, are in the truth and do not count.
+ * Whatever an index with hashed rows finds in addition is a false positive of these rows. Candidates that no choice of
+ * rows can avoid, from boundary bins of ranges and from what pairs cannot bound, are in the truth and do not count.
  */
 import { popcount32 } from '../../bloom/bit-set.ts'
 import { nextTurn } from '../../model/time-slice.ts'
@@ -15,13 +15,16 @@ import { type Term, type TuneQuery, termsOf } from './queries.ts'
 import type { TuneSample } from './sample.ts'
 import { Trial, type TrialBytes } from './trial.ts'
 
-/** Positions of the sample, one bit each. */
+/** Positions in the sample, one bit each. */
 export type PositionBits = Uint32Array
 
 export interface TermTruth {
   readonly upper: PositionBits
   readonly lower: PositionBits
-  /** The pair's hash, low half; undefined for a range, and for facts of a document's shape, which are never hashed. */
+  /**
+   * The low half of the pair's hash; undefined for a range, and for facts of a document's shape, which are never
+   * hashed.
+   */
   readonly hash: number | undefined
 }
 
@@ -29,7 +32,7 @@ export interface Truth {
   /** Per query, the positions in upper. */
   readonly queries: readonly PositionBits[]
   readonly terms: ReadonlyMap<Term, TermTruth>
-  /** Of the trial; its private rows are those of `parameters`. */
+  /** Bytes of the trial, whose private rows are those of `parameters`. */
   readonly bytes: TrialBytes
   readonly parameters: SegmentParameters
   /** M of the trial. */
@@ -64,7 +67,7 @@ export async function findTruth(
   }
 }
 
-/** The value or size pair that the term asks for. */
+/** Returns the value or size pair of a term. */
 function hashedPairOf(sample: TuneSample, term: Term): HashedPair | undefined {
   const [leaf] = prepareBounds(term, sample.pairHash).leaves
   return leaf?.kind === 'pair' && leaf.pair.tag <= Tag.size ? leaf.pair : undefined

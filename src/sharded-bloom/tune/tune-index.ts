@@ -1,6 +1,6 @@
 /**
- * Chooses parameters: predicts every candidate, builds those that come into question over a sample, asks them the
- * queries, and says which one to take.
+ * Chooses parameters: predicts every candidate, builds the promising ones over a sample, runs the queries on them, and
+ * decides which one to take.
  */
 import { histogramOf } from '../../bloom/sizing.ts'
 import { throwIfAborted } from '../../model/errors.ts'
@@ -18,32 +18,32 @@ import type { TuneChoice, TuneResult } from './tune-result.ts'
 import { defaultRowsPerPair } from './tuning.ts'
 
 export interface TuneRequest {
-  /** In the order of their ordinals, at least minTuneDocuments. */
+  /** In ordinal order, at least minTuneDocuments. */
   readonly documents: readonly Document[]
-  /** None: probes stand for them. */
+  /** If empty, probes are used in their place. */
   readonly queries: readonly TuneQuery[]
-  /** What is in force. */
+  /** The tuning in force. */
   readonly present: IndexTuning
   readonly goal: Goal
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: TuneProgress) => void) | undefined
 }
 
-/** Candidates built so far, and to be built in all. */
+/** Candidates built so far, and the total number to build. */
 export interface TuneProgress {
   readonly built: number
   readonly total: number
 }
 
-/** Whether it is kept is the caller's to decide. */
+/** The result; the caller decides whether to store it. */
 export type Tuned = Omit<TuneResult, 'stored' | 'goal'>
 
-/** Of fewer documents, frequencies and unevenness cannot be told. */
+/** With fewer documents, frequencies and variance cannot be estimated. */
 export const minTuneDocuments = 256
 const mostBuilt = 8
-/** Documents of the sample that the whole grid is predicted for; those that are built are predicted for all of it. */
+/** Sample size for predicting the whole grid; candidates that are built are predicted over the whole sample. */
 const predictedDocuments = 4096
-/** What an index of another M has to save to be worth building. */
+/** An index with another M is worth building if it takes at most this share of the bytes. */
 const worthwhileShare = 0.97
 
 export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
@@ -51,7 +51,7 @@ export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
   const present = presentCandidate(request.present)
   const sample = await TuneSample.of(request.documents, request.present.hash, signal)
   const grid = candidateGrid(present)
-  // What the truth has as private rows is all that any candidate has, so that predictions only take away.
+  // The truth's private rows include every candidate's, so that predictions only remove rows.
   const privateShare = Math.min(...grid.map((candidate) => candidate.privateShare))
   const base = sample.parameters({ ...choicesOf(present), privateShare }, present.segmentDocuments)
   const given = tryable(request.queries)
@@ -101,7 +101,7 @@ export async function tuneIndex(request: TuneRequest): Promise<Tuned> {
   }
 }
 
-/** Which of the choices that were built to take; those that need a new index are only advised. */
+/** Decides which of the built choices to take; those that need a new index are only recommended. */
 export function decide(choices: readonly TuneChoice[], goal: Goal): Pick<Tuned, 'taken' | 'ground' | 'reason'> {
   const eligible = choices.filter((choice) => !choice.needsNewIndex)
   const contenders = eligible.map(contenderOf)
@@ -122,7 +122,7 @@ export function decide(choices: readonly TuneChoice[], goal: Goal): Pick<Tuned, 
   return { taken: choices.indexOf(eligible[taken]!), ground, reason: sentences.join(' ') }
 }
 
-/** A measurement counts where it has seen enough, the prediction where it has not. */
+/** Uses the measurement if it has seen enough, otherwise the prediction. */
 function contenderOf({ predicted, measured }: TuneChoice): Contender {
   const { bytesPerDocument, isTelling, falsePositiveRate } = measured
   return {
@@ -138,7 +138,7 @@ function presentCandidate(tuning: IndexTuning): Candidate {
   return { tail, shards, rowsPerPair, bitsPerPosting, privateShare, upperLevel, segmentDocuments }
 }
 
-/** The same with segments of a quarter, where those are not too small to be worth a look. */
+/** The same candidate with segments a quarter as large, unless these would be too small to consider. */
 function smallerSegments(candidate: Candidate): Candidate {
   const segmentDocuments = candidate.segmentDocuments / 4
   return segmentDocuments >= 4096 ? { ...candidate, segmentDocuments } : candidate

@@ -1,12 +1,12 @@
-/** What tuning answers. */
+/** The result of tuning. */
 import type { Measured } from './measure.ts'
 import type { Contender, Ground } from './policy.ts'
 
-/** One choice of parameters: what was predicted for it, and what an index of them over the sample turned out to be. */
+/** One choice of parameters: the prediction for it, and the measurement of an index built with it over the sample. */
 export interface TuneChoice {
-  /** What hashed pairs are kept in. Of fingerprints P, R, bits per pair and upper level mean nothing. */
+  /** What stores the hashed pairs. With fingerprints P, R, bits per pair and upper level have no meaning. */
   readonly tail: 'bloom' | 'fingerprint'
-  /** P, as it follows from bitsPerPosting and the documents. */
+  /** P, computed from bitsPerPosting and the documents. */
   readonly shards: number
   /** M. */
   readonly segmentDocuments: number
@@ -14,16 +14,16 @@ export interface TuneChoice {
   readonly rowsPerPair: number
   /** K: a document's bit position is its ordinal. */
   readonly bitsPerId: 1
-  /** Row bits spent on each pair of a document, at least. */
+  /** Minimum row bits spent on each pair of a document. */
   readonly bitsPerPosting: number
   /** A pair in at least this share of the documents gets a row of its own. */
   readonly privateShare: number
-  /** How many those are. */
+  /** Number of these pairs. */
   readonly privatePairs: number
   readonly upperLevel: boolean
-  /** What the index has now. */
+  /** Whether the index has this choice now. */
   readonly isPresent: boolean
-  /** Its M is not the index's own: to have it, open with `segmentBits`, and the index is built again. */
+  /** Its M differs from the index's: opening with `segmentBits` rebuilds the index. */
   readonly needsNewIndex: boolean
   readonly predicted: Contender
   readonly measured: Measured
@@ -32,42 +32,42 @@ export interface TuneChoice {
 export interface TuneResult {
   readonly sample: {
     readonly documents: number
-    /** Hashed pairs per document, with the parameters in force: what makes false positives. */
+    /** Hashed pairs per document with the parameters in force: they cause false positives. */
     readonly hashedPairs: {
       readonly mean: number
       readonly median: number
       readonly percentile99: number
       readonly most: number
-      /** documents[n] of them have n. */
+      /** documents[n] documents have n hashed pairs. */
       readonly documents: readonly number[]
     }
   }
   readonly queries: {
-    /** As they came. */
+    /** Number of queries given. */
     readonly given: number
-    /** Different ones that were tried, the most frequent first. */
+    /** Number of distinct queries tried, the most frequent first. */
     readonly tried: number
-    /** Pairs and ranges in each of those, on average. */
+    /** Average number of pairs and ranges in each of these. */
     readonly terms: number
-    /** True when there were none to try: pairs of the sample, present and absent, stood for them. */
+    /** True when there were none to try: pairs of the sample, present and absent, were used in their place. */
     readonly areProbes: boolean
   }
   readonly goal: {
     /** False positives per query and document; undefined when the budget alone decides. */
     readonly targetFpr: number | undefined
     readonly budgetBytes: number | undefined
-    /** The budget for each document. */
+    /** The budget per document. */
     readonly bytesPerDocument: number | undefined
   }
-  /** Candidates that were predicted; those worth it were built and are in `choices`. */
+  /** Number of candidates predicted; the promising ones were built and are in `choices`. */
   readonly considered: number
   /** The first one is in force. */
   readonly choices: readonly TuneChoice[]
   /** Index into `choices`. */
   readonly taken: number
   readonly ground: Ground
-  /** Why, in a sentence. */
+  /** The reason, in a sentence. */
   readonly reason: string
-  /** True when the choice now decides the parameters of segments to come, and of the next rebuild. */
+  /** True when the choice now determines the parameters of future segments and of the next rebuild. */
   readonly stored: boolean
 }

@@ -1,8 +1,8 @@
 /**
- * Pure policy: which parameters a segment gets.
+ * Pure policy: chooses the parameters of a segment.
  *
  * A pair in more than about 1/1024 of the documents is cheaper as an exact list than as hashed postings (24 bits each,
- * against some 12 for a gap) and is worth more: only exact rows prove a match. What remains is hashed into P rows.
+ * versus some 12 for a gap) and more useful: only exact rows prove a match. All other pairs are hashed into P rows.
  */
 import { histogramOf, meanRowFalsePositiveRate } from '../../bloom/sizing.ts'
 import { invalidOption } from '../../model/invalid-option.ts'
@@ -17,13 +17,16 @@ import { upperFramesFor } from '../segment/upper-level.ts'
 import type { Sampler } from './sampler.ts'
 
 export interface TuningOptions {
-  /** What hashed pairs are kept in (see segment/tail/). A tail of fingerprints has no use for what follows, but for ranges and private pairs. */
+  /**
+   * What stores hashed pairs (see segment/tail/). A fingerprint tail ignores the options below, except for ranges and
+   * private pairs.
+   */
   readonly tail: TailKind
   /** P, or 'auto'. */
   readonly shards: number | 'auto'
   /** r, or 'auto'. */
   readonly rowsPerPair: number | 'auto'
-  /** Row bits spent on each hashed pair of a document. */
+  /** Row bits per hashed pair of a document. */
   readonly bitsPerPosting: number
   /** Which values are kept as columns. */
   readonly rangeCodes: RangeCodes
@@ -33,7 +36,7 @@ export interface TuningOptions {
   readonly upperLevel: boolean
 }
 
-/** As a caller gives them. */
+/** The options as given by a caller. */
 export type TuningChoices = { readonly [K in keyof TuningOptions]?: TuningOptions[K] | undefined }
 
 const tailChoices: readonly TailKind[] = ['bloom', 'fingerprint']
@@ -43,11 +46,14 @@ const defaultPrivateShare = 1 / 1024
 const maxPrivateValues = 4096
 const minShards = 64
 const maxShards = 8192
-/** The mean false-positive rate of one pair and document that uneven documents may raise P for, up to 1.5-fold. */
+/** Mean false-positive rate per pair and document above which P is raised, up to 1.5-fold, for uneven documents. */
 const targetFalsePositiveRate = 3e-5
-/** The same of fingerprints, at most: H is whole, so it is half of it at least. A tenth more bits buy a tenth of it. */
+/**
+ * Maximum mean rate for fingerprints. H is an integer, so the actual rate is at least half of it. A tenth more bits
+ * would divide it by ten.
+ */
 const targetFingerprintRate = 1.5e-6
-/** For documents of which nothing is known: that rate for two dozen hashed pairs. */
+/** For documents of which nothing is known: gives that rate with two dozen hashed pairs. */
 const initialFingerprintBits = 24
 
 /** Fills in defaults. @throws PetalError InvalidOptions naming the option and its limits */
@@ -75,7 +81,7 @@ export function checkTuning(options: TuningChoices): TuningOptions {
   return { tail, shards, rowsPerPair, bitsPerPosting, rangeCodes, privateShare, upperLevel }
 }
 
-/** @throws PetalError InvalidOptions for what is no tail */
+/** @throws PetalError InvalidOptions for an unknown tail */
 export function checkTailChoice(tail: unknown): void {
   if (tail === undefined || tailChoices.some((choice) => choice === tail)) return
   throw invalidOption('tail', "'bloom' or 'fingerprint'", tail)
@@ -85,7 +91,7 @@ function isBetween(value: unknown, least: number, greatest: number): boolean {
   return typeof value === 'number' && value >= least && value <= greatest
 }
 
-/** For the first documents of a collection, of which nothing is known. */
+/** Returns parameters for the first documents of a collection, of which nothing is known. */
 export function initialParameters(choices: TuningChoices): SegmentParameters {
   const { tail, shards, rowsPerPair } = checkTuning(choices)
   if (tail === 'fingerprint') return { ...fingerprintTail(initialFingerprintBits), privatePairs: [], columns: [] }
@@ -99,9 +105,9 @@ export function initialParameters(choices: TuningChoices): SegmentParameters {
 }
 
 /**
- * For documents like those of the sample.
+ * Returns parameters for documents like those of the sample.
  * @param segmentDocuments M
- * @param earlier the segment of the documents before
+ * @param earlier the preceding segment
  */
 export function chooseParameters(
   sampler: Sampler,
@@ -122,7 +128,7 @@ export function chooseParametersInSlices(
   return runInSlices(parameterSteps(sampler, choices, segmentDocuments, earlier))
 }
 
-/** A step takes less than two milliseconds. */
+/** Each step takes less than two milliseconds. */
 function* parameterSteps(
   sampler: Sampler,
   choices: TuningChoices,
@@ -146,10 +152,10 @@ function* parameterSteps(
   }
 }
 
-/** What a segment's parameters say of its tail. */
+/** The tail's part of a segment's parameters. */
 type TailParameters = Pick<SegmentParameters, 'shards' | 'rowsPerPair' | 'upperFrames' | 'fingerprintBits'>
 
-/** @param perDocument hashed pairs of each document of a sample */
+/** @param perDocument number of hashed pairs of each document in a sample */
 function chooseTail(options: TuningOptions, perDocument: ArrayLike<number>, segmentDocuments: number): TailParameters {
   const { tail, bitsPerPosting, upperLevel } = options
   const mean = meanOf(perDocument)
@@ -162,12 +168,12 @@ function chooseTail(options: TuningOptions, perDocument: ArrayLike<number>, segm
   }
 }
 
-/** A tail of fingerprints has neither rows nor an upper level. */
+/** A fingerprint tail has neither rows nor an upper level. */
 export function fingerprintTail(fingerprintBits: number): TailParameters {
   return { shards: 0, rowsPerPair: 1, upperFrames: 0, fingerprintBits }
 }
 
-/** P for documents like those counted. @param perDocument hashed pairs of each */
+/** Chooses P for documents like those counted. @param perDocument number of hashed pairs of each */
 export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number, bitsPerPosting: number): number {
   let shards = roundShards(bitsPerPosting * meanOf(perDocument))
   const limit = Math.min(maxShards, shards * 1.5)
@@ -179,8 +185,8 @@ export function chooseShards(perDocument: ArrayLike<number>, rowsPerPair: number
 }
 
 /**
- * H for documents of so many hashed pairs. One that has n of them is found for a pair that it has not with n/2^H: only the
- * mean counts, however uneven documents are.
+ * Chooses H for documents with this many hashed pairs. A document with n of them is found for a pair that it does not
+ * have with probability n/2^H: only the mean matters, however uneven documents are.
  */
 export function chooseFingerprintBits(pairsPerDocument: number): number {
   const bits = Math.ceil(Math.log2(Math.max(1, pairsPerDocument) / targetFingerprintRate))
@@ -197,7 +203,7 @@ function roundShards(shards: number): number {
   return Math.min(maxShards, Math.max(minShards, Math.ceil(shards / 64) * 64))
 }
 
-/** For a segment after one of which no sufficient sample was taken: what that one had. */
+/** Parameters for a segment whose predecessor was not sufficiently sampled: those of the predecessor. */
 export function parametersAfter(
   previous: Segment,
   options: TuningOptions,
@@ -212,7 +218,7 @@ export function parametersAfter(
   }
 }
 
-/** One of the other kind tells how many hashed pairs there are. */
+/** A predecessor with another kind of tail provides only the number of hashed pairs. */
 function tailAfter(previous: Segment, options: TuningOptions, initial: SegmentParameters): TailParameters {
   const { hashedPairs, documents, fingerprintBits } = previous
   const mean = hashedPairs / Math.max(1, documents)
@@ -232,8 +238,8 @@ function tailAfter(previous: Segment, options: TuningOptions, initial: SegmentPa
 }
 
 /**
- * Rows half full: the false-positive rate is then 2^−r, far from what the rows were chosen for. Where there are none, of
- * fingerprints, the rate grows as the pairs do.
+ * True when rows are half full or more: the false-positive rate is then 2^−r, far from what the rows were chosen for.
+ * Without rows, with fingerprints, the rate only grows linearly with the pairs.
  */
 export function isOverfull(hashedPairsPerDocument: number, shards: number, rowsPerPair: number): boolean {
   if (shards === 0) return false
