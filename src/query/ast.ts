@@ -1,20 +1,20 @@
 /**
- * The normal form of a filter: what parse.ts and value-filter.ts make and what matcher.ts and bounds.ts read.
+ * The normal form of a filter: parse.ts and value-filter.ts produce it, matcher.ts and bounds.ts read it.
  *
- * Two languages share the connectives. A `Filter` speaks about a document; its leaves say that *some* value on a path
- * passes a predicate. A `Test` speaks about one array element, inside `$elemMatch`; its leaves are the predicates
+ * Two languages share the connectives. A `Filter` is about a document; its leaves say that *some* value on a path
+ * passes a predicate. A `Test` is about one array element, inside `$elemMatch`; its leaves are the predicates
  * themselves.
  *
  * Invariants:
  * 1. Literal values are our own copies of what the caller passed: nobody changes them afterwards.
- * 2. Derived operators are gone: `$ne` is not(equal), `$nin` is not(in), `$all` is and(equal…), `$lte: null` is
+ * 2. There are no derived operators: `$ne` is not(equal), `$nin` is not(in), `$all` is and(equal…), `$lte: null` is
  *    equal(null), a comparison that can never hold is `never`.
  */
 import type { StringOrder } from '../model/compare.ts'
 import type { TypeCode } from '../model/types.ts'
 import type { Pattern } from './pattern.ts'
 
-/** `and` of no children holds, `or` of no children does not. */
+/** An `and` without children holds, an `or` without children does not. */
 export type Formula<Leaf> =
   | { readonly kind: 'and'; readonly children: readonly Formula<Leaf>[] }
   | { readonly kind: 'or'; readonly children: readonly Formula<Leaf>[] }
@@ -25,7 +25,7 @@ export type Formula<Leaf> =
 export type Filter = Formula<Condition>
 export type Test = Formula<Predicate>
 
-/** A query path, cut at its dots. */
+/** A query path, split at its dots. */
 export interface QueryPath {
   readonly text: string
   readonly components: readonly string[]
@@ -35,9 +35,9 @@ export type Condition =
   /** Some value that the path leads to passes the predicate. */
   | { readonly kind: 'field'; readonly path: QueryPath; readonly predicate: Predicate }
   | { readonly kind: 'where'; readonly test: (this: unknown, document: unknown) => unknown }
-  /** `$expr`, compiled by whoever knows aggregation expressions. */
+  /** `$expr`, compiled by the caller's aggregation compiler. */
   | { readonly kind: 'expression'; readonly evaluate: (document: Record<string, unknown>) => unknown }
-  /** `$jsonSchema`, compiled; what it implies for single paths stands beside it. */
+  /** `$jsonSchema`, compiled; what it implies for single paths is in separate conditions. */
   | { readonly kind: 'schema'; readonly passes: (document: Record<string, unknown>) => boolean }
 
 export type RangeOperator = '$lt' | '$lte' | '$gt' | '$gte'
@@ -51,8 +51,8 @@ export type Predicate =
   /** The value is neither null, NaN nor a regular expression. */
   | { readonly kind: 'range'; readonly operator: RangeOperator; readonly value: unknown }
   /**
-   * As `in` (of one value or several) and `range` (of one), by an order of strings other than that of code points. There is a string
-   * in each value.
+   * As `in` (of one or more values) and `range` (of one), by an order of strings other than that of code points. Each
+   * value contains a string.
    */
   | {
       readonly kind: 'collated'
@@ -68,9 +68,9 @@ export type Predicate =
   | {
       readonly kind: 'bits'
       readonly operator: BitsOperator
-      /** For binary values; any position. */
+      /** For binary values: the bit positions. */
       readonly positions: readonly number[]
-      /** For numbers: the positions as 64 bits, those beyond the sign bit folded into it. */
+      /** For numbers: the positions as 64 bits, those beyond the sign bit mapped to it. */
       readonly mask: bigint
     }
   | { readonly kind: 'elemMatchValue'; readonly test: Test }
@@ -88,7 +88,7 @@ export function leaf<Leaf>(content: Leaf): Formula<Leaf> {
   return { kind: 'leaf', leaf: content }
 }
 
-/** Conjunction; a single child stands for itself. */
+/** Conjunction; a single child is returned as is. */
 export function allOf<Leaf>(children: readonly Formula<Leaf>[]): Formula<Leaf> {
   return children.length === 1 ? (children[0] as Formula<Leaf>) : { kind: 'and', children }
 }
@@ -97,7 +97,7 @@ export function negate<Leaf>(child: Formula<Leaf>): Formula<Leaf> {
   return child.kind === 'not' ? child.child : { kind: 'not', child }
 }
 
-/** A test of elements as a filter on a path: every leaf becomes "some value on the path …". */
+/** Converts a test of elements to a filter on a path: every leaf becomes "some value on the path …". */
 export function atPath(path: QueryPath, test: Test): Filter {
   switch (test.kind) {
     case 'and':

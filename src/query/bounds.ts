@@ -1,12 +1,13 @@
 /**
- * Normal form → expression over pairs, lower ⊆ matches ⊆ upper. The rules and the reasons: docs/query-semantics.md.
+ * Derives bounds from the normal form: an expression over pairs with lower ⊆ matches ⊆ upper. For the rules and the
+ * reasons see docs/query-semantics.md.
  *
  * Invariants:
- * 1. Lower bounds come from plain pairs and ranges only: equality with an exact scalar, `$exists`, `$size`, `$type`,
+ * 1. Lower bounds come only from plain pairs and ranges: equality with an exact scalar, `$exists`, `$size`, `$type`,
  *    comparisons and literal prefixes, on paths whose pairs mean what the query means. Everything else is wrapped by
  *    `upperOnly`.
- * 2. Negation is `not` of bounds. Inside `$elemMatch`, where pairs of all elements are mixed, a negated part is bounded
- *    by nothing: "some element lacks it" is not "the document lacks it".
+ * 2. Negation is `not` of bounds. Inside `$elemMatch`, where pairs of all elements are mixed, a negated part is not
+ *    bounded: "some element lacks it" does not mean "the document lacks it".
  */
 import {
   all,
@@ -67,10 +68,10 @@ function conditionBounds(condition: Condition): PairExpression {
   }
 }
 
-/** Bounds of "equals null", which differ with what null means at that place. */
+/** Bounds of "equals null", which depend on what null means in that place. */
 type NullRule = (path: IndexedPath) => PairExpression
 
-/** A predicate about the values on a path, as if pairs on the path meant exactly what the query means. */
+/** Bounds of a predicate on the values of a path, assuming that pairs on the path mean exactly what the query means. */
 function predicateBounds(predicate: Predicate, path: IndexedPath, nullRule: NullRule): PairExpression {
   switch (predicate.kind) {
     case 'equal':
@@ -105,12 +106,12 @@ function equalityBounds(value: unknown, path: IndexedPath, nullRule: NullRule): 
   const scalar = toScalar(value)
   if (scalar === undefined) return upperOnly(and(pairsOfValue(path, value)))
   const bounds = factAt(path, (indexPath) => valueAt(indexPath, scalar))
-  // Code with different scopes shares one key.
+  // Code with different scopes has the same key.
   const isProof = scalar.exact && scalar.type !== Type.regex && scalar.type !== Type.javascript
   return isProof ? bounds : upperOnly(bounds)
 }
 
-/** Beyond this many, the rows of all alternatives cost more than the candidates that they exclude. */
+/** With more alternatives, their rows cost more than the candidates that they exclude. */
 const maxAlternatives = 50_000
 
 function membershipBounds(
@@ -128,8 +129,8 @@ function membershipBounds(
 }
 
 /**
- * The one place where a comparison becomes a range.
- * MinKey and MaxKey compare with every type, missing included.
+ * Converts a comparison to a range, here alone.
+ * MinKey and MaxKey compare with every type, including missing values.
  */
 function rangeBounds(path: IndexedPath, operator: RangeOperator, bound: unknown): PairExpression {
   const type = typeOf(bound)
@@ -143,7 +144,7 @@ function rangeBounds(path: IndexedPath, operator: RangeOperator, bound: unknown)
     return factAt(path, (indexPath) => rangeOf({ path: indexPath, type, ...ends }))
   }
   if (scalar.exact) return rangeTo(operator === '$gte' || operator === '$lte')
-  // Rounding keeps order but makes equals: a number beyond the rounded bound is beyond the bound, one equal to it may be.
+  // Rounding keeps the order but creates ties: beyond the rounded bound is beyond the bound, equal to it may be.
   return { kind: 'bounds', lower: rangeTo(false), upper: rangeTo(true) }
 }
 
@@ -174,10 +175,10 @@ function typeBounds(test: TypeTest, path: IndexedPath): PairExpression {
 }
 
 /**
- * Null on a document's path: a null value, or missing.
+ * Null on a path of a document: a null value, or missing.
  *
- * lower: the path is nowhere and no prefix is an array, so that the walk ends in missing rather than in nothing.
- * upper: where the path surely exists and neither a null nor an array on the way is there, the only value is another.
+ * lower: the path does not exist and no prefix is an array, so that the walk yields missing rather than nothing.
+ * upper: if the path certainly exists, without a null or an array on the way, its only value is another one.
  */
 function nullOrMissing(path: IndexedPath): PairExpression {
   if (!path.isPlain) return unknown
@@ -195,12 +196,12 @@ function nullElement(path: IndexedPath): PairExpression {
   return upperOnly(anyType(path, [Type.null]))
 }
 
-/** A field of an array element may be missing from it whatever other elements hold. */
+/** A field may be missing in one array element, whatever other elements contain. */
 function nullInElement(): PairExpression {
   return unknown
 }
 
-/** What the document must have when one of its elements on the path passes the test. */
+/** What the document must have if one of its elements on the path passes the test. */
 function elementUpper(test: Test, path: IndexedPath): PairExpression {
   switch (test.kind) {
     case 'and':
@@ -216,7 +217,7 @@ function elementUpper(test: Test, path: IndexedPath): PairExpression {
   }
 }
 
-/** What the document must have when one of its elements on the path, as a document, matches the filter. */
+/** What the document must have if one of its elements on the path, as a document, matches the filter. */
 function subdocumentUpper(filter: Filter, path: IndexedPath): PairExpression {
   switch (filter.kind) {
     case 'and':
@@ -233,7 +234,7 @@ function subdocumentUpper(filter: Filter, path: IndexedPath): PairExpression {
   }
 }
 
-/** The upper lane of bounds that hold no negation beside the one of null, as an expression of its own. */
+/** Extracts the upper bound. REQUIRES: no negation in `bounds`, except that of null. */
 function upperOf(bounds: PairExpression): PairExpression {
   return bounds.kind === 'bounds' ? bounds.upper : bounds
 }
@@ -242,7 +243,7 @@ function anyType(path: IndexedPath, types: readonly TypeCode[]): PairExpression 
   return or(types.map((type) => factAt(path, (indexPath) => typeAt(indexPath, type))))
 }
 
-/** Pairs on the empty path are not relied upon: only digits and the empty key lead there. */
+/** Does not rely on pairs on the empty path: only digits and the empty key lead there. */
 function factAt(path: IndexedPath, fact: (indexPath: string) => PairExpression): PairExpression {
   return path.text === '' ? unknown : fact(path.text)
 }

@@ -1,53 +1,53 @@
 /**
- * Normal form → a test of a stored document's bytes that rules most documents out before they are decoded.
+ * Compiles a filter to a test of a stored document's bytes that rules out most documents before they are decoded.
  *
  * Invariants:
  * 1. false means that the document does not match; true means nothing. The text test and the matcher still decide.
  * 2. Only records (see prefilter.ts) without a backslash are ruled out.
  *
- * Why it is sound. A condition takes part when all that passes it are strings that hold one of some literals of printable ASCII, or
- * stored patterns whose source does. JSON spells such a literal as itself, or with escapes, and those have a backslash: imported lines keep
- * the escapes they came with.
+ * Soundness: a condition takes part if only strings that contain one of some printable ASCII literals pass it, or
+ * stored patterns whose source contains one. JSON spells such a literal verbatim, or with escapes, which contain a
+ * backslash: imported lines keep the escapes they came with.
  */
 import { objectIdMarkByte, wrappedMarkByte } from '../model/record-marks.ts'
 import type { Filter, Predicate } from './ast.ts'
 import type { Pattern } from './pattern.ts'
 
-/** For one read. */
+/** A test for one read; it caches search results by block. */
 export interface ByteTest {
   /**
    * Whether the record in bytes[start, end) may match.
-   * @param block what the record stands in, when its neighbours are of interest, too
+   * @param block the block that contains the record, if its other records are of interest, too
    */
   mayMatch(bytes: Uint8Array, start: number, end: number, block?: ByteBlock): boolean
-  /** Whether one of the block's records may match. Its bytes may change afterwards. */
+  /** Whether any of the block's records may match. Its bytes may change afterwards. */
   mayHold(block: ByteBlock): boolean
 }
 
-/** Records side by side in bytes[start, entriesEnd), with their keys between them. */
+/** Adjacent records in bytes[start, entriesEnd), with their keys in between. */
 export interface ByteBlock {
   readonly bytes: Uint8Array
   readonly start: number
   readonly entriesEnd: number
-  /** Marks of these bytes; 0 where nothing is known of them. */
+  /** Cached facts about these bytes; 0 when nothing is known. */
   marks: number
 }
 
-/** What does not depend on the filter: whether it is known if there is a backslash, and whether there is one. */
+/** Facts that do not depend on the filter: whether it is known if there is a backslash, and whether there is one. */
 const isKnown = 1
 const isThere = 2
 
-/** Each costs a search of its own. */
+/** Each costs a separate search. */
 const maxLiterals = 4
 const minLiteralBytes = 2
-/** Shorter ones are in every other document. */
+/** Shorter tails occur in every other document. */
 const minTailBytes = 4
-/** The bytes that JSON is mostly made of, most frequent first. */
+/** The most frequent characters of JSON, most frequent first. */
 const frequent = '"et:sani,rol_0u d1c2f7hp4m398gw6y5bvkx'
 const printable = /^[ !#-[\]-~]+$/
 
 /**
- * @returns a maker of tests, each for one read; undefined when no literal must occur
+ * @returns a factory of tests, each for one read; undefined when no literal has to occur
  * @example
  * const test = compileByteTest(parsed)?.() // of { text: /thor/ }
  * test?.mayMatch(Buffer.from('{"text":"odin"}'), 0, 15) // false
@@ -59,7 +59,7 @@ export function compileByteTest(filter: Filter): (() => ByteTest) | undefined {
 
 class LiteralTest implements ByteTest {
   readonly #literals: readonly Buffer[]
-  /** The block searched last, and what occurs in it: what does not, does in none of its records. */
+  /** The block last searched, and the needles that occur in it: all others occur in none of its records. */
   #block: ByteBlock | undefined
   #open: readonly Buffer[]
 
@@ -93,7 +93,7 @@ class LiteralTest implements ByteTest {
 
 const backslash = Buffer.from('\\', 'latin1')
 
-/** The block is searched once. */
+/** Searches the block at most once. */
 function hasBackslash(block: ByteBlock): boolean {
   if ((block.marks & isKnown) === 0) block.marks |= bytesOf(block).includes(backslash) ? isKnown | isThere : isKnown
   return (block.marks & isThere) !== 0
@@ -108,7 +108,7 @@ function bytesOf({ bytes, start, entriesEnd }: ByteBlock): Buffer {
   return window(bytes, start, entriesEnd)
 }
 
-/** What is searched, and no more: a scan fills the rest of its buffer later. */
+/** A view of only the bytes to search: a scan fills the rest of its buffer later. */
 function window(bytes: Uint8Array, start: number, end: number): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
 }
@@ -120,7 +120,7 @@ function isRecord(bytes: Uint8Array, start: number, end: number): boolean {
   return brace < end && bytes[brace] === 0x7b && bytes[end - 1] === 0x7d
 }
 
-/** Every match holds one of them; undefined when that is not known. */
+/** Returns literals of which every match contains at least one; undefined when there are none known. */
 function literalsOf(filter: Filter): readonly string[] | undefined {
   switch (filter.kind) {
     case 'and':
@@ -153,14 +153,14 @@ function literalsOfString(value: unknown): readonly string[] | undefined {
   return typeof value === 'string' && printable.test(value) ? [`"${value}"`] : undefined
 }
 
-/** The longest run of characters that mean themselves, in a pattern without groups, classes, escapes and alternatives. */
+/** The longest run of literal characters, for a pattern without groups, classes, escapes and alternatives. */
 function literalsOfPattern(pattern: Pattern): readonly string[] | undefined {
   const { source, ignoreCase } = pattern.expression
   if (ignoreCase || /[|()[\]{}\\]/.test(source)) return undefined
-  // What may be repeated no time at all, or is lazily, ends a run; so does what is not printable ASCII.
+  // An optional or lazily repeated character ends a run, and so does one that is not printable ASCII.
   const runs = source.replace(/[\s\S][*?]\??/g, '.').split(/[.^$+*?"]|[^ -~]/)
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '')
-  // A stored pattern is told by its source, which with the option x is another than that of the expression.
+  // A stored pattern is identified by its source, which with option x differs from that of the expression.
   const isInSource = pattern.source.includes(longest)
   return longest.length >= minLiteralBytes && isInSource ? [longest] : undefined
 }
@@ -174,7 +174,7 @@ function anyOf(alternatives: readonly (readonly string[] | undefined)[]): readon
   return literals.length > 0 && literals.length <= maxLiterals ? literals : undefined
 }
 
-/** Of two conditions that both hold, the one whose literals are longer. */
+/** Of two conditions that both hold, returns the one with longer literals. */
 function rarer(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return shortest(b) > shortest(a) ? b : a
@@ -185,8 +185,8 @@ function shortest(literals: readonly string[]): number {
 }
 
 /**
- * The part of a literal that is searched for: from its rarest character on. Node.js goes from one occurrence of the first
- * byte to the next: over 94 MB of tweets, `theater` costs 86 ms and `heater` 16 (measured).
+ * Returns the part of a literal to search for: from its rarest character on. Node.js jumps between occurrences of the
+ * first byte: over 94 MB of tweets, `theater` costs 86 ms and `heater` 16 (measured).
  */
 function rareTail(literal: string): string {
   let start = 0

@@ -1,6 +1,6 @@
 /**
- * The option `collation`: how strings compare, by the rules of a language. Of MongoDB's options those that ECMAScript's
- * Intl.Collator has; the others are refused, as results would differ.
+ * The option `collation`: compares strings by the rules of a language. It supports those of MongoDB's options that
+ * ECMAScript's Intl.Collator has, and rejects the others, whose results would differ.
  *
  * https://www.mongodb.com/docs/manual/reference/collation/ and ECMA-402, Collator objects
  */
@@ -8,23 +8,23 @@ import type { StringOrder } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { isPlainObject } from '../model/types.ts'
 
-/** How strings compare where code points shall not decide: which of them are equal, which comes first. */
+/** How strings compare if not by code point: which are equal, and which comes first. */
 export interface Collation {
   /** A language, `en`, `sv`, `de_AT`, `de@collation=phonebook`, or `simple`: by code point. */
   readonly locale: string
-  /** 1: letters alone matter; 2: accents, too; 3, the default: also upper and lower case. */
+  /** 1: only letters matter; 2: accents, too; 3, the default: also upper and lower case. */
   readonly strength?: 1 | 2 | 3
   /** With `strength: 1`: case matters, accents do not. Default false. */
   readonly caseLevel?: boolean
-  /** Which case comes first where only case differs. Default `'off'`: as the language has it. */
+  /** Which case comes first when only case differs. Default `'off'`: the language's own rule. */
   readonly caseFirst?: 'upper' | 'lower' | 'off'
   /** Digits compare as numbers: `a9` before `a10`. Default false. */
   readonly numericOrdering?: boolean
   /** `'shifted'`: spaces and punctuation do not matter. Default `'non-ignorable'`. */
   readonly alternate?: 'non-ignorable' | 'shifted'
-  /** What `'shifted'` is about. Default `'punct'`. */
+  /** What `'shifted'` applies to. Default `'punct'`. */
   readonly maxVariable?: 'punct'
-  /** Texts that Unicode calls canonically equivalent are equal, whatever it says. */
+  /** Canonically equivalent strings are equal, whatever this says. */
   readonly normalization?: boolean
   readonly backwards?: false
 }
@@ -40,13 +40,13 @@ const known: Readonly<Record<keyof Collation, readonly unknown[] | 'text'>> = {
   normalization: [true, false],
   backwards: [false]
 }
-/** MongoDB's options, of which Intl.Collator has no such thing. */
+/** Values of MongoDB's options that Intl.Collator lacks. */
 const lacking: Readonly<Partial<Record<keyof Collation, readonly unknown[]>>> = {
   strength: [4, 5],
   maxVariable: ['space'],
   backwards: [true]
 }
-/** Names that BCP 47 shortens. */
+/** Names that BCP 47 abbreviates. */
 const variants: Readonly<Record<string, string>> = {
   phonebook: 'phonebk',
   traditional: 'trad',
@@ -55,12 +55,12 @@ const variants: Readonly<Record<string, string>> = {
 }
 const maxKept = 16
 
-/** To make one takes as long as to compare a thousand strings. */
+/** Cached: creating a collator takes as long as a thousand comparisons. */
 const kept = new Map<string, StringOrder>()
 
 /**
  * @returns undefined for the order of code points
- * @throws PetalError BadValue or FailedToParse naming the option; CommandNotSupported for one that there is not
+ * @throws PetalError BadValue or FailedToParse naming the option; CommandNotSupported for an unsupported one
  * @example
  * const order = parseCollation({ locale: 'en', strength: 2 })
  * order?.('Zoë', 'zoë') === 0
@@ -112,7 +112,7 @@ function collatorOf({ locale, strength = 3, caseLevel = false, ...collation }: C
   })
 }
 
-/** As BCP 47 writes it. */
+/** Converts a locale to a BCP 47 tag. */
 function tagOf(locale: string): string {
   const [language = '', keyword] = locale.split('@')
   const variant = keyword?.startsWith('collation=') ? keyword.slice('collation='.length) : keyword

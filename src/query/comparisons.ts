@@ -1,7 +1,8 @@
 /**
- * Comparisons as tests, by the order of code points or by another one of strings.
+ * Makes tests of comparisons, by the order of code points or by another order of strings.
  *
- * Only values that hold strings compare otherwise by another order, so that all else keeps the tests that indexes know.
+ * Only values that contain strings compare differently under another order; all others keep the tests that indexes
+ * support.
  */
 import type { StringOrder } from '../model/compare.ts'
 import { compareNumbers } from '../model/numbers.ts'
@@ -25,7 +26,7 @@ export function memberTest(values: readonly unknown[], patterns: readonly Patter
 
 /**
  * Null and NaN equal themselves and are neither above nor below anything.
- * REQUIRES: the bound is no regular expression.
+ * REQUIRES: the bound is not a regular expression.
  */
 export function rangeTest(operator: RangeOperator, value: unknown, order?: StringOrder): Formula<Predicate> {
   if (value === null || (typeOf(value) === Type.number && isNaNumber(value as Numeric))) {

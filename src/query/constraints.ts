@@ -1,11 +1,11 @@
 /**
- * What a filter demands of single paths, in the words of an ordered index: values, and intervals of values.
+ * What a filter requires of single paths, in terms of an ordered index: values, and intervals of values.
  *
  * Invariants:
  * 1. Every document that matches the filter satisfies every constraint.
- * 2. A constraint speaks about values one by one, as an index holds them: elements of an array each for itself. What asks
- *    for a whole array is no constraint.
- * 3. Paths have no all-digit component: whether one is a key or a position an index and a filter may see differently.
+ * 2. A constraint applies to single values, as an index stores them: each element of an array separately. Conditions on
+ *    a whole array make no constraint.
+ * 3. Paths have no all-digit component: an index and a filter may disagree on whether it is a key or a position.
  */
 import { isDigits } from '../model/path.ts'
 import { Type, typeOf } from '../model/types.ts'
@@ -13,10 +13,10 @@ import type { Condition, Filter, Predicate, Test } from './ast.ts'
 import type { Pattern } from './pattern.ts'
 import { prefixOf } from './pattern-prefix.ts'
 
-/** Values of one type between two ends, or one value. */
+/** A value, or values of one type between two ends. */
 export type ValueInterval =
   | { readonly kind: 'value'; readonly value: unknown }
-  /** At least one end; values of the type of the ends only. NaN is in none. */
+  /** At least one end; only values of the ends' type. NaN is in no range. */
   | { readonly kind: 'range'; readonly low: IntervalEnd | undefined; readonly high: IntervalEnd | undefined }
   /** Every value of the type of `like`. */
   | { readonly kind: 'type'; readonly like: unknown }
@@ -28,15 +28,15 @@ export interface IntervalEnd {
 
 export interface Constraint {
   readonly path: string
-  /** Some one value on the path is, for each of these lists, in one of its intervals. */
+  /** Some single value on the path is, for each of these lists, in one of its intervals. */
   readonly conjuncts: readonly (readonly ValueInterval[])[]
-  /** On a path without arrays nothing but the filter's own condition satisfies the constraint. */
+  /** On a path without arrays, only what satisfies the filter's own condition satisfies the constraint. */
   readonly isExact: boolean
 }
 
 export interface Constraints {
   readonly list: readonly Constraint[]
-  /** The list says all that the filter says, but for constraints that are not exact. */
+  /** The list expresses the whole filter, except for constraints that are not exact. */
   readonly isWhole: boolean
 }
 
@@ -52,7 +52,7 @@ export function constraintsOf(filter: Filter): Constraints {
   return { list, isWhole: collect(filter, list) }
 }
 
-/** @returns true when all that the filter says is in the list */
+/** @returns whether the list expresses the whole filter */
 function collect(filter: Filter, list: Constraint[]): boolean {
   if (filter.kind === 'and') {
     let isWhole = true
@@ -78,7 +78,7 @@ function constraintOf(condition: Condition): Constraint | undefined {
   return intervals && { path: path.text, conjuncts: [intervals], isExact: predicate.kind !== 'regex' }
 }
 
-/** What a test asks of one element; parts that intervals cannot tell are left to the matcher. */
+/** Collects what a test requires of one element; parts that intervals cannot express are left to the matcher. */
 function collectConjuncts(test: Test, conjuncts: (readonly ValueInterval[])[]): void {
   if (test.kind === 'and') for (const child of test.children) collectConjuncts(child, conjuncts)
   if (test.kind !== 'leaf') return
@@ -86,7 +86,7 @@ function collectConjuncts(test: Test, conjuncts: (readonly ValueInterval[])[]): 
   if (intervals !== undefined) conjuncts.push(intervals)
 }
 
-/** The values that pass; undefined when intervals cannot tell. */
+/** Returns the values that pass; undefined when intervals cannot express them. */
 function intervalsOf(predicate: Predicate): readonly ValueInterval[] | undefined {
   switch (predicate.kind) {
     case 'equal':
@@ -97,7 +97,7 @@ function intervalsOf(predicate: Predicate): readonly ValueInterval[] | undefined
     case 'range': {
       const { operator, value } = predicate
       const type = typeOf(value)
-      // They compare with values of every type, with missing ones, too.
+      // These compare with values of every type, including missing ones.
       if (!isIndexed(value) || type === Type.minKey || type === Type.maxKey) return undefined
       const end = { value, isInclusive: operator === '$gte' || operator === '$lte' }
       const isLow = operator === '$gt' || operator === '$gte'
@@ -110,7 +110,7 @@ function intervalsOf(predicate: Predicate): readonly ValueInterval[] | undefined
   }
 }
 
-/** Strings with the literal prefix, and stored regular expressions: one may be this very pattern. */
+/** Strings with the literal prefix, and stored regular expressions, which may be this very pattern. */
 function intervalsOfPattern(pattern: Pattern): readonly ValueInterval[] | undefined {
   const ends = prefixOf(pattern)?.ends
   if (ends === undefined) return undefined
@@ -122,7 +122,7 @@ function intervalsOfPattern(pattern: Pattern): readonly ValueInterval[] | undefi
   ]
 }
 
-/** Arrays are indexed element by element: the whole is not there to be found. */
+/** Arrays are indexed element by element, not as a whole. */
 function isIndexed(value: unknown): boolean {
   const type = typeOf(value)
   return type !== Type.array && type !== Type.undefined && type !== Type.unsupported

@@ -1,24 +1,24 @@
 /**
  * A set of objects and arrays under MongoDB equality.
  *
- * Few of one size are compared one by one: mostly the first field tells them apart. Many are found by their keys, which are the
- * same for equal values and differ for others; values that no key can be made of, as too long or too deep, are compared
- * still, and equal none that has one.
+ * A few members of one size are compared one by one: usually the first field tells them apart. Many are looked up by
+ * keys, which are the same for equal values and differ for others. Values too long or too deep for a key are still
+ * compared, and never equal one that has a key.
  */
 import { equalValues } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
 import { encodeKey } from '../model/key.ts'
 
-/** Making a key costs about as much as comparing with so many. */
+/** Making a key costs about as much as this many comparisons. */
 const maxCompared = 8
 
-/** Makes of each byte another character. */
+/** Maps each byte to a different character. */
 const decoder = new TextDecoder('latin1')
 
 export class ContainerSet {
   readonly #bySize = new Map<string, Members>()
 
-  /** REQUIRES: no equal value is there. */
+  /** REQUIRES: the set contains no equal value. */
   add(value: unknown): void {
     const size = sizeOf(value)
     const members = this.#bySize.get(size)
@@ -33,7 +33,7 @@ export class ContainerSet {
 
 /** Members of one size. */
 class Members {
-  /** Those that have no key, once there are keys. */
+  /** All members at first; those without a key once there are keys. */
   #compared: unknown[]
   #keys: Set<string> | undefined
 
@@ -74,7 +74,7 @@ function sizeOf(value: unknown): string {
   return `{${fields}`
 }
 
-/** undefined where there is none. */
+/** Returns undefined for a value without a key. */
 function keyOf(value: unknown): string | undefined {
   try {
     return decoder.decode(encodeKey(value))

@@ -1,6 +1,6 @@
 /**
- * The order of an array's elements by their fields: `$push` with `$sort`, and `$sortArray`. It is not that of documents in a find's
- * sort: an array at the end of a path is compared as a whole, and one on the way has positions only.
+ * Sorts an array's elements by their fields, for `$push` with `$sort`, and `$sortArray`. This order differs from that
+ * of a find's sort: an array at the end of a path is compared as a whole, and one on the way only has positions.
  */
 import { compareValues, type StringOrder } from '../model/compare.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../model/types.ts'
@@ -30,17 +30,17 @@ export function compileElementSort(spec: Document, strings?: StringOrder): Eleme
       .map(({ element }) => element)
 }
 
-/** 1 or -1, of any numeric type, for whole elements; undefined for all else. */
+/** Returns the direction of 1 or -1, of any numeric type, which sorts whole elements; undefined for anything else. */
 export function wholeElementDirection(spec: unknown): 1 | -1 | undefined {
   return typeOf(spec) === Type.number ? directionOf(spec) : undefined
 }
 
-/** null where an element is no document, or has nothing there. */
+/** null for an element that is not a document, or has no such value. */
 function keyOf(element: unknown, { path }: SortField): unknown {
   return isPlainObject(element) ? (valueAt(element, path) ?? null) : null
 }
 
-/** A key that has the dots itself comes before what they lead to. */
+/** A key that itself contains the dots takes precedence over the path. */
 function valueAt(value: unknown, path: string): unknown {
   const found = childOf(value, path)
   const dot = path.indexOf('.')

@@ -1,10 +1,10 @@
 /**
- * Errors of the filter language: MongoDB's codes, messages that name operator, path and the offending value's type.
+ * Errors of the filter language: MongoDB's codes, and messages that name operator, path and the offending value's type.
  */
 import { type ErrorName, PetalError } from '../model/errors.ts'
 import { typeNames, typeOf } from '../model/types.ts'
 
-/** Where in a filter something is wrong. */
+/** Where in a filter the problem is. */
 export interface FilterPlace {
   /** Dotted path of the field concerned; empty at the top. */
   readonly path: string
@@ -14,7 +14,7 @@ export interface FilterPlace {
 
 /**
  * @param codeName BadValue, FailedToParse, TypeMismatch or CommandNotSupported
- * @param problem what is wrong, without operator and path: they are added
+ * @param problem the problem, without operator and path, which are added
  */
 export function filterError(codeName: ErrorName, place: FilterPlace, problem: string, cause?: unknown): PetalError {
   const { operator, path } = place
@@ -25,7 +25,7 @@ export function filterError(codeName: ErrorName, place: FilterPlace, problem: st
   })
 }
 
-/** A value's type as messages name it. */
+/** Names a value's type for messages. */
 export function describeType(value: unknown): string {
   if (typeof value === 'function' || typeof value === 'symbol') return typeof value
   if (typeof value !== 'object' || value === null) return typeNames[typeOf(value)]

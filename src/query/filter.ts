@@ -1,6 +1,4 @@
-/**
- * A filter object, compiled: the decision, the bounds the index can give, and what the planner wants to know.
- */
+/** A compiled filter: the decision, the bounds that the index can use, and what the planner needs to know. */
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
 import { allOf, type Filter } from './ast.ts'
@@ -18,21 +16,21 @@ import { unboundedParts } from './unbounded.ts'
 export type FilterOptions = ParseOptions
 
 export interface CompiledFilter {
-  /** The decision. Reads own properties only and never changes the document. */
+  /** Decides a match. Reads own properties only and never changes the document. */
   readonly matches: (document: Document) => boolean
-  /** False for a stored record only if its document does not match; undefined when texts cannot tell. */
+  /** False only for a stored record whose document does not match; undefined when text cannot decide. */
   readonly prefilter: TextTest | undefined
-  /** Makes a test like the prefilter, of bytes, for one read; undefined when bytes cannot tell. */
+  /** Makes a test like the prefilter, on bytes, for one read; undefined when bytes cannot decide. */
   readonly byteTest?: (() => ByteTest) | undefined
   /** lower ⊆ matches ⊆ upper. */
   readonly bounds: PairExpression
-  /** When every match has one of these scalar `_id`s: the list, without repetition. The filter still decides. */
+  /** If every match has one of these scalar `_id`s: the list, without duplicates. The filter still decides. */
   readonly ids: readonly unknown[] | undefined
-  /** Every match satisfies some condition on its `_id`. */
+  /** Whether every match satisfies some condition on its `_id`. */
   readonly namesId: boolean
-  /** What every match satisfies path by path, for declared indexes. */
+  /** What every match satisfies on single paths, for declared indexes. */
   readonly constraints: () => Constraints
-  /** What pairs cannot narrow, for explain(): `$where`, `$mod at a.b`. */
+  /** Parts of the filter that pairs cannot narrow, for explain(): `$where`, `$mod at a.b`. */
   readonly unbounded: readonly string[]
 }
 
@@ -48,14 +46,14 @@ export function compileFilter(filter: unknown, options: FilterOptions = {}): Com
   return compileNormalForm(normalForm(filter, options))
 }
 
-/** Compiles what parsing gives, or what was made without. REQUIRES: its values are never changed. */
+/** Compiles a parsed filter, or one made without parsing. REQUIRES: its values are never changed. */
 export function compileNormalForm(filter: Filter): CompiledFilter {
   return new ParsedFilter(mergeEqualities(filter))
 }
 
 /**
- * Parses a filter once, for all that it narrows.
- * @returns makes a filter of what satisfies another one and this
+ * Parses a filter once, to be combined with several others.
+ * @returns a function that compiles the conjunction of another filter and this one
  * @throws as compileFilter() does
  */
 export function narrowedBy(filter: unknown, options: FilterOptions = {}): (other: Filter) => CompiledFilter {
@@ -63,12 +61,12 @@ export function narrowedBy(filter: unknown, options: FilterOptions = {}): (other
   return (other) => compileNormalForm(allOf([other, parsed]))
 }
 
-/** Parses a filter. It is copied. @throws as compileFilter() does */
+/** Parses a copy of the filter. @throws as compileFilter() does */
 export function normalForm(filter: unknown, options: FilterOptions = {}): Filter {
   return parseFilter(sanitizeFilter(filter), { options, isTopLevel: true, path: '' })
 }
 
-/** Compiles each part when it is asked for: a read that finds no candidate never tests one. */
+/** Compiles each part on demand: a read that finds no candidate never needs the matcher. */
 class ParsedFilter implements CompiledFilter {
   readonly #filter: Filter
   #matches: CompiledFilter['matches'] | undefined

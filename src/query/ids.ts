@@ -1,14 +1,12 @@
-/**
- * Filters that name the documents they want: `{ _id: 5 }`, `{ _id: { $in: [1, 2] }, … }`.
- */
+/** Finds the `_id`s that a filter names: `{ _id: 5 }`, `{ _id: { $in: [1, 2] }, … }`. */
 import { toScalar } from '../model/scalar.ts'
 import { Type } from '../model/types.ts'
 import type { Condition, Filter, Predicate } from './ast.ts'
 import { ValueSet } from './value-set.ts'
 
 /**
- * The `_id`s that a match must have one of, without repetition; undefined when the filter does not say.
- * `_id` is never an array, so that equality is equality of the whole value.
+ * Returns a list, without duplicates, that contains every match's `_id`; undefined when the filter does not determine
+ * one. `_id` is never an array, so equality is equality of the whole value.
  */
 export function idsOf(filter: Filter): readonly unknown[] | undefined {
   switch (filter.kind) {
@@ -41,7 +39,7 @@ function idsOfPredicate(predicate: Predicate): readonly unknown[] | undefined {
   return predicate.values.every(isIdentifying) ? distinct(predicate.values) : undefined
 }
 
-/** A scalar that can be an `_id`, and that nothing but itself equals: null also means missing. */
+/** A scalar that can be an `_id` and equals nothing but itself: null also means missing. */
 function isIdentifying(value: unknown): boolean {
   const type = toScalar(value)?.type
   return type !== undefined && type !== Type.null && type !== Type.regex

@@ -1,8 +1,8 @@
 /**
- * Paths of a query as the index names them, and the pairs that a value compared with must leave on its path.
+ * Converts query paths to index paths, and values to the pairs that they must leave on a path.
  *
- * The index drops array positions and all-digit keys (model/path.ts); this module tells where that makes a pair mean
- * less than the query asks.
+ * The index drops array positions and all-digit keys (model/path.ts); this module determines when a pair therefore
+ * means less than the query requires.
  */
 import { type PairExpression, pairOf, unknown } from '../model/pairs.ts'
 import { isDigits } from '../model/path.ts'
@@ -14,20 +14,20 @@ export interface IndexedPath {
   readonly components: readonly string[]
   /** The index path. */
   readonly text: string
-  /** True when no component was dropped or is empty: pairs on the path then mean what the query means. */
+  /** True when no component was dropped or is empty, so that pairs on the path mean what the query means. */
   readonly isPlain: boolean
 }
 
 export const rootPath: IndexedPath = { components: [], text: '', isPlain: true }
 
-/** The path that further components of a query lead to. */
+/** Extends a path by further components of a query. */
 export function walkPath(from: IndexedPath, components: readonly string[]): IndexedPath {
   const kept = [...from.components, ...components.filter((component) => !isDigits(component))]
   const isPlain = from.isPlain && components.every((component) => component !== '' && !isDigits(component))
   return { components: kept, text: kept.join('.'), isPlain }
 }
 
-/** Index paths of every proper prefix, shortest first. */
+/** Index paths of all proper prefixes, shortest first. */
 export function prefixesOf(path: IndexedPath): readonly string[] {
   return path.components.slice(1).map((_, i) => path.components.slice(0, i + 1).join('.'))
 }
@@ -44,12 +44,12 @@ export function sizeAt(path: string, length: number): PairExpression {
   return pairOf({ kind: 'size', path, length })
 }
 
-/** More of them would cost more rows than they exclude candidates. */
+/** More pairs would cost more rows than they exclude candidates. */
 const maxPairsOfValue = 32
 
 /**
- * Pairs of every document that holds the object or array on the path, as its value or as an element.
- * Some of them rather than all: order, positions and nesting are left to the matcher.
+ * Returns pairs of every document that holds the object or array on the path, as its value or as an element. Not all
+ * such pairs: order, positions and nesting are left to the matcher.
  */
 export function pairsOfValue(path: IndexedPath, value: unknown): readonly PairExpression[] {
   const pairs: PairExpression[] = []
@@ -71,7 +71,7 @@ function collect(path: IndexedPath, value: unknown, pairs: PairExpression[]): vo
 }
 
 function collectField(path: IndexedPath, key: string, object: Document, pairs: PairExpression[]): void {
-  // A key with a dot is one key to the document and several components to a path.
+  // A key with a dot is one key in the document, but several components of a path.
   if (!key.includes('.')) collect(walkPath(path, [key]), object[key], pairs)
 }
 

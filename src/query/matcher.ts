@@ -1,5 +1,5 @@
 /**
- * Normal form → closure that decides whether a document matches. The last word on every query.
+ * Compiles the normal form to a closure that decides whether a document matches. It has the last word on every query.
  */
 import { cloneDocument } from '../model/clone.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
@@ -48,7 +48,7 @@ function compileFormula<Leaf, Subject>(
   }
 }
 
-/** Short conjunctions are spelled out: a loop over closures costs more than the closures. */
+/** Unrolls short conjunctions: a loop over closures costs more than the closures. */
 export function every<Subject>(children: readonly Decision<Subject>[]): Decision<Subject> {
   const [a, b, c] = children
   if (a === undefined) return () => true
@@ -78,7 +78,7 @@ function compileCondition(condition: Condition): Decision<Document> {
       return someValue(condition.path, leafArraysOf(condition.predicate), compilePredicate(condition.predicate))
     case 'where': {
       const { test } = condition
-      // A function may change what it is given.
+      // A function may change its argument.
       return (document) => {
         const copy = cloneDocument(document)
         return Boolean(test.call(copy, copy))
@@ -93,7 +93,7 @@ function compileCondition(condition: Condition): Decision<Document> {
   }
 }
 
-/** Predicates about arrays look at the array that the path leads to, not at arrays inside of it. */
+/** Predicates on arrays test the array that the path leads to, not arrays inside it. */
 function leafArraysOf(predicate: Predicate): LeafArrays {
   switch (predicate.kind) {
     case 'exists':
@@ -148,11 +148,11 @@ function compilePredicate(predicate: Predicate): ValueTest {
 
 function isElementOf(element: unknown, matches: Decision<Document>): boolean {
   if (isPlainObject(element)) return matches(element)
-  // An array inside of the array counts as a document whose keys are its positions.
+  // An array inside the array counts as a document whose keys are its positions.
   return Array.isArray(element) && matches({ ...element })
 }
 
-/** The truth of an aggregation expression: false, null, missing and zero are false. */
+/** The truth value of an aggregation expression: false, null, missing and zero are false. */
 function isTruthy(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return false
   return !equalTo(0)(value)

@@ -1,13 +1,12 @@
 /**
- * Normal form → normal form in which equalities on one path that stand side by side are one set, so that a value is looked up
- * once, whatever their number.
+ * Merges sibling equalities on one path into one set, so that a value is looked up once, however many there are.
  *
- * | terms                                | are one          | because                                                |
+ * | terms                                | become           | because                                                |
  * | ------------------------------------ | ---------------- | ------------------------------------------------------ |
  * | `{ a: x }` OR `{ a: { $in: y } }`    | `$in` x and y    | some value is x, or some value is in y                 |
  * | `{ a: { $ne: x } }` AND `{ a: { $nin: y } }` | `$nin` x and y | there is no value that is x, and none that is in y |
  *
- * `{ a: x }` AND `{ a: y }` stay as they are: of an array, each may hold by another element.
+ * `{ a: x }` AND `{ a: y }` are not merged: in an array, different elements may satisfy them.
  */
 import { allOf, type Condition, type Filter, leaf, negate, type Predicate, type QueryPath } from './ast.ts'
 
@@ -38,7 +37,7 @@ interface Equality {
   readonly predicate: Extract<Predicate, { readonly kind: 'equal' | 'in' }>
 }
 
-/** The set stands where its first term stood. */
+/** Puts each set in the place of its first term. */
 function mergeChildren(kind: Connective, children: readonly Filter[]): Filter {
   const groups: { readonly first: Filter; readonly equalities: Equality[] }[] = []
   const byPath = new Map<string, Equality[]>()
@@ -57,12 +56,12 @@ function mergeChildren(kind: Connective, children: readonly Filter[]): Filter {
   return kind === 'and' || merged.length === 1 ? allOf(merged) : { kind, children: merged }
 }
 
-/** Terms of an OR within an OR are its own, and so with AND. */
+/** Flattens ORs within an OR, and ANDs within an AND. */
 function flat(kind: Connective, children: readonly Filter[]): readonly Filter[] {
   return children.flatMap((child) => (child.kind === kind ? child.children : [child]))
 }
 
-/** What may be merged under the connective; undefined for all else. */
+/** Returns the term if it may be merged under the connective, otherwise undefined. */
 function equalityOf(kind: Connective, child: Filter): Equality | undefined {
   const term = kind === 'or' ? child : child.kind === 'not' ? child.child : undefined
   if (term?.kind !== 'leaf' || term.leaf.kind !== 'field') return undefined
@@ -70,7 +69,7 @@ function equalityOf(kind: Connective, child: Filter): Equality | undefined {
   return predicate.kind === 'equal' || predicate.kind === 'in' ? { path, predicate } : undefined
 }
 
-/** REQUIRES: equalities on one path, at least one. */
+/** REQUIRES: at least one equality, all on one path. */
 function union(kind: Connective, equalities: readonly Equality[]): Filter {
   const values = equalities.flatMap(({ predicate }) => (predicate.kind === 'in' ? predicate.values : [predicate.value]))
   const patterns = equalities.flatMap(({ predicate }) => (predicate.kind === 'in' ? predicate.patterns : []))

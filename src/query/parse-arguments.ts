@@ -1,4 +1,4 @@
-/** Arguments that are little languages of their own: `$type`, `$size`, `$mod` and the bitwise operators. */
+/** Parses arguments with a syntax of their own: those of `$type`, `$size`, `$mod` and the bitwise operators. */
 import { exactInt64, truncateToInt64 } from '../model/integers.ts'
 import { binaryParts } from '../model/scalar.ts'
 import { type Numeric, Type, typeOf } from '../model/types.ts'
@@ -7,7 +7,7 @@ import { describeType, type FilterPlace, filterError } from './errors.ts'
 
 const maxInt32 = 2 ** 31 - 1
 
-/** BSON's type names and numbers. Types that PetalDB cannot store are known, and match nothing. */
+/** BSON's type names and numbers. Types that PetalDB cannot store are accepted, and match nothing. */
 const bsonTypes: Readonly<Record<string, { readonly number: number; readonly test: TypeTest | undefined }>> = {
   double: { number: 1, test: { kind: 'numeric', numeric: 'double' } },
   string: { number: 2, test: { kind: 'code', code: Type.string } },
@@ -32,7 +32,7 @@ const bsonTypes: Readonly<Record<string, { readonly number: number; readonly tes
   maxKey: { number: 127, test: { kind: 'code', code: Type.maxKey } }
 }
 
-/** Names, numbers, or a list of them. */
+/** Parses a name or number, or a list of them. */
 export function parseTypes(value: unknown, place: FilterPlace): readonly TypeTest[] {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (entries.length === 0) throw filterError('FailedToParse', place, 'must match at least one type')
@@ -87,7 +87,7 @@ export function isBitsOperator(operator: string): operator is BitsOperator {
   )
 }
 
-/** A number or binary bit mask, or an array of bit positions. */
+/** Parses a number or binary bit mask, or an array of bit positions. */
 export function parseBits(value: unknown, place: FilterPlace): { positions: readonly number[]; mask: bigint } {
   const positions = bitPositions(value, place)
   // A number's bits beyond 63 are copies of its sign bit.

@@ -1,6 +1,4 @@
-/**
- * `{ $gt: 1, $lt: 5 }` → a test: the operators that stand under a field.
- */
+/** Parses the operators under a field to a test: `{ $gt: 1, $lt: 5 }`. */
 import { compareNumbers } from '../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../model/types.ts'
 import { allOf, type Formula, leaf, negate, type Predicate, type RangeOperator, type Test } from './ast.ts'
@@ -10,7 +8,7 @@ import { type ParseContext, parseFilter } from './parse.ts'
 import { isBitsOperator, parseBits, parseMod, parseSize, parseTypes } from './parse-arguments.ts'
 import { createPattern, type Pattern, patternOf, patternWith, type StoredRegex } from './pattern.ts'
 
-/** An object whose first key begins with `$` is operators, unless it is a DBRef; any other object is a value. */
+/** An object whose first key begins with `$` contains operators, unless it is a DBRef; any other object is a value. */
 export function isOperatorObject(value: unknown): value is Document {
   return isPlainObject(value) && isOperator(Object.keys(value)[0])
 }
@@ -19,14 +17,14 @@ function isOperator(key: string | undefined): boolean {
   return key?.startsWith('$') === true && key !== '$ref' && key !== '$id' && key !== '$db'
 }
 
-/** What `{ field: value }` asks for: a regular expression is searched with, everything else is compared with. */
+/** The test of `{ field: value }`: a regular expression is matched, everything else is compared. */
 export function parseValue(value: unknown, context: ParseContext): Test {
   return isRegex(value)
     ? leaf({ kind: 'regex', pattern: patternOf(value, { path: context.path }) })
     : equalTest(value, context.options.order)
 }
 
-/** The conjunction of every operator of the object. */
+/** The conjunction of all operators in the object. */
 export function parseOperators(operators: Document, context: ParseContext): Test {
   const children: Test[] = []
   for (const operator of Object.keys(operators)) {
@@ -36,7 +34,7 @@ export function parseOperators(operators: Document, context: ParseContext): Test
   return allOf(children)
 }
 
-/** undefined for operators that say nothing by themselves. */
+/** Returns undefined for operators without effect of their own. */
 function parseOperator(operator: string, operators: Document, context: ParseContext): Test | undefined {
   const place = { operator, path: context.path }
   const value = operators[operator]
@@ -108,7 +106,7 @@ function parseIn(operator: string, value: unknown, context: ParseContext): Test 
   return memberTest(values, patterns, context.options.order)
 }
 
-/** `$all` of elements is a conjunction of equalities, so that it holds for a scalar too; of nothing, it never holds. */
+/** `$all` is a conjunction of equalities, so that it can hold for a scalar, too; without elements it never holds. */
 function parseAll(value: unknown, context: ParseContext): Test {
   const place = { operator: '$all', path: context.path }
   if (!Array.isArray(value)) throw filterError('BadValue', place, `needs an array, not ${describeType(value)}`)
@@ -131,10 +129,10 @@ function parseAll(value: unknown, context: ParseContext): Test {
   )
 }
 
-/** They speak of documents, elements among them; two are refused below the top. */
+/** These take documents, including elements that are documents; two of them are rejected below the top level. */
 const topLevelOperators = new Set<unknown>(['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema'])
 
-/** Operators test the elements themselves; anything else is a filter that elements are documents for. */
+/** Operators test the elements themselves; anything else is a filter that takes elements as documents. */
 function parseElemMatch(value: unknown, context: ParseContext): Predicate {
   if (!isPlainObject(value)) {
     const place = { operator: '$elemMatch', path: context.path }
@@ -178,7 +176,7 @@ function isRegex(value: unknown): value is StoredRegex {
   return typeOf(value) === Type.regex
 }
 
-/** The truth of an operator's argument: false, 0 and null are false, every other value is true. */
+/** The truth value of an operator's argument: false, 0 and null are false, everything else is true. */
 function isTrue(value: unknown): boolean {
   switch (typeOf(value)) {
     case Type.bool:

@@ -1,5 +1,5 @@
 /**
- * Filter object → normal form: the top level, the logical operators, and implicit equality.
+ * Parses a filter object to its normal form: the top level, the logical operators, and implicit equality.
  *
  * REQUIRES: the filter went through sanitize.ts.
  */
@@ -14,25 +14,25 @@ import { parseSchema } from './json-schema/parse.ts'
 import { isOperatorObject, parseOperators, parseValue } from './parse-operators.ts'
 
 export interface ParseOptions {
-  /** Compiles the argument of `$expr`; without it `$expr` is refused. */
+  /** Compiles the argument of `$expr`; without it `$expr` is rejected. */
   readonly expression?: ((expression: unknown) => ExpressionCondition) | undefined
-  /** How strings compare, where it is not by code point: a collation (collation.ts). */
+  /** How strings compare if not by code point: a collation (collation.ts). */
   readonly order?: StringOrder | undefined
 }
 
-/** An `$expr`, compiled by whoever knows aggregation expressions. */
+/** An `$expr`, compiled by the caller's aggregation compiler. */
 export interface ExpressionCondition {
-  /** May be called when what is loaded for it is there. */
+  /** May be called once the data it needs is loaded. */
   readonly evaluate: (document: Document) => unknown
-  /** A filter that every document matches for which it is true; undefined when it says nothing. */
+  /** A filter that every document for which it is true matches; undefined when there is none. */
   readonly implied: Document | undefined
 }
 
-/** Where a filter stands: `$where` and `$expr` need the whole document. */
+/** The context of a filter: `$where` and `$expr` need the whole document. */
 export interface ParseContext {
   readonly options: ParseOptions
   readonly isTopLevel: boolean
-  /** Path of the `$elemMatch` that the filter is inside of; for messages only. */
+  /** Path of the enclosing `$elemMatch`, for messages only. */
   readonly path: string
 }
 
@@ -61,7 +61,7 @@ function parseField(text: string, value: unknown, context: ParseContext): Filter
   return atPath(path, isOperatorObject(value) ? parseOperators(value, inside) : parseValue(value, inside))
 }
 
-/** undefined for operators that say nothing about documents. */
+/** Returns undefined for operators without effect on documents. */
 function parseTopLevelOperator(operator: string, value: unknown, context: ParseContext): Filter | undefined {
   const place = { operator, path: context.path }
   switch (operator) {
@@ -107,7 +107,7 @@ function parseWhere(value: unknown, context: ParseContext): Filter {
       typeOf(value) === Type.string || typeOf(value) === Type.javascript ? ' (code in text is never run)' : ''
     throw filterError('BadValue', place, `needs a function, not ${describeType(value)}${hint}`)
   }
-  // sanitize.ts has let through a function; what it takes and returns is the caller's promise.
+  // sanitize.ts has checked that it is a function; the caller is responsible for its signature.
   return leaf({ kind: 'where', test: value as (this: unknown, document: unknown) => unknown })
 }
 
@@ -121,7 +121,7 @@ function parseExpression(value: unknown, context: ParseContext): Filter {
   return implied === undefined ? condition : { kind: 'and', children: [parseFilter(implied, context), condition] }
 }
 
-/** What the schema implies is tested first, and is all that indexes need to see. */
+/** Tests first what the schema implies, which is all that indexes need to see. */
 function parseJsonSchema(value: unknown, place: FilterPlace): Filter {
   const schema = parseSchema(value, place)
   return allOf([...impliedBy(schema), leaf<Condition>({ kind: 'schema', passes: compileSchema(schema) })])

@@ -1,13 +1,14 @@
 /**
- * How MongoDB walks a dotted path through a document, compiled once per path.
+ * Walks a dotted path through a document like MongoDB does, compiled once per path.
  *
- * The walk yields values until one passes the test; missing is yielded as `undefined`. Its rules:
- * 1. From an object, a component is an own key. No such key, or a scalar before the path ends, yields missing.
- * 2. From an array before the path ends, every element that is an object is walked with the same component, and an
- *    all-digit component also takes the element at that position. Other elements yield nothing: not even missing.
- * 3. An array at the end of the path yields its elements, then itself; taken by position it yields itself only.
+ * The walk yields values until one passes the test; a missing value is yielded as `undefined`. Rules:
+ * 1. In an object, a component is an own key. Without such a key, or at a scalar before the path ends, the walk yields
+ *    missing.
+ * 2. In an array before the path ends, every element that is an object is walked with the same component, and an
+ *    all-digit component also takes the element at that position. Other elements yield nothing, not even missing.
+ * 3. An array at the end of the path yields its elements, then itself; reached by position, it yields only itself.
  *
- * Only own properties count: `constructor` and `toString` are missing unless the document holds them.
+ * Only own properties count: `constructor` and `toString` are missing unless the document contains them.
  */
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { QueryPath } from './ast.ts'
@@ -15,7 +16,7 @@ import type { QueryPath } from './ast.ts'
 /** A test of one value; `undefined` is missing. */
 export type ValueTest = (value: unknown) => boolean
 
-/** Whether an array at the end of the path is offered element by element too, or only as a whole. */
+/** Whether an array at the end of the path is yielded element by element, too, or only as a whole. */
 export type LeafArrays = 'elements' | 'whole'
 
 /** Compiles "some value on the path passes the test". */
@@ -79,7 +80,7 @@ export function ownValue(object: Document, key: string): unknown {
   return value === undefined || Object.hasOwn(object, key) ? value : undefined
 }
 
-/** The array index that a component names as MongoDB spells indices ('0', '17', not '007'), or −1. */
+/** The array index that a component denotes in MongoDB's spelling ('0', '17', not '007'), or −1. */
 function arrayPosition(component: string): number {
   return /^(?:0|[1-9]\d{0,14})$/.test(component) ? Number(component) : -1
 }

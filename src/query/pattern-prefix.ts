@@ -1,9 +1,9 @@
 /**
- * The literal text that every string matching a pattern begins with, as a range of strings.
+ * Finds the literal text that every string matching a pattern begins with, as a range of strings.
  *
  * Invariants:
- * 1. A string that the pattern matches lies within the range.
- * 2. `isWhole`: every string within the range matches.
+ * 1. Every string that the pattern matches is within the range.
+ * 2. If `isWhole`, every string within the range matches.
  */
 import type { Range } from '../model/pairs.ts'
 import type { Pattern } from './pattern.ts'
@@ -13,18 +13,18 @@ export interface PatternPrefix {
   readonly isWhole: boolean
 }
 
-/** Characters that mean more than themselves. */
+/** Characters with a special meaning. */
 const special = new Set('\\^$.*+?()[]{}|')
 const highestCode = 0x10ffff
 
 /**
- * @returns undefined for a pattern that is not anchored to the start, ignores case, or begins with no literal
+ * @returns undefined for a pattern that is not anchored at the start, ignores case, or does not begin with a literal
  * @example
  * prefixOf(patternOf(/^ab.c/, place))?.ends.high // { key: 'ac', isInclusive: false }
  */
 export function prefixOf({ expression }: Pattern): PatternPrefix | undefined {
   const { source, ignoreCase, multiline, flags } = expression
-  // An alternative may begin otherwise; where the bar is only a character, a prefix is missed.
+  // An alternative may begin differently; if the bar is a literal character, a prefix is missed.
   if (!source.startsWith('^') || ignoreCase || multiline || flags.includes('v') || source.includes('|'))
     return undefined
   const { text, isWhole } = readLiteral(source)
@@ -46,7 +46,7 @@ function readLiteral(source: string): { readonly text: string; readonly isWhole:
       text += escaped
       i++
     } else if (special.has(character)) {
-      // What may be repeated no time at all is no part of the prefix.
+      // An optional character is not part of the prefix.
       const isOptional = character === '*' || character === '?' || character === '{'
       return { text: isOptional ? withoutLast(text) : text, isWhole: false }
     } else text += character
@@ -54,18 +54,18 @@ function readLiteral(source: string): { readonly text: string; readonly isWhole:
   return { text, isWhole: true }
 }
 
-/** Of two units, one may be what a quantifier speaks of, or both. */
+/** Removes both units of a surrogate pair, since a quantifier may apply to either or both. */
 function withoutLast(text: string): string {
   return withoutSurrogateEnd(text.slice(0, -1))
 }
 
-/** A string may continue half a pair, and then its code point is another one. */
+/** Removes a trailing high surrogate: a string may continue it with another low one, to a different code point. */
 function withoutSurrogateEnd(text: string): string {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last < 0xdc00 ? text.slice(0, -1) : text
 }
 
-/** The smallest string, by code point, above all that begin with `prefix`. */
+/** The smallest string, by code point, above all strings that begin with `prefix`. */
 function successor(prefix: string): string | undefined {
   const last = [...prefix].at(-1)
   const code = last?.codePointAt(0)

@@ -1,9 +1,9 @@
 /**
- * Regular expressions of a filter, as JavaScript's engine runs them.
+ * Regular expressions of a filter, run by JavaScript's engine.
  *
- * A RegExp means what it means in JavaScript. A pattern that is a string, or a BSONRegExp, is read as MongoDB's PCRE reads it as far
- * as JavaScript can: by code points, with leading inline flags `(?i)` and extended syntax (`x`). What JavaScript would take
- * for something else is refused; what differs still is listed in docs/query-semantics.md.
+ * A RegExp has its JavaScript meaning. A pattern that is a string, or a BSONRegExp, is interpreted like MongoDB's PCRE
+ * as far as JavaScript can: by code points, with leading inline flags `(?i)` and extended syntax (`x`). Syntax that
+ * JavaScript would misinterpret is rejected; the remaining differences are listed in docs/query-semantics.md.
  */
 import { compareStrings } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
@@ -11,32 +11,33 @@ import { regexParts } from '../model/scalar.ts'
 import { type FilterPlace, filterError } from './errors.ts'
 
 export interface Pattern {
-  /** Without `g` and `y`: testing keeps no state. */
+  /** Without `g` and `y`, so that tests are stateless. */
   readonly expression: RegExp
-  /** What a stored regular expression must have to be matched as a value. */
+  /** Source and flags that a stored regular expression must have to match as a value. */
   readonly source: string
   readonly flags: string
 }
 
 export type StoredRegex = RegExp | { readonly pattern: string; readonly options: string }
 
-/** The pattern of a RegExp or BSONRegExp. */
+/** Returns the pattern of a RegExp or BSONRegExp. */
 export function patternOf(value: StoredRegex, place: FilterPlace): Pattern {
   const { source, flags } = regexParts(value)
   if (!(value instanceof RegExp)) return create(source, flags, place, byCodePoints)
   return { expression: new RegExp(value.source, value.flags.replace(/[gyd]/g, '')), source, flags }
 }
 
-/** The pattern of a RegExp or BSONRegExp without flags, with options beside it. @throws as createPattern() */
+/** Returns the pattern of a RegExp or BSONRegExp without flags, with separate options. @throws as createPattern() */
 export function patternWith(value: StoredRegex, options: string, place: FilterPlace): Pattern {
   const compile: Compile = value instanceof RegExp ? (source, flags) => new RegExp(source, flags) : byCodePoints
   return create(regexParts(value).source, options, place, compile)
 }
 
 /**
- * The pattern of a string.
+ * Returns the pattern of a string.
  * @param options any of `imsxu`
- * @throws PetalError BadValue for an unknown option, a pattern that does not compile, and syntax of PCRE that JavaScript has not
+ * @throws PetalError BadValue for an unknown option, a pattern that does not compile, and PCRE syntax that JavaScript
+ *   lacks
  */
 export function createPattern(source: string, options: string, place: FilterPlace): Pattern {
   return create(source, options, place, byCodePoints)
@@ -63,19 +64,22 @@ function create(source: string, options: string, place: FilterPlace, compile: Co
   }
 }
 
-/** Extended syntax: white space and `#` comments outside of classes mean nothing unless escaped. */
+/** Removes extended syntax: whitespace and `#` comments outside classes, unless escaped. */
 function withoutComments(source: string): string {
   return source.replace(/\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\s+|#[^\n]*/g, (token) =>
     token.startsWith('\\') || token.startsWith('[') ? token : ''
   )
 }
 
-/** Escapes, each as one so that an escaped backslash begins none, and classes of POSIX. */
+/** Escapes, each as one token so that an escaped backslash does not begin another, and POSIX classes. */
 const tokens = /\\(?:[xk]\{|k'|[\s\S])|\[:\^?\w+:\]/g
-/** Escapes of letters that both read alike; of all others JavaScript makes the letter. */
+/** Letters whose escapes PCRE and JavaScript interpret alike; any other escaped letter is a literal to JavaScript. */
 const sharedLetters = new Set('bBcdDfknpPrsStuvwWx')
 
-/** As PCRE reads a text. What JavaScript takes only by UTF-16 units, such as a brace that stands for itself, is left so. */
+/**
+ * Compiles by code points, like PCRE, or by UTF-16 units if JavaScript accepts the pattern only so, for example because
+ * of a literal brace.
+ */
 function byCodePoints(source: string, flags: string, place: FilterPlace): RegExp {
   const escapes = Array.from(source.matchAll(tokens), ([token]) => token)
   const alien = escapes.find(isOfPcreAlone)
@@ -89,7 +93,7 @@ function byCodePoints(source: string, flags: string, place: FilterPlace): RegExp
     const expression = new RegExp(source, flags)
     const property = escapes.find((token) => token === '\\p' || token === '\\P')
     if (property === undefined) return expression
-    // By units, it is a letter.
+    // By units, it is a literal letter.
     const reason = `${property} needs a pattern that is valid under JavaScript's flag u`
     throw filterError('BadValue', place, `invalid regular expression: ${reason}`, error)
   }
@@ -101,7 +105,7 @@ function isOfPcreAlone(token: string): boolean {
   return /[a-z]/i.test(escaped) && !sharedLetters.has(escaped)
 }
 
-/** By code points, JavaScript knows no escapes of characters that mean nothing else. */
+/** With the u flag, JavaScript rejects escapes of characters without a special meaning: replaces them by their code. */
 function byCode(token: string): string {
   return /^\\[\s!"#%&',:;<=>@_`~-]$/.test(token) ? `\\u{${token.charCodeAt(1).toString(16)}}` : token
 }

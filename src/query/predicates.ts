@@ -1,8 +1,8 @@
 /**
- * Predicates as closures over one value. Each is specialised for the type of its argument when it is compiled, so that
- * the common case is one comparison.
+ * Predicates as closures over one value. Each is specialised for its argument's type when compiled, so that the common
+ * case is one comparison.
  *
- * Invariant: `undefined` is missing; a predicate decides about it like about any other value.
+ * Invariant: `undefined` is missing, and is decided like any other value.
  */
 import { compareStrings, compareValues, equalValues, type StringOrder } from '../model/compare.ts'
 import { exactInt64, truncateToInt64 } from '../model/integers.ts'
@@ -76,7 +76,7 @@ function inStringRange(operator: RangeOperator, bound: string, order: StringOrde
   }
 }
 
-/** As oneOf() and inRange(), by another order of strings. */
+/** As oneOf() and inRange(), with another order of strings. */
 export function collated({ operator, values, order }: Extract<Predicate, { kind: 'collated' }>): ValueTest {
   const [first] = values
   if (operator !== '$in') return inRange(operator, first, order)
@@ -137,7 +137,7 @@ export function hasType(types: readonly TypeTest[]): ValueTest {
   }
 }
 
-/** JavaScript's numbers are what the `mongodb` driver sends them as: integers of 32 bits are `int`, others `double`. */
+/** Classifies JavaScript numbers as the `mongodb` driver sends them: 32-bit integers are `int`, others `double`. */
 function numericKind(value: Numeric): NumericKind {
   if (typeof value === 'bigint') return 'long'
   if (typeof value === 'object') {
@@ -153,7 +153,7 @@ export function hasLength(length: number): ValueTest {
   return (value) => Array.isArray(value) && value.length === length
 }
 
-/** The remainder has the dividend's sign; fractions are cut off before dividing. */
+/** The remainder has the dividend's sign; fractions are truncated before dividing. */
 export function hasRemainder(divisor: bigint, remainder: bigint): ValueTest {
   const smallDivisor = Number(divisor)
   const smallRemainder = Number(remainder)
@@ -168,7 +168,7 @@ export function hasRemainder(divisor: bigint, remainder: bigint): ValueTest {
   }
 }
 
-/** Numbers are 64-bit two's complement; binary data is little-endian and continues with zeros. */
+/** Numbers are in 64-bit two's complement; binary data is little-endian and zero-extended. */
 export function hasBits(operator: BitsOperator, positions: readonly number[], mask: bigint): ValueTest {
   return (value) => {
     const type = typeOf(value)
@@ -215,7 +215,7 @@ function isSpecialNumber(value: unknown): value is Exclude<Numeric, number> {
   return typeof value === 'bigint' || (isObject(value) && typeOf(value) === Type.number)
 }
 
-/** Any number but NaN, which is outside of every range. */
+/** Any number except NaN, which is outside every range. */
 function isComparableNumber(value: unknown): boolean {
   return typeOf(value) === Type.number && compareNumbers(value as Numeric, Number.NaN) !== 0
 }

@@ -1,17 +1,17 @@
 /**
- * Normal form → a test of a document's stored text that rules most documents out before they are parsed.
+ * Compiles a filter to a test of a document's stored text that rules out most documents before they are parsed.
  *
  * Invariants:
  * 1. false means that the document does not match; true means nothing. The matcher still decides.
- * 2. Only records are judged; any other text is answered with true.
+ * 2. Only records are tested; for any other text the result is true.
  *
- * Why it is sound. A condition takes part when nothing but a string, a number or a boolean, alone or in an array, passes
- * its predicate. A match then has such a value as own property under the path's last key, and records have one spelling
- * for a key: the text holds `"key":` and behind it that value. Every occurrence of `"key":` is judged, wherever it is nested, by the
- * predicate that the matcher uses. Where there are wrappers an object may be a number, and a key that begins with `$` may have another
- * one in front (see model/wrappers.ts).
+ * Soundness: a condition takes part if only a string, a number or a boolean, by itself or in an array, passes its
+ * predicate. A match then has such a value as an own property under the path's last key, and records have one spelling
+ * for a key: the text contains `"key":` followed by that value. Every occurrence of `"key":`, however deeply nested, is
+ * tested by the matcher's own predicate. In records with wrappers an object may be a number, and a key that begins with
+ * `$` may have another `$` before it (see model/wrappers.ts).
  *
- * What is found may be no key at all (see raw-key.ts): that can only turn false into true.
+ * An occurrence may not be a key at all (see raw-key.ts): that can only turn false into true.
  */
 import { isDigits } from '../model/path.ts'
 import { objectIdMarkByte, wrappedMarkByte } from '../model/record-marks.ts'
@@ -21,15 +21,15 @@ import { collated, equalTo, hasBits, hasRemainder, inRange, matchesPattern, oneO
 import { compileKeySearch } from './raw-key.ts'
 import { valueMayPass } from './raw-value.ts'
 
-/** Says of a record whether it may match. */
+/** Returns whether a record may match. */
 export type TextTest = (text: string) => boolean
 
 type RecordTest = (text: string, hasWrappers: boolean) => boolean
 
-/** A predicate on values that JSON spells without brackets: strings, numbers, booleans. */
+/** A predicate on values whose JSON has no brackets: strings, numbers, booleans. */
 type LeafTest = (value: string | number | boolean) => boolean
 
-/** Longer lists would be made into sets twice, for a filter that pairs bound well. */
+/** Longer lists would be converted to sets twice, for a filter that pairs bound well anyway. */
 const maxListed = 1000
 
 /**
@@ -45,8 +45,8 @@ export function compilePrefilter(filter: Filter): TextTest | undefined {
 }
 
 /**
- * The forms of docstore/documents/record.ts. An ObjectId as `_id` may stand as its digits: no condition that takes part holds for one, so
- * that judging those is harmless.
+ * Recognises the forms of docstore/documents/record.ts. An ObjectId as `_id` may be represented by its digits: no
+ * condition that takes part holds for an ObjectId, so testing the digits is harmless.
  */
 function isRecord(text: string): boolean {
   const mark = text.charCodeAt(0)
@@ -75,7 +75,7 @@ function compileText(filter: Filter): RecordTest | undefined {
 }
 
 function compileField(components: readonly string[], predicate: Predicate): RecordTest | undefined {
-  // A component of digits is a position in an array, too: the value need not stand behind a key.
+  // An all-digit component may also be a position in an array, so the value need not follow a key.
   if (components.some((component) => component === '' || isDigits(component))) return undefined
   const test = compileLeaf(predicate)
   return test && someOccurrence(components[components.length - 1] as string, test)
@@ -88,7 +88,7 @@ function someOccurrence(key: string, test: LeafTest): RecordTest {
     (hasDollar && hasWrappers) || someValue(text, (at) => valueMayPass(text, at, test, hasWrappers))
 }
 
-/** undefined unless all that passes the predicate is a string, a number or a boolean, or stands in a wrapper of another kind. */
+/** Returns undefined unless only strings, numbers, booleans or values in other kinds of wrappers pass the predicate. */
 function compileLeaf(predicate: Predicate): LeafTest | undefined {
   switch (predicate.kind) {
     case 'equal':
@@ -118,7 +118,7 @@ function compileLeaf(predicate: Predicate): LeafTest | undefined {
   }
 }
 
-/** Nothing equals such a value, or is above or below it, but values of its own type. */
+/** Only values of its own type equal such a value, or are above or below it. */
 function isJsonLeaf(value: unknown): boolean {
   const type = typeOf(value)
   return type === Type.string || type === Type.number || type === Type.bool

@@ -1,5 +1,6 @@
 /**
- * Projections as a tree: `{ 'user.name': 1, tags: { $slice: 2 }, _id: 0 }` → what happens to each key, by level.
+ * Parses projections to trees that say what happens to each key, by level: `{ 'user.name': 1, tags: { $slice: 2 }, _id:
+ * 0 }`.
  */
 import type { StringOrder } from '../model/compare.ts'
 import { type ErrorName, PetalError } from '../model/errors.ts'
@@ -8,46 +9,46 @@ import { splitPath } from '../model/path.ts'
 import { type Document, type Numeric, Type, typeNames, typeOf } from '../model/types.ts'
 import { compileFilter } from './filter.ts'
 
-/** What a field is computed of: the whole document. Undefined is missing. */
+/** Computes a field from the whole document. undefined is missing. */
 type Computed = (document: Document) => unknown
 
 export type ProjectionNode =
   | { readonly kind: 'include' }
   | { readonly kind: 'exclude' }
-  /** Elements [skip, skip + count) of an array, all of anything else; a negative skip counts from the end. */
+  /** Elements [skip, skip + count) of an array, anything else as a whole; a negative skip counts from the end. */
   | { readonly kind: 'slice'; readonly skip: number; readonly count: number }
-  /** An array of the first element that passes; undefined when there is none. */
+  /** An array with the first element that passes; undefined when there is none. */
   | { readonly kind: 'elemMatch'; readonly firstOf: (value: unknown) => readonly unknown[] | undefined }
   | { readonly kind: 'computed'; readonly value: Computed }
-  /** `isComputed` where something below is. */
+  /** `isComputed` if something below is computed. */
   | { readonly kind: 'fields'; readonly fields: ProjectionFields; readonly isComputed: boolean }
 
 export type ProjectionFields = ReadonlyMap<string, ProjectionNode>
 
 export interface Projection {
-  /** What happens to keys that are not named. */
+  /** What happens to keys that are not listed. */
   readonly mode: 'inclusion' | 'exclusion'
   readonly fields: ProjectionFields
-  /** Components of the path whose array is to have the element alone that the filter matched. */
+  /** Components of the path whose array is reduced to the element that the filter matched. */
   readonly matched: readonly string[] | undefined
 }
 
-/** What a projection stands in. */
+/** The context of a projection. */
 export interface ProjectionOptions {
-  /** The filter that the documents matched; without one the positional `$` is refused. */
+  /** The filter that the documents matched; without one the positional `$` is rejected. */
   readonly filter?: unknown
   /**
-   * Compiles the value of a field that is computed; without it such fields are refused. With it, but without a filter, `$slice` and
-   * `$elemMatch` are left to it, too: they are a find's.
+   * Compiles the value of a computed field; without it such fields are rejected. With it but without a filter, it
+   * compiles `$slice` and `$elemMatch`, too: these are projection operators only in a find.
    */
   readonly compute?: (expression: unknown) => Computed
-  /** How strings compare, for `$elemMatch` and the positional `$`, where it is not by code point. */
+  /** How strings compare, for `$elemMatch` and the positional `$`, if not by code point. */
   readonly order?: StringOrder | undefined
 }
 
 type MutableFields = Map<string, ProjectionNode>
 
-/** Parses a projection; undefined when it asks for whole documents. */
+/** Parses a projection; returns undefined when it selects whole documents. */
 export function parseProjection(spec: unknown, options: ProjectionOptions = {}): Projection | undefined {
   if (spec === undefined || spec === null) return undefined
   const type = typeOf(spec)
@@ -82,7 +83,7 @@ class ProjectionParser {
     return { mode, fields: this.#fields, matched: this.#matched }
   }
 
-  /** In an inclusion, what $elemMatch finds comes behind the other fields, as computed ones do. */
+  /** In an inclusion, moves the results of $elemMatch behind the other fields, like computed ones. */
   #putElementsLast(): void {
     for (const [key, node] of this.#fields) {
       if (node.kind !== 'elemMatch') continue
@@ -90,7 +91,7 @@ class ProjectionParser {
     }
   }
 
-  /** Neither an included nor an excluded field: `_id` decides, then $elemMatch; $slice alone keeps the rest. */
+  /** Without included or excluded fields `_id` decides, then $elemMatch; $slice alone keeps the other fields. */
   #modeWithoutFields(): Projection['mode'] {
     if (this.#id !== undefined) return this.#id === 'include' ? 'inclusion' : 'exclusion'
     return this.#hasElemMatch ? 'inclusion' : 'exclusion'
@@ -212,7 +213,7 @@ class ProjectionParser {
         return
       }
       const level = existing?.kind === 'fields' ? existing : undefined
-      // Every level was made here: its map is ours to extend.
+      // Every level was created here: its map is ours to extend.
       const below = (level?.fields ?? new Map()) as MutableFields
       const isComputed = node.kind === 'computed' || level?.isComputed === true
       fields.set(component, { kind: 'fields', fields: below, isComputed })
@@ -221,7 +222,9 @@ class ProjectionParser {
   }
 }
 
-/** An operator of projections. `$slice` is one of expressions, too: where its first argument is no number, it is that one. */
+/**
+ * Whether it is a projection operator. `$slice` is an expression operator, too, if its first argument is not a number.
+ */
 function isOfFinds(name: string, argument: unknown): boolean {
   if (name === '$slice') {
     const isList = Array.isArray(argument) && (argument.length === 2 || argument.length === 3)

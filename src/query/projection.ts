@@ -2,11 +2,12 @@
  * Projections: which parts of a document a query returns.
  *
  * Invariants:
- * 1. A projected document shares no object or array with the one it was made from.
- * 2. Keys keep the order that the document has; computed fields, and in an inclusion those of `$elemMatch`, come behind them, in the order
- *    of the spec.
- * 3. A path goes through arrays, to every element; a component of digits is a key here, not a position.
- * 4. Where a field is computed below a key, an object is there: in the place of each scalar, elements of arrays among them, and of nothing.
+ * 1. A projected document shares no object or array with its source.
+ * 2. Keys keep the document's order; computed fields and, in an inclusion, those of `$elemMatch` follow in the order of
+ *    the spec.
+ * 3. A path leads through arrays to every element; an all-digit component is a key here, not a position.
+ * 4. If a field below a key is computed, the key has an object, in place of each scalar, including elements of arrays,
+ *    and in place of a missing value.
  */
 import { cloneValue } from '../model/clone.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
@@ -19,14 +20,15 @@ import {
 } from './projection-parse.ts'
 import { MatchedPositions } from './update/positional.ts'
 
-/** A part that is left out. */
+/** Marks a part that is left out. */
 const absent: unique symbol = Symbol('absent')
 
 /**
- * @param spec `{ a: 1, 'b.c': 1 }` or `{ a: 0 }`, with `_id` as it likes, `$slice`, `$elemMatch` and the positional `$`; without a spec,
- *   or with an empty one, a document is returned as it is, not copied
- * @throws PetalError BadValue (mixing, collisions, malformed paths), TypeMismatch, CommandNotSupported (`$meta`, computed fields that
- *   nobody compiles, and the positional `$` without a filter); the projection throws BadValue where the filter matched no element
+ * @param spec `{ a: 1, 'b.c': 1 }` or `{ a: 0 }`, with `_id` either way, `$slice`, `$elemMatch` and the positional `$`;
+ *   without a spec, or with an empty one, a document is returned as it is, not copied
+ * @throws PetalError BadValue (mixing, collisions, malformed paths), TypeMismatch, CommandNotSupported (`$meta`,
+ *   computed fields without `compute`, and the positional `$` without a filter); the projection throws BadValue if the
+ *   filter matched no element
  * @example
  * const project = compileProjection({ 'user.name': 1, _id: 0 })
  * project({ _id: 1, user: { name: 'Ada', age: 36 } }) // { user: { name: 'Ada' } }
@@ -54,7 +56,7 @@ function isSingleLevel({ mode, fields }: Projection): boolean {
   return mode === 'inclusion' && [...fields.values()].every(({ kind }) => kind === 'include' || kind === 'exclude')
 }
 
-/** The common case: some whole fields. */
+/** The common case: only whole fields. */
 function pick(document: Document, fields: ProjectionFields): Document {
   const result: Document = {}
   for (const key of Object.keys(document)) {
@@ -63,7 +65,7 @@ function pick(document: Document, fields: ProjectionFields): Document {
   return result
 }
 
-/** @param root what computed fields are of; undefined where none is here or below */
+/** @param root input of computed fields; undefined when there are none here or below */
 function projectObject(
   object: Document,
   fields: ProjectionFields,
@@ -85,12 +87,12 @@ function projectObject(
   return result
 }
 
-/** Adds what is computed here, and the objects that hold what is computed below. */
+/** Adds fields computed here, and objects for fields computed below. */
 function addComputed(result: Document, fields: ProjectionFields, mode: Projection['mode'], root: Document): void {
   for (const [key, node] of fields) {
     if (node.kind === 'computed') {
       const value = node.value(root)
-      // A copy: a path gives what the document has.
+      // Copied, because a path yields the document's own value.
       if (value !== undefined) result[key] = cloneValue(value)
     } else if (node.kind === 'fields' && node.isComputed && !Object.hasOwn(result, key)) {
       result[key] = projectObject({}, node.fields, mode, root)
@@ -123,7 +125,10 @@ function projectField(
   }
 }
 
-/** What a path that goes on makes of a value: scalars have nothing to include and nothing to exclude, and room for what is computed. */
+/**
+ * Projects a value below which the path continues: a scalar has nothing to include or exclude, but is replaced by an
+ * object for computed fields.
+ */
 function projectBelow(
   value: unknown,
   fields: ProjectionFields,

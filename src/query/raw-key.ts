@@ -2,26 +2,27 @@
  * Finds a key in a JSON text without parsing it.
  *
  * Invariants:
- * 1. No occurrence of the key is missed that is spelled as JSON.stringify does it, white space around the colon aside: imported lines
- *    have it, and no other spellings (see docstore/documents/indexed-records.ts). `"key"` is searched for in steps of one character:
- *    in `{"b":1,":1,":2}` the key `:1,` is found at the end of `"b"`, and again where it stands.
- * 2. What stands inside a string is not found: its quotes are escaped, and the last quote of `"key"` is not.
+ * 1. It misses no occurrence of the key in JSON.stringify's spelling, with optional whitespace around the colon:
+ *    imported lines have it, but no other spellings (see docstore/documents/indexed-records.ts). The search for `"key"`
+ *    advances by one character: in `{"b":1,":1,":2}` it finds the key `:1,` at the end of `"b"`, and again in its
+ *    proper place.
+ * 2. It finds nothing inside a string: there quotes are escaped, but the last quote of `"key"` is not.
  */
 
-/** What tweets and other JSON are made of, commonest first; anything else is rarer. */
+/** Characters of tweets and other JSON, most frequent first; any other is rarer. */
 const commonCharacters = '"e:t,sanirol_0u1d2c f743589p6mhwgy{}[]-v.x/Tbk'
 const colon = 0x3a
 
 /**
- * @returns whether a value behind the key passes, given the offset where it begins
+ * @returns whether a value of the key passes, given the offset where it begins
  * @example
  * const someValue = compileKeySearch('n')
  * someValue('{"n" : 12}', (at) => at === 7) // true
  */
 export function compileKeySearch(key: string): (text: string, passes: (at: number) => boolean) => boolean {
   const spelling = JSON.stringify(key)
-  // The search jumps from one first character to the next. A quote is every tenth character: a rare letter of the key
-  // makes the search two to eight times faster (measured).
+  // The search jumps between occurrences of the first character. Every tenth character is a quote, so starting with a
+  // rare letter of the key makes it two to eight times faster (measured).
   const skipped = rarestCharacter(spelling)
   const needle = spelling.slice(skipped)
   return (text, passes) => {

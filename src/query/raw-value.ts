@@ -1,21 +1,21 @@
 /**
- * One value of a JSON text, judged where it stands.
+ * Tests one value of a JSON text in place.
  *
  * Invariants:
- * 1. false only for a value that does not pass the test, and is no array.
- * 2. Whatever the text holds at the offset, nothing is thrown.
+ * 1. Returns false only for a value that does not pass the test and is not an array.
+ * 2. Never throws, whatever the text contains at the offset.
  */
 
 const quote = 0x22
 const backslash = 0x5c
 
-/** How wrappers begin whose values are certain to be no strings, numbers or booleans. */
+/** Beginnings of wrappers whose values are certainly not strings, numbers or booleans. */
 const otherWrappers = ['{"$date"', '{"$oid"']
 
 /**
- * Objects and null never pass: REQUIRES a test that says so. Arrays are not looked into: they may pass.
- * @param start offset of the value in a JSON text, behind white space
- * @param hasWrappers an object may be one, of a number for example
+ * Objects and null never pass: REQUIRES a test that would reject them. Arrays are not examined: they may pass.
+ * @param start offset of the value in a JSON text, after whitespace
+ * @param hasWrappers an object may be a wrapper, of a number for example
  * @example
  * valueMayPass('{"n":12}', 5, (value) => value === 12) // true
  */
@@ -43,7 +43,7 @@ export function valueMayPass(
   }
 }
 
-/** True for every wrapper but those: which kind of value it has is left to the matcher. */
+/** True for all other wrappers: their kind of value is left to the matcher. */
 function mayBeOfNumber(text: string, start: number): boolean {
   return text.startsWith('{"$', start) && !otherWrappers.some((wrapper) => text.startsWith(wrapper, start))
 }
@@ -64,12 +64,12 @@ function unescapedString(text: string, start: number, end: number): string | und
   try {
     return JSON.parse(text.slice(start, end + 1)) as string
   } catch {
-    // A damaged record: whoever decodes all of it will say so.
+    // A damaged record: decoding all of it will report that.
     return undefined
   }
 }
 
-/** True when an odd number of backslashes stands before the quote. */
+/** True if an odd number of backslashes precedes the quote. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1
   while (text.charCodeAt(before) === backslash) before--
@@ -79,7 +79,7 @@ function isEscaped(text: string, at: number): boolean {
 function numberMayPass(text: string, start: number, test: (value: number) => boolean): boolean {
   let end = start
   while (isNumberUnit(text.charCodeAt(end))) end++
-  // Nothing of a number: the search met something else than a key. No match hangs on it, and damage is not judged here.
+  // Not a number: the search found something other than a key, on which no match depends. Damage is not reported here.
   return end === start || test(Number(text.slice(start, end)))
 }
 

@@ -1,8 +1,7 @@
 /**
- * Takes a filter in: checks that it is data, and copies it, so that a caller who changes the object afterwards changes
- * nothing here.
+ * Validates a filter and copies it, so that later changes of the caller's object have no effect.
  *
- * Refused, naming the path: `undefined` (a driver that drops it silently turns `deleteMany({ user: undefined })` into
+ * Rejected, naming the path: `undefined` (a driver that drops it silently turns `deleteMany({ user: undefined })` into
  * `deleteMany({})`), own `__proto__` keys, cycles, nesting beyond `maxFilterDepth`, functions other than `$where`,
  * instances of classes, and values that no document can hold.
  */
@@ -12,7 +11,7 @@ import { describeType, type FilterPlace, filterError } from './errors.ts'
 
 export const maxFilterDepth = 100
 
-/** @throws PetalError TypeMismatch when the filter is not an object, BadValue for what it may not hold */
+/** @throws PetalError TypeMismatch when the filter is not an object, BadValue for a disallowed value in it */
 export function sanitizeFilter(filter: unknown): Document {
   if (!isRecord(filter)) {
     throw filterError('TypeMismatch', { path: '' }, `A filter must be a plain object, not ${describeType(filter)}`)
@@ -60,7 +59,7 @@ function copyObject(object: Document, place: FilterPlace, ancestors: readonly ob
   for (const key of Object.keys(object)) {
     if (key === '__proto__') throw filterError('BadValue', placeOf(place, key), "the key '__proto__' is refused")
     const value = object[key]
-    // Where they stand is told of values that may be refused.
+    // The place is only needed for values that may be rejected.
     copy[key] = typeof value === 'string' ? value : copyValue(value, placeOf(place, key), inside)
   }
   return copy

@@ -1,8 +1,8 @@
 /**
- * Which documents may sort where: the first path of an order as expressions over pairs.
+ * Bounds on the position of documents in a sort: the first path of the order as expressions over pairs.
  *
- * A document's key is a value on the path, or null where there is none; of an array it is the element that sorts first, which
- * depends on the direction.
+ * A document's key is a value on the path, or null if there is none; for an array it is the element that sorts first,
+ * which depends on the direction.
  *
  * | expression   | upper                                                                      | lower             |
  * | ------------ | -------------------------------------------------------------------------- | ----------------- |
@@ -10,7 +10,7 @@
  * | `between()`  | of all others, those whose key is of the type and between the ends         | those in a column |
  * | `nulls`      | of all others, those whose key is null                                     | whose key is null |
  *
- * Invariant: whatever a document's key is, it is in upper of one of them.
+ * Invariant: whatever a document's key is, the document is in upper of one of them.
  */
 import {
   not,
@@ -30,7 +30,7 @@ const storedTypes = Object.values(Type).filter((type) => type !== Type.undefined
 export class SortBounds {
   readonly path: string
   readonly nulls: PairExpression
-  /** Arrays at the end of the path, and on the way. */
+  /** Arrays at the end of the path, or on the way. */
   readonly #arrays: readonly PairExpression[]
 
   private constructor(path: string, prefixes: readonly string[]) {
@@ -39,13 +39,13 @@ export class SortBounds {
     this.nulls = or([not(pairOf({ kind: 'exists', path })), typeAt(path, Type.null)])
   }
 
-  /** undefined where pairs do not tell what a sort sees: digits in a path may be positions. */
+  /** Returns undefined when pairs do not determine what a sort sees: digits in a path may be positions. */
   static of(sortPath: string): SortBounds | undefined {
     const path = walkPath(rootPath, sortPath.split('.'))
     return path.isPlain ? new SortBounds(path.text, prefixesOf(path)) : undefined
   }
 
-  /** Documents with neither null nor a single value of the type. */
+  /** Documents that have neither null nor a single value of the type. */
   others(type: RangeType): PairExpression {
     const isOther = (other: TypeCode): boolean => other !== type && other !== Type.null && other !== Type.array
     const others = storedTypes.filter(isOther).map((other) => typeAt(this.path, other))

@@ -1,6 +1,6 @@
 /**
- * The keys that a document has under given paths, as MongoDB finds those of an index: arrays are expanded. An index keeps
- * all of them; a sort compares the one that sorts first.
+ * Extracts a document's keys under given paths like MongoDB does for an index, expanding arrays. An index stores all
+ * keys; a sort uses the one that sorts first.
  */
 import { PetalError } from '../model/errors.ts'
 import { isDigits } from '../model/path.ts'
@@ -9,17 +9,17 @@ import { type Document, isPlainObject } from '../model/types.ts'
 /** One value per path. */
 export type SortKey = readonly unknown[]
 
-/** Stands in a key for an empty array. */
+/** Represents an empty array in a key. */
 export const emptyArray: unique symbol = Symbol('empty array')
 
-/** What is left of each path below the place reached; `at` counts components already taken. */
+/** The rest of a path below the current place; `at` is the number of components already taken. */
 interface Cursor {
   readonly components: readonly string[]
   readonly at: number
 }
 
 /**
- * @param compareKeys decides which of a document's several keys is its key
+ * @param compareKeys decides which of a document's keys is the sort key
  * @throws (the compiled function) PetalError BadValue when two paths lead through different arrays
  */
 export function compileSortKey(
@@ -41,14 +41,14 @@ export function compileSortKey(
 
 /** Every key of one document. */
 export interface DocumentKeys {
-  /** At least one; equal ones may be among them. */
+  /** At least one; may contain equal ones. */
   readonly keys: readonly SortKey[]
   /** Bit i is set when path i leads to or through an array. */
   readonly arrays: number
 }
 
 /**
- * @param parallel the error for a document in which two paths lead through different arrays
+ * @param parallel makes the error for a document in which two paths lead through different arrays
  * @returns a function that throws that error
  */
 export function compileDocumentKeys(
@@ -66,7 +66,9 @@ export function compileDocumentKeys(
   }
 }
 
-/** The common case: no path meets an array. Otherwise false, and `values` is unchanged or partly filled. */
+/**
+ * Handles the common case: no path meets an array. Otherwise returns false, with `values` unchanged or partly filled.
+ */
 function takeWithoutArrays(document: Document, cursors: readonly Cursor[], values: unknown[]): boolean {
   for (let i = 0; i < cursors.length; i++) {
     const { components } = cursors[i]!
@@ -93,8 +95,8 @@ class KeyWalk {
   }
 
   /**
-   * Completes `values` from `place`, and offers every key that results.
-   * @param cursors undefined for a path whose value is found
+   * Completes `values` from `place`, and offers every resulting key.
+   * @param cursors undefined for a path whose value has been found
    */
   expand(place: unknown, cursors: readonly (Cursor | undefined)[], values: unknown[]): void {
     let array: readonly unknown[] | undefined
@@ -128,7 +130,7 @@ class KeyWalk {
     const goesOn = below.some((cursor) => cursor !== undefined)
     for (const element of array) {
       const next = values.map((value, i) => (isAtEnd(cursors[i]) ? (element ?? null) : value))
-      // Scalars and arrays directly in the array have no fields: what is looked for below them is missing.
+      // Scalars and arrays directly in the array have no fields: paths below them are missing.
       if (goesOn) this.expand(isPlainObject(element) ? element : {}, below, next)
       else this.#offer(next)
     }
@@ -153,7 +155,7 @@ function descend(place: unknown, { components, at }: Cursor): { readonly value: 
   return { value, at }
 }
 
-/** Digits name a position, unless elements of the array have a field of that name. */
+/** Digits denote a position, unless elements of the array have a field of that name. */
 function isPosition(array: readonly unknown[], component: string): boolean {
   return isDigits(component) && !array.some((element) => isPlainObject(element) && Object.hasOwn(element, component))
 }

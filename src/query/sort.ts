@@ -1,11 +1,11 @@
 /**
- * Sort orders: `{ 'user.name': 1, at: -1 }` and the other spellings of MongoDB's drivers, compiled.
+ * Compiles sort orders: `{ 'user.name': 1, at: -1 }` and the other spellings of MongoDB's drivers.
  *
  * Each document's key is extracted once (`keyOf`); documents are then compared by their keys. Rules of the key:
  * 1. A missing value sorts as null.
- * 2. An array stands for its smallest element when the order is ascending and its largest when descending; an empty
- *    array sorts before null.
- * 3. Several paths through one array are taken from the same element: the element whose values sort first.
+ * 2. An array is represented by its smallest element in ascending and its largest in descending order; an empty array
+ *    sorts before null.
+ * 3. Several paths through one array use the same element: the one whose values sort first.
  */
 import { compareValues, type StringOrder } from '../model/compare.ts'
 import { PetalError } from '../model/errors.ts'
@@ -23,11 +23,11 @@ export interface SortField {
 
 export interface CompiledSort {
   readonly keys: readonly SortField[]
-  /** Strings compare otherwise than by code point: no index has them in this order. */
+  /** Strings do not compare by code point, so no index has this order. */
   readonly isCollated: boolean
-  /** The order of `$natural`, oldest or newest first; `keys` is then empty. */
+  /** The direction of `$natural`, oldest or newest first; `keys` is then empty. */
   readonly natural: 1 | -1 | undefined
-  /** What compareKeys compares; valid as long as the document is not changed. */
+  /** The key for compareKeys(); valid until the document changes. */
   keyOf(document: Document): SortKey
   compareKeys(a: SortKey, b: SortKey): number
   compare(a: Document, b: Document): number
@@ -35,9 +35,9 @@ export interface CompiledSort {
 
 /**
  * @param spec `{ a: 1, 'b.c': -1 }`, a Map, `[['a', 1]]`, `['a', 'b']`, `['a', -1]` or `'a'`; directions also as 'asc',
- *   'ascending', 'desc', 'descending'. Without a spec the order is that of arrival.
- * @param strings their order
- * @throws PetalError BadValue naming the path and what its direction is; CommandNotSupported for `$meta`
+ *   'ascending', 'desc', 'descending'. Without a spec, documents stay in order of arrival.
+ * @param strings the order of strings
+ * @throws PetalError BadValue naming the path and its direction; CommandNotSupported for `$meta`
  * @example
  * const byAge = compileSort({ age: -1 })
  * people.sort(byAge.compare)
@@ -80,7 +80,7 @@ function keyComparison(
   }
 }
 
-/** compareValues with a place for the empty array: after MinKey, before null. */
+/** As compareValues(), with the empty array after MinKey and before null. */
 function compareSortValues(a: unknown, b: unknown, strings: StringOrder | undefined): number {
   if (a === emptyArray) return b === emptyArray ? 0 : typeOf(b) === Type.minKey ? 1 : -1
   if (b === emptyArray) return typeOf(a) === Type.minKey ? -1 : 1
@@ -153,7 +153,7 @@ function parseDirection(path: unknown, value: unknown): 1 | -1 {
   )
 }
 
-/** undefined for what is no direction. */
+/** Returns undefined for anything but a direction. */
 export function directionOf(value: unknown): 1 | -1 | undefined {
   if (typeof value === 'string') {
     if (value === 'asc' || value === 'ascending') return 1

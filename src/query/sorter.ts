@@ -1,15 +1,13 @@
-/**
- * Sorting with bounded memory. Both ways are stable: documents that compare equal keep the order they came in.
- */
+/** Sorts with bounded memory. Both sorters are stable: documents that compare equal keep their order of arrival. */
 import { estimateBytes, MemoryBudget } from '../model/memory-budget.ts'
 import type { Document } from '../model/types.ts'
 import type { CompiledSort } from './sort.ts'
 import type { SortKey } from './sort-key.ts'
 
-/** Bytes of an entry besides its document. */
+/** Memory of an entry in bytes, besides its document. */
 const entryBytes = 100
 
-/** Entries sorted or merged between two pauses: a millisecond or so. */
+/** Entries sorted or merged between two pauses: about a millisecond. */
 const stepEntries = 512
 
 export interface SortLimits {
@@ -25,7 +23,7 @@ interface Entry<T> {
 }
 
 /**
- * The first `limit` documents of an order: a heap of at most `limit` entries, the last of them on top.
+ * The first `limit` documents of an order: a heap of at most `limit` entries, with the last of them on top.
  * @example
  * const newest = new TopK<Document>(compileSort({ at: -1 }), 10)
  * for (const document of documents) newest.push(document)
@@ -46,11 +44,10 @@ export class TopK<T = Document> {
   }
 
   /**
-   * @param item what toArray() returns in the document's place
-   * @param bytes size of the document; estimated when left out
-   * @param arrival decides between documents that compare equal, the lower one being first; all of a heap's pushes give one,
-   *   or none does
-   * @returns false when the document is not, or not at present, among the first
+   * @param item what toArray() returns in place of the document
+   * @param bytes size of the document; estimated when omitted
+   * @param arrival breaks ties, lower first; given in all pushes to a heap, or in none
+   * @returns false when the document is not, at least at present, among the first
    * @throws PetalError QueryExceededMemoryLimit
    */
   push(document: Document, item: T = document as T, bytes?: number, arrival = this.#arrivals++): boolean {
@@ -77,12 +74,12 @@ export class TopK<T = Document> {
     return this.#heap.length
   }
 
-  /** The last of the first `limit` documents: what comes behind it is not among them. undefined while they are fewer. */
+  /** The last of the first `limit` documents, which excludes everything after it; undefined while there are fewer. */
   get last(): { readonly key: SortKey; readonly arrival: number } | undefined {
     return this.#heap.length < this.#limit ? undefined : this.#heap[0]
   }
 
-  /** In order. */
+  /** Returns the items in order. */
   toArray(): T[] {
     return [...this.#heap].sort((a, b) => this.#compare(a, b)).map(({ item }) => item)
   }
@@ -124,8 +121,8 @@ export class TopK<T = Document> {
 }
 
 /**
- * Every document in order, in memory.
- * @throws PetalError QueryExceededMemoryLimit when they are larger than the budget together
+ * Returns all documents in order, sorted in memory.
+ * @throws PetalError QueryExceededMemoryLimit when their total size exceeds the budget
  */
 export function sortAll(sort: CompiledSort, documents: Iterable<Document>, limits: SortLimits = {}): Document[] {
   const sorter = new FullSort<Document>(sort, limits)
@@ -140,7 +137,7 @@ interface SortEntry<T> {
 
 type Sorted<T> = SortEntry<T>[]
 
-/** sortAll for documents that come one by one. */
+/** As sortAll(), for documents that arrive one by one. */
 export class FullSort<T = Document> {
   readonly #sort: Pick<CompiledSort, 'keyOf' | 'compareKeys'>
   readonly #budget: MemoryBudget
@@ -161,12 +158,12 @@ export class FullSort<T = Document> {
     return this.#entries.length
   }
 
-  /** In order. Array.prototype.sort is stable, so entries need no arrival number. */
+  /** Returns the items in order. Array.prototype.sort is stable, so entries need no arrival number. */
   toArray(): T[] {
     return this.#entries.sort((a, b) => this.#sort.compareKeys(a.key, b.key)).map(({ item }) => item)
   }
 
-  /** toArray() with a pause wherever some hundred entries have been sorted or merged. */
+  /** As toArray(), pausing after every few hundred entries sorted or merged. */
   *steps(): Generator<void, T[]> {
     let runs: Sorted<T>[] = []
     for (let from = 0; from < this.#entries.length; from += stepEntries) {
@@ -176,7 +173,7 @@ export class FullSort<T = Document> {
     }
     while (runs.length > 1) {
       const merged: Sorted<T>[] = []
-      // Neighbours only, so that what is equal stays in its order.
+      // Merges only neighbours, to keep equal documents in order.
       for (let i = 0; i < runs.length; i += 2) merged.push(yield* this.#merge(runs[i] ?? [], runs[i + 1] ?? []))
       runs = merged
     }

@@ -1,12 +1,12 @@
 /**
- * Names the parts of a filter that pairs cannot narrow by value, for explain(): the index knows at most whether the
- * field is there and of which type.
+ * Names the parts of a filter that pairs cannot narrow by value, for explain(): for these, the index knows at most
+ * whether the field exists and its type.
  */
 import { Type, typeOf } from '../model/types.ts'
 import type { Condition, Filter, Predicate, Test } from './ast.ts'
 import { prefixOf } from './pattern-prefix.ts'
 
-/** For instance `['$where', '$mod at a.b']`; without repetition. */
+/** Without duplicates, for example `['$where', '$mod at a.b']`. */
 export function unboundedParts(filter: Filter): readonly string[] {
   return [...new Set(partsOfFilter(filter, ''))]
 }
@@ -83,7 +83,7 @@ function partsOfPredicate(predicate: Predicate, path: string): readonly string[]
   }
 }
 
-/** Values that range codes are kept of. */
+/** Types of values that have range codes. */
 function isRanged(bound: unknown): boolean {
   const type = typeOf(bound)
   return type === Type.number || type === Type.date || type === Type.string

@@ -1,20 +1,22 @@
 /**
- * Which documents have which value on a path, and no other, and which may have others: expressions over pairs.
+ * Expressions over pairs for the documents that have a value and no other on a path, and for those that may have
+ * others.
  *
  * | expression | upper                                                       | lower                                        |
  * | ---------- | ----------------------------------------------------------- | -------------------------------------------- |
- * | `only()`   | the value may be on the path                                | it is the only one, and what is asked holds  |
+ * | `only()`   | the value may be on the path                                | it is the only one, and the filter holds     |
  * | `others()` | something is on the path that may be none of these values   | –                                            |
- * | `nothing()` | nothing may be on the path                                 | nothing is, and what is asked holds          |
+ * | `nothing()` | nothing may be on the path                                 | nothing is, and the filter holds             |
  *
- * Invariant: a document for which what is asked holds for certain is in lower of `only()` of its value, or of `nothing()`, or it is in
- * upper of `uncounted()` of these values, and not in both. If it has a value that is none of these, it is in upper of `others()`.
+ * Invariant: a document for which the filter certainly holds is either in lower of `only()` of its value, or of
+ * `nothing()`, or in upper of `uncounted()` of these values, but not in both. If it has a value that is none of these,
+ * it is in upper of `others()`.
  */
 import { and, not, or, type PairExpression, pairOf, type ValuePair } from '../model/pairs.ts'
 import { Type, type TypeCode } from '../model/types.ts'
 import { prefixesOf, rootPath, typeAt, walkPath } from './indexed-path.ts'
 
-/** Types of which equal keys prove equal values. */
+/** Types for which equal keys prove equal values. */
 const provenTypes: ReadonlySet<TypeCode> = new Set([
   Type.null,
   Type.number,
@@ -36,7 +38,7 @@ export class ValueBounds {
     this.#several = or([...prefixes, path].map((prefix) => typeAt(prefix, Type.array)))
   }
 
-  /** undefined where pairs do not tell what a path leads to: digits in it may be positions. */
+  /** Returns undefined when pairs do not determine the values on a path: digits in it may be positions. */
   static of(components: readonly string[]): ValueBounds | undefined {
     const path = walkPath(rootPath, components)
     return path.isPlain ? new ValueBounds(path.text, prefixesOf(path)) : undefined
@@ -59,7 +61,10 @@ export class ValueBounds {
     return and([filter, not(this.#exists), not(this.#several)])
   }
 
-  /** As others(), whatever is on the path. @param isNothingKnown leaves out those in `nothing()`, which are all certain */
+  /**
+   * As others(), whatever is on the path. @param isNothingKnown excludes documents in `nothing()`, all of which are
+   * certain
+   */
   uncounted(filter: PairExpression, values: readonly ValuePair[], isNothingKnown: boolean): PairExpression {
     const noneOf = not(or(values.map(pairOf)))
     return and([filter, or([this.#several, isNothingKnown ? and([this.#exists, noneOf]) : noneOf])])

@@ -1,8 +1,8 @@
 /**
- * Filters made of paths and values instead of being spelled, for those who look up what they have found elsewhere.
+ * Makes filters directly from paths and values, for internal look-ups.
  *
- * A value is a value, whatever it looks like: an object with an operator's name as its key is compared with, and a regular
- * expression is equal to itself and searches nothing.
+ * Values are never interpreted: an object with an operator's name as its key is compared, and a regular expression
+ * equals itself and is not searched with.
  */
 import { cloneValue } from '../model/clone.ts'
 import { splitPath } from '../model/path.ts'
@@ -10,13 +10,13 @@ import { type Filter, leaf, type Predicate } from './ast.ts'
 
 /**
  * Some value on the path equals one of these, which are copied. Null equals missing.
- * @throws PetalError BadValue for what no document may hold
+ * @throws PetalError BadValue for a value that no document may hold
  */
 export function equalsOneOf(path: string, values: readonly unknown[]): Filter {
   return onPath(path, { kind: 'in', values: values.map((value) => cloneValue(value ?? null)), patterns: [] })
 }
 
-/** The path leads to something. */
+/** The path exists. */
 export function exists(path: string): Filter {
   return onPath(path, { kind: 'exists' })
 }

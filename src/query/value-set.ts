@@ -1,6 +1,4 @@
-/**
- * A set of values under MongoDB equality, for `$in` with many members: one hash look-up per value that is asked about.
- */
+/** A set of values under MongoDB equality, for `$in` with many members: one hash look-up per value tested. */
 import { equalValues } from '../model/compare.ts'
 import { isExactDouble, toDouble } from '../model/numbers.ts'
 import { formOf, toScalar } from '../model/scalar.ts'
@@ -10,7 +8,7 @@ import { ContainerSet } from './container-set.ts'
 export class ValueSet {
   /** Strings, booleans, null, and numbers that are exact doubles. A Set holds one NaN and one zero, as MongoDB does. */
   readonly #primitives = new Set<unknown>()
-  /** Values of the other scalar types by type and key; a bucket may hold values that only share their key. */
+  /** Values of the other scalar types by type and key; values in one bucket may be different. */
   readonly #buckets = new Map<string, unknown[]>()
   readonly #containers = new ContainerSet()
 
@@ -18,7 +16,7 @@ export class ValueSet {
     for (const value of values) this.add(value)
   }
 
-  /** False when an equal value is there already. */
+  /** Returns false when the set already contains an equal value. */
   add(value: unknown): boolean {
     if (this.has(value)) return false
     const primitive = primitiveOf(value)
@@ -29,7 +27,7 @@ export class ValueSet {
     return true
   }
 
-  /** Missing (`undefined`) is null. */
+  /** Missing (`undefined`) counts as null. */
   has(value: unknown): boolean {
     if (typeof value === 'string' || typeof value === 'number') return this.#primitives.has(value)
     const primitive = primitiveOf(value)
@@ -40,7 +38,7 @@ export class ValueSet {
   }
 }
 
-/** The primitive that every equal value shares, or undefined when there is none. */
+/** The primitive that all equal values share; undefined when there is none. */
 function primitiveOf(value: unknown): string | number | boolean | null | undefined {
   if (value === undefined) return null
   const type = typeOf(value)
@@ -51,7 +49,7 @@ function primitiveOf(value: unknown): string | number | boolean | null | undefin
   return undefined
 }
 
-/** undefined for objects and arrays. */
+/** Returns undefined for objects and arrays. */
 function bucketKey(value: unknown): string | undefined {
   const scalar = toScalar(value)
   return scalar === undefined ? undefined : formOf(scalar)

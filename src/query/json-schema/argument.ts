@@ -1,4 +1,4 @@
-/** What the parser of a keyword is given, and checks that several of them need. */
+/** The input of keyword parsers, and checks that several of them share. */
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { describeType, type FilterPlace, filterError } from '../errors.ts'
 import { parseSize } from '../parse-arguments.ts'
@@ -6,26 +6,26 @@ import { type CountedType, impossible, type Schema } from './schema.ts'
 
 export interface Argument {
   readonly value: unknown
-  /** Of the keyword: its path leads through the schema. */
+  /** The keyword's place: its path leads through the schema. */
   readonly place: FilterPlace
-  /** The schema that the keyword is part of. */
+  /** The schema that contains the keyword. */
   readonly siblings: Document
-  /** For schemas within. */
+  /** Parses nested schemas. */
   readonly parse: (schema: unknown, place: FilterPlace) => Schema
 }
 
-/** An empty schema says nothing. */
+/** Returns an empty schema for a keyword without effect. */
 export type KeywordParser = (argument: Argument) => Schema
 
 /** By keyword. */
 export type KeywordParsers = readonly (readonly [keyword: string, parser: KeywordParser])[]
 
-/** Further down in a schema. */
+/** A place further down in a schema. */
 export function within({ path, operator }: FilterPlace, key: string): FilterPlace {
   return { path: path === '' ? key : `${path}.${key}`, operator }
 }
 
-/** A schema, or a boolean: everything passes, or nothing. */
+/** Parses a schema or a boolean, which passes everything or nothing. */
 export function parseRest({ value, place, parse }: Argument): Schema {
   if (value === true) return []
   if (value === false) return impossible
@@ -33,7 +33,7 @@ export function parseRest({ value, place, parse }: Argument): Schema {
   throw filterError('TypeMismatch', place, `needs a schema or a boolean, not ${describeType(value)}`)
 }
 
-/** The parsers of a lower and an upper bound of a number of parts. */
+/** Returns the parsers of a lower and an upper bound of a count. */
 export function countParsers(type: CountedType): { readonly least: KeywordParser; readonly most: KeywordParser } {
   return {
     least: (argument) => [{ kind: 'count', type, least: countOf(argument), most: Number.POSITIVE_INFINITY }],
@@ -60,7 +60,7 @@ export function booleanOf({ value, place }: Argument): boolean {
   throw filterError('TypeMismatch', place, `needs a boolean, not ${describeType(value)}`)
 }
 
-/** Strings, none of them twice. */
+/** Strings without duplicates. */
 export function namesOf(argument: Argument, values: readonly unknown[]): readonly string[] {
   const names = new Set<string>()
   for (const value of values) {

@@ -14,7 +14,7 @@ export const arrayKeywords: KeywordParsers = [
   ['additionalItems', parseAdditionalItems]
 ]
 
-/** A schema for every element, or a list of them for the first ones. */
+/** Parses a schema for every element, or a list of schemas for the first ones. */
 function parseItems({ value, place, parse }: Argument): Schema {
   if (Array.isArray(value)) {
     return [{ kind: 'firstItems', schemas: value.map((schema, i) => parse(schema, within(place, String(i)))) }]
@@ -23,7 +23,7 @@ function parseItems({ value, place, parse }: Argument): Schema {
   throw filterError('TypeMismatch', place, `needs a schema or an array of schemas, not ${describeType(value)}`)
 }
 
-/** Says nothing unless `items` is a list. */
+/** Has no effect unless `items` is a list. */
 function parseAdditionalItems(argument: Argument): Schema {
   const schema = parseRest(argument)
   const { items } = argument.siblings

@@ -1,4 +1,4 @@
-/** Schema → closure that decides whether a value passes. REQUIRES of a value: it is there. */
+/** Compiles a schema to a closure that decides whether a value passes. REQUIRES: the value is not missing. */
 import { decimalOf } from '../../model/arithmetic.ts'
 import { isMultiple } from '../../model/decimal.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
@@ -124,7 +124,7 @@ function counterOf(type: CountedType): (value: unknown) => number {
   }
 }
 
-/** Half a pair counts as one. */
+/** A lone surrogate counts as one code point. */
 function codePoints(text: string): number {
   let count = text.length
   for (let i = 1; i < text.length; i++) if (isLow(text.charCodeAt(i)) && isHigh(text.charCodeAt(i - 1))) count--
@@ -152,7 +152,7 @@ function presentKeys(object: Document): readonly string[] {
   return Object.keys(object).filter((key) => object[key] !== undefined)
 }
 
-/** Values of other types pass. REQUIRES: `Value` is what values of the type are. */
+/** Makes a test that values of other types pass. REQUIRES: values of the type are of type `Value`. */
 function ofType<Value>(type: TypeCode, test: (value: Value) => boolean): ValueTest {
   return (value) => typeOf(value) !== type || test(value as Value)
 }

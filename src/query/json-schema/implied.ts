@@ -1,13 +1,13 @@
 /**
- * Conditions that every document passing a schema satisfies, in the words of the query language: what the index, the ids and
- * the texts of records can tell of a schema.
+ * Derives conditions of the query language that every document passing a schema satisfies, for use by the index, the
+ * ids and the record prefilters.
  *
  * Invariants:
- * 1. Each condition says of one value, found by own keys from the document on, something that holds for it as a whole. "Some
- *    value on the path" is then true whatever arrays there are. Elements of arrays are not spoken of: a path enters arrays that are
- *    directly in arrays by position only.
- * 2. A property that may be missing implies nothing, and neither does a name with a dot: it is one key to a schema, and several to
- *    the path of a declared index.
+ * 1. Each condition states something about one whole value that is reached from the document by own keys. "Some value
+ *    on the path" is then true whatever arrays there are. Nothing is stated about elements of arrays: a path enters
+ *    arrays directly in arrays by position only.
+ * 2. A property that may be missing implies nothing, and neither does a name with a dot: it is one key in a schema, but
+ *    several components in the path of a declared index.
  * 3. Nothing is negated.
  */
 import { toScalar } from '../../model/scalar.ts'
@@ -15,11 +15,11 @@ import { Type, type TypeCode, typeOf } from '../../model/types.ts'
 import { allOf, atPath, type Filter, leaf, type Predicate, type TypeTest } from '../ast.ts'
 import type { Keyword, Schema } from './schema.ts'
 
-/** What is known of the value that a schema speaks of. */
+/** What is known about the value that a schema applies to. */
 interface Known {
-  /** It has one of these types; undefined when it may have any. */
+  /** Its possible types; undefined for any. */
   readonly types: ReadonlySet<TypeCode> | undefined
-  /** If it is an object, it has these fields. */
+  /** Fields that it has if it is an object. */
   readonly names: ReadonlySet<string>
 }
 
@@ -35,7 +35,7 @@ export function impliedBy(schema: Schema): readonly Filter[] {
   return implications(schema, [], document)
 }
 
-/** @param path keys from the document to the value; empty for the document */
+/** @param path keys from the document to the value; empty for the document itself */
 function implications(schema: Schema, path: readonly string[], outside: Known): readonly Filter[] {
   const known = schema.reduce(learn, outside)
   return schema.flatMap((keyword) => implicationsOf(keyword, path, known))
@@ -84,7 +84,7 @@ function implicationsOf(keyword: Keyword, path: readonly string[], known: Known)
   }
 }
 
-/** Objects and arrays may have their fields in another order; null would mean missing, too. */
+/** Excludes objects and arrays, whose fields may be in another order, and null, which would include missing. */
 function oneOf(values: readonly unknown[], path: readonly string[]): Filter {
   const scalars = values.filter(isTold)
   const types = [...new Set(values.filter((value) => !isTold(value)).map(typeOf))]
@@ -101,7 +101,7 @@ function isTold(value: unknown): boolean {
   return value !== null && toScalar(value) !== undefined
 }
 
-/** What holds of values of a type, where it is known which others the value may be of. */
+/** Returns a condition on values of a type, if the other possible types of the value are known. */
 function ofType(type: TypeCode, condition: Filter, path: readonly string[], { types }: Known): readonly Filter[] {
   if (types === undefined || !types.has(type)) return []
   const others = [...types].filter((other) => other !== type)

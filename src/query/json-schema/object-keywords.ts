@@ -1,4 +1,4 @@
-/** Keywords for objects. A name is one own key, dots and digits in it mean nothing. */
+/** Keywords for objects. A name is a single own key; dots and digits have no special meaning. */
 import { type Document, isPlainObject, Type } from '../../model/types.ts'
 import { type FilterPlace, filterError } from '../errors.ts'
 import { createPattern } from '../pattern.ts'
@@ -26,7 +26,7 @@ export const objectKeywords: KeywordParsers = [
   ['dependencies', parseDependencies]
 ]
 
-/** A list of different names. */
+/** Parses a list of distinct names. */
 function parseNames(argument: Argument): readonly string[] {
   const { place } = argument
   const names = namesOf(argument, arrayOf(argument))
@@ -53,12 +53,12 @@ function parseAdditionalProperties(argument: Argument): Schema {
   return [{ kind: 'otherProperties', names, patterns, schema: parseRest(argument) }]
 }
 
-/** What they are is told by their own keyword. */
+/** Their values are checked by the parser of their own keyword. */
 function keysOf(properties: unknown): readonly string[] {
   return isPlainObject(properties) ? Object.keys(properties) : []
 }
 
-/** For those that have the property: further names that are required, or a schema. */
+/** For objects with the property: additional required names, or a schema. */
 function parseDependencies(argument: Argument): Schema {
   return entriesOf(argument).map(({ key, value, place }): Keyword => {
     const schema: Schema = Array.isArray(value)

@@ -1,7 +1,8 @@
 /**
- * The argument of `$jsonSchema` → a schema: JSON Schema draft 4 as MongoDB has it, with `bsonType` and without references.
+ * Parses the argument of `$jsonSchema`: JSON Schema draft 4 in MongoDB's variant, with `bsonType` and without
+ * references.
  *
- * REQUIRES: it went through sanitize.ts.
+ * REQUIRES: the argument went through sanitize.ts.
  */
 import { isPlainObject } from '../../model/types.ts'
 import { describeType, type FilterPlace, filterError } from '../errors.ts'
@@ -14,10 +15,10 @@ import type { Schema } from './schema.ts'
 import { unordered } from './unordered.ts'
 import { valueKeywords } from './value-keywords.ts'
 
-/** Parts of the draft that MongoDB refuses by name. */
+/** Parts of the draft that MongoDB rejects by name. */
 const unsupported = new Set(['$ref', '$schema', 'default', 'definitions', 'format', 'id'])
 
-/** What `type` calls them, and what `bsonType` does. */
+/** Type names of `type`, and their equivalents for `bsonType`. */
 const jsonTypes: ReadonlyMap<string, string> = new Map([
   ['object', 'object'],
   ['array', 'array'],
@@ -42,7 +43,7 @@ const keywords: ReadonlyMap<string, KeywordParser> = new Map<string, KeywordPars
   ...objectKeywords
 ])
 
-/** @throws PetalError TypeMismatch, FailedToParse, BadValue; the path leads through the schema */
+/** @throws PetalError TypeMismatch, FailedToParse, BadValue; the error's path leads through the schema */
 export function parseSchema(schema: unknown, place: FilterPlace): Schema {
   if (!isPlainObject(schema)) {
     throw filterError('TypeMismatch', place, `needs a schema, which is an object, not ${describeType(schema)}`)
@@ -57,7 +58,7 @@ export function parseSchema(schema: unknown, place: FilterPlace): Schema {
   })
 }
 
-/** For people. */
+/** Text for human readers, without effect. */
 function parseText(argument: Argument): Schema {
   stringOf(argument)
   return []
@@ -80,7 +81,7 @@ function parseBsonType(argument: Argument): Schema {
   return [{ kind: 'type', types: parseTypes(typeNamesOf(argument), argument.place) }]
 }
 
-/** One name, or a list of different ones. */
+/** One name, or a list of distinct ones. */
 function typeNamesOf(argument: Argument): readonly string[] {
   const { value, place } = argument
   const names = namesOf(argument, Array.isArray(value) ? value : [value])

@@ -1,8 +1,8 @@
-/** Equality of values where the order of fields does not matter. */
+/** Equality of values regardless of the order of fields. */
 import { compareStrings } from '../../model/compare.ts'
 import { type Document, Type, typeOf } from '../../model/types.ts'
 
-/** The value with the fields of every object in one order: of values that differ in it alone, the same is made. */
+/** Sorts the fields of every object, so that values that differ only in the order of fields become equal. */
 export function unordered(value: unknown): unknown {
   switch (typeOf(value)) {
     case Type.array:

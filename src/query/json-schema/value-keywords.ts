@@ -33,7 +33,7 @@ function parseLimit(argument: Argument, operator: '$lt' | '$lte' | '$gt' | '$gte
   return [{ kind: 'test', type: Type.number, test: rangeTest(operator, numberOf(argument)) }]
 }
 
-/** As in draft 4, it is a boolean beside the limit. */
+/** As in draft 4, a boolean sibling of the limit. */
 function isExclusive({ siblings }: Argument, keyword: string): boolean {
   return siblings[keyword] === true
 }

@@ -1,7 +1,7 @@
 /**
- * Operators that compute: `$inc`, `$mul`, `$min`, `$max`, `$bit`.
+ * Arithmetic operators: `$inc`, `$mul`, `$min`, `$max`, `$bit`.
  *
- * How kinds of numbers mix: model/arithmetic.ts.
+ * For how kinds of numbers mix see model/arithmetic.ts.
  */
 import { Decimal128 } from 'bson'
 import { add, multiply, type PlainNumber } from '../../model/arithmetic.ts'
@@ -42,7 +42,7 @@ function numericTarget(current: unknown, place: UpdatePlace): PlainNumber {
   throw filterError('TypeMismatch', place, `cannot be applied to a value of non-numeric type ${describeType(current)}`)
 }
 
-/** @throws PetalError BadValue that names the place, for an integer that does not fit 64 bits */
+/** @throws PetalError BadValue naming the place, for an integer that does not fit in 64 bits */
 function compute(operation: typeof add, a: PlainNumber, b: PlainNumber, place: UpdatePlace): PlainNumber {
   try {
     return operation(a, b)
@@ -59,7 +59,7 @@ const bitOperations: ReadonlyMap<string, BitOperation> = new Map<string, BitOper
   ['xor', (a, b) => a ^ b]
 ])
 
-/** `{ and | or | xor: integer }`, several in order. A missing field counts as 0. */
+/** Compiles `{ and | or | xor: integer }`, several applied in order. A missing field counts as 0. */
 export function compileBit(operand: unknown, place: UpdatePlace): Edit {
   if (!isPlainObject(operand) || Object.keys(operand).length === 0) {
     throw filterError('BadValue', place, `takes an object like { and: 5 }, not ${describeType(operand)}`)

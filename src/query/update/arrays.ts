@@ -21,13 +21,13 @@ export function compilePush(operand: unknown, place: UpdatePlace, order?: String
   const slice = compilePushSlice(modifiers?.$slice, place)
   return (current) => {
     const array = arrayAt(current, 'BadValue', place)
-    // Negative positions count from the end, and stop at the start.
+    // Negative positions count from the end, and are clamped to the start.
     const start = position === undefined ? array.length : position < 0 ? Math.max(0, array.length + position) : position
     return slice(sort([...array.slice(0, start), ...added, ...array.slice(start)]))
   }
 }
 
-/** `1` or `-1` for whole elements, `{ path: 1 | -1 }` for elements that are documents. */
+/** Compiles `1` or `-1` for whole elements, `{ path: 1 | -1 }` for elements that are documents. */
 function compilePushSort(spec: unknown, place: UpdatePlace, order: StringOrder | undefined): Rearrange {
   if (spec === undefined) return (array) => array
   const direction = wholeElementDirection(spec)
@@ -60,7 +60,7 @@ export function compileAddToSet(operand: unknown, place: UpdatePlace, order?: St
   }
 }
 
-/** `1` takes the last element away, `-1` the first. */
+/** `1` removes the last element, `-1` the first. */
 export function compilePop(operand: unknown, place: UpdatePlace): Edit {
   const end = typeOf(operand) === Type.number ? Number(String(unwrapNumber(operand as Numeric))) : undefined
   if (end !== 1 && end !== -1) {
@@ -74,7 +74,7 @@ export function compilePop(operand: unknown, place: UpdatePlace): Edit {
   }
 }
 
-/** undefined when the operand is a value to add as it is. */
+/** Returns undefined when the operand is a plain value to add. */
 function modifiersOf(operand: unknown, known: ReadonlySet<string>, place: UpdatePlace): Document | undefined {
   if (!isPlainObject(operand)) return undefined
   const keys = Object.keys(operand)
@@ -98,7 +98,7 @@ function integer(value: unknown, modifier: string, place: UpdatePlace): number {
   throw filterError('BadValue', place, `${modifier} takes an integer, not ${describeType(value)}`)
 }
 
-/** A missing array is empty. */
+/** A missing array counts as empty. */
 function arrayAt(current: unknown, codeName: 'BadValue' | 'TypeMismatch', place: UpdatePlace): readonly unknown[] {
   if (current === absent) return []
   if (Array.isArray(current)) return current

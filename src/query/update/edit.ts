@@ -1,5 +1,5 @@
 /**
- * Changing one place in a document by copying what lies on the way to it, and nothing else.
+ * Edits one place in a document by copying only what is on the path to it.
  *
  * Invariants:
  * 1. Neither the document nor anything in it is changed.
@@ -11,16 +11,16 @@ import { filterError } from '../errors.ts'
 import { type PathStep, positionOf, type UpdatePath } from './path.ts'
 import { absent, type UpdatePlace } from './types.ts'
 
-/** As in MongoDB: how far beyond the end of an array a position may lie. The gap is filled with null. */
+/** As in MongoDB: how far past the end of an array a position may be. The gap is filled with null. */
 const maxBackfill = 1_500_000
 
 export interface EditOptions {
   readonly operator: string
-  /** Leave a path alone that ends at a scalar. */
+  /** Do nothing for a path that ends at a scalar. */
   readonly ignoresBlockedPath: boolean
   /** Decides `$[identifier]`. */
   readonly isFiltered: (identifier: string, element: unknown) => boolean
-  /** The document before other changes of the same update: `$[identifier]` is decided by its elements. */
+  /** The document before other changes of the same update, whose elements decide `$[identifier]`. */
   readonly original?: Document
 }
 
@@ -47,7 +47,7 @@ class PathEdit {
     this.#options = options
   }
 
-  /** The new form of a value that lies before step `at`; `absent` for none. `original` is what lay there at first. */
+  /** Returns the edited value before step `at`; `absent` for none. `original` is the value before the update. */
   value(value: unknown, original: unknown, at: number): unknown {
     const step = this.#path.steps[at]
     if (step === undefined) {
@@ -67,7 +67,7 @@ class PathEdit {
   #field(object: Document, original: unknown, at: number, name: string): unknown {
     const current = Object.hasOwn(object, name) ? (object[name] ?? null) : absent
     const edited = this.value(current, isPlainObject(original) ? original[name] : absent, at + 1)
-    // Object.is, here and below: NaN is not changed by becoming NaN.
+    // Object.is, here and below, because NaN becoming NaN is no change.
     if (Object.is(edited, current)) return object
     if (edited !== absent) return { ...object, [name]: edited }
     const { [name]: _, ...rest } = object
@@ -132,7 +132,7 @@ class PathEdit {
   }
 }
 
-/** An element cannot be taken out by its position: the others would move. */
+/** An element cannot be removed by its position, which would move the others. */
 function asElement(edited: unknown): unknown {
   return edited === absent ? null : edited
 }

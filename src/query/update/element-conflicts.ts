@@ -1,6 +1,6 @@
 /**
- * Conflicts between changes of elements: `a.$[x]` and `a.$[y]` are one place where both filters match an element, which
- * only a document tells.
+ * Detects conflicts between changes of elements: `a.$[x]` and `a.$[y]` are the same place if both filters match an
+ * element, which depends on the document.
  */
 import type { Document } from '../../model/types.ts'
 import { childOf, conflict, type PathStep, type UpdatePath } from './path.ts'
@@ -8,7 +8,7 @@ import type { UpdatePlace } from './types.ts'
 
 type IsFiltered = (identifier: string, element: unknown) => boolean
 
-/** A path, and which operator has it. */
+/** A path and its operator. */
 export interface ElementPlace {
   readonly operator: string
   readonly path: UpdatePath
@@ -18,7 +18,7 @@ export class ElementConflicts {
   readonly #pairs: readonly (readonly [ElementPlace, ElementPlace])[]
   readonly #isFiltered: IsFiltered
 
-  /** @throws PetalError ConflictingUpdateOperators where one path goes to elements and the other to a field or position */
+  /** @throws PetalError ConflictingUpdateOperators if one path leads to elements and another to a field or position */
   constructor(places: readonly ElementPlace[], isFiltered: IsFiltered) {
     this.#isFiltered = isFiltered
     const ofElements = places.filter(({ path }) => path.steps.some(isOfElements))
@@ -36,7 +36,7 @@ export class ElementConflicts {
     }
   }
 
-  /** Where two paths that may meet do. */
+  /** Returns where two paths that may meet do meet. */
   #meeting(value: unknown, a: readonly PathStep[], b: readonly PathStep[], at: number): string[] | undefined {
     const [x, y] = [a[at], b[at]]
     if (x === undefined || y === undefined) return []
@@ -72,7 +72,7 @@ function refuseMixture(place: ElementPlace, other: ElementPlace): void {
   throw conflict(placeOf(place), a.slice(0, at).join('.'))
 }
 
-/** Whether they are alike as far as the shorter goes, but for which elements they take. */
+/** Whether they are equal up to the end of the shorter one, except for which elements they select. */
 function mayMeet(a: UpdatePath, b: UpdatePath): boolean {
   const length = Math.min(a.steps.length, b.steps.length)
   return a.steps.slice(0, length).every((step, i) => {

@@ -1,23 +1,22 @@
 /**
- * Operators on whole fields: `$set`, `$setOnInsert`, `$unset`, `$currentDate`. ($rename concerns two places and is
- * applied in compile.ts.)
+ * Operators on whole fields: `$set`, `$setOnInsert`, `$unset`, `$currentDate`. ($rename has two places: see rename.ts.)
  */
 import { Timestamp } from 'bson'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { absent, type Edit, type UpdatePlace } from './types.ts'
 
-/** Also `$setOnInsert`. */
+/** Also for `$setOnInsert`. */
 export function compileSet(operand: unknown): Edit {
   return () => operand
 }
 
-/** Whatever the operand. */
+/** Ignores the operand. */
 export function compileUnset(): Edit {
   return () => absent
 }
 
-/** `true`, or `{ $type: 'date' | 'timestamp' }`. */
+/** The operand is a boolean, or `{ $type: 'date' | 'timestamp' }`. */
 export function compileCurrentDate(operand: unknown, place: UpdatePlace): Edit {
   if (typeof operand === 'boolean') return (_, { now }) => new Date(now.getTime())
   if (!isPlainObject(operand)) {

@@ -1,6 +1,4 @@
-/**
- * The update operators by name. `$rename`, the only one with two places, is in rename.ts.
- */
+/** The update operators by name. `$rename`, the only one with two places, is in rename.ts. */
 import { compileBit, compileInc, compileMax, compileMin, compileMul } from './arithmetic.ts'
 import { compileAddToSet, compilePop, compilePush } from './arrays.ts'
 import { compileCurrentDate, compileSet, compileUnset } from './fields.ts'
@@ -24,7 +22,7 @@ export const operators: ReadonlyMap<string, OperatorCompiler> = new Map<string, 
   ['$pullAll', compilePullAll]
 ])
 
-/** Operators for which a path that ends at a scalar is nothing to do. */
+/** Operators that do nothing for a path that ends at a scalar. */
 export const tolerantOperators: ReadonlySet<string> = new Set(['$unset'])
 
 export const insertOnlyOperators: ReadonlySet<string> = new Set(['$setOnInsert'])

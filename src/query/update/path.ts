@@ -1,6 +1,4 @@
-/**
- * Paths of updates: fields and positions, and the positional steps `$`, `$[]` and `$[identifier]`.
- */
+/** Paths of updates: fields and positions, and the positional steps `$`, `$[]` and `$[identifier]`. */
 import { maxPathComponents } from '../../model/path.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
@@ -21,8 +19,8 @@ export interface UpdatePath {
 }
 
 /**
- * @throws PetalError EmptyFieldName, DollarPrefixedFieldName, or BadValue for `__proto__`, a positional step in first
- *   place and more than one `$`
+ * @throws PetalError EmptyFieldName, DollarPrefixedFieldName, or BadValue for `__proto__`, a positional first step and
+ *   more than one `$`
  */
 export function parseUpdatePath(text: string, operator: string): UpdatePath {
   const place = { operator, path: text }
@@ -52,19 +50,19 @@ function parseStep(component: string, place: UpdatePlace): PathStep {
   throw filterError('DollarPrefixedFieldName', place, `the component '${component}' begins with '$'`)
 }
 
-/** The array index that a component names ('0', '17', not '007'), or undefined. */
+/** The array index that a component denotes ('0', '17', not '007'), or undefined. */
 export function positionOf(name: string): number | undefined {
   return /^(?:0|[1-9]\d{0,14})$/.test(name) ? Number(name) : undefined
 }
 
-/** A field, or the element at a position; undefined where there is none. */
+/** Returns a field, or the element at a position; undefined when there is none. */
 export function childOf(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return value[positionOf(name) ?? value.length]
   return isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /**
- * Refuses two changes at one place, or one above the other.
+ * Rejects two changes at one place, or one above the other.
  * @throws PetalError ConflictingUpdateOperators
  */
 export function checkConflicts(places: readonly UpdatePlace[]): void {
@@ -72,7 +70,7 @@ export function checkConflicts(places: readonly UpdatePlace[]): void {
   if (found !== undefined) throw conflict(found.place, found.other)
 }
 
-/** A place that is another one, or is below it. */
+/** Finds a place that equals another one, or is below it. */
 export function findConflict<P extends { readonly path: string }>(
   places: readonly P[]
 ): { readonly place: P; readonly other: string } | undefined {
@@ -94,7 +92,7 @@ export function conflict(place: UpdatePlace, other: string): Error {
   return filterError('ConflictingUpdateOperators', place, `updating this path would create a conflict at '${other}'`)
 }
 
-/** The order in which new fields are appended: by component, digits by value, everything else by code unit. */
+/** The order in which new fields are appended: by component, digits numerically, everything else by code unit. */
 export function comparePaths(a: UpdatePath, b: UpdatePath): number {
   const x = a.text.split('.')
   const y = b.text.split('.')

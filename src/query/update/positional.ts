@@ -1,6 +1,6 @@
 /**
- * Which elements the positional steps mean: `$` the first that the query matched, `$[identifier]` those that an array
- * filter matches.
+ * Resolves positional steps to elements: `$` is the first element that the query matched, `$[identifier]` the elements
+ * that an array filter matches.
  */
 import type { StringOrder } from '../../model/compare.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
@@ -13,10 +13,10 @@ import type { UpdatePlace } from './types.ts'
 
 type DocumentTest = (document: Document) => boolean
 
-/** One condition of a filter that has to hold, on one path. */
+/** One condition of a filter on one path. */
 interface Clause {
   readonly path: string
-  /** It says what is not there: every element satisfies it, and none is meant by it. */
+  /** True for a negation: any element may satisfy it, so it selects none by itself. */
   readonly isNegative: boolean
   readonly matches: DocumentTest
 }
@@ -25,23 +25,23 @@ const negative: ReadonlySet<string> = new Set(['$ne', '$nin', '$not'])
 const noOptions = { operator: '$', ignoresBlockedPath: true, isFiltered: () => false }
 
 /**
- * What the positional `$` means, in updates and in projections: the first element that satisfies all of the query's conditions on the
- * array; when no element satisfies all, any of them.
+ * Resolves the positional `$` in updates and projections: the first element that satisfies all of the query's
+ * conditions on the array or, if there is none, the first that satisfies any of them.
  */
 export class MatchedPositions {
   readonly #filter: unknown
   readonly #order: StringOrder | undefined
   #clauses: readonly Clause[] | undefined
 
-  /** @param order of strings, if the filter has another one than that of code points */
+  /** @param order of strings, if the filter does not compare by code point */
   constructor(filter: unknown, order?: StringOrder) {
     this.#filter = filter
     this.#order = order
   }
 
   /**
-   * The document with that element alone in the first array on the path, as it is where there is no array.
-   * @throws PetalError BadValue when the query says nothing about an element of the array
+   * Reduces the first array on the path to that element; without an array the document is returned as it is.
+   * @throws PetalError BadValue when the query has no condition on an element of the array
    */
   withElementAlone(document: Document, components: readonly string[]): Document {
     const at = depthOfArray(document, components)
@@ -55,7 +55,10 @@ export class MatchedPositions {
     return editAt(document, arrayPath, (array) => [(array as readonly unknown[])[index]], noOptions)
   }
 
-  /** Replaces `$` in a path by a position. @throws PetalError BadValue when the query says nothing about an element of the array */
+  /**
+   * Replaces `$` in a path by a position. @throws PetalError BadValue when the query has no condition on an element of
+   * the array
+   */
   resolve(document: Document, path: UpdatePath, operator: string): UpdatePath {
     const at = path.steps.findIndex(({ kind }) => kind === 'matched')
     if (at < 0) return path
@@ -99,7 +102,7 @@ export class MatchedPositions {
   }
 }
 
-/** How many components lead to an array; undefined when they lead to none. */
+/** Number of components that lead to an array; undefined when none is reached. */
 function depthOfArray(document: Document, components: readonly string[]): number | undefined {
   let value: unknown = document
   for (let at = 0; at <= components.length; at++) {
@@ -129,7 +132,9 @@ function clauseOf(path: string, condition: unknown, order: StringOrder | undefin
   return { path, isNegative, matches: compileFilter({ [path]: condition }, { order }).matches }
 }
 
-/** Operators may be satisfied by one element each; how many there are is said of none. */
+/**
+ * Splits operators, each of which may be satisfied by a different element; drops `$size`, which is about no element.
+ */
 function conditionsOf(condition: unknown): readonly unknown[] {
   if (!isOperatorObject(condition)) return [condition]
   const { $options } = condition
@@ -171,7 +176,7 @@ export class ArrayFilters {
   readonly matches = (identifier: string, element: unknown): boolean =>
     this.#tests.get(identifier)?.({ [identifier]: element }) === true
 
-  /** Checks that every identifier of the path has a filter. @throws PetalError BadValue */
+  /** Checks that every identifier in the path has a filter. @throws PetalError BadValue */
   use(path: UpdatePath, operator: string): void {
     for (const step of path.steps) {
       if (step.kind !== 'filtered') continue
@@ -183,7 +188,7 @@ export class ArrayFilters {
     }
   }
 
-  /** @throws PetalError FailedToParse for a filter that no path uses: it is a misspelt one */
+  /** @throws PetalError FailedToParse for a filter that no path uses, which suggests a misspelling */
   checkAllUsed(): void {
     for (const identifier of this.#tests.keys()) {
       if (this.#used.has(identifier)) continue

@@ -1,6 +1,4 @@
-/**
- * Operators that take elements out of arrays: `$pull` by condition, `$pullAll` by value.
- */
+/** Operators that remove elements from arrays: `$pull` by condition, `$pullAll` by value. */
 import { equalValues, type StringOrder } from '../../model/compare.ts'
 import { isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
@@ -10,8 +8,8 @@ import { absent, type Edit, type UpdatePlace } from './types.ts'
 type ElementTest = (element: unknown) => boolean
 
 /**
- * The operand is a value that elements equal, a regular expression that they match, an operator expression such as
- * `{ $gte: 5 }` that they satisfy, or a filter for elements that are documents.
+ * Removes elements that equal the operand if it is a value; otherwise those that match it, as a regular expression, an
+ * operator expression such as `{ $gte: 5 }`, or a filter for elements that are documents.
  */
 export function compilePull(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   return without(compileElementTest(operand, order), place)
@@ -30,13 +28,13 @@ function compileElementTest(operand: unknown, order: StringOrder | undefined): E
   return (element) => equalValues(element, operand, order)
 }
 
-/** Operators, other than those that combine whole filters, speak of the element itself. */
+/** Operators, except those that combine whole filters, apply to the element itself. */
 function isElementCondition(operand: object): boolean {
   const first = Object.keys(operand)[0]
   return first?.startsWith('$') === true && !['$and', '$or', '$nor', '$comment', '$expr', '$where'].includes(first)
 }
 
-/** As if the element was a field: one that is an array passes by its own elements, too. */
+/** Tests the element as a field's value: an element that is an array also passes by its own elements. */
 function elementTest(condition: unknown, order: StringOrder | undefined): ElementTest {
   const { matches } = compileFilter({ element: condition }, { order })
   return (element) => matches({ element })

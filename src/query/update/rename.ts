@@ -1,6 +1,4 @@
-/**
- * `$rename`: a value moves from one path to another. Neither path may lead through an array.
- */
+/** `$rename`: moves a value from one path to another. Neither path may lead through an array. */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { editAt } from './edit.ts'
@@ -31,7 +29,7 @@ export function parseRename(from: string, to: unknown): Rename {
   return rename
 }
 
-/** The same document when there is nothing under the old name. */
+/** Returns the same document when there is nothing under the old name. */
 export function applyRename(document: Document, { from, path }: Rename): Document {
   refuseArrays(document, from)
   refuseArrays(document, path)

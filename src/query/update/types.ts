@@ -1,11 +1,9 @@
-/**
- * What the parts of an update agree on.
- */
+/** Types shared by the parts of an update. */
 import type { StringOrder } from '../../model/compare.ts'
 import type { Document } from '../../model/types.ts'
 import type { UpdatePath } from './path.ts'
 
-/** In place of a value: there is none. */
+/** Represents a missing value. */
 export const absent: unique symbol = Symbol('absent')
 
 export interface UpdateContext {
@@ -15,12 +13,12 @@ export interface UpdateContext {
   readonly now: Date
 }
 
-/** Makes a new document, or returns the same one when nothing changes. Never changes what it is given. */
+/** Returns a new document, or the same one when nothing changes. Never changes its argument. */
 export type Update = (document: Document, context: UpdateContext) => Document
 
 /**
- * What an operator does at one place: the value found there, or `absent`, becomes the value returned, or is removed.
- * Returning what it was given changes nothing.
+ * An operator's effect at one place: maps the current value, or `absent`, to the new value, or to `absent` to remove
+ * it. Returning the argument changes nothing.
  */
 export type Edit = (current: unknown, context: UpdateContext) => unknown
 
@@ -37,11 +35,11 @@ export type Change =
       readonly operator: string
       readonly path: UpdatePath
       readonly edit: Edit
-      /** A path that ends at a scalar is nothing to do, rather than an error. */
+      /** Do nothing, rather than fail, for a path that ends at a scalar. */
       readonly ignoresBlockedPath: boolean
       readonly isInsertOnly: boolean
     }
   | { readonly kind: 'rename'; readonly operator: '$rename'; readonly from: UpdatePath; readonly path: UpdatePath }
 
-/** Compiles an operator's operand into an edit. `operand` is a copy that nobody else holds; `order` is that of strings. */
+/** Compiles an operator's operand to an edit. `operand` is a private copy; `order` is that of strings. */
 export type OperatorCompiler = (operand: unknown, place: UpdatePlace, order?: StringOrder) => Edit

@@ -1,12 +1,13 @@
 /**
- * Updates, compiled: `{ $set: { a: 1 }, $push: { 'b.c': 2 } }` and whole replacements → document in, new document out.
+ * Compiles updates, with operators such as `{ $set: { a: 1 }, $push: { 'b.c': 2 } }` or whole replacements, to
+ * functions from document to new document.
  *
  * Invariants:
- * 1. A document that is given is never changed; what did not change is shared with the result.
+ * 1. The argument is never changed; unchanged parts are shared with the result.
  * 2. An update that throws has no effect, and one that changes nothing returns the very same document.
  * 3. `_id` never changes.
- * 4. No two operators touch one place, and which elements are meant is decided by the document as it was, so the order of
- *    operators does not matter; new fields are appended in the order of paths.
+ * 4. No two operators affect the same place, and the original document decides which elements are selected, so the
+ *    order of operators does not matter; new fields are appended in the order of paths.
  */
 import { cloneDocument, cloneValue, isIdentical } from '../../model/clone.ts'
 import { equalValues, type StringOrder } from '../../model/compare.ts'
@@ -25,11 +26,11 @@ import type { Change, Update, UpdatePlace } from './types.ts'
 export type { Update, UpdateContext } from './types.ts'
 
 export interface UpdateOptions {
-  /** One filter per identifier of `$[identifier]`. */
+  /** One filter for each identifier of `$[identifier]`. */
   readonly arrayFilters?: readonly unknown[] | undefined
-  /** The query that chose the document: what the positional `$` refers to. */
+  /** The query that selected the document, to which the positional `$` refers. */
   readonly filter?: unknown
-  /** How strings compare where it is not by code point: a collation. */
+  /** How strings compare if not by code point: a collation. */
   readonly order?: StringOrder | undefined
 }
 
@@ -71,7 +72,7 @@ export function compileUpdate(update: unknown, options: UpdateOptions = {}): Upd
 }
 
 /**
- * Compiles the replacement of a whole document. `_id` stays; without one in the replacement it comes first.
+ * Compiles the replacement of a whole document. `_id` is kept, in first place if the replacement has none.
  * @throws PetalError TypeMismatch, BadValue; the compiled replacement throws ImmutableField for another `_id`
  */
 export function compileReplacement(replacement: unknown): Update {
@@ -87,7 +88,7 @@ export function compileReplacement(replacement: unknown): Update {
 }
 
 /**
- * The document with these fields in the place of its own; `_id` stays, and comes first where the fields have none.
+ * Replaces the document's fields by these; `_id` is kept, in first place if `fields` has none.
  * @returns the very same document when that changes nothing
  * @throws PetalError ImmutableField for another `_id`
  */
@@ -103,7 +104,7 @@ function isInsertOnly(change: Change): boolean {
   return change.kind === 'edit' && change.isInsertOnly
 }
 
-/** Puts positions in the place of `$`; only now is it known whether 'a.$' and 'a.0' are one place. */
+/** Replaces `$` by positions; only then is it known whether 'a.$' and 'a.0' are one place. */
 function resolveMatched(document: Document, changes: readonly Change[], positions: MatchedPositions): Change[] {
   const resolved = changes.map((change) => ({
     ...change,
@@ -160,7 +161,7 @@ function parseOperator(name: string, argument: unknown, order: StringOrder | und
 function copyOperand(operand: unknown, operator: string, path: string): unknown {
   const type = typeOf(operand)
   if (type === Type.undefined || type === Type.unsupported) {
-    // $unset looks at no operand; everywhere else undefined is more likely a mistake than a value.
+    // $unset ignores its operand; everywhere else undefined is more likely a mistake than a value.
     if (operator === '$unset') return undefined
     const hint = type === Type.undefined ? '; use $unset to remove a field, null to empty it' : ''
     throw filterError(
@@ -169,7 +170,7 @@ function copyOperand(operand: unknown, operator: string, path: string): unknown 
       `a value of type ${describeType(operand)} cannot be stored${hint}`
     )
   }
-  // The condition of $pull is a filter: an undefined dropped from it would make it match more.
+  // The condition of $pull is a filter: dropping an undefined from it would make it match more.
   if (operator === '$pull') return sanitizeFilter({ [path]: operand })[path]
   return cloneValue(operand)
 }

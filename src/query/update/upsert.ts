@@ -1,5 +1,6 @@
 /**
- * The document that an upsert starts from when its filter matches nothing: the fields whose values the filter says.
+ * Builds the document that an upsert starts from when its filter matches nothing: the fields whose values the filter
+ * determines.
  */
 import { cloneValue } from '../../model/clone.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
@@ -16,10 +17,10 @@ const operator = 'upsert'
 const options = { operator, ignoresBlockedPath: false, isFiltered: () => false }
 
 /**
- * Equalities at the top, in `$and`, and in an `$or`, `$in` or `$all` of one become fields, `_id` first; other conditions say
- * no single value and are left out.
- * @throws PetalError NotSingleValueField when two equalities concern one path, or one above the other; NotExactValueField for
- *   one below `_id`, whose fields would be in no known order
+ * Equalities at the top, in `$and`, and in an `$or`, `$in` or `$all` with one member become fields, `_id` first; other
+ * conditions determine no single value and are ignored.
+ * @throws PetalError NotSingleValueField when two equalities concern one path, or one above the other;
+ *   NotExactValueField for one below `_id`, whose fields would have no defined order
  * @example
  * documentFromFilter({ kind: 'a', 'user.id': { $eq: 7 }, age: { $gt: 5 } }) // { kind: 'a', user: { id: 7 } }
  */
@@ -28,8 +29,8 @@ export function documentFromFilter(filter: unknown): Document {
 }
 
 /**
- * What a replacement starts from: of the filter its `_id` alone.
- * @throws PetalError as documentFromFilter(), of the `_id`
+ * Returns the document that a replacement starts from: only the filter's `_id`.
+ * @throws PetalError as documentFromFilter(), for the `_id`
  */
 export function identityFromFilter(filter: unknown): Document {
   return documentOf(equalitiesOf(filter).filter(({ path }) => path === '_id' || path.startsWith('_id.')))
@@ -73,7 +74,7 @@ function equalityOf(path: string, condition: unknown): Equality[] {
   if (Object.hasOwn(condition, '$eq')) return [{ path, value: condition.$eq }]
   const list = condition.$in ?? condition.$all
   if (!Array.isArray(list) || list.length !== 1) return []
-  // An operator object in $all is a condition on elements, no value.
+  // An operator object in $all is a condition on elements, not a value.
   const isValue = typeOf(list[0]) !== Type.regex && !isOperatorObject(list[0])
   return isValue ? [{ path, value: list[0] }] : []
 }
