@@ -51,8 +51,7 @@ export type Predicate =
   /** The value is neither null, NaN nor a regular expression. */
   | { readonly kind: 'range'; readonly operator: RangeOperator; readonly value: unknown }
   /**
-   * As `in` (of one or more values) and `range` (of one), by an order of strings other than that of code points. Each
-   * value contains a string.
+   * As `in` (of one or more values) and `range` (of one), by another order of strings. Each value contains a string.
    */
   | {
       readonly kind: 'collated'

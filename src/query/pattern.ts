@@ -77,8 +77,7 @@ const tokens = /\\(?:[xk]\{|k'|[\s\S])|\[:\^?\w+:\]/g
 const sharedLetters = new Set('bBcdDfknpPrsStuvwWx')
 
 /**
- * Compiles by code points, like PCRE, or by UTF-16 units if JavaScript accepts the pattern only so, for example because
- * of a literal brace.
+ * Compiles by code points, like PCRE, or by UTF-16 units if only these work, for example because of a literal brace.
  */
 function byCodePoints(source: string, flags: string, place: FilterPlace): RegExp {
   const escapes = Array.from(source.matchAll(tokens), ([token]) => token)

@@ -1,6 +1,5 @@
 /**
- * Parses projections to trees that say what happens to each key, by level: `{ 'user.name': 1, tags: { $slice: 2 }, _id:
- * 0 }`.
+ * Parses projections such as `{ 'user.name': 1, tags: { $slice: 2 }, _id: 0 }` to trees of what happens to each key.
  */
 import type { StringOrder } from '../model/compare.ts'
 import { type ErrorName, PetalError } from '../model/errors.ts'

@@ -125,10 +125,7 @@ function projectField(
   }
 }
 
-/**
- * Projects a value below which the path continues: a scalar has nothing to include or exclude, but is replaced by an
- * object for computed fields.
- */
+/** Projects a value below which the path continues. Computed fields replace a scalar by an object. */
 function projectBelow(
   value: unknown,
   fields: ProjectionFields,

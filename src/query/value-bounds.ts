@@ -2,11 +2,11 @@
  * Expressions over pairs for the documents that have a value and no other on a path, and for those that may have
  * others.
  *
- * | expression | upper                                                       | lower                                        |
- * | ---------- | ----------------------------------------------------------- | -------------------------------------------- |
- * | `only()`   | the value may be on the path                                | it is the only one, and the filter holds     |
- * | `others()` | something is on the path that may be none of these values   | –                                            |
- * | `nothing()` | nothing may be on the path                                 | nothing is, and the filter holds             |
+ * | expression  | upper                                                     | lower                                    |
+ * | ----------- | --------------------------------------------------------- | ---------------------------------------- |
+ * | `only()`    | the value may be on the path                              | it is the only one, and the filter holds |
+ * | `others()`  | something is on the path that may be none of these values | –                                        |
+ * | `nothing()` | nothing may be on the path                                | nothing is, and the filter holds         |
  *
  * Invariant: a document for which the filter certainly holds is either in lower of `only()` of its value, or of
  * `nothing()`, or in upper of `uncounted()` of these values, but not in both. If it has a value that is none of these,
@@ -61,10 +61,7 @@ export class ValueBounds {
     return and([filter, not(this.#exists), not(this.#several)])
   }
 
-  /**
-   * As others(), whatever is on the path. @param isNothingKnown excludes documents in `nothing()`, all of which are
-   * certain
-   */
+  /** As others(), whatever is on the path. @param isNothingKnown excludes the documents of `nothing()`, all certain */
   uncounted(filter: PairExpression, values: readonly ValuePair[], isNothingKnown: boolean): PairExpression {
     const noneOf = not(or(values.map(pairOf)))
     return and([filter, or([this.#several, isNothingKnown ? and([this.#exists, noneOf]) : noneOf])])

@@ -26,10 +26,7 @@ import type { TuningOptions } from './tune/tuning.ts'
 export interface IndexStore {
   /** Returns undefined for an absent key. Synchronous when the store can be. */
   get(key: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
-  /**
-   * Writes one atomic batch; a value of undefined deletes the key. The store has copied the values by the time it
-   * returns the promise.
-   */
+  /** Writes one atomic batch; undefined deletes the key. The store has read the values when it returns the promise. */
   write(operations: readonly IndexWrite[]): Promise<void>
   /** Deletes every record with `from` ≤ key < `to`. */
   clear(from: Uint8Array, to: Uint8Array): Promise<void>
@@ -136,10 +133,7 @@ export interface DocumentIndex {
    */
   readonly isMaintenanceDue: boolean
 
-  /**
-   * Set by the caller of maintain(): has maintain() called soon on an index that nobody writes to; resolves when it has
-   * ended.
-   */
+  /** Set by the caller of maintain(): has it called soon on an index without writers; resolves when it has ended. */
   onMaintenanceDue?: (() => Promise<void>) | undefined
 
   /**

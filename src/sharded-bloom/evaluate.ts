@@ -22,10 +22,7 @@ import type { Segment } from './segment/segment.ts'
 
 /** Rows of an AND that one kernel call takes. */
 const maxAndRows = 32
-/**
- * Up to this many documents are looked up in the live bitmap one by one: copying the bitmap to row memory takes as
- * long.
- */
+/** Up to this many documents are looked up in the live bitmap one by one: copying it to row memory takes as long. */
 const fewDocuments = 64
 
 /**
@@ -241,10 +238,7 @@ class SegmentEvaluation {
     return out
   }
 
-  /**
-   * Clears the dead among few documents; returns false when there are more. Positions beyond the bitmap's words are
-   * live.
-   */
+  /** Clears the dead among few documents; returns false for more. Positions beyond the bitmap's words are live. */
   #clearFewDead(out: number, live: Uint32Array): boolean {
     const { kernels, u8, u32 } = this.#memory
     const list = this.#memory.push(4 * (fewDocuments + 1))

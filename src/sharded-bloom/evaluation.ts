@@ -3,10 +3,7 @@ import type { RowMemory } from '../bloom/kernels/index.ts'
 import type { RowPart } from './segment/and-groups.ts'
 
 export interface Evaluation {
-  /**
-   * Positions in upper, live and below the limit, ascending; possibly only the first of upperCount when all are
-   * certain.
-   */
+  /** Positions in upper, live and below the limit, ascending; possibly only the first ones when all are certain. */
   readonly upper: Uint16Array
   readonly upperCount: number
   readonly lowerCount: number

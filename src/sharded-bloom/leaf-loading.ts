@@ -1,7 +1,4 @@
-/**
- * Prepares the leaves of an expression for evaluating a segment: locates each and loads its rows, the most selective
- * ones first.
- */
+/** Prepares the leaves of an expression for a segment: locates each and loads its rows, the most selective first. */
 import type { BoundsLeaf, BoundsNode, PreparedBounds } from './bounds.ts'
 import { areSparse } from './segment/and-groups.ts'
 import { columnOf } from './segment/groups.ts'

@@ -224,8 +224,7 @@ export class Maintenance implements EarlySealer {
   }
 
   /**
-   * True while the segments before the n-th do not show what documents are like: they are rebuilt ones with few
-   * documents.
+   * True while the segments before the n-th are rebuilt ones with too few documents to show what documents are like.
    */
   #isYoung(n: number): boolean {
     let documents = 0

@@ -49,10 +49,7 @@ export function createShardedIndex(options: ShardedIndexOptions): DocumentIndex 
   return new ShardedIndex(options)
 }
 
-/**
- * Allocates the memory that all indexes of this thread share. Returns false when there is none: whoever needs it gets
- * the error.
- */
+/** Allocates the memory that all indexes of this thread share. False when there is none; its users get the error. */
 export function reserveMemory(): boolean {
   try {
     rowMemory()

@@ -151,10 +151,7 @@ export class ShardedView implements IndexView {
     for (const { handle, live } of this.#segments) handle.letGo(live)
   }
 
-  /**
-   * Evaluates from rows in memory; undefined when more than a few groups are left, or rows are not in memory. Reads
-   * nothing.
-   */
+  /** Evaluates from rows in memory, reading none; undefined unless few groups are left and their rows are there. */
   #evaluateInMemory(captured: CapturedSegment, bounds: PreparedBounds): Evaluation | undefined {
     const { isReady, segment } = captured.handle
     if (!isReady || segment.alwaysCandidates.length > 0) return undefined

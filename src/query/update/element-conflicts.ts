@@ -1,6 +1,6 @@
 /**
- * Detects conflicts between changes of elements: `a.$[x]` and `a.$[y]` are the same place if both filters match an
- * element, which depends on the document.
+ * Detects conflicts between element changes: `a.$[x]` and `a.$[y]` conflict if both filters match one of the document's
+ * elements.
  */
 import type { Document } from '../../model/types.ts'
 import { childOf, conflict, type PathStep, type UpdatePath } from './path.ts'

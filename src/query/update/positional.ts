@@ -1,6 +1,6 @@
 /**
- * Resolves positional steps to elements: `$` is the first element that the query matched, `$[identifier]` the elements
- * that an array filter matches.
+ * Resolves positional steps: `$` is the first element that the query matched, `$[identifier]` those an array filter
+ * matches.
  */
 import type { StringOrder } from '../../model/compare.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
@@ -56,8 +56,7 @@ export class MatchedPositions {
   }
 
   /**
-   * Replaces `$` in a path by a position. @throws PetalError BadValue when the query has no condition on an element of
-   * the array
+   * Replaces `$` in a path by a position. @throws PetalError BadValue when no condition of the query is on an element
    */
   resolve(document: Document, path: UpdatePath, operator: string): UpdatePath {
     const at = path.steps.findIndex(({ kind }) => kind === 'matched')

@@ -35,7 +35,8 @@ export interface UpdateOptions {
 }
 
 /**
- * Compiles an update of operators. The update is copied: changing it later changes nothing. Pipelines: aggregate/update-pipeline.ts.
+ * Compiles an update of operators. The update is copied: changing it later changes nothing. For pipelines see
+ * aggregate/update-pipeline.ts.
  * @throws PetalError BadValue, FailedToParse, TypeMismatch, EmptyFieldName, DollarPrefixedFieldName,
  *   ConflictingUpdateOperators. The compiled update throws BadValue, TypeMismatch, PathNotViable and ImmutableField
  * @example

@@ -1,7 +1,4 @@
-/**
- * Builds the document that an upsert starts from when its filter matches nothing: the fields whose values the filter
- * determines.
- */
+/** Builds the document that an upsert starts from: the fields whose values the filter determines. */
 import { cloneValue } from '../../model/clone.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { filterError } from '../errors.ts'

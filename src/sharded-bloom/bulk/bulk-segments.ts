@@ -88,10 +88,7 @@ export class BulkSegments {
     return this.#parts.flattener.flatten(document)
   }
 
-  /**
-   * REQUIRES: isReady, and the ordinal after the previous one; the same holds for the other methods that take an
-   * ordinal.
-   */
+  /** REQUIRES: isReady, and the ordinal after the previous one; so do the other methods that take an ordinal. */
   add(ordinal: number, flat: FlatDocument): void {
     this.#builder.addFlat(ordinal, flat)
   }

@@ -5,10 +5,7 @@ export type JsonForm =
   | 'json'
   /** As 'json', and the text of the top-level `_id` is an ObjectId. */
   | 'objectId'
-  /**
-   * Extended JSON. Integers beyond 2^53 are rejected, and so are keys that begin with `$`, except wrappers of dates and
-   * ObjectIds.
-   */
+  /** Extended JSON, without integers beyond 2^53 and without `$` keys other than wrappers of dates and ObjectIds. */
   | 'extended'
   /** As 'extended', without wrappers, and the text of the top-level `_id` is an ObjectId. */
   | 'extendedObjectId'

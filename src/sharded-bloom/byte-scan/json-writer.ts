@@ -255,10 +255,7 @@ export function createWriter(module: () => ScannerModule | undefined): JsonWrite
 let writer: JsonWriter | undefined
 let isTried = false
 
-/**
- * Returns a writer shared by all documents that are not scanned; undefined when texts cannot be passed to WebAssembly
- * at once.
- */
+/** The writer for documents that are not scanned; undefined when texts cannot be passed to WebAssembly at once. */
 export function jsonWriter(): JsonWriter | undefined {
   if (isTried) return writer
   isTried = true

@@ -1,7 +1,4 @@
-/**
- * The values of a scanned document, for a sample: those that flatten() would list, in the same order. Valid until the
- * next scan.
- */
+/** The values of a scanned document, for a sample, in the order of flatten(). Valid until the next scan. */
 import type { PairList } from '../tune/pair-list.ts'
 import { SampleCounter } from './sample-counter.ts'
 import type { ScannerModule } from './scanner-module.ts'

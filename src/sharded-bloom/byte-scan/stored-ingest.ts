@@ -1,7 +1,4 @@
-/**
- * Adds stored documents to an open segment: by their bytes if they are JSON that the scanner reads, otherwise as
- * objects.
- */
+/** Adds stored documents to an open segment: as bytes if they are JSON that the scanner reads, otherwise as objects. */
 import type { Document } from '../../model/types.ts'
 import type { FlatDocument } from '../pairs/flatten.ts'
 import type { OpenSegment } from '../segment/open-segment.ts'

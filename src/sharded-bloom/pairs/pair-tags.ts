@@ -9,10 +9,7 @@ export const Tag = {
   size: 16,
   type: 17,
   exists: 18,
-  /**
-   * Not a pair of the document: marks it irregular below this top-level key, where pairs do not mean what MongoDB
-   * equality means.
-   */
+  /** Not a pair of the document: pairs below this top-level key do not mean what MongoDB equality means. */
   irregular: 19,
   path: 20
 } as const

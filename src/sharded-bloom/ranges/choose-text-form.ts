@@ -69,10 +69,7 @@ function fits(expected: string, character: string): boolean {
   return expected === anyDigit ? character >= '0' && character <= '9' : character === expected
 }
 
-/**
- * True if there is a letter not between two digits: it may count, as in A9, B0; one between digits, like the T of ISO
- * dates, is a separator.
- */
+/** True if a letter is not between two digits: it may count, as in A9, B0. The T of ISO dates only separates. */
 function hasCountingLetter(pattern: string, from: number, to: number): boolean {
   for (let i = from; i < to; i++) {
     const isBetweenDigits = pattern[i - 1] === anyDigit && pattern[i + 1] === anyDigit

@@ -29,10 +29,7 @@ export class ColumnKeys {
     this.#spanZones = spanZones
   }
 
-  /**
-   * @param addressOf returns a frame's address, undefined if it is not in memory. @returns whether all frames are in
-   *   memory
-   */
+  /** @param addressOf returns a frame's address, undefined if not in memory. @returns whether all are in memory */
   find(addressOf: (frame: number) => number | undefined): boolean {
     const { firstKeys, keys } = this.#record
     for (let frame = 0; frame < framesOfKeys(keys); frame++) {

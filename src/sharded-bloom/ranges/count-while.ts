@@ -1,7 +1,4 @@
-/**
- * Counts how many of 0, 1, … pass the test before the first that fails, by binary search. REQUIRES: none passes after
- * it.
- */
+/** Counts how many of 0, 1, … pass the test, by binary search. REQUIRES: none passes after one that fails. */
 export function countWhile(count: number, test: (i: number) => boolean): number {
   let low = 0
   let high = count

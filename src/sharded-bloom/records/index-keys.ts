@@ -22,7 +22,7 @@
  * | `o`                                   | leftovers (see rebuild/leftovers.ts)            |
  * | `d` ordinal(8)                        | dead mark of one document                       |
  * | `x` ordinal(8)                        | mark of a document written since its segment was built (scattered/) |
- * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index ever clears |
+ * | `t`                                   | choice of parameters (see tune/stored-choice.ts), which no index clears |
  *
  * `a` is reserved for the collection (docstore/store/load-records.ts).
  *

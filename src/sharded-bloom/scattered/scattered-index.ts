@@ -260,10 +260,7 @@ export class ScatteredIndex implements DocumentIndex {
     recent.commit(version + ordinals.length)
   }
 
-  /**
-   * REQUIRES: nobody writes until it resolves. @param span of ordinals; undefined rebuilds all and skips the check of
-   * counts
-   */
+  /** REQUIRES: nobody writes until it resolves. @param span of ordinals; undefined rebuilds all, counts unchecked */
   async #rebuildNow(limit: number, span: OrdinalRange | undefined): Promise<void> {
     const rebuild = await this.#begin(limit, span)
     try {

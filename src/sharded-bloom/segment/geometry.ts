@@ -11,8 +11,7 @@ export const maxSegmentDocuments = 65_536
 export const minSegmentDocuments = 512
 export const defaultSegmentDocuments = maxSegmentDocuments
 /**
- * Half of the documents that a crash may leave to re-index: checkpoints write whole chunks, and batches come in
- * between.
+ * Half of the documents that a crash may leave to re-index: batches are committed between checkpoints of whole chunks.
  */
 const maxChunkDocuments = 4096
 

@@ -288,10 +288,7 @@ export class OpenSegment implements Segment {
     return prepared
   }
 
-  /**
-   * Returns the pair's private row, creating it if possible, or −1. Irregular keys may get one as long as there is
-   * room.
-   */
+  /** Returns the pair's private row or −1, creating one if possible; for irregular keys, as long as there is room. */
   #slotFor(path: string, tag: number, key: number): number {
     const { lo, hi } = this.#pairHash.hash({ path, tag, key })
     const slot = this.table.find(lo, hi, path, tag, key)

@@ -1,7 +1,4 @@
-/**
- * Caches the JSON texts of an open segment's private pairs, as in segment-record.ts: every checkpoint writes all of
- * them, and sealing does so once more.
- */
+/** Caches the JSON texts (segment-record.ts) of an open segment's private pairs, for every checkpoint and the seal. */
 import type { TaggedPair } from '../pairs/pair-tags.ts'
 import { storedPair } from './segment-record.ts'
 

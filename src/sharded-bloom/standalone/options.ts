@@ -28,10 +28,7 @@ export interface ShardedBloomOptions {
   readonly shards: number
   /** M: positions, the bits of a filter. 1…2^30 */
   readonly bits: number
-  /**
-   * R: filters that a pair is put into. 1…32, at most P; default 8. Always 1 with fingerprints: a fingerprint is in one
-   * bucket.
-   */
+  /** R: filters that a pair is put into. 1…32, at most P; default 8. A fingerprint is in one bucket, so 1 there. */
   readonly rowsPerPair?: number
   /** K: bits of an id in each filter. 1…16, at most M; default 1, the only value without hashed positions */
   readonly bitsPerId?: number

@@ -135,10 +135,7 @@ export class ShardedBloom {
     return new QueryResult(bounds, this.#codec, this.parameters.bitsPerId, () => version === this.#version)
   }
 
-  /**
-   * False only when the id was not added with the pair. @throws PetalError BadValue for a value that is not an id, or
-   * not a pair
-   */
+  /** False only when the id was not added with the pair. @throws PetalError BadValue for an invalid id or pair */
   mayContain(id: Id, pair: Pair): boolean {
     const { lo, hi } = this.#hashes.hash(pair)
     return this.#isPresent(id) && this.#tail.mayContain(lo, hi, this.#positions)

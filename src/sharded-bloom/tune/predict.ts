@@ -211,8 +211,7 @@ function tailRate(pairs: number, { shards, rowsPerPair, fingerprintBits }: Segme
 }
 
 /**
- * False-positive rate of a Bloom filter with as many bits as the frames have words, in which each distinct pair sets a
- * few.
+ * False-positive rate of a Bloom filter with one bit per word of the frames, in which each distinct pair sets a few.
  */
 function upperLevelRate(pairs: number, frames: number): number {
   if (frames === 0) return 1
@@ -243,10 +242,7 @@ function tailBytes(target: Predictable): number {
   return shards / 8 + (upperFrames * frameBytes) / segmentDocuments
 }
 
-/**
- * See docs/tuning.md. Assumes that no pair is in two groups, all that counts by group can tell, which overestimates a
- * little.
- */
+/** See docs/tuning.md. Counts by group cannot show pairs in several groups: assuming none overestimates a little. */
 function fingerprintBytes(
   { segmentDocuments, hashedPairs, isPrivate, distinctInGroups }: Predictable,
   bits: number
@@ -260,10 +256,7 @@ function fingerprintBytes(
   return (different * codes + pairs * positions + gapOverhead * (pairs - different)) / 8
 }
 
-/**
- * Bytes per document of a private row: gaps of one to three bytes, between set or clear positions, or one bit per
- * document.
- */
+/** Bytes per document of a private row: gaps of one to three bytes between set or clear positions, or one bit each. */
 function listBytes(share: number): number {
   const fewer = Math.min(share, 1 - share)
   return Math.min(1 / 8, fewer * (1 + (1 - fewer) ** 128 + (1 - fewer) ** 16_384))

@@ -19,13 +19,10 @@ export interface SampledPair extends HashedPair {
 
 const firstSlots = 256
 const slotGrowth = 4
-/** Copying more pairs than this costs more than the scanner's memory would save. */
+/** With more pairs than this, moving to the scanner's memory does not pay any more. */
 const maxPairsToEnter = 4096
 const pairsPerStep = 8192
-/**
- * Words of a pair: the hash's low half, the number of documents that have it, the last document counted, the hash's
- * high half.
- */
+/** Words of a pair: the hash's low half, number of documents that have it, last document counted, the high half. */
 const pairWords = 4
 const countAt = 1
 const seenInAt = 2
@@ -115,8 +112,8 @@ export class SampledPairs implements CounterOwner {
   }
 
   /**
-   * Moves to the scanner's memory. Not at the start, because the first documents, whose paths are unknown to the
-   * scanner, come as objects.
+   * Moves to the scanner's memory once it knows paths: the first documents, whose paths it does not know, come as
+   * objects.
    */
   #enter(counter: PairCounter, { paths }: PairList): void {
     this.#isToEnter = false

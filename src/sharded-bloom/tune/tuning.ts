@@ -49,8 +49,8 @@ const maxShards = 8192
 /** Mean false-positive rate per pair and document above which P is raised, up to 1.5-fold, for uneven documents. */
 const targetFalsePositiveRate = 3e-5
 /**
- * Maximum mean rate for fingerprints. H is an integer, so the actual rate is at least half of it. A tenth more bits
- * would divide it by ten.
+ * Maximum mean rate for fingerprints. The actual rate is at least half of it, since H is an integer. About a tenth more
+ * bits per pair would reduce it to a tenth.
  */
 const targetFingerprintRate = 1.5e-6
 /** For documents of which nothing is known: gives that rate with two dozen hashed pairs. */

@@ -1,7 +1,4 @@
-/**
- * Shared by scanning and writing a document: results, flags, types of texts and containers, and stack frames of
- * containers.
- */
+/** Shared by scanning and writing: results, flags, types of texts and containers, and stack frames of containers. */
 
 /** Result: the document's pairs cannot be determined; it has to be added as an object. */
 export const NOT_HANDLED: i32 = -1

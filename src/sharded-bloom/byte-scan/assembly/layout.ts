@@ -84,10 +84,7 @@ export const MAX_TEXT_BYTES: usize = 0x100000
 export const HASHES: usize = 0x400000
 export const MAX_HASHES: u32 = 20_000
 
-/**
- * Out, on request: the document's values and sizes in the order of flatten(), including those of private pairs. See
- * trace.ts.
- */
+/** Out, on request: the document's values and sizes, private ones included, in the order of flatten(). See trace.ts. */
 export const TRACE: usize = 0x428000
 export const TRACE_BYTES: usize = 32
 export const MAX_TRACED: u32 = 20_000

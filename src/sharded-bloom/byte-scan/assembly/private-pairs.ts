@@ -5,10 +5,7 @@
  */
 import { PAIR_ADDRESSES, PAIR_BYTES, PAIR_MARKS, PAIRS } from './layout'
 
-/**
- * Fields of a pair: node, tag (with WIDE for a text of UTF-16 units), slot, and the text's address and length or the
- * double.
- */
+/** Fields of a pair: node, tag (with WIDE for UTF-16 units), slot, and the text's address and length or the double. */
 const NODE: usize = 0
 const TAG: usize = 4
 const SLOT: usize = 8

@@ -13,10 +13,7 @@ import {
 } from './layout'
 import { DOUBLE, FORM, NODE, TAG, TEXT, TEXT_BYTES, TEXT_UNITS, VALUE } from './trace'
 
-/**
- * Fields of a pair: the hash's low half, number of documents that have it, the last document counted, the hash's high
- * half.
- */
+/** Fields of a pair: the hash's low half, number of documents that have it, last document counted, the high half. */
 const COUNT: usize = 4
 const SEEN_IN: usize = 8
 const HIGH: usize = 12

@@ -11,10 +11,7 @@ import { type EntryRun, indexBits, sortEntries } from './entry-run.ts'
 import { maxBucketBits } from './limits.ts'
 import type { TailWrite } from './tail.ts'
 
-/**
- * Minimum entries per bucket if evenly distributed; the maximum is twice as many. A lookup decodes half a bucket on
- * average.
- */
+/** Minimum entries per evenly filled bucket; the maximum is twice that. A lookup decodes half a bucket on average. */
 const entriesPerBucket = 96
 /** Buckets per directory frame, which holds the start of each and the end of the last, u32 each. */
 export const bucketsPerFrame = frameBytes / 4 - 1

@@ -117,10 +117,7 @@ export class FingerprintTail implements Tail {
     if (reader.remaining > 0) throw reader.corrupt(`${reader.remaining} bytes too many`)
   }
 
-  /**
-   * Takes the bucket from the generator's first state and the fingerprint from its second, so that all 64 bits take
-   * part.
-   */
+  /** Takes the bucket from the generator's first state, the fingerprint from its second, to use all 64 bits. */
   #find(lo: number, hi: number): Bucket {
     const state = nextProbe(lo, hi)
     this.#first = reduce(nextProbe(state, hi), 2 ** this.#fingerprintBits) * 2 ** this.#positionBits
