@@ -179,8 +179,7 @@ export class Rebuild implements IndexRebuild {
       const { firstOrdinal, storedAt, documents } = sealedRecord
       const shortest = offsets[documents - 1]! + 1
       // Segments are adjacent: every open would search gaps between them for documents. Not so those of a range:
-      // documents
-      // may be added between them.
+      // documents may be added between them.
       const end = this.#range === undefined ? (built[i + 1]?.record.firstOrdinal ?? to) : firstOrdinal + shortest
       const span = end - firstOrdinal <= maxSpan ? end - firstOrdinal : shortest
       const record: SegmentRecord = { ...sealedRecord, span }

@@ -17,9 +17,7 @@ export interface SegmentParameters {
   readonly columns: readonly ColumnSpec[]
   /** Frames of the upper level; 0 for none. */
   readonly upperFrames: number
-  /**
-   * H: bits of a fingerprint. If given, the segment has a fingerprint tail, and neither hashed rows nor upper level.
-   */
+  /** H: bits of a fingerprint. If given, the tail is one of fingerprints, without hashed rows and upper level. */
   readonly fingerprintBits?: number | undefined
 }
 
@@ -33,7 +31,7 @@ export type Location =
   /** Nothing is known: the rows are damaged, or not restored yet. */
   | { readonly kind: 'unknown' }
 
-/** All documents that have the pair are in all of its hashed rows; so may be others. */
+/** All documents that have the pair are in all of its hashed rows; others may be, too. */
 export interface HashedLocation {
   readonly kind: 'hashed'
   readonly pair: HashedPair

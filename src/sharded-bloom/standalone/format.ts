@@ -6,7 +6,7 @@
  * | --- | --- |
  * | 4 | `PSBF` |
  * | 4 | format, 1 |
- * | 4 | checksum(everything behind it, format) |
+ * | 4 | checksum(everything after it, format) |
  * | 4 + n | header: length, then JSON with the parameters and the number of ids by number of pairs |
  * | 8 + n | positions in use: length, then rows as in tail/bit-rows.ts |
  * | 8 + n | tail: length, then rows, or buckets as in tail/fingerprint-tail.ts |

@@ -143,7 +143,7 @@ export function shown(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // A bigint or a cycle: its kind has to do.
+    // A bigint or a cycle: its kind has to suffice.
     return Object.prototype.toString.call(value)
   }
 }

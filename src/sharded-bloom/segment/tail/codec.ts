@@ -14,8 +14,8 @@
  * | m > 1: m × Rice(j)         | each position, less the one before and less 1; j = ⌊log2(documents / m)⌋       |
  *
  * γ is Elias gamma: as many zeros as there are bits after the leading one, the leading one, those bits. Rice(k) is the
- * number without its low k bits in unary (zeros, then a one), followed by those bits. Numbers are written lowest bit
- * first. A kernel decodes them (bloom/kernels/assembly/fingerprints.ts).
+ * number shifted right by k in unary (that many zeros, then a one), followed by its low k bits. Numbers are written
+ * lowest bit first. A kernel decodes them (bloom/kernels/assembly/fingerprints.ts).
  * @see Elias, Universal codeword sets, 1975; Rice, Some practical universal noiseless coding techniques, 1979
  */
 

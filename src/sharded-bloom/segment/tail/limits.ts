@@ -5,7 +5,7 @@ export const minFingerprintBits = 18
 export const maxFingerprintBits = 30
 /** Fewer than any code's bits; a segment full of entries still has buckets of the intended size. */
 export const maxBucketBits = 16
-/** Limit on all buckets of a segment: more than its entries can take. */
+/** Bytes of all buckets of a segment: more than its entries can take. */
 export const maxFingerprintBytes = 2 ** 28
 /** Entries after which a segment takes no more documents: an open one keeps them in memory, six bytes each. */
 export const maxEntries = 2 ** 23

@@ -72,7 +72,7 @@ function* mergedLists(runs: readonly EntryRun[], bits: number, listBits: number)
         merged.positions[at++] = positions[i]!
       }
     }
-    // Runs ascend by position and have no duplicates, so neither has the merged list.
+    // Runs ascend by position without duplicates, so the merged list has none either.
     yield sortEntries(merged, count, bits - listBits)
   }
 }

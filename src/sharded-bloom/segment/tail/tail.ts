@@ -38,7 +38,7 @@ export interface TailContext {
 export interface ScannedHashes {
   /** P bits: the rows of all pairs. */
   readonly signature: Uint32Array
-  /** The first `hashCount` pairs of lo and hi: of values and sizes, and without a signature of facts, too. */
+  /** lo and hi in turn, `hashCount` of each: of values and sizes; of facts, too, if there is no signature. */
   readonly hashes: Int32Array
   readonly hashCount: number
 }
