@@ -234,6 +234,9 @@ test('dates as text', async () => {
     [
       [{ $dateToString: { date: '$at' } }, '2024-01-15T10:30:15.250Z'],
       [{ $dateToString: { date: '$at', timezone: berlin } }, '2024-01-15T11:30:15.250'],
+      [{ $dateToString: { date: '$at', timezone: '+00:00' } }, '2024-01-15T10:30:15.250Z'],
+      [{ $dateToString: { date: '$at', timezone: '-00' } }, '2024-01-15T10:30:15.250Z'],
+      [{ $dateToString: { date: '$at', timezone: 'GMT' } }, '2024-01-15T10:30:15.250'],
       [text('%d.%m.%Y %j %u %w %U %V %G %%'), '15.01.2024 015 1 2 02 03 2024 %'],
       [text('%b %B %H%M%S %L'), 'Jan January 103015 250'],
       [text('%z (%Z)', 'Asia/Kathmandu'), '+0545 (345)'],
@@ -278,6 +281,8 @@ test('dates read from text', async () => {
       [read('2017-07-04T12:00:00 P'), date('2017-07-04T15:00:00Z')],
       [read('2017-07-04T12:00:00', { timezone: newYork }), date('2017-07-04T16:00:00Z')],
       [read('1960-07-10T12:35:37.513', { timezone: 'Europe/London' }), date('1960-07-10T11:35:37.513Z')],
+      [read('2017-07-04T12:00:00Z', { timezone: 'UTC' }), noon],
+      [read('2017-07-04T15:00:00+03:00', { timezone: '+00:00' }), noon],
       [read('05 12 1988', { format: '%d %m %Y' }), date('1988-12-05T00:00:00Z')],
       [read('4/26/1992:+0445', { format: '%m/%d/%Y:%z' }), date('1992-04-25T19:15:00Z')],
       [read('4/26/1992:+285', { format: '%m/%d/%Y:%Z' }), date('1992-04-25T19:15:00Z')],
@@ -304,7 +309,8 @@ test('dates read from text', async () => {
   )
   await refuses(
     [
-      read('2017-07-04T12:00:00Z', { timezone: 'UTC' }),
+      read('2017-07-04T12:00:00Z', { timezone: newYork }),
+      read('2017-07-04T12:00:00Z', { timezone: 'Europe/London' }),
       read('2017-07-04T12:00:00 America/New_York'),
       read('2017-13-04'),
       read('12:50:53'),

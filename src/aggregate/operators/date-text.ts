@@ -6,6 +6,7 @@ import {
   dayOfYear,
   instantOf,
   isoWeekOf,
+  isUtc,
   monthNames,
   offsetOf,
   weekday,
@@ -23,8 +24,7 @@ export const dateTextOperators: Operators = {
     const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
     if (isNil(date)) return onNull
     if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
-    const isUtc = ['UTC', 'GMT', 'Z'].includes(zone)
-    return formatted(instantOf(date, name), zone, spelling ?? (isUtc ? `${localFormat}Z` : localFormat), name)
+    return formatted(instantOf(date, name), zone, spelling ?? (isUtc(zone) ? `${localFormat}Z` : localFormat), name)
   }),
   $dateFromString: (argument, compiler, name) => {
     const options = ['format', 'timezone', 'onError', 'onNull']
@@ -40,7 +40,7 @@ export const dateTextOperators: Operators = {
       const zone = zoneOf(values, name)
       if (zone === null || (Object.hasOwn(values, 'format') && isNil(format))) return null
       const spelling = isNil(format) ? undefined : stringOf(format, `${name}: format`)
-      return parseDate(dateString, Object.hasOwn(values, 'timezone') ? zone : undefined, spelling)
+      return parseDate(dateString, isUtc(zone) ? undefined : zone, spelling)
     })(fields, compiler, name)
     return (document) => {
       try {

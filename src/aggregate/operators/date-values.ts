@@ -50,6 +50,11 @@ export function zoneOf(values: Document, name: string): string | null {
   return zone === null ? null : stringOf(zone, `${name}: timezone`)
 }
 
+/** Whether it is UTC itself: a zone of a name is not, even where its clocks show the same. */
+export function isUtc(zone: string): boolean {
+  return zone === 'UTC' || zone === 'Z' || /^[+-]00(?::?00)?$/.test(zone)
+}
+
 export function localOf(instant: number, zone: string): number {
   return instant + offsetOf(instant, zone)
 }
