@@ -4,11 +4,15 @@ import { parseDecimal, toDecimal128 } from '../../model/decimal.ts'
 import { truncateToInt64 } from '../../model/integers.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { binaryParts } from '../../model/scalar.ts'
-import { type Document, isPlainObject, Type, typeNames, typeOf } from '../../model/types.ts'
+import { type Document, isPlainObject, type Numeric, Type, typeNames, typeOf } from '../../model/types.ts'
 import { isNil, isTruthy } from '../expression-values.ts'
 import { parseDate } from './date-parsing.ts'
 import { instantOf } from './date-values.ts'
+import { numberText } from './number-text.ts'
 import { describe, fieldsOf, isNumber, type Operators, unary } from './operator.ts'
+
+/** No power of ten of a Decimal128 is as large. */
+const maxPower = 7000
 
 type Conversion = (value: unknown) => unknown
 
@@ -29,6 +33,11 @@ const byName = new Map<unknown, Conversion>(
     [code, convert]
   ])
 )
+/** Types that nothing becomes, by name and by number. */
+const unreachable: ReadonlySet<unknown> = new Set([
+  ...['minKey', 'missing', 'object', 'array', 'binData', 'undefined', 'null', 'regex', 'dbPointer', 'javascript'],
+  ...['symbol', 'javascriptWithScope', 'timestamp', 'maxKey', -1, 0, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 17, 127]
+])
 const shortForms = conversions.map(([type, , convert]) => {
   const name = `$to${type.charAt(0).toUpperCase()}${type.slice(1)}`
   return [name, unary((value) => (isNil(value) ? null : convert(value)))] as const
@@ -44,11 +53,7 @@ export const conversionOperators: Operators = {
     const onError = Object.hasOwn(fields, 'onError') ? compiler.compile(fields.onError) : undefined
     return (document) => {
       const value = input(document)
-      const type = to(document)
-      const convert = byName.get(isNumber(type) ? Number(String(type)) : type)
-      if (convert === undefined && !isNil(type)) {
-        throw new TypeError(`${name}: to must be one of ${conversions.map(([known]) => known).join(', ')}`)
-      }
+      const convert = conversionTo(to(document), name)
       if (isNil(value)) return onNull(document)
       if (convert === undefined) return null
       if (onError === undefined) return convert(value)
@@ -76,6 +81,16 @@ export const conversionOperators: Operators = {
   $tsIncrement: unary((value, name) => partOf(value, name, 'i'))
 }
 
+/** undefined for no type at all. @throws TypeError for what is none */
+function conversionTo(target: unknown, name: string): Conversion | undefined {
+  if (isNil(target)) return undefined
+  const type = isNumber(target) ? Number(String(target)) : target
+  const convert = byName.get(type)
+  if (convert !== undefined) return convert
+  if (unreachable.has(type)) return (value) => fail(String(type), value)
+  throw new TypeError(`${name}: to must be one of ${conversions.map(([known]) => known).join(', ')}`)
+}
+
 /** Numbers are `int` where 32 bits hold them, and `double` otherwise; a bigint is `long`. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'missing'
@@ -95,9 +110,10 @@ function partOf(value: unknown, name: string, part: 't' | 'i'): bigint | null {
 function toText(value: unknown): string {
   switch (typeOf(value)) {
     case Type.string:
-    case Type.number:
     case Type.bool:
       return String(value)
+    case Type.number:
+      return numberText(value as Numeric)
     case Type.date:
       return (value as Date).toISOString()
     case Type.objectId:
@@ -126,6 +142,7 @@ function toDouble(value: unknown): number {
   if (typeof value === 'boolean') return Number(value)
   if (value instanceof Date) return value.getTime()
   const plain = isNumber(value) ? unwrapNumber(value) : fromText(value, 'double')
+  if (typeof plain === 'number') return plain
   const number = Number(String(plain))
   const isLost = !Number.isFinite(number) && plain instanceof Decimal128 && /\d/.test(plain.toString())
   return isLost ? fail('double', value) : number
@@ -164,11 +181,27 @@ function toDecimal(value: unknown): Decimal128 {
 /** The digits of a number, and nothing around them. */
 function fromText(value: unknown, type: string): Decimal128 | number {
   if (typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value)) {
-    return type === 'decimal' ? Decimal128.fromString(value) : Number(value)
+    return (type === 'decimal' ? decimalOfText(value) : doubleOfText(value)) ?? fail(type, value)
   }
   const special = typeof value === 'string' && /^([+-]?)(nan|inf(inity)?)$/i.exec(value)
   if (special) return special[2]?.toLowerCase() === 'nan' ? Number.NaN : Number(`${special[1]}Infinity`)
   return fail(type, value)
+}
+
+/** Rounded to the digits that there are; undefined for what is too large or too small. */
+function decimalOfText(text: string): Decimal128 | undefined {
+  const decimal = parseDecimal(text.replace(/^([+-]?)\./, '$10.'))
+  if (decimal === undefined || Math.abs(decimal.exponent) > text.length + maxPower) return undefined
+  if (decimal.coefficient === 0n) return Decimal128.fromString(text)
+  const rounded = toDecimal128(decimal)
+  return /^-?(Infinity|0E.*)$/.test(rounded.toString()) ? undefined : rounded
+}
+
+/** undefined for what is too large or too small. */
+function doubleOfText(text: string): number | undefined {
+  const number = Number(text)
+  const isLost = !Number.isFinite(number) || (number === 0 && /^[^e]*[1-9]/i.test(text))
+  return isLost ? undefined : number
 }
 
 function fail(type: string, value: unknown): never {

@@ -1,8 +1,10 @@
 /** Operators over text: positions and lengths are of code points, or of bytes of UTF-8 where the name says so. */
 import { compareStrings } from '../../model/compare.ts'
-import { Type, typeOf } from '../../model/types.ts'
+import { toDouble } from '../../model/numbers.ts'
+import { type Numeric, Type, typeOf } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
-import { describe, integerOf, isNumber, named, type Operators, over, stringOf, unary } from './operator.ts'
+import { numberText } from './number-text.ts'
+import { describe, integerOf, isNumber, named, numberOf, type Operators, over, stringOf, unary } from './operator.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -12,7 +14,8 @@ const spaces = '\0\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2
 
 const substrBytes = over(3, 3, ([text, from, length], name) => {
   const bytes = encoder.encode(textOf(text, name))
-  const [start, count] = [integerOf(from, `${name}: position`, 0), integerOf(length, `${name}: length`)]
+  const [start, count] = [wholePart(from, `${name}: position`), wholePart(length, `${name}: length`)]
+  if (start < 0) throw new TypeError(`${name}: position takes a number ≥ 0, got ${start}`)
   try {
     return decoder.decode(bytes.subarray(start, count < 0 ? bytes.length : start + count))
   } catch {
@@ -71,11 +74,19 @@ export const textOperators: Operators = {
   $rtrim: trimming(false, true)
 }
 
+/** Without what is behind the point, however large. */
+function wholePart(value: unknown, what: string): number {
+  const number = Math.trunc(toDouble(numberOf(value, what) as Numeric))
+  if (!Number.isNaN(number)) return number
+  throw new TypeError(`${what} takes a number, got NaN`)
+}
+
 /** Text, and what has one where text is asked for; of null and missing it is empty. */
 function textOf(value: unknown, name: string): string {
   if (isNil(value)) return ''
   if (value instanceof Date) return value.toISOString()
-  if (typeOf(value) === Type.string || isNumber(value)) return String(value)
+  if (isNumber(value)) return numberText(value)
+  if (typeOf(value) === Type.string) return String(value)
   throw new TypeError(`${name} takes a string, a number or a date, got ${describe(value)}`)
 }
 
