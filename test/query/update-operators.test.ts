@@ -33,7 +33,13 @@ const cases: readonly Case[] = [
   // $rename
   ['$rename moves a value', { a: 1, b: 2 }, { $rename: { a: 'c.d' } }, { b: 2, c: { d: 1 } }],
   ['$rename overwrites', { a: 1, b: 2 }, { $rename: { a: 'b' } }, { b: 1 }],
-  ['$rename of nothing is nothing', { b: 2 }, { $rename: { a: 'c', 'b.x': 'd' } }, { b: 2 }],
+  ['$rename of nothing is nothing', { b: {} }, { $rename: { a: 'c', 'b.x': 'd', 'e.f': 'g' } }, { b: {} }],
+  [
+    '$rename of nothing, wherever to, is nothing',
+    { b: [2], c: 1 },
+    { $rename: { a: 'b.x', 'b.1': 'c.d' } },
+    { b: [2], c: 1 }
+  ],
   // $currentDate
   [
     '$currentDate sets dates and timestamps',

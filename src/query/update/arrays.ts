@@ -15,7 +15,7 @@ const pushModifiers: ReadonlySet<string> = new Set(['$each', '$position', '$sort
 
 export function compilePush(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   const modifiers = modifiersOf(operand, pushModifiers, place)
-  const added = modifiers === undefined ? [operand] : eachOf(modifiers, place)
+  const added = modifiers === undefined ? [operand] : eachOf(modifiers, 'BadValue', place)
   const position = modifiers?.$position === undefined ? undefined : integer(modifiers.$position, '$position', place)
   const sort = compilePushSort(modifiers?.$sort, place, order)
   const slice = compilePushSlice(modifiers?.$slice, place)
@@ -49,7 +49,7 @@ function compilePushSlice(argument: unknown, place: UpdatePlace): Rearrange {
 
 export function compileAddToSet(operand: unknown, place: UpdatePlace, order?: StringOrder): Edit {
   const modifiers = modifiersOf(operand, new Set(['$each']), place)
-  const candidates = modifiers === undefined ? [operand] : eachOf(modifiers, place)
+  const candidates = modifiers === undefined ? [operand] : eachOf(modifiers, 'TypeMismatch', place)
   return (current) => {
     const array = arrayAt(current, 'BadValue', place)
     const result = [...array]
@@ -86,10 +86,10 @@ function modifiersOf(operand: unknown, known: ReadonlySet<string>, place: Update
   return operand
 }
 
-function eachOf(modifiers: Document, place: UpdatePlace): readonly unknown[] {
+function eachOf(modifiers: Document, codeName: 'BadValue' | 'TypeMismatch', place: UpdatePlace): readonly unknown[] {
   const values = modifiers.$each
   if (Array.isArray(values)) return values
-  throw filterError('BadValue', place, `$each takes an array, not ${describeType(values)}`)
+  throw filterError(codeName, place, `$each takes an array, not ${describeType(values)}`)
 }
 
 function integer(value: unknown, modifier: string, place: UpdatePlace): number {

@@ -118,9 +118,7 @@ class PathEdit {
 
   #blocked(value: unknown, at: number): unknown {
     if (this.#options.ignoresBlockedPath) return value
-    const name = this.#path.text.split('.')[at]
-    const problem = `cannot create field '${name}' in '${this.#prefix(at)}' of type ${typeNames[typeOf(value)]}`
-    throw filterError('PathNotViable', this.#place(), problem)
+    throw blocked(this.#place(), this.#path.text.split('.').slice(0, at + 1), value)
   }
 
   #prefix(at: number): string {
@@ -130,6 +128,13 @@ class PathEdit {
   #place(): UpdatePlace {
     return { operator: this.#options.operator, path: this.#path.text }
   }
+}
+
+/** The error for a path whose last component leads into a value without fields. */
+export function blocked(place: UpdatePlace, components: readonly string[], value: unknown): Error {
+  const prefix = components.slice(0, -1).join('.')
+  const problem = `cannot create field '${components.at(-1)}' in '${prefix}' of type ${typeNames[typeOf(value)]}`
+  return filterError('PathNotViable', place, problem)
 }
 
 /** An element cannot be removed by its position, which would move the others. */

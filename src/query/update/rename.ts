@@ -1,13 +1,14 @@
 /** `$rename`: moves a value from one path to another. Neither path may lead through an array. */
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
-import { editAt } from './edit.ts'
-import { parseUpdatePath, type UpdatePath } from './path.ts'
+import { blocked, editAt } from './edit.ts'
+import { childOf, parseUpdatePath, positionOf, type UpdatePath } from './path.ts'
 import { absent, type Change } from './types.ts'
 
 type Rename = Extract<Change, { kind: 'rename' }>
 
 const operator = '$rename'
+const options = { operator, ignoresBlockedPath: false, isFiltered: () => false }
 
 /** @throws PetalError BadValue and what parseUpdatePath throws */
 export function parseRename(from: string, to: unknown): Rename {
@@ -15,6 +16,9 @@ export function parseRename(from: string, to: unknown): Rename {
   if (typeof to !== 'string')
     throw filterError('BadValue', place, `the new name must be a string, not ${describeType(to)}`)
   if (from === to) throw filterError('BadValue', place, 'the old and the new name must differ')
+  if (to.startsWith(`${from}.`) || from.startsWith(`${to}.`)) {
+    throw filterError('BadValue', place, `'${to}' must not be on the same path`)
+  }
   const rename: Rename = {
     kind: 'rename',
     operator,
@@ -29,31 +33,49 @@ export function parseRename(from: string, to: unknown): Rename {
   return rename
 }
 
-/** Returns the same document when there is nothing under the old name. */
+/**
+ * Returns the same document when there is nothing under the old name, whatever the new one is.
+ * @throws PetalError PathNotViable if the old name leads into a value without fields, BadValue if either leads through an array
+ */
 export function applyRename(document: Document, { from, path }: Rename): Document {
-  refuseArrays(document, from)
+  const found = valueAt(document, from)
+  if (found === undefined) return document
+  if (found.isInArray) throw throughArray(from)
   refuseArrays(document, path)
-  let value: unknown = absent
-  const without = editAt(
-    document,
-    from,
-    (current) => {
-      value = current
-      return absent
-    },
-    { operator, ignoresBlockedPath: true, isFiltered: () => false }
-  )
-  if (value === absent) return document
-  return editAt(without, path, () => value, { operator, ignoresBlockedPath: false, isFiltered: () => false })
+  const without = editAt(document, from, () => absent, options)
+  return editAt(without, path, () => found.value, options)
+}
+
+interface Found {
+  readonly value: unknown
+  /** The way to it leads through an array. */
+  readonly isInArray: boolean
+}
+
+function valueAt(document: Document, path: UpdatePath): Found | undefined {
+  const names = path.text.split('.')
+  let value: unknown = document
+  let isInArray = false
+  for (const [i, name] of names.entries()) {
+    if (Array.isArray(value) ? positionOf(name) === undefined : !isPlainObject(value)) {
+      throw blocked({ operator, path: path.text }, names.slice(0, i + 1), value)
+    }
+    isInArray ||= Array.isArray(value)
+    value = childOf(value, name)
+    if (value === undefined) return undefined
+  }
+  return { value, isInArray }
 }
 
 function refuseArrays(document: Document, path: UpdatePath): void {
   let value: unknown = document
   for (const step of path.steps) {
-    if (Array.isArray(value)) {
-      throw filterError('BadValue', { operator, path: path.text }, 'the path leads through an array')
-    }
+    if (Array.isArray(value)) throw throughArray(path)
     if (step.kind !== 'field' || !isPlainObject(value) || !Object.hasOwn(value, step.name)) return
     value = value[step.name]
   }
+}
+
+function throughArray({ text }: UpdatePath): Error {
+  return filterError('BadValue', { operator, path: text }, 'the path leads through an array')
 }
