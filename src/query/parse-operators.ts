@@ -172,7 +172,7 @@ function parseRegex(operators: Document, context: ParseContext): Pattern {
   return patternWith(regex, options, place)
 }
 
-function isRegex(value: unknown): value is StoredRegex {
+export function isRegex(value: unknown): value is StoredRegex {
   return typeOf(value) === Type.regex
 }
 

@@ -71,6 +71,15 @@ const refused: readonly Refusal[] = [
   ['BadValue', {}, { $currentDate: { a: { $type: 'time' } } }, /time/],
   ['BadValue', { a: [1] }, { $set: { 'a.$': 1 } }, /did not find the match/],
   ['BadValue', { a: [1] }, { $set: { 'a.$': 1 } }, /did not find the match/, { filter: { b: 1 } }],
+  ...[
+    { a: { $exists: true } },
+    { a: { $type: 'array' } },
+    { a: [1] },
+    { a: { $in: [[1], 7] } },
+    { a: { $gte: [] } },
+    { a: { $size: 1 } },
+    { a: { $ne: 5 } }
+  ].map((filter): Refusal => ['BadValue', { a: [1] }, { $set: { 'a.$': 1 } }, /did not find the match/, { filter }]),
   ['ConflictingUpdateOperators', { a: [1] }, { $set: { 'a.$': 1 }, $inc: { 'a.0': 2 } }, /'a.0'/, { filter: { a: 1 } }],
   ['TypeMismatch', { a: [1] }, { $set: { 'a.$[x]': 1 } }, /arrayFilters.*object/, { arrayFilters: {} as [] }],
   ['BadValue', {}, { $set: { [`a${'.b'.repeat(300)}`]: 1 } }, /more than 200/],

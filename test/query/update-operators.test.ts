@@ -209,6 +209,35 @@ const cases: readonly Case[] = [
     { filter: { $and: [{ 'a.b': 1 }, { 'a.c': 2 }] } }
   ],
   [
+    '$ is not decided by what holds for the array as a whole',
+    { a: [{ b: 1 }, { c: 2 }, { b: 1, c: 2 }] },
+    { $set: { 'a.$.d': 1 } },
+    { a: [{ b: 1 }, { c: 2 }, { b: 1, c: 2, d: 1 }] },
+    { filter: { a: { $exists: true, $type: 'array' }, 'a.b': 1, 'a.c': { $exists: true } } }
+  ],
+  [
+    '$ is the element that a condition names by its position',
+    { a: [5, 5, { 1: 6 }] },
+    { $set: { 'a.$': 0 } },
+    { a: [5, 0, { 1: 6 }] },
+    { filter: { 'a.1': 5 } }
+  ],
+  [
+    '$ is the element with such a key, where that is what the condition found',
+    { a: [5, 5, { 1: 6 }] },
+    { $set: { 'a.$': 0 } },
+    { a: [5, 5, 0] },
+    { filter: { 'a.1': 6 } }
+  ],
+  [
+    '$ is an array within the array',
+    { a: [1, [2], [1]] },
+    { $set: { 'a.$': 0 } },
+    { a: [1, [2], 0] },
+    { filter: { a: [1] } }
+  ],
+  ['$ with a pattern', { a: ['x', 'y'] }, { $set: { 'a.$': 0 } }, { a: ['x', 0] }, { filter: { a: /Y/i } }],
+  [
     '$ with $elemMatch below a path',
     { x: { a: [1, 2] } },
     { $set: { 'x.a.$': 0 } },

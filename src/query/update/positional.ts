@@ -6,9 +6,9 @@ import type { StringOrder } from '../../model/compare.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType, filterError } from '../errors.ts'
 import { compileFilter } from '../filter.ts'
-import { isOperatorObject } from '../parse-operators.ts'
+import { isOperatorObject, isRegex } from '../parse-operators.ts'
 import { editAt } from './edit.ts'
-import type { PathStep, UpdatePath } from './path.ts'
+import { type PathStep, positionOf, type UpdatePath } from './path.ts'
 import type { UpdatePlace } from './types.ts'
 
 type DocumentTest = (document: Document) => boolean
@@ -18,7 +18,10 @@ interface Clause {
   readonly path: string
   /** True for a negation: any element may satisfy it, so it selects none by itself. */
   readonly isNegative: boolean
+  /** Of a document whose array has the element alone. */
   readonly matches: DocumentTest
+  /** The same where the path is the array's own: of the element, and not of the array that it is alone in. */
+  readonly matchesElement: DocumentTest
 }
 
 const negative: ReadonlySet<string> = new Set(['$ne', '$nin', '$not'])
@@ -78,27 +81,39 @@ export class MatchedPositions {
   #indexOf(document: Document, arrayPath: UpdatePath): number | undefined {
     this.#clauses ??= clausesOf(this.#filter, this.#order)
     const { text } = arrayPath
-    const clauses = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
-    const positive = clauses.filter(({ isNegative }) => !isNegative)
-    if (positive.length === 0) return undefined
+    const ofArray = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
+    if (ofArray.every(({ isNegative }) => isNegative)) return undefined
     let array: readonly unknown[] = []
-    const alone = (element: unknown): Document =>
+    const withArray = (elements?: readonly unknown[]): Document =>
       editAt(
         document,
         arrayPath,
         (current) => {
           if (Array.isArray(current)) array = current
-          return element === undefined ? current : [element]
+          return elements ?? current
         },
         noOptions
       )
-    alone(undefined)
-    const candidates = array.map((element) => alone(element ?? null))
-    const index = candidates.findIndex((candidate) => clauses.every(({ matches }) => matches(candidate)))
-    if (index >= 0) return index
-    const fallback = candidates.findIndex((candidate) => positive.some(({ matches }) => matches(candidate)))
-    return fallback < 0 ? undefined : fallback
+    withArray()
+    const candidates = array.map((element, i): ((clause: Clause) => boolean) => {
+      const alone = withArray([element ?? null])
+      return ({ path, matches, matchesElement }) => {
+        if (path === text) return matchesElement(alone)
+        if (!beginsWithPosition(path.slice(text.length + 1))) return matches(alone)
+        return matches(withArray([...new Array<null>(i).fill(null), element]))
+      }
+    })
+    // Others hold by the array as a whole.
+    const clauses = ofArray.filter((clause) => candidates.some((satisfies) => satisfies(clause)))
+    const positive = clauses.filter(({ isNegative }) => !isNegative)
+    if (positive.length === 0) return undefined
+    const index = candidates.findIndex((satisfies) => clauses.every(satisfies))
+    return index >= 0 ? index : candidates.findIndex((satisfies) => positive.some(satisfies))
   }
+}
+
+function beginsWithPosition(path: string): boolean {
+  return positionOf(path.split('.', 1)[0] as string) !== undefined
 }
 
 /** Number of components that lead to an array; undefined when none is reached. */
@@ -127,8 +142,15 @@ function clausesOf(filter: unknown, order: StringOrder | undefined): Clause[] {
 }
 
 function clauseOf(path: string, condition: unknown, order: StringOrder | undefined): Clause {
-  const isNegative = isOperatorObject(condition) && negative.has(Object.keys(condition)[0] as string)
-  return { path, isNegative, matches: compileFilter({ [path]: condition }, { order }).matches }
+  const [operator] = isOperatorObject(condition) ? Object.keys(condition) : []
+  const compile = (each: unknown): DocumentTest => compileFilter({ [path]: each }, { order }).matches
+  const matches = compile(condition)
+  const isNegative = operator !== undefined && negative.has(operator)
+  // These speak of arrays by themselves.
+  if (isNegative || operator === '$elemMatch') return { path, isNegative, matches, matchesElement: matches }
+  if (operator === '$exists') return { path, isNegative, matches, matchesElement: () => false }
+  const ofElement = operator !== undefined ? condition : { [isRegex(condition) ? '$regex' : '$eq']: condition }
+  return { path, isNegative, matches, matchesElement: compile({ $elemMatch: ofElement }) }
 }
 
 /**
