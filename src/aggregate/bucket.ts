@@ -3,7 +3,7 @@ import { compareValues } from '../model/compare.ts'
 import { typeNames, typeOf } from '../model/types.ts'
 import { describeType } from '../query/errors.ts'
 import { checkKeys, objectOf } from './arguments.ts'
-import { hasOperator, isConstant } from './constants.ts'
+import { hasOperator } from './constants.ts'
 import { type StagePlace, stageError } from './errors.ts'
 import type { Expressions } from './expression.ts'
 import type { Expression } from './expression-compile.ts'
@@ -20,7 +20,7 @@ export function compileBucket(spec: unknown, place: StagePlace, expressions: Exp
     throw stageError('BadValue', place, 'boundaries must be an array of at least two values')
   }
   const constant = (expression: unknown, what: string): Expression => {
-    if (isConstant(expression)) return expressions.compile(expression, place)
+    if (expressions.isConstant(expression)) return expressions.compile(expression, place)
     throw stageError('BadValue', place, `${what} must be constant, got ${describeType(expression)} that is not`)
   }
   const limits = boundaries.map((boundary) => constant(boundary, 'boundaries'))

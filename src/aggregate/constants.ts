@@ -4,13 +4,19 @@ import { isPlainObject } from '../model/types.ts'
 /** Give something else each time, or read the document without a path. */
 const varying: readonly string[] = ['$rand', '$function', '$getField']
 
-/** False for an expression that has a path, a variable, or an operator that is not the same each time. */
-export function isConstant(expression: unknown): boolean {
-  if (typeof expression === 'string') return !expression.startsWith('$')
-  if (Array.isArray(expression)) return expression.every(isConstant)
+/**
+ * False for an expression that has a path, a variable, or an operator that is not the same each time.
+ * @param isFixed tells of variables that have one value for all documents
+ */
+export function isConstant(expression: unknown, isFixed: (name: string) => boolean = () => false): boolean {
+  if (typeof expression === 'string') {
+    if (!expression.startsWith('$')) return true
+    return expression.startsWith('$$') && isFixed(expression.slice(2).split('.', 1)[0] as string)
+  }
+  if (Array.isArray(expression)) return expression.every((element) => isConstant(element, isFixed))
   if (!isPlainObject(expression)) return true
   return Object.entries(expression).every(
-    ([key, value]) => key === '$literal' || (!varying.includes(key) && isConstant(value))
+    ([key, value]) => key === '$literal' || (!varying.includes(key) && isConstant(value, isFixed))
   )
 }
 

@@ -10,6 +10,7 @@ import { cloneValue } from '../model/clone.ts'
 import type { StringOrder } from '../model/compare.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
 import type { ExpressionCondition } from '../query/parse.ts'
+import { isConstant } from './constants.ts'
 import { evaluationError, type Place, stageError } from './errors.ts'
 import { compileExpression, type Expression } from './expression-compile.ts'
 import { impliedByFilter, impliedFilter } from './implied-filter.ts'
@@ -24,6 +25,8 @@ interface ToPrepare {
   readonly prepare: Prepare
   /** Names of variables that are known there. */
   readonly names: ReadonlySet<string>
+  /** Of those, what have one value for all documents. */
+  readonly constants: ReadonlySet<string>
 }
 
 /** The expressions of one find, or of one pipeline and of the pipelines inside of it. */
@@ -81,7 +84,12 @@ export class Expressions {
 
   /** Asks for operators: `prepare` is given them before the pipeline runs, and may load more. */
   require(place: Place, prepare: Prepare): void {
-    this.#toPrepare.push({ place, prepare, names: new Set(this.#names) })
+    this.#toPrepare.push({ place, prepare, names: new Set(this.#names), constants: new Set(this.#constants.keys()) })
+  }
+
+  /** Whether it has one value for all documents, where it stands. */
+  isConstant(expression: unknown): boolean {
+    return isConstant(expression, (name) => name === 'NOW' || this.#constants.has(name))
   }
 
   /** @throws PetalError that names the stage, here and when the expression is evaluated */
@@ -118,10 +126,11 @@ export class Expressions {
 
   async #load(): Promise<void> {
     const { OperatorCompiler } = await import('./operators/compiler.ts')
-    for (const { place, prepare, names } of this.#toPrepare) {
+    for (const { place, prepare, names, constants } of this.#toPrepare) {
       const variable = (name: string): Expression => this.#variable(name, names, place)
+      const isFixed = (name: string): boolean => name === 'NOW' || constants.has(name)
       try {
-        await prepare(new OperatorCompiler({ place, variable, isCollated: this.order !== undefined }))
+        await prepare(new OperatorCompiler({ place, variable, isFixed, isCollated: this.order !== undefined }))
       } catch (error) {
         throw evaluationError(place, error)
       }

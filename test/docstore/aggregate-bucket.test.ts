@@ -1,6 +1,8 @@
 /** $bucket: constants for bounds and default, and what is refused. */
 import { test } from 'uvu'
+import { type Document, open } from '../../src/index.ts'
 import { over, refusesStages, same } from './aggregate-over.ts'
+import { rejects } from './scratch.ts'
 
 const numbers = [{ v: 1 }, { v: 5 }, { v: 8 }]
 
@@ -36,6 +38,31 @@ test('boundaries and default are constant expressions', async () => {
   ])
 })
 
+test('variables of the call, and $$NOW, are constants', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  await db.insertMany([{ v: new Date(0) }, { v: 3 }, { v: 7 }])
+  const counts = (bucket: Document, stages: readonly Document[] = []) =>
+    db.aggregate([...stages, { $bucket: { groupBy: '$v', ...bucket } }], { let: { low: 1, to: { end: 5 } } }).toArray()
+  same(await counts({ boundaries: ['$$low', { $add: ['$$to.end', 1] }], default: '$$to' }), [
+    { _id: 1, count: 1 },
+    { _id: { end: 5 }, count: 2 }
+  ])
+  same(await counts({ boundaries: [new Date(0), '$$NOW'], default: 0 }), [
+    { _id: 0, count: 2 },
+    { _id: new Date(0), count: 1 }
+  ])
+  const shift = { $shift: { output: '$v', by: 1, default: '$$to.end' } }
+  const shifted = [{ $setWindowFields: { sortBy: { v: 1 }, output: { v: shift } } }]
+  same(await counts({ boundaries: [5, 6], default: 0 }, shifted), [
+    { _id: 0, count: 2 },
+    { _id: 5, count: 1 }
+  ])
+  await rejects(counts({ boundaries: ['$$low', '$$none'] }), 'BadValue')
+  const inner = { $bucket: { groupBy: '$v', boundaries: [0, '$$low'] } }
+  const lookup = { $lookup: { from: 'default', let: { low: '$v' }, pipeline: [inner], as: 'x' } }
+  await rejects(counts({ boundaries: [0, 9] }, [lookup]), 'BadValue')
+})
+
 test('numbers of all kinds are of one type', async () => {
   same(await buckets({ boundaries: [0, 5n, 9.5] }), [
     [0, [1]],
@@ -47,7 +74,8 @@ test('what is no constant, no order of one type, or no value to group by is refu
   const boundaries = [0, 5]
   const refused: [bucket: object, message: RegExp][] = [
     [{ groupBy: '$v', boundaries, default: '$v' }, /default must be constant/],
-    [{ groupBy: '$v', boundaries, default: '$$NOW' }, /default must be constant/],
+    [{ groupBy: '$v', boundaries, default: '$$ROOT' }, /default must be constant/],
+    [{ groupBy: '$v', boundaries: [0, '$$NOW'] }, /boundaries must be of one type, got number and date/],
     [{ groupBy: '$v', boundaries, default: { $add: [1, '$v'] } }, /default must be constant/],
     [{ groupBy: '$v', boundaries, default: { $rand: {} } }, /default must be constant/],
     [{ groupBy: '$v', boundaries, default: { $literal: 3 } }, /outside/],

@@ -4,6 +4,7 @@
  * Invariant: a variable is a place that its operator fills before each evaluation of what may read it.
  */
 import { assertOperatorCollated } from '../collated.ts'
+import { isConstant } from '../constants.ts'
 import { stageError } from '../errors.ts'
 import { compileExpression, type Expression, isVariableName, type Resolver } from '../expression-compile.ts'
 import { operators } from './all.ts'
@@ -11,6 +12,8 @@ import { compileGroupAccumulator, type GroupAccumulator } from './group-accumula
 import type { Compiler, Variable } from './operator.ts'
 
 interface Outer extends Omit<Resolver, 'operation'> {
+  /** Whether a variable has one value for all documents. */
+  readonly isFixed: (name: string) => boolean
   /** Strings are not to compare by code point. */
   readonly isCollated: boolean
 }
@@ -45,6 +48,11 @@ export class OperatorCompiler implements Compiler, Resolver {
   variable(name: string): Expression {
     const own = this.#variables.get(name)
     return own === undefined ? this.#outer.variable(name) : () => own.value
+  }
+
+  /** Whether it has one value for all documents. */
+  isConstant(expression: unknown): boolean {
+    return isConstant(expression, (name) => !this.#variables.has(name) && this.#outer.isFixed(name))
   }
 
   /** An accumulator that is given a group's documents. */

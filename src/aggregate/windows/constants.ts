@@ -1,16 +1,15 @@
 /** Arguments that must not depend on a document: bounds, defaults. */
 import { isPlainObject } from '../../model/types.ts'
-import { isConstant } from '../constants.ts'
 import { stageError } from '../errors.ts'
 import type { FunctionContext } from './window-function.ts'
 
-/** @throws PetalError FailedToParse for an expression that has a path, a variable, or an operator that is not the same each time */
+/** @throws PetalError FailedToParse for an expression that may have another value for another document */
 export function constantOf(
   expression: unknown,
   what: string,
   { place, compiler }: Pick<FunctionContext, 'place' | 'compiler'>
 ): unknown {
-  if (isConstant(expression)) return compiler.compile(expression)({})
+  if (compiler.isConstant(expression)) return compiler.compile(expression)({})
   throw stageError('FailedToParse', place, `${what} must be a constant`)
 }
 

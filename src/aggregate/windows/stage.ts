@@ -8,7 +8,6 @@
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
 import { checkDisjoint, checkKeys, pathOf } from '../arguments.ts'
-import { isConstant } from '../constants.ts'
 import { evaluationError, type StagePlace, stageError } from '../errors.ts'
 import type { Expression } from '../expression-compile.ts'
 import type { OperatorCompiler } from '../operators/compiler.ts'
@@ -99,7 +98,7 @@ export function compileWindows(spec: Document, place: StagePlace, compiler: Oper
 
 function compilePartitionBy(partitionBy: unknown, place: StagePlace, compiler: OperatorCompiler): Expression {
   if (partitionBy === undefined) return () => null
-  if (isConstant(partitionBy) && Array.isArray(constantOf(partitionBy, 'partitionBy', { place, compiler }))) {
+  if (compiler.isConstant(partitionBy) && Array.isArray(constantOf(partitionBy, 'partitionBy', { place, compiler }))) {
     throw stageError('BadValue', place, 'partitionBy must not give an array')
   }
   return compiler.compile(partitionBy)
