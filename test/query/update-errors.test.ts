@@ -78,8 +78,10 @@ const refused: readonly Refusal[] = [
     { a: { $in: [[1], 7] } },
     { a: { $gte: [] } },
     { a: { $size: 1 } },
+    { 'a.0': 1 },
     { a: { $ne: 5 } }
   ].map((filter): Refusal => ['BadValue', { a: [1] }, { $set: { 'a.$': 1 } }, /did not find the match/, { filter }]),
+  ['BadValue', { a: [{ b: 1 }] }, { $set: { 'a.$.b': 1 } }, /did not find the match/, { filter: { 'a.0.b': 1 } }],
   ['ConflictingUpdateOperators', { a: [1] }, { $set: { 'a.$': 1 }, $inc: { 'a.0': 2 } }, /'a.0'/, { filter: { a: 1 } }],
   ['TypeMismatch', { a: [1] }, { $set: { 'a.$[x]': 1 } }, /arrayFilters.*object/, { arrayFilters: {} as [] }],
   ['BadValue', {}, { $set: { [`a${'.b'.repeat(300)}`]: 1 } }, /more than 200/],

@@ -216,14 +216,14 @@ const cases: readonly Case[] = [
     { filter: { a: { $exists: true, $type: 'array' }, 'a.b': 1, 'a.c': { $exists: true } } }
   ],
   [
-    '$ is the element that a condition names by its position',
-    { a: [5, 5, { 1: 6 }] },
+    '$ goes by the last condition where no element satisfies all',
+    { a: [1, 2, 3] },
     { $set: { 'a.$': 0 } },
-    { a: [5, 0, { 1: 6 }] },
-    { filter: { 'a.1': 5 } }
+    { a: [1, 2, 0] },
+    { filter: { $and: [{ a: 1 }, { a: 2 }, { a: 3 }] } }
   ],
   [
-    '$ is the element with such a key, where that is what the condition found',
+    '$ is the element with a key of digits, and none that a position leads to',
     { a: [5, 5, { 1: 6 }] },
     { $set: { 'a.$': 0 } },
     { a: [5, 5, 0] },

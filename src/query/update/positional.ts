@@ -84,23 +84,23 @@ export class MatchedPositions {
     const ofArray = this.#clauses.filter(({ path }) => path === text || path.startsWith(`${text}.`))
     if (ofArray.every(({ isNegative }) => isNegative)) return undefined
     let array: readonly unknown[] = []
-    const withArray = (elements?: readonly unknown[]): Document =>
-      editAt(
-        document,
-        arrayPath,
-        (current) => {
-          if (Array.isArray(current)) array = current
-          return elements ?? current
-        },
-        noOptions
-      )
-    withArray()
-    const candidates = array.map((element, i): ((clause: Clause) => boolean) => {
-      const alone = withArray([element ?? null])
+    const having = (value: unknown): Document => editAt(document, arrayPath, () => value, noOptions)
+    editAt(
+      document,
+      arrayPath,
+      (current) => {
+        if (Array.isArray(current)) array = current
+        return current
+      },
+      noOptions
+    )
+    const candidates = array.map((element): ((clause: Clause) => boolean) => {
+      const alone = having([element ?? null])
       return ({ path, matches, matchesElement }) => {
         if (path === text) return matchesElement(alone)
         if (!beginsWithPosition(path.slice(text.length + 1))) return matches(alone)
-        return matches(withArray([...new Array<null>(i).fill(null), element]))
+        // The digits have to be a key of the element: a position says where to look, and finds nothing.
+        return isPlainObject(element) && matches(having(element))
       }
     })
     // Others hold by the array as a whole.
@@ -108,7 +108,7 @@ export class MatchedPositions {
     const positive = clauses.filter(({ isNegative }) => !isNegative)
     if (positive.length === 0) return undefined
     const index = candidates.findIndex((satisfies) => clauses.every(satisfies))
-    return index >= 0 ? index : candidates.findIndex((satisfies) => positive.some(satisfies))
+    return index >= 0 ? index : candidates.findIndex((satisfies) => satisfies(positive.at(-1) as Clause))
   }
 }
 
