@@ -6,7 +6,7 @@ import { PetalError } from '../../src/model/errors.ts'
 import { parseJson, stringifyCanonical } from '../../src/model/extended-json.ts'
 import type { Document } from '../../src/model/types.ts'
 import { compileReplacement, compileUpdate } from '../../src/query/update/update.ts'
-import { documentFromFilter } from '../../src/query/update/upsert.ts'
+import { documentFromFilter, identityFromFilter } from '../../src/query/update/upsert.ts'
 import { describe } from '../support/describe.ts'
 import { apply, deepFreeze, now } from '../support/updates.ts'
 import { anyValue, number, seedOfRun } from '../support/values.ts'
@@ -100,19 +100,31 @@ test('an upsert starts from the equalities of its filter, _id first', () => {
     i: { $all: [6] }
   }
   assert.is(describe(documentFromFilter(filter)), describe({ _id: 9, a: 1, b: { c: 2 }, f: 4, h: 5, i: 6 }))
-  for (const [refused, code] of [
-    [{ a: 1, $and: [{ 'a.b': 2 }] }, 'NotSingleValueField'],
-    [{ a: 1, $and: [{ a: 1 }] }, 'NotSingleValueField'],
-    [{ '_id.x': 1 }, 'NotExactValueField'],
-    [{ $or: [{ '_id.x': { $eq: 1 } }] }, 'NotExactValueField']
+  for (const [documentFrom, refused, code] of [
+    [documentFromFilter, { a: 1, $and: [{ 'a.b': 2 }] }, 'NotSingleValueField'],
+    [documentFromFilter, { a: 1, $and: [{ a: 1 }] }, 'NotSingleValueField'],
+    [documentFromFilter, { a: { $all: [1, /x/, 2] } }, 'NotSingleValueField'],
+    [documentFromFilter, { _id: { x: 1 }, '_id.x': 1 }, 'NotSingleValueField'],
+    [identityFromFilter, { _id: { $all: [1, 2] }, a: 1 }, 'NotSingleValueField'],
+    [identityFromFilter, { '_id.x': 1 }, 'NotExactValueField'],
+    [identityFromFilter, { $or: [{ '_id.x': { $eq: 1 } }] }, 'NotExactValueField']
   ] as const) {
     assert.throws(
-      () => documentFromFilter(refused),
+      () => documentFrom(refused),
       (error: unknown) => (error as PetalError).codeName === code
     )
   }
+  assert.is(describe(identityFromFilter({ b: 1, 'a.c': 1, a: 2, _id: 3 })), describe({ _id: 3 }))
   assert.throws(() => documentFromFilter({ 'a.__proto__': 1 }), /__proto__/)
   assert.throws(() => documentFromFilter({ 'a.$': 1 }), /positional/)
+})
+
+test('what an upsert takes from its filter is in the order of paths', () => {
+  const filter = { z: 1, 'b.y': 2, 'b.x': 3, '_id.b': 4, '_id.a': 5, a: { $all: [/x/, 6] }, Z: 7 }
+  assert.is(
+    describe(documentFromFilter(filter)),
+    describe({ _id: { a: 5, b: 4 }, Z: 7, a: 6, b: { x: 3, y: 2 }, z: 1 })
+  )
 })
 
 const key = fc.constantFrom('a', 'b', '0', '1')

@@ -1,5 +1,6 @@
 /** Builds the document that an upsert starts from: the fields whose values the filter determines. */
 import { cloneValue } from '../../model/clone.ts'
+import { compareStrings } from '../../model/compare.ts'
 import { type Document, isPlainObject, Type, typeOf } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
 import { editAt } from './edit.ts'
@@ -30,7 +31,11 @@ export function documentFromFilter(filter: unknown): Document {
  * @throws PetalError as documentFromFilter(), for the `_id`
  */
 export function identityFromFilter(filter: unknown): Document {
-  return documentOf(equalitiesOf(filter).filter(({ path }) => path === '_id' || path.startsWith('_id.')))
+  const equalities = equalitiesOf(filter).filter(isOfId)
+  const document = documentOf(equalities)
+  const below = equalities.find(({ path }) => path !== '_id')
+  if (below === undefined) return document
+  throw filterError('NotExactValueField', { operator, path: below.path }, "'_id' must be said as a whole")
 }
 
 function documentOf(equalities: readonly Equality[]): Document {
@@ -39,13 +44,9 @@ function documentOf(equalities: readonly Equality[]): Document {
     const place = { operator, path: conflict.place.path }
     throw filterError('NotSingleValueField', place, `the filter says a value of '${conflict.other}', too`)
   }
-  const belowId = equalities.find(({ path }) => path.startsWith('_id.'))
-  if (belowId !== undefined) {
-    throw filterError('NotExactValueField', { operator, path: belowId.path }, "'_id' must be said as a whole")
-  }
-  const id = equalities.find(({ path }) => path === '_id')
-  let document: Document = id === undefined ? {} : { _id: cloneValue(id.value) }
-  for (const { path, value } of equalities) {
+  const ordered = equalities.toSorted((a, b) => Number(isOfId(b)) - Number(isOfId(a)) || compareStrings(a.path, b.path))
+  let document: Document = {}
+  for (const { path, value } of ordered) {
     const parsed = parseUpdatePath(path, operator)
     if (parsed.steps.some(({ kind }) => kind !== 'field')) {
       throw filterError('BadValue', { operator, path }, 'a positional step names no field')
@@ -53,6 +54,10 @@ function documentOf(equalities: readonly Equality[]): Document {
     document = editAt(document, parsed, () => cloneValue(value), options)
   }
   return document
+}
+
+function isOfId({ path }: Equality): boolean {
+  return path === '_id' || path.startsWith('_id.')
 }
 
 function equalitiesOf(filter: unknown): Equality[] {
@@ -68,12 +73,11 @@ function equalitiesOf(filter: unknown): Equality[] {
 function equalityOf(path: string, condition: unknown): Equality[] {
   if (typeOf(condition) === Type.regex) return []
   if (!isOperatorObject(condition)) return [{ path, value: condition }]
-  if (Object.hasOwn(condition, '$eq')) return [{ path, value: condition.$eq }]
-  const list = condition.$in ?? condition.$all
-  if (!Array.isArray(list) || list.length !== 1) return []
-  // An operator object in $all is a condition on elements, not a value.
-  const isValue = typeOf(list[0]) !== Type.regex && !isOperatorObject(list[0])
-  return isValue ? [{ path, value: list[0] }] : []
+  const { $in: list, $all: all } = condition
+  const listed = [...(Array.isArray(list) && list.length === 1 ? list : []), ...(Array.isArray(all) ? all : [])]
+  // Operators in $all are a condition on elements, no value.
+  const values = listed.filter((value) => typeOf(value) !== Type.regex && !isOperatorObject(value))
+  return [...(Object.hasOwn(condition, '$eq') ? [condition.$eq] : []), ...values].map((value) => ({ path, value }))
 }
 
 function isOperatorObject(value: unknown): value is Document {
