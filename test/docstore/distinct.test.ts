@@ -57,6 +57,26 @@ test('one document is read of each value, and those of values without rows', asy
   await db.close()
 })
 
+test('digits are a position in an array, and a key elsewhere', () => {
+  const documents: Document[] = [
+    { a: [1, { b: 2 }] },
+    { a: [[3, 4], { 0: 5 }] },
+    { a: { 0: [6, { 0: 7 }] } },
+    { a: [{ 0: 8 }] },
+    { a: [{ b: [9, [10]] }] }
+  ]
+  const distinct = (path: string): unknown[] => {
+    const values = new DistinctValues(distinctPath(path))
+    for (const document of documents) values.add(document)
+    return values.toArray()
+  }
+  assert.equal(distinct('a.0'), [1, 3, 4, 6, { 0: 7 }, { 0: 8 }, { b: [9, [10]] }])
+  assert.equal(distinct('a.0.0'), [3, 6, 8])
+  assert.equal(distinct('a.00'), [])
+  assert.equal(distinct('a.b.1'), [10])
+  assert.equal(distinct('a.b'), [2, 9, [10]])
+})
+
 test('a declared index, no index, the values of filters and computed ids give the same', () => checkIndexes(check))
 
 test.run()

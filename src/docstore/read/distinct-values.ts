@@ -3,9 +3,10 @@ import { compareValues, equalValues, type StringOrder } from '../../model/compar
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { toText } from '../../model/key-text.ts'
-import { splitPath } from '../../model/path.ts'
+import { isDigits, splitPath } from '../../model/path.ts'
 import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
+import { childOf } from '../../query/update/path.ts'
 
 /** @throws PetalError BadValue for a path that is not one */
 export function distinctPath(path: unknown): readonly string[] {
@@ -57,9 +58,13 @@ export class DistinctValues {
       return
     }
     if (!Array.isArray(value)) return
+    if (isDigits(component)) {
+      // Unlike in a filter it is a position, and never a key of the elements.
+      const element = childOf(value, component)
+      if (element !== undefined) this.#walk(element, at + 1)
+      return
+    }
     for (const element of value) if (isPlainObject(element)) this.#walk(element, at)
-    // The component may also be meant as a position.
-    if (/^\d+$/.test(component) && Number(component) < value.length) this.#walk(value[Number(component)], at + 1)
   }
 
   #note(value: unknown): void {
