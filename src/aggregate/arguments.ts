@@ -35,6 +35,13 @@ export function fieldName(value: unknown, place: StagePlace): string {
   return value
 }
 
+/** The field of `$count`. @throws PetalError BadValue */
+export function countField(value: unknown, place: StagePlace): string {
+  const name = fieldName(value, place)
+  if (name === '_id') throw stageError('BadValue', place, 'the count cannot be _id')
+  return name
+}
+
 /** No path may be another, or within another. @throws PetalError BadValue */
 export function checkDisjoint(paths: readonly string[], place: Place): void {
   const all = new Set<string>()

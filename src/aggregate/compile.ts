@@ -5,7 +5,7 @@ import type { Document } from '../model/types.ts'
 import { allOf } from '../query/ast.ts'
 import { type CompiledFilter, normalForm } from '../query/filter.ts'
 import { type CompiledSort, compileSort } from '../query/sort.ts'
-import { checkKeys, fieldName, objectOf, wholeNumber } from './arguments.ts'
+import { checkKeys, countField, fieldName, objectOf, wholeNumber } from './arguments.ts'
 import { compileBucket } from './bucket.ts'
 import { AutoBuckets, compileBucketAuto } from './bucket-auto.ts'
 import { assertStagesCollated } from './collated.ts'
@@ -124,7 +124,7 @@ function compileStage(
       return { place, kind: 'collect', begin: () => new Sorter(sort, wanted) }
     }
     case '$count': {
-      const field = fieldName(spec, place)
+      const field = countField(spec, place)
       return { place, kind: 'collect', begin: () => new Counter(field) }
     }
     case '$sample': {

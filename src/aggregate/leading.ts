@@ -8,7 +8,7 @@
  */
 import { splitPath } from '../model/path.ts'
 import { type Document, isPlainObject } from '../model/types.ts'
-import { fieldName, wholeNumber } from './arguments.ts'
+import { countField, wholeNumber } from './arguments.ts'
 import type { StagePlace } from './errors.ts'
 import type { ParsedStage } from './parse.ts'
 import { isPlainProjection, unsetProjection } from './reshape.ts'
@@ -88,7 +88,7 @@ function take(draft: Draft, { place, spec }: ParsedStage): boolean {
       draft.projection = unsetProjection(spec, place)
       return true
     case '$count': {
-      const field = fieldName(spec, place)
+      const field = countField(spec, place)
       draft.count = (count) => ({ [field]: count })
       return true
     }

@@ -75,6 +75,11 @@ class ProjectionParser {
 
   parse(spec: Document): Projection {
     for (const [path, value] of Object.entries(spec)) this.#entry(path, value)
+    if (this.#hasElemMatch && this.#matched !== undefined) {
+      throw new PetalError('BadValue', "A projection cannot have both the positional '$' and $elemMatch", {
+        details: { path: this.#matched.join('.') }
+      })
+    }
     const mode = this.#mode ?? this.#modeWithoutFields()
     if (this.#id !== undefined) this.#insert('_id', { kind: this.#id })
     else if (mode === 'inclusion' && !this.#fields.has('_id')) this.#fields.set('_id', { kind: 'include' })

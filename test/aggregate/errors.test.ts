@@ -72,6 +72,8 @@ const cases: readonly (readonly [pipeline: unknown, codeName: ErrorName, message
   [[{ $documents: [{ 'x.y': 1 }] }], 'FailedToParse', /'x\.y'/],
   [[{ $sample: { size: 0 } }], 'BadValue', /size/],
   [[{ $count: 'a.b' }], 'BadValue', /^\$count/],
+  [[{ $count: '_id' }], 'BadValue', /^\$count.*_id/],
+  [[{ $limit: 1 }, { $project: { a: '$b' } }, { $count: '_id' }], 'BadValue', /^\$count.*_id/],
   [[{ $sortByCount: 'a' }], 'BadValue', /^\$sortByCount/],
   [[{ $facet: { a: [{ $limit: 'x' }] } }], 'BadValue', /^\$limit \(stage 0 of \$facet\.a\)/],
   [[{ $facet: { a: [{ $facet: {} }] } }], 'FailedToParse', /cannot have facets/],

@@ -165,6 +165,7 @@ test('variables are those of the operator that stands nearest', async () => {
       [{ $filter: { input: '$list', as: 'n', cond: { $gt: ['$$n', 1] }, limit: 1 } }, [3]],
       [{ $filter: { input: '$list', cond: true, limit: { $add: [1, 1] } } }, [3, 1]],
       [{ $filter: { input: '$list', cond: true, limit: '$none' } }, [3, 1, 2]],
+      [{ $filter: { input: '$none', cond: true, limit: 'x' } }, null],
       [{ $filter: { input: '$list', cond: { $toDecimal: '0' } } }, []],
       [{ $filter: { input: '$none', cond: true } }, null],
       [{ $reduce: { input: '$list', initialValue: '', in: { $concat: ['$$value', '$text'] } } }, 'abcabcabc'],

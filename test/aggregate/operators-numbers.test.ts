@@ -274,6 +274,7 @@ test('accumulators take several values, or the elements of one array', async () 
     ],
     document
   )
+  await refuses([{ $rand: 1 }, { $rand: { a: 1 } }])
   const random = (await evaluate({ $rand: {} })) as number
   assert.ok(random >= 0 && random < 1)
 })

@@ -247,6 +247,7 @@ test('the positional $ keeps the element that the filter matched', () =>
     await rejects(read({ _id: 3 }, { 'marks.$': 1 }), 'BadValue')
     await rejects(read({ marks: 1 }, { 'marks.$': 1, 'user.langs.$': 1 }), 'BadValue')
     await rejects(read({ marks: 1 }, { 'marks.$': 0 }), 'BadValue')
+    await rejects(read({ 'marks.of': 'y' }, { 'marks.$': 1, tags: { $elemMatch: { $eq: 'x' } } }), 'BadValue')
     const change = { $set: { 'marks.$.mark': 50 } }
     assert.equal(await db.findOneAndUpdate({ _id: 3, 'marks.of': 'y' }, change, { projection: { 'marks.$': 1 } }), {
       _id: 3,

@@ -3,6 +3,7 @@ import { Decimal128 } from 'bson'
 import type { PlainNumber } from '../../model/arithmetic.ts'
 import { exactInt64 } from '../../model/integers.ts'
 import { toDouble } from '../../model/numbers.ts'
+import { isPlainObject } from '../../model/types.ts'
 import { isNil } from '../expression-values.ts'
 import { describe, isNumber, numberOf, type Operator, type Operators, over, unary } from './operator.ts'
 
@@ -42,7 +43,7 @@ export const functionOperators: Operators = {
   $degreesToRadians: real((x) => x * (Math.PI / 180)),
   $radiansToDegrees: real((x) => x * (180 / Math.PI)),
   $rand: (argument, _compiler, name) => {
-    if (Object.keys(argument as object).length > 0) throw new TypeError(`${name} takes {}`)
+    if (!isPlainObject(argument) || Object.keys(argument).length > 0) throw new TypeError(`${name} takes {}`)
     return () => Math.random()
   },
   $bitAnd: bits((a, b) => a & b, -1n),

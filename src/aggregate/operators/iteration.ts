@@ -43,9 +43,9 @@ export const iterationOperators: Operators = {
     const most = compiler.compile(limit)
     return (document) => {
       const values = list(document)
+      if (values === null) return null
       const wanted = most(document)
       const left = isNil(wanted) ? Number.POSITIVE_INFINITY : integerOf(wanted, `${name}: limit`, 1)
-      if (values === null) return null
       const found: unknown[] = []
       for (const value of values) {
         element.value = value
