@@ -2,7 +2,7 @@
  * Field paths of expressions: `$a.b` as MongoDB's aggregation follows them, which is not how filters do.
  *
  * Invariants:
- * 1. Through an array a path gives an array of what its elements have; elements without it give nothing.
+ * 1. Through an array a path gives an array of what its elements have; elements without it, and arrays among them, give nothing.
  * 2. A component of digits is a key, never a position.
  * 3. Only own properties count.
  */
@@ -24,7 +24,7 @@ function follow(value: unknown, components: readonly string[], at: number): unkn
   if (Array.isArray(value)) {
     const found: unknown[] = []
     for (const element of value) {
-      const below = follow(element, components, at)
+      const below = isPlainObject(element) ? follow(element, components, at) : undefined
       if (below !== undefined) found.push(below)
     }
     return found

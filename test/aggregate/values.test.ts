@@ -82,6 +82,9 @@ test('paths go through arrays, digits are keys, and inherited properties are not
   assert.equal(compileFieldPath('a.b')(document), [1, [2, 3]])
   assert.is(compileFieldPath('c.0')(document), 'zero')
   assert.equal(compileFieldPath('a.0')(document), [])
+  const nested = { a: [[{ b: 1 }], { b: [[{ c: 2 }], { c: 3 }] }] }
+  assert.equal(compileFieldPath('a.b')(nested), [[[{ c: 2 }], { c: 3 }]])
+  assert.equal(compileFieldPath('a.b.c')(nested), [[3]])
   assert.is(compileFieldPath('constructor')(document), undefined)
   assert.is(compileFieldPath('c.toString')(document), undefined)
 })
