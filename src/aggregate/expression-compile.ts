@@ -14,6 +14,8 @@ export interface Resolver {
   readonly place: Place
   /** @throws PetalError FailedToParse for a name that is not known */
   variable(name: string): Expression
+  /** What a path without a variable begins at, where that is not the document: `$$CURRENT` that `$let` has set. */
+  readonly current?: Expression | undefined
   operation(name: string, argument: unknown): Expression
 }
 
@@ -65,7 +67,9 @@ function reference(text: string, resolver: Resolver): Expression {
   if (!text.startsWith('$$')) {
     const path = text.slice(1)
     checkPath(path, resolver.place)
-    return compileFieldPath(path)
+    const get = compileFieldPath(path)
+    const { current } = resolver
+    return current === undefined ? get : (document) => get(current(document))
   }
   const dot = text.indexOf('.')
   const start = resolver.variable(dot < 0 ? text.slice(2) : text.slice(2, dot))

@@ -173,7 +173,17 @@ test('variables are those of the operator that stands nearest', async () => {
       [{ $reduce: { input: '$none', initialValue: 7, in: '$$this' } }, null],
       [{ $let: { vars: { a: 1, b: '$text' }, in: ['$$a', '$$b'] } }, [1, 'abc']],
       [{ $let: { vars: { a: 1 }, in: { $let: { vars: { a: 2, b: '$$a' }, in: ['$$a', '$$b'] } } } }, [2, 1]],
-      [{ $let: { vars: { a: '$none' }, in: { $type: '$$a' } } }, 'missing']
+      [{ $let: { vars: { a: '$none' }, in: { $type: '$$a' } } }, 'missing'],
+      [
+        {
+          $let: {
+            vars: { CURRENT: { text: { a: 1 } } },
+            in: ['$text.a', '$list', { $getField: 'text' }, '$$ROOT.text']
+          }
+        },
+        [1, null, { a: 1 }, 'abc']
+      ],
+      [{ $map: { input: [{ text: 1 }, 2], as: 'CURRENT', in: '$text' } }, [1, null]]
     ],
     document
   )
@@ -190,6 +200,7 @@ test('variables are those of the operator that stands nearest', async () => {
       { $reduce: { input: '$text', initialValue: 0, in: 1 } },
       { $reduce: { input: '$list', initialValue: '$$value', in: 1 } },
       { $let: { vars: { a: 1 } } },
+      { $let: { vars: { ROOT: 1 }, in: 1 } },
       { $let: { vars: { a: 1, b: '$$a' }, in: 1 } }
     ],
     document

@@ -11,6 +11,9 @@ import { operators } from './all.ts'
 import { compileGroupAccumulator, type GroupAccumulator } from './group-accumulators.ts'
 import type { Compiler, Variable } from './operator.ts'
 
+/** The one variable of the system that may be set. */
+const currentName = 'CURRENT'
+
 interface Outer extends Omit<Resolver, 'operation'> {
   /** Whether a variable has one value for all documents. */
   readonly isFixed: (name: string) => boolean
@@ -35,7 +38,8 @@ export class OperatorCompiler implements Compiler, Resolver {
 
   declaring(names: readonly string[]): { readonly compiler: Compiler; readonly variables: readonly Variable[] } {
     const variables = names.map((name): Variable => {
-      if (!isVariableName(name)) throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
+      if (!isVariableName(name) && name !== currentName)
+        throw new TypeError(`a variable begins with a small letter, not as '${name}'`)
       return { value: undefined }
     })
     const known = new Map(this.#variables)
@@ -43,6 +47,11 @@ export class OperatorCompiler implements Compiler, Resolver {
       known.set(name, variables[i] as Variable)
     })
     return { compiler: new OperatorCompiler(this.#outer, known), variables }
+  }
+
+  get current(): Expression | undefined {
+    const own = this.#variables.get(currentName)
+    return own === undefined ? undefined : () => own.value
   }
 
   variable(name: string): Expression {
