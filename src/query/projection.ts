@@ -70,7 +70,8 @@ function projectObject(
   object: Document,
   fields: ProjectionFields,
   mode: Projection['mode'],
-  root: Document | undefined
+  root: Document | undefined,
+  isDeep = false
 ): Document {
   const result: Document = {}
   for (const key of Object.keys(object)) {
@@ -80,7 +81,7 @@ function projectObject(
       if (mode === 'exclusion') result[key] = cloneValue(value)
       continue
     }
-    const projected = projectField(value, node, mode, root)
+    const projected = projectField(value, node, mode, root, isDeep)
     if (projected !== absent) result[key] = projected
   }
   if (root !== undefined) addComputed(result, fields, mode, root)
@@ -104,7 +105,8 @@ function projectField(
   value: unknown,
   node: ProjectionNode,
   mode: Projection['mode'],
-  root: Document | undefined
+  root: Document | undefined,
+  isDeep: boolean
 ): unknown {
   switch (node.kind) {
     case 'include':
@@ -113,7 +115,7 @@ function projectField(
     case 'computed':
       return absent
     case 'slice':
-      return Array.isArray(value)
+      return Array.isArray(value) && !isDeep
         ? value.slice(...sliceBounds(value.length, node)).map((e) => cloneValue(e))
         : cloneValue(value)
     case 'elemMatch': {
@@ -121,7 +123,7 @@ function projectField(
       return first === undefined ? absent : cloneValue(first)
     }
     case 'fields':
-      return projectBelow(value, node.fields, mode, node.isComputed ? root : undefined)
+      return projectBelow(value, node.fields, mode, node.isComputed ? root : undefined, isDeep)
   }
 }
 
@@ -130,17 +132,18 @@ function projectBelow(
   value: unknown,
   fields: ProjectionFields,
   mode: Projection['mode'],
-  root: Document | undefined
+  root: Document | undefined,
+  isDeep: boolean
 ): unknown {
   if (Array.isArray(value)) {
     const elements: unknown[] = []
     for (const element of value) {
-      const projected = projectBelow(element, fields, mode, root)
+      const projected = projectBelow(element, fields, mode, root, isDeep || Array.isArray(element))
       if (projected !== absent) elements.push(projected)
     }
     return elements
   }
-  if (isPlainObject(value)) return projectObject(value, fields, mode, root)
+  if (isPlainObject(value)) return projectObject(value, fields, mode, root, isDeep)
   if (root !== undefined) return projectObject({}, fields, mode, root)
   return mode === 'inclusion' ? absent : cloneValue(value)
 }

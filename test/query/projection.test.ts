@@ -66,6 +66,15 @@ for (const [claim, spec, expected] of cases) {
   test(claim, () => assert.is(describe(compileProjection(spec)(document)), describe(expected)))
 }
 
+test('$slice goes into arrays, and not into those that are elements of one', () => {
+  const nested = { a: [[{ b: [1, 2], c: 1 }], { b: [{ d: [3, 4] }, [{ d: [5, 6] }]] }, 7], e: [[1], [2]] }
+  const project = (spec: Document): Document => compileProjection(spec)(nested)
+  assert.equal(project({ 'a.b': { $slice: 1 } }).a, [[{ b: [1, 2], c: 1 }], { b: [{ d: [3, 4] }] }, 7])
+  assert.equal(project({ 'a.b.d': { $slice: -1 } }).a, [[{ b: [1, 2], c: 1 }], { b: [{ d: [4] }, [{ d: [5, 6] }]] }, 7])
+  assert.equal(project({ 'a.b': { $slice: 1 }, e: 1 }).a, [[{ b: [1, 2] }], { b: [{ d: [3, 4] }] }])
+  assert.equal(project({ e: { $slice: -1 } }).e, [[2]])
+})
+
 test('$slice alone keeps all other fields', () => {
   const projected = compileProjection({ tags: { $slice: 1 } })(document)
   assert.equal(projected, { ...document, tags: ['p'] })
