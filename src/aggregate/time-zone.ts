@@ -13,7 +13,7 @@ const maxOffsets = 1000
 const maxZones = 1000
 const zones = new Map<string, Zone>()
 
-/** Minutes that a zone, by name or as an offset, is ahead of UTC at a time. @throws TypeError for a zone that is unknown */
+/** Minutes, not always whole ones, that a zone, by name or as an offset, is ahead of UTC at a time. @throws TypeError for a zone that is unknown */
 export function offsetAt(timezone: string, date: Date): number {
   if (timezone === 'UTC') return 0
   const fixed = /^([+-])(\d\d)(?::?(\d\d))?$/.exec(timezone)
@@ -22,8 +22,8 @@ export function offsetAt(timezone: string, date: Date): number {
   const quarter = Math.floor(date.getTime() / quarterMilliseconds)
   let offset = zone.offsets.get(quarter)
   if (offset === undefined && Number.isFinite(quarter)) {
-    // `GMT` alone is no offset; some of the past have seconds, which are left out.
-    const found = /GMT([+-])(\d\d):(\d\d)/.exec(zone.formatter.format(date))
+    // `GMT` alone is no offset; some of the past have seconds.
+    const found = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(zone.formatter.format(date))
     offset = found === null ? 0 : minutesOf(found)
     if (zone.offsets.size === maxOffsets) zone.offsets.clear()
     zone.offsets.set(quarter, offset)
@@ -31,8 +31,8 @@ export function offsetAt(timezone: string, date: Date): number {
   return offset ?? 0
 }
 
-function minutesOf([, sign, hours, minutes = '0']: readonly (string | undefined)[]): number {
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+function minutesOf([, sign, hours, minutes = '0', seconds = '0']: readonly (string | undefined)[]): number {
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes) + Number(seconds) / 60)
 }
 
 function zoneOf(timezone: string): Zone {

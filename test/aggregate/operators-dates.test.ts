@@ -7,6 +7,7 @@ const date = (text: string): Date => new Date(text)
 const document = {
   at: date('2024-01-15T10:30:15.250Z'),
   early: date('1935-07-10T11:36:37.133Z'),
+  old: date('1900-07-10T11:41:22.418Z'),
   ancient: date('0005-03-01T00:00:00Z'),
   id: ObjectId.createFromTime(date('2024-02-03T00:00:00Z').getTime() / 1000),
   stamp: new Timestamp({ t: 86_400, i: 1 }),
@@ -241,6 +242,10 @@ test('dates as text', async () => {
       [text('%b %B %H%M%S %L'), 'Jan January 103015 250'],
       [text('%z (%Z)', 'Asia/Kathmandu'), '+0545 (345)'],
       [text('%z (%Z)', newYork), '-0500 (-300)'],
+      [
+        { $dateToString: { date: '$old', format: '%H:%M:%S %z (%Z)', timezone: 'America/Caracas' } },
+        '07:13:42 -0427 (-267)'
+      ],
       [{ $dateToString: { date: '$ancient', format: '%Y' } }, '0005'],
       [{ $dateToString: { date: '$none' } }, null],
       [{ $dateToString: { date: '$none', onNull: 'none' } }, 'none'],
@@ -282,6 +287,7 @@ test('dates read from text', async () => {
       [read('2017-07-04T12:00:00', { timezone: newYork }), date('2017-07-04T16:00:00Z')],
       [read('1960-07-10T12:35:37.513', { timezone: 'Europe/London' }), date('1960-07-10T11:35:37.513Z')],
       [read('2017-07-04T12:00:00Z', { timezone: 'UTC' }), noon],
+      [read('1900-07-10T07:13:42', { timezone: 'America/Caracas' }), date('1900-07-10T11:41:22Z')],
       [read('2017-07-04T15:00:00+03:00', { timezone: '+00:00' }), noon],
       [read('05 12 1988', { format: '%d %m %Y' }), date('1988-12-05T00:00:00Z')],
       [read('4/26/1992:+0445', { format: '%m/%d/%Y:%z' }), date('1992-04-25T19:15:00Z')],

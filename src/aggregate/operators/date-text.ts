@@ -94,7 +94,7 @@ function formatted(instant: number, zone: string, format: string, name: string):
       case 'z':
         return offsetText(offset / 60_000)
       case 'Z':
-        return String(offset / 60_000)
+        return String(Math.trunc(offset / 60_000))
       case '%':
         return '%'
     }
@@ -112,6 +112,6 @@ function padded(value: number, length: number): string {
 }
 
 function offsetText(minutes: number): string {
-  const distance = Math.abs(minutes)
+  const distance = Math.trunc(Math.abs(minutes))
   return `${minutes < 0 ? '-' : '+'}${padded(Math.floor(distance / 60), 2)}${padded(distance % 60, 2)}`
 }

@@ -68,7 +68,7 @@ export function instantOfLocal(local: number, zone: string): number {
 }
 
 export function offsetOf(instant: number, zone: string): number {
-  return offsetAt(zone, new Date(instant)) * minuteMilliseconds
+  return Math.round(offsetAt(zone, new Date(instant)) * minuteMilliseconds)
 }
 
 export interface Clock {
