@@ -135,9 +135,23 @@ function clausesOf(filter: unknown, order: StringOrder | undefined): Clause[] {
   if (!isPlainObject(filter)) return []
   return Object.entries(filter).flatMap(([path, condition]) => {
     if ((path === '$and' || path === '$or') && Array.isArray(condition)) {
-      return condition.flatMap((part: unknown) => clausesOf(part, order))
+      const clauses = condition.flatMap((part: unknown) => clausesOf(part, order))
+      return path === '$and' ? clauses : alternativesOf(clauses)
     }
     return path.startsWith('$') ? [] : conditionsOf(condition).map((each) => clauseOf(path, each, order))
+  })
+}
+
+/** One clause for each path, as of an `$in`. */
+function alternativesOf(clauses: readonly Clause[]): Clause[] {
+  return [...new Set(clauses.map(({ path }) => path))].map((path) => {
+    const ofPath = clauses.filter((clause) => clause.path === path)
+    return {
+      path,
+      isNegative: ofPath.every(({ isNegative }) => isNegative),
+      matches: (document) => ofPath.some(({ matches }) => matches(document)),
+      matchesElement: (document) => ofPath.some(({ matchesElement }) => matchesElement(document))
+    }
   })
 }
 
