@@ -14,7 +14,12 @@ export function isOperatorObject(value: unknown): value is Document {
 }
 
 function isOperator(key: string | undefined): boolean {
-  return key?.startsWith('$') === true && key !== '$ref' && key !== '$id' && key !== '$db'
+  return key?.startsWith('$') === true && !isReferenceKey(key)
+}
+
+/** A field of a DBRef. */
+export function isReferenceKey(key: string): boolean {
+  return key === '$ref' || key === '$id' || key === '$db'
 }
 
 /** The test of `{ field: value }`: a regular expression is matched, everything else is compared. */

@@ -11,7 +11,7 @@ import { describeType, type FilterPlace, filterError } from './errors.ts'
 import { compileSchema } from './json-schema/compile.ts'
 import { impliedBy } from './json-schema/implied.ts'
 import { parseSchema } from './json-schema/parse.ts'
-import { isOperatorObject, parseOperators, parseValue } from './parse-operators.ts'
+import { isOperatorObject, isReferenceKey, parseOperators, parseValue } from './parse-operators.ts'
 
 export interface ParseOptions {
   /** Compiles the argument of `$expr`; without it `$expr` is rejected. */
@@ -41,7 +41,7 @@ export function parseFilter(filter: Document, context: ParseContext): Filter {
   const children: Filter[] = []
   for (const key of Object.keys(filter)) {
     const value = filter[key]
-    if (key.startsWith('$')) {
+    if (key.startsWith('$') && (context.isTopLevel || !isReferenceKey(key))) {
       const child = parseTopLevelOperator(key, value, context)
       if (child !== undefined) children.push(child)
     } else {

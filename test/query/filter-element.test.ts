@@ -19,6 +19,12 @@ import { testClaims } from '../support/claims.ts'
 
 testClaims([
   {
+    claim: '$elemMatch knows the fields of a DBRef',
+    filter: { a: { $elemMatch: { $id: 1, $or: [{ $ref: 'c' }, { $db: 'd' }] } } },
+    matches: [{ a: [{ $ref: 'c', $id: 1 }] }, { a: [{ $ref: 'b', $id: 1, $db: 'd' }] }],
+    rejects: [{ a: [{ $ref: 'c', $id: 2 }] }, { a: [{ $ref: 'b', $id: 1 }] }, { a: { $ref: 'c', $id: 1 } }]
+  },
+  {
     claim: '$exists: true asks for the field, null included',
     filter: { 'a.b': { $exists: true } },
     matches: [{ a: { b: null } }, { a: [{}, { b: 1 }] }, { a: { b: [] } }],
