@@ -37,6 +37,11 @@ test('parts of dates, in a time zone', async () => {
       [{ $isoWeekYear: date('2021-01-03T00:00:00Z') }, 2020],
       [{ $isoWeek: date('2018-12-31T00:00:00Z') }, 1],
       [{ $year: { date: '$at', timezone: '$none' } }, null],
+      [{ $year: { date: '$nothing', timezone: 5 } }, null],
+      [{ $dateDiff: { startDate: 1, endDate: 2, unit: 'week', timezone: 1, startOfWeek: '$none' } }, null],
+      [{ $dateDiff: { startDate: '$none', endDate: 1, unit: 'century', timezone: 5 } }, null],
+      [{ $dateAdd: { startDate: 'x', unit: '$none', amount: 'y', timezone: 5 } }, null],
+      [{ $dateTrunc: { date: 1, unit: 'week', binSize: '$none', timezone: 5 } }, null],
       [{ $year: { date: '$nothing' } }, null],
       [
         { $dateToParts: { date: '$at', timezone: newYork } },

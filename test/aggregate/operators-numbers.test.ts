@@ -24,6 +24,11 @@ const document = {
 test('arithmetic keeps 64 bits and decimals', async () => {
   await gives(
     [
+      [{ $mod: [500_000_000_000n, 450_000_000_000] }, 50_000_000_000],
+      [{ $mod: [500_000_000_000n, 450_000_000_000n] }, 50_000_000_000n],
+      [{ $mod: [5_000_000_000, 3n] }, 2],
+      [{ $mod: [10, Number.POSITIVE_INFINITY] }, 10],
+      [{ $mod: [10n, Number.NEGATIVE_INFINITY] }, 10],
       [{ $abs: '$long' }, 7n],
       [{ $abs: -3.5 }, 3.5],
       [{ $abs: '$negative' }, decimal('2.5')],

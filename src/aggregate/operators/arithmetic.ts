@@ -27,9 +27,9 @@ export const arithmeticOperators: Operators = {
     if (pair === null) return null
     const [dividend, divisor] = pair
     if (isDecimal(pair)) return inDecimals(pair, decimalRemainder, (a, b) => a % b)
-    if (isInteger(dividend) && isInteger(divisor) && (typeof dividend === 'bigint' || typeof divisor === 'bigint')) {
-      return BigInt(dividend) % BigInt(divisor)
-    }
+    // Of a 64-bit integer and one of 32 bits; other numbers are doubles.
+    if (typeof dividend === 'bigint' && isInteger32(divisor)) return dividend % BigInt(divisor)
+    if (typeof divisor === 'bigint' && isInteger32(dividend)) return BigInt(dividend) % divisor
     const rest = toDouble(dividend) % toDouble(divisor)
     return isInteger(dividend) && !Object.is(dividend, -0) ? rest + 0 : rest
   }),
@@ -139,6 +139,11 @@ function raised(value: PlainNumber, power: PlainNumber, name: string): PlainNumb
   const steps = Math.abs(base) <= 1 ? BigInt(power) % 2n || 2n : BigInt(Math.min(exponent, 64))
   const result = BigInt(value) ** (exponent === 0 ? 0n : steps)
   return BigInt.asIntN(64, result) === result ? result : base ** exponent
+}
+
+/** Of 32 bits if it is a number, or a bigint. */
+function isInteger32(value: PlainNumber): value is number | bigint {
+  return typeof value === 'bigint' || (typeof value === 'number' && (value | 0) === value)
 }
 
 function isInteger(value: PlainNumber): value is number | bigint {

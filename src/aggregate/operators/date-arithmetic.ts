@@ -32,10 +32,10 @@ export const dateArithmeticOperators: Operators = {
   $dateAdd: named(['startDate', 'unit', 'amount'], ['timezone'], (values, name) => moved(values, name, 1)),
   $dateSubtract: named(['startDate', 'unit', 'amount'], ['timezone'], (values, name) => moved(values, name, -1)),
   $dateDiff: named(['startDate', 'endDate', 'unit'], ['timezone', 'startOfWeek'], (values, name) => {
-    const zone = zoneOf(values, name)
-    const firstDay = firstDayOf(values, name)
     if (isNil(values.startDate) || isNil(values.endDate) || isNil(values.unit)) return null
-    if (zone === null || firstDay === null) return null
+    if (lacksFirstDay(values)) return null
+    const [zone, firstDay] = [zoneOf(values, name), firstDayOf(values, name)]
+    if (zone === null) return null
     const unit = unitOf(values.unit, name)
     const [start, end] = [values.startDate, values.endDate].map((value) => instantOf(value, name)) as [number, number]
     const counted = (instant: number): number => countOf(instant, unit, zone, firstDay)
@@ -43,10 +43,10 @@ export const dateArithmeticOperators: Operators = {
     return counted(end) - counted(start) + 0
   }),
   $dateTrunc: named(['date', 'unit'], ['binSize', 'timezone', 'startOfWeek'], (values, name) => {
-    const zone = zoneOf(values, name)
-    const firstDay = firstDayOf(values, name)
     const { date, unit, binSize = Object.hasOwn(values, 'binSize') ? null : 1 } = values
-    if (isNil(date) || isNil(unit) || zone === null || firstDay === null || binSize === null) return null
+    if (isNil(date) || isNil(unit) || binSize === null || lacksFirstDay(values)) return null
+    const [zone, firstDay] = [zoneOf(values, name), firstDayOf(values, name)]
+    if (zone === null) return null
     const size = wholeOf(binSize, `${name}: binSize`)
     if (size <= 0) throw new TypeError(`${name}: binSize must be greater than 0, not ${size}`)
     return dateOf(truncated(instantOf(date, name), unitOf(unit, name), size, zone, firstDay), name)
@@ -54,9 +54,10 @@ export const dateArithmeticOperators: Operators = {
 }
 
 function moved(values: Document, name: string, sign: 1 | -1): Date | null {
-  const zone = zoneOf(values, name)
   const { startDate, unit: unitValue, amount } = values
-  if (isNil(startDate) || isNil(unitValue) || isNil(amount) || zone === null) return null
+  if (isNil(startDate) || isNil(unitValue) || isNil(amount)) return null
+  const zone = zoneOf(values, name)
+  if (zone === null) return null
   const unit = unitOf(unitValue, name)
   const by = sign * wholeOf(amount, `${name}: amount`)
   const start = instantOf(startDate, name)
@@ -134,10 +135,14 @@ export function unitMilliseconds(unit: string): number | undefined {
   return dayCount === undefined ? milliseconds[unit] : dayCount * dayMilliseconds
 }
 
-/** Sunday is 0; null where it is asked for and is null or missing. Only weeks begin on one. */
-function firstDayOf(values: Document, name: string): number | null {
+/** It is asked for, and is null or missing. Only weeks begin on one. */
+function lacksFirstDay(values: Document): boolean {
+  return values.unit === 'week' && Object.hasOwn(values, 'startOfWeek') && isNil(values.startOfWeek)
+}
+
+/** Sunday is 0. REQUIRES: it is not lacking. */
+function firstDayOf(values: Document, name: string): number {
   if (!Object.hasOwn(values, 'startOfWeek') || values.unit !== 'week') return 0
-  if (isNil(values.startOfWeek)) return null
   const text = stringOf(values.startOfWeek, `${name}: startOfWeek`).toLowerCase()
   const day = weekdays.findIndex((each) => each === text || each.slice(0, 3) === text)
   if (day < 0) throw new TypeError(`${name}: startOfWeek must be a day of the week, not '${text}'`)

@@ -61,8 +61,9 @@ export const datePartOperators: Operators = {
 /** Over a date, by itself or with its time zone; null where there is none. */
 function reading(read: (local: number) => number): Operator {
   const withZone = named(['date'], ['timezone'], (values, name) => {
+    if (isNil(values.date)) return null
     const zone = zoneOf(values, name)
-    return isNil(values.date) || zone === null ? null : read(localOf(instantOf(values.date, name), zone))
+    return zone === null ? null : read(localOf(instantOf(values.date, name), zone))
   })
   return (argument, compiler, name) => {
     if (Array.isArray(argument) && argument.length !== 1) {
