@@ -1,5 +1,5 @@
 /** Operators over dates: the calendar, time zones and changes of their clocks, null and missing, text in and out. */
-import { ObjectId, Timestamp } from 'bson'
+import { Decimal128, ObjectId, Timestamp } from 'bson'
 import { test } from 'uvu'
 import { gives, refuses } from './evaluate.ts'
 
@@ -230,6 +230,32 @@ test('dates cut to bins, which are counted from 2000', async () => {
       { $dateTrunc: { date: '$text', unit: 'day' } },
       { $dateTrunc: { date: '$at' } }
     ],
+    document
+  )
+})
+
+test('a number beside a date is rounded to milliseconds', async () => {
+  const shifted = (milliseconds: number): Date => new Date(document.at.getTime() + milliseconds)
+  const decimal = (text: string): Decimal128 => Decimal128.fromString(text)
+  await gives(
+    [
+      [{ $subtract: ['$at', 0.5] }, shifted(-1)],
+      [{ $subtract: ['$at', 1.4] }, shifted(-1)],
+      [{ $subtract: ['$at', -1.5] }, shifted(2)],
+      [{ $subtract: ['$at', decimal('1.5')] }, shifted(-2)],
+      [{ $subtract: ['$at', decimal('2.5')] }, shifted(-2)],
+      [{ $add: ['$at', -0.5] }, shifted(-1)],
+      [{ $add: [0.5, '$at', 1n] }, shifted(2)],
+      [{ $add: ['$at', decimal('0.5')] }, shifted(0)],
+      [{ $add: [1.25, '$at', 1.25] }, shifted(2)],
+      [{ $add: [1.25, 1.25, '$at'] }, shifted(3)],
+      [{ $add: ['$at', 2397083434877565865n, 819.536, -2397083434877565864n] }, shifted(821)],
+      [{ $add: '$at' }, document.at]
+    ],
+    document
+  )
+  await refuses(
+    [{ $add: ['$at', Number.NaN] }, { $subtract: ['$at', decimal('NaN')] }, { $add: ['$at', 1e300] }],
     document
   )
 })

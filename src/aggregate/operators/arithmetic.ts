@@ -57,10 +57,21 @@ function addAll(values: readonly unknown[], name: string): unknown {
   if (values.some(isNil)) return null
   const dates = values.filter((value) => value instanceof Date)
   if (dates.length > 1) throw new TypeError(`${name} takes one date only`)
+  if (dates.length === 1) return dateSum(values, name)
   const sum = new ExactSum()
-  for (const value of values) sum.add(value instanceof Date ? value.getTime() : numberOf(value, name))
-  const total = sum.total()
-  return dates.length === 1 ? dateOf(Math.round(toDouble(total)), name) : total
+  for (const value of values) sum.add(numberOf(value, name))
+  return sum.total()
+}
+
+/** What comes before the date is added up and then rounded, what comes behind it is rounded one by one. */
+function dateSum(values: readonly unknown[], name: string): Date {
+  const at = values.findIndex((value) => value instanceof Date)
+  const before = new ExactSum()
+  for (const value of values.slice(0, at)) before.add(numberOf(value, name))
+  const total = values
+    .slice(at + 1)
+    .reduce<bigint>((sum, value) => sum + wholeNumber(numberOf(value, name), name), wholeNumber(before.total(), name))
+  return dateOf((values[at] as Date).getTime() + Number(total), name)
 }
 
 /** null when one of them is null or missing; two dates are milliseconds apart. */
@@ -68,9 +79,23 @@ export function subtract([a, b]: readonly unknown[], name: string): unknown {
   if (isNil(a) || isNil(b)) return null
   if (a instanceof Date) {
     if (b instanceof Date) return a.getTime() - b.getTime()
-    return dateOf(Math.round(a.getTime() - toDouble(numberOf(b, name))), name)
+    return dateOf(a.getTime() - Number(wholeNumber(numberOf(b, name), name)), name)
   }
   return difference(numberOf(a, name), numberOf(b, name))
+}
+
+/**
+ * Milliseconds of a date are whole: a half is rounded away from zero, that of a decimal to the even one.
+ * @throws TypeError for what no date is so far away
+ */
+function wholeNumber(value: PlainNumber, name: string): bigint {
+  if (typeof value === 'bigint') return value
+  const number = toDouble(value)
+  // NaN is none either.
+  if (!(Math.abs(number) < 2 ** 63)) throw new TypeError(`${name} gives no date: it would be out of range`)
+  if (!(value instanceof Decimal128)) return BigInt(Math.sign(number) * Math.round(Math.abs(number)))
+  const { coefficient, exponent } = cutDecimal(decimalOf(value) as Decimal, 0, 'round')
+  return coefficient * 10n ** BigInt(exponent)
 }
 
 type Pair = readonly [PlainNumber, PlainNumber]
