@@ -22,6 +22,7 @@ const refused: readonly Refusal[] = [
   ['EmptyFieldName', {}, { $set: { '': 1 } }, /empty/],
   ['EmptyFieldName', {}, { $set: { 'a..b': 1 } }, /'a\.\.b'/],
   ['DollarPrefixedFieldName', {}, { $set: { 'a.$x': 1 } }, /\$x/],
+  ['DollarPrefixedFieldName', {}, { $set: { $id: 1 } }, /\$id/],
   ['BadValue', {}, { $set: { '$[].a': 1 } }, /array before it/],
   ['BadValue', {}, { $set: { 'a.__proto__.b': 1 } }, /__proto__/],
   ['BadValue', {}, { $set: JSON.parse('{"a":{"__proto__":1}}') }, /__proto__/],

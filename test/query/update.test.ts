@@ -119,6 +119,15 @@ test('an upsert starts from the equalities of its filter, _id first', () => {
   assert.throws(() => documentFromFilter({ 'a.$': 1 }), /positional/)
 })
 
+test('the fields of a DBRef can be changed', () => {
+  const before = { a: { $ref: 'c', $id: 1 }, b: [{ $ref: 'c', $id: 2 }] }
+  const update = { $set: { 'a.$id': 3 }, $unset: { 'b.$[].$db': 1 }, $inc: { 'b.0.$id': 1 } }
+  assert.throws(() => apply(before, update), /conflict/)
+  const { $unset: _, ...others } = update
+  assert.equal(apply(before, others), { a: { $ref: 'c', $id: 3 }, b: [{ $ref: 'c', $id: 3 }] })
+  assert.equal(documentFromFilter({ 'a.$id': 4, 'a.$ref': 'd' }), { a: { $id: 4, $ref: 'd' } })
+})
+
 test('what an upsert takes from its filter is in the order of paths', () => {
   const filter = { z: 1, 'b.y': 2, 'b.x': 3, '_id.b': 4, '_id.a': 5, a: { $all: [/x/, 6] }, Z: 7 }
   assert.is(

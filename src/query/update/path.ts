@@ -2,6 +2,7 @@
 import { maxPathComponents } from '../../model/path.ts'
 import { isPlainObject } from '../../model/types.ts'
 import { filterError } from '../errors.ts'
+import { isReferenceKey } from '../parse-operators.ts'
 import type { UpdatePlace } from './types.ts'
 
 export type PathStep =
@@ -29,7 +30,7 @@ export function parseUpdatePath(text: string, operator: string): UpdatePath {
     const shown = { operator, path: `${text.slice(0, 80)}…` }
     throw filterError('BadValue', shown, `the path has more than ${maxPathComponents} components`)
   }
-  const steps = components.map((component) => parseStep(component, place))
+  const steps = components.map((component, i) => parseStep(component, place, i))
   if (steps[0]?.kind !== 'field') {
     throw filterError('BadValue', place, `the path begins with '${components[0]}', which needs an array before it`)
   }
@@ -39,10 +40,10 @@ export function parseUpdatePath(text: string, operator: string): UpdatePath {
   return { text, steps }
 }
 
-function parseStep(component: string, place: UpdatePlace): PathStep {
+function parseStep(component: string, place: UpdatePlace, at: number): PathStep {
   if (component === '') throw filterError('EmptyFieldName', place, 'the path has an empty component')
   if (component === '__proto__') throw filterError('BadValue', place, "the path component '__proto__' is refused")
-  if (!component.startsWith('$')) return { kind: 'field', name: component }
+  if (!component.startsWith('$') || (at > 0 && isReferenceKey(component))) return { kind: 'field', name: component }
   if (component === '$') return { kind: 'matched' }
   if (component === '$[]') return { kind: 'every' }
   const identifier = /^\$\[(.+)\]$/.exec(component)?.[1]
