@@ -238,6 +238,8 @@ test('arrays in order, and so many of them', async () => {
       [{ $firstN: { input: '$withNull', n: 2 } }, [5, null]],
       [{ $lastN: { input: '$withNull', n: 2 } }, [null, 1]],
       [{ $lastN: { input: '$withNull', n: 9n } }, [5, null, 1]],
+      [{ $lastN: { input: '$withNull', n: 2n ** 63n - 1n } }, [5, null, 1]],
+      [{ $firstN: { input: '$withNull', n: 3e9 } }, [5, null, 1]],
       [{ $minN: { input: '$withNull', n: 2 } }, [1, 5]],
       [{ $maxN: { input: '$withNull', n: 9 } }, [5, 1]],
       [{ $maxN: { input: { $literal: [2, 10n, 9] }, n: 1 } }, [10n]],

@@ -223,7 +223,7 @@ test('accumulators of so many values, of numbers of all kinds, and how many a gr
         _id: { team: '$team' },
         first: { $firstN: { input: '$age', n: twoOfA } },
         last: { $lastN: { input: '$name', n: 1n } },
-        least: { $minN: { input: '$age', n: 5 } },
+        least: { $minN: { input: '$age', n: 5_000_000_000 } },
         greatest: { $maxN: { input: '$age', n: 1 } },
         top: { $topN: { sortBy: { age: -1 }, output: '$name', n: 2 } },
         bottom: { $bottomN: { sortBy: { age: -1 }, output: ['$name', '$age'], n: 1 } },

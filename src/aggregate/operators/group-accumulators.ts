@@ -7,7 +7,7 @@ import { describeType } from '../../query/errors.ts'
 import { compileSort } from '../../query/sort.ts'
 import type { SortKey } from '../../query/sort-key.ts'
 import { isNil } from '../expression-values.ts'
-import { arrayOf, type Compiler, copiesOf, fieldsOf, integerOf } from './operator.ts'
+import { arrayOf, type Compiler, copiesOf, fieldsOf, mostOf } from './operator.ts'
 import { fromEnd, fromStart, picks } from './ordering.ts'
 import { ascending, compileRanks, rankable } from './percentiles.ts'
 
@@ -71,7 +71,7 @@ export function compileSelection(name: string, argument: unknown, compiler: Comp
       return isNil(value) && compare !== undefined ? undefined : (value ?? null)
     },
     compare,
-    result: (given, id) => take(given, integerOf(n(id as Document), `${name}: n`, 1))
+    result: (given, id) => take(given, mostOf(n(id as Document), `${name}: n`))
   }
 }
 
@@ -95,7 +95,7 @@ function outermost(name: string, argument: unknown, compiler: Compiler): Selecti
     give: (document): Placed => ({ key: keyOf(document), value: output(document) ?? null }),
     compare: (a, b) => compareKeys((a as Placed).key, (b as Placed).key),
     result: (given, id) => {
-      const count = integerOf(n(id as Document), `${name}: n`, 1)
+      const count = mostOf(n(id as Document), `${name}: n`)
       const values = take(given as readonly Placed[], count).map(({ value }) => value)
       return isOne ? (values[0] ?? null) : values
     }

@@ -1,5 +1,6 @@
 /** What an operator is, and the ways in which operators take their arguments. */
 import { cloneValue } from '../../model/clone.ts'
+import { exactInt64 } from '../../model/integers.ts'
 import { unwrapNumber } from '../../model/numbers.ts'
 import { type Document, isPlainObject, type Numeric, Type, typeOf } from '../../model/types.ts'
 import { describeType } from '../../query/errors.ts'
@@ -116,6 +117,13 @@ export function integerOf(value: unknown, what: string, least = -(2 ** 31)): num
   if (Number.isInteger(number) && number >= least && number < 2 ** 31) return number
   const range = least === -(2 ** 31) ? '' : ` ≥ ${least}`
   throw new TypeError(`${what} takes a whole number${range}, got ${isNumber(value) ? String(value) : describe(value)}`)
+}
+
+/** How many there are to be at most. @throws TypeError unless it is a whole number of 64 bits, at least 1 */
+export function mostOf(value: unknown, what: string): number {
+  const whole = isNumber(value) ? exactInt64(value) : undefined
+  if (whole !== undefined && whole >= 1n) return Number(whole)
+  throw new TypeError(`${what} takes a whole number ≥ 1, got ${isNumber(value) ? String(value) : describe(value)}`)
 }
 
 /** @throws TypeError unless it is a number */

@@ -4,7 +4,7 @@ import { isPlainObject } from '../../model/types.ts'
 import { compileElementSort, wholeElementDirection } from '../../query/element-sort.ts'
 import { describeType } from '../../query/errors.ts'
 import { isNil } from '../expression-values.ts'
-import { arrayOf, fieldsOf, integerOf, type Operator, type Operators } from './operator.ts'
+import { arrayOf, fieldsOf, mostOf, type Operator, type Operators } from './operator.ts'
 
 /** So many values from one end. */
 interface Pick {
@@ -56,7 +56,7 @@ function picking({ compare, take }: Pick): Operator {
     const count = compiler.compile(n)
     const list = compiler.compile(input)
     return (document) => {
-      const most = integerOf(count(document), `${name}: n`, 1)
+      const most = mostOf(count(document), `${name}: n`)
       const values = arrayOf(list(document), `${name}: input`)
       return take(compare === undefined ? values : values.filter((value) => !isNil(value)).sort(compare), most)
     }
