@@ -104,8 +104,8 @@ class KeyWalk {
     for (let i = 0; i < cursors.length; i++) {
       const cursor = cursors[i]
       if (cursor === undefined) continue
-      const { value, at } = descend(place, cursor)
-      if (!Array.isArray(value)) {
+      const { value, at, isPosition } = descend(place, cursor)
+      if (!Array.isArray(value) || isPosition) {
         values[i] = value ?? null
         continue
       }
@@ -137,26 +137,35 @@ class KeyWalk {
   }
 }
 
+interface Reached {
+  readonly value: unknown
+  readonly at: number
+  /** The path ends with a position: what is there is taken as a whole, an array, too. */
+  readonly isPosition: boolean
+}
+
 /** Follows a path until it ends, or an array has to be expanded. */
-function descend(place: unknown, { components, at }: Cursor): { readonly value: unknown; readonly at: number } {
+function descend(place: unknown, { components, at }: Cursor): Reached {
   let value = place
+  let isPosition = false
   while (at < components.length) {
     const component = components[at]!
     if (Array.isArray(value)) {
-      if (!isPosition(value, component)) return { value, at }
+      if (!namesPosition(value, component)) return { value, at, isPosition: false }
       value = value[Number(component)]
+      isPosition = at === components.length - 1
     } else if (isPlainObject(value) && Object.hasOwn(value, component)) {
       value = value[component]
     } else {
-      return { value: undefined, at: components.length }
+      return { value: undefined, at: components.length, isPosition: false }
     }
     at++
   }
-  return { value, at }
+  return { value, at, isPosition }
 }
 
-/** Digits denote a position, unless elements of the array have a field of that name. */
-function isPosition(array: readonly unknown[], component: string): boolean {
+/** Digits name a position, unless elements of the array have a field of that name. */
+function namesPosition(array: readonly unknown[], component: string): boolean {
   return isDigits(component) && !array.some((element) => isPlainObject(element) && Object.hasOwn(element, component))
 }
 

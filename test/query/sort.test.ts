@@ -128,6 +128,21 @@ test('digits name a position in an array and a key in an object', () => {
   assert.equal(ids({ 'a.0': 1 }, documents), [4, 3, 2, 1])
 })
 
+test('an array that a position leads to is compared as a whole, and one below it is not', () => {
+  const documents = [
+    { id: 1, a: [[1, 9]] },
+    { id: 2, a: [5] },
+    { id: 3, a: [{ b: [7, 2] }] },
+    { id: 4, a: [[]] },
+    { id: 5, a: [[1]] },
+    { id: 6, a: { 0: [4, 8] } },
+    { id: 7, a: [] }
+  ]
+  assert.equal(ids({ 'a.0': 1 }, documents), [7, 6, 2, 3, 4, 5, 1])
+  assert.equal(ids({ 'a.0': -1 }, documents), [1, 5, 4, 3, 6, 2, 7])
+  assert.equal(ids({ 'a.0.b': 1 }, documents.slice(1, 4)), [2, 4, 3])
+})
+
 test('two paths through one array are taken from one element', () => {
   const documents = [
     {
