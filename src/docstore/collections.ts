@@ -50,7 +50,7 @@ export class Collections {
     this.#isReadOnly = isReadOnly
   }
 
-  static async open(location: string | Store, options: OpenOptions): Promise<Collections> {
+  static async open(location: string | URL | Store, options: OpenOptions): Promise<Collections> {
     const index = checkOptions(options)
     await loadHashChoice(index.hash)
     const { opened, catalog } = await openCatalog(location, index.kind === 'embedded' ? withFilters(options) : options)

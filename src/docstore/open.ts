@@ -8,8 +8,8 @@ import { type AnyLevel, knownOpenOptions, type OpenOptions, type Store } from '.
 
 /**
  * Opens a database, creating it if need be.
- * @param location path of a directory, or an abstract-level database that stays the caller's: it is opened here if it
- *   is not, and not closed
+ * @param location path of a directory, as a text or a URL of the scheme file; or an abstract-level database that stays the caller's:
+ *   it is opened here if it is not, and not closed. With `store: 'memory'` any text.
  * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat,
  *   CommandNotSupported for an index whose hash cannot be loaded here
  * @example
@@ -19,13 +19,13 @@ import { type AnyLevel, knownOpenOptions, type OpenOptions, type Store } from '.
  * await db.close()
  */
 export async function open<T extends object = Document>(
-  location: string | AnyLevel,
+  location: string | URL | AnyLevel,
   options: OpenOptions = {}
 ): Promise<Database<T>> {
   assertOptions('open', options, knownOpenOptions)
   assertKnownInside('open', options)
   throwIfAborted(options.signal)
-  const collections = await Collections.open(location as string | Store, options)
+  const collections = await Collections.open(location as string | URL | Store, options)
   try {
     const { ids } = options
     if (ids !== undefined) collections.choose(defaultCollectionName, { ids })

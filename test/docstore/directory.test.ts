@@ -1,13 +1,14 @@
 /** What open() makes of a directory, and what it leaves alone. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { Level } from 'level'
 import { MemoryLevel } from 'memory-level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { open } from '../../src/index.ts'
+import { copyDatabase, open } from '../../src/index.ts'
 import { loader, program } from '../support/program.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -226,9 +227,52 @@ test('what is not a location, or not a choice, is refused', async () => {
   await rejects(open(''), 'BadValue')
   await rejects(open(undefined as unknown as string), 'BadValue')
   await rejects(open({} as unknown as string), 'BadValue')
+  assert.match((await rejects(open(null as unknown as string), 'BadValue')).message, /got null$/)
   await rejects(open(scratchPath(), { store: 'sqlite' as 'level' }), 'BadValue')
   await rejects(open(scratchPath(), { index: 'btree' as 'none' }), 'InvalidOptions')
   await rejects(open(scratchPath(), { signal: AbortSignal.abort() }), 'Aborted')
+})
+
+test('a URL of the scheme file is a location, spaces and all', async () => {
+  const location = scratchPath('a b%20ü.db')
+  const made = await open(pathToFileURL(location))
+  await made.insertOne({ _id: 1 })
+  await made.close()
+  await using again = await open(location)
+  assert.equal(await again.get(1), { _id: 1 })
+  for (const url of ['https://example.org/a.db', 'file:///a%2Fb.db', 'mongodb://me:secret@localhost/a']) {
+    assert.not.match((await rejects(open(new URL(url)), 'BadValue')).message, 'secret')
+  }
+})
+
+test('names by which other databases are opened make no directory, and the error says what does', async () => {
+  const directory = dirname(scratchPath())
+  const before = process.cwd()
+  process.chdir(directory)
+  try {
+    await using db = await open(':memory:', { store: 'memory' })
+    const calls: readonly ((name: string) => Promise<unknown>)[] = [
+      open,
+      (name) => db.backup(name),
+      (name) => copyDatabase(db, name)
+    ]
+    for (const call of calls) {
+      assert.match((await rejects(call(':memory:'), 'BadValue')).message, "{ store: 'memory' }")
+      assert.match((await rejects(call('file:///tmp/a.db'), 'BadValue')).message, 'new URL(…)')
+      const { message } = await rejects(call('mongodb+srv://me:secret@localhost/a'), 'BadValue')
+      assert.match(message, "'mongodb+srv://…'")
+      assert.not.match(message, 'secret')
+    }
+    const url = pathToFileURL(join(directory, 'copy'))
+    assert.match((await rejects(db.backup(url as unknown as string), 'BadValue')).message, 'fileURLToPath()')
+    assert.match((await rejects(copyDatabase(db, url as unknown as string), 'BadValue')).message, 'fileURLToPath()')
+    assert.equal(readdirSync(directory), [])
+    // Who wants such a name can have it.
+    await (await open('./:memory:')).close()
+    assert.equal(readdirSync(directory), [':memory:'])
+  } finally {
+    process.chdir(before)
+  }
 })
 
 test('a store without explicit snapshots is refused', async () => {

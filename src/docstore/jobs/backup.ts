@@ -8,10 +8,11 @@
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
-import { PetalError, throwIfAborted } from '../../model/errors.ts'
+import { throwIfAborted } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
 import type { Known } from '../known-options.ts'
 import type { Store, StoreName } from '../options.ts'
+import { assertPath } from '../store/location.ts'
 import { createStore } from '../store/open-store.ts'
 import { fillNewDirectory, newDirectoryFailed } from './new-directory.ts'
 import { ToldProgress } from './told-progress.ts'
@@ -48,9 +49,7 @@ export async function backupDatabase(
   location: string,
   options: BackupOptions
 ): Promise<BackupResult> {
-  if (typeof location !== 'string' || location === '') {
-    throw new PetalError('BadValue', 'backup() takes the path of a directory that is not there yet')
-  }
+  assertPath('backup()', location)
   const { signal, onProgress } = options
   throwIfAborted(signal)
   const told = new ToldProgress(onProgress)

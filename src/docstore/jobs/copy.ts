@@ -9,6 +9,7 @@ import type { Known } from '../known-options.ts'
 import { open } from '../open.ts'
 import { assertOptions } from '../option-checks.ts'
 import type { IndexKind, StoreName } from '../options.ts'
+import { assertPath } from '../store/location.ts'
 import { fillNewDirectory } from './new-directory.ts'
 import { ToldProgress } from './told-progress.ts'
 
@@ -56,9 +57,7 @@ export async function copyDatabase(
   if (!isDatabase(source)) throw new PetalError('BadValue', 'copyDatabase() takes an open database to copy')
   assertOptions('copyDatabase', options, knownCopyOptions)
   if (isDatabase(target)) return copyInto(source, target, options)
-  if (typeof target !== 'string' || target === '') {
-    throw new PetalError('BadValue', 'copyDatabase() takes the path of a directory, or a database')
-  }
+  assertPath('copyDatabase()', target)
   const { store = 'lsm', signal } = options
   if (!['lsm', 'level'].includes(store)) {
     throw new PetalError('BadValue', `A copy is kept by the engine lsm or level, not ${shown(store)}`)

@@ -7,7 +7,7 @@ import { type OpenedStore, openStore } from './open-store.ts'
 
 /** The store and what it says it holds: opened with filters where a collection has no index but them. */
 export async function openCatalog(
-  location: string | Store,
+  location: string | URL | Store,
   options: OpenOptions
 ): Promise<{ readonly opened: OpenedStore; readonly catalog: Catalog }> {
   const opened = await openStore(location, options)

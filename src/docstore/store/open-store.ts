@@ -9,8 +9,10 @@
 import type { Marker } from '../../lsm/fs/directory.ts'
 import type { ReadOnlyDirectory } from '../../lsm/fs/read-only.ts'
 import { type ErrorName, PetalError } from '../../model/errors.ts'
+import { shown } from '../../model/invalid-option.ts'
 import type { OpenOptions, Store, StoreName } from '../options.ts'
 import type { PairFilters } from '../read/table-pruning.ts'
+import { assertPath, pathOfUrl } from './location.ts'
 import { keepsFilters, lsmOptions } from './lsm-store.ts'
 
 export interface OpenedStore {
@@ -38,8 +40,9 @@ const levelOptions = { cacheSize: 128 * 1024 * 1024, writeBufferSize: 16 * 1024 
 /** Stores that a database of this process has open: abstract-level does not lock them. */
 const inUse = new WeakSet<Store>()
 
-export async function openStore(location: string | Store, options: OpenOptions): Promise<OpenedStore> {
-  const opened = typeof location === 'string' ? await openPath(location, options) : await adopt(location)
+export async function openStore(location: string | URL | Store, options: OpenOptions): Promise<OpenedStore> {
+  const place = location instanceof URL ? await pathOfUrl(location) : location
+  const opened = typeof place === 'string' ? await openPath(place, options) : await adopt(place)
   if (opened.store.supports.explicitSnapshots !== true) {
     await opened.close()
     throw new PetalError('CommandNotSupported', 'The store has no explicit snapshots; PetalDB needs them to read')
@@ -54,7 +57,8 @@ async function adopt(store: Store): Promise<OpenedStore> {
     typeof store.batch !== 'function' ||
     store.supports === undefined
   ) {
-    throw new PetalError('BadValue', 'open() takes the path of a directory or an abstract-level database')
+    const taken = 'the path of a directory, a URL of the scheme file or an abstract-level database'
+    throw new PetalError('BadValue', `open() takes ${taken}, got ${shown(store)}`)
   }
   if (inUse.has(store)) throw new PetalError('DBPathInUse', 'The store already has an open database on it')
   inUse.add(store)
@@ -86,13 +90,13 @@ async function openPath(location: string, options: OpenOptions): Promise<OpenedS
 }
 
 async function openLocation(location: string, options: OpenOptions): Promise<OpenedStore> {
-  if (location === '') throw new PetalError('BadValue', 'open() takes the path of a directory, got an empty string')
   const wanted = checkStore(options.store ?? defaultStore)
   if (wanted === 'memory') {
     const store = await createStore('memory', location, options)
     const close = (): Promise<void> => store.close()
     return { store, name: wanted, filters: undefined, couldHaveFilters: false, forgetsWrites: false, close }
   }
+  assertPath('open()', location)
   // Loaded here and not above: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
   const directory = await inspectDirectory(location)

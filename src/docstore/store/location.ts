@@ -1,0 +1,37 @@
+/** Where a database is, as its users tell it. */
+import { PetalError } from '../../model/errors.ts'
+import { shown } from '../../model/invalid-option.ts'
+
+/** Of two letters and more: one is a drive. */
+const urlPattern = /^([a-z][a-z\d+.-]+):\/\//i
+
+/**
+ * @param call as the error names it
+ * @throws PetalError BadValue for what no directory is meant by
+ */
+export function assertPath(call: string, location: unknown): asserts location is string {
+  const refused = (got: string): PetalError =>
+    new PetalError('BadValue', `${call} takes the path of a directory, got ${got}`)
+  if (location instanceof URL) throw refused('a URL; fileURLToPath() of node:url makes a path of it')
+  if (typeof location !== 'string') throw refused(shown(location))
+  if (location === '') throw refused('an empty string')
+  if (location === ':memory:') throw refused("':memory:'; { store: 'memory' } of open() keeps a database in memory")
+  const scheme = urlPattern.exec(location)?.[1]?.toLowerCase()
+  if (scheme === 'file') throw refused('the text of a URL; open() takes it as new URL(…)')
+  // Not the whole of it: it may hold a password.
+  if (scheme !== undefined) throw refused(`the URL of something else, '${scheme}://…'`)
+}
+
+/** @throws PetalError BadValue */
+export async function pathOfUrl(url: URL): Promise<string> {
+  if (url.protocol !== 'file:') {
+    throw new PetalError('BadValue', `open() takes a URL of the scheme file, got one of '${url.protocol}'`)
+  }
+  // Loaded here and not above: where there is no file system, databases are opened over a store.
+  const { fileURLToPath } = await import('node:url')
+  try {
+    return fileURLToPath(url)
+  } catch (cause) {
+    throw new PetalError('BadValue', `open() cannot take the URL: ${(cause as Error).message}`, { cause })
+  }
+}
