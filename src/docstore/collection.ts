@@ -64,7 +64,8 @@ export class Collection<T extends object = Document> extends ReadableCollection<
 
   /**
    * Inserts documents as they come: the source may be larger than memory. Where there are processors to spare threads take a
-   * part of the work of a long one (`threads`). Should the source throw, what it gave before is inserted.
+   * part of the work of a long one (`threads`). Should the source throw, what it gave before is inserted. Closing the database
+   * ends an asynchronous source that has not ended, with DatabaseNotOpen and in the same way.
    * @param documents those without an `_id` are given one
    * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted; AbortedError
    * @example
@@ -75,13 +76,15 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     options: InsertManyOptions = {}
   ): Promise<InsertManyResult> {
     checkInsertMany(options)
-    return this.#write((collection) => insertMany(collection, documents as DocumentSource, options))
+    const { closing } = this.#collections
+    return this.#write((collection) => insertMany(collection, documents as DocumentSource, options, closing))
   }
 
   /**
    * Imports newline-delimited JSON, relaxed or canonical Extended JSON among it, as it comes: the source may be larger
    * than memory. Faster than parsing and insertMany: most lines are indexed and stored as the bytes they are, and where there
-   * are processors to spare threads take a part of a long import (`threads`), which leaves this one to others.
+   * are processors to spare threads take a part of a long import (`threads`), which leaves this one to others. Closing the database
+   * ends an asynchronous source that has not ended, with DatabaseNotOpen: whole lines that came before are imported.
    * @param source bytes of UTF-8, cut anywhere
    * @throws BadLine with `strict`, for the first line that cannot be imported; AbortedError
    * @example
@@ -91,10 +94,11 @@ export class Collection<T extends object = Document> extends ReadableCollection<
    */
   async importLines(source: LineSource, options: ImportOptions = {}): Promise<ImportResult> {
     checkImport(source, options)
+    const { closing } = this.#collections
     return this.#write(async (collection) => {
       // Loaded here and not above: it needs Node's own UTF-8 check. Within the write, so that close() waits for it.
       const { importLines } = await import('./import/import-lines.ts')
-      return importLines(collection, source, options)
+      return importLines(collection, source, options, closing)
     })
   }
 

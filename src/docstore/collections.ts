@@ -8,6 +8,7 @@
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
+import { Closing } from './closing.ts'
 import { CollectionOpener, checkOptions } from './collection-opener.ts'
 import { commitFailed, fromStore, notOpen } from './errors.ts'
 import type { IndexDefinition } from './indexes/definition.ts'
@@ -23,6 +24,7 @@ import { rethrow } from './store/store-errors.ts'
 import { type ChangeFeed, ChangeFeeds } from './watch/change-feed.ts'
 
 export class Collections {
+  readonly closing = new Closing()
   readonly #opened: OpenedStore
   readonly #catalog: Catalog
   readonly #opener: CollectionOpener
@@ -264,6 +266,7 @@ export class Collections {
   }
 
   async #close(): Promise<void> {
+    this.closing.begin()
     await Promise.allSettled(this.#writes)
     const errors: unknown[] = []
     for (const opening of this.#open.values()) {

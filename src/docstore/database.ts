@@ -160,8 +160,9 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   }
 
   /**
-   * Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. insertMany() and importLines()
-   * are writes until their source has ended, however long it takes: their `signal` ends them before.
+   * Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. An insertMany() or importLines()
+   * of an asynchronous source, which may never end, is not waited for to its end: what the source has given is written, and
+   * the call fails with DatabaseNotOpen.
    */
   close(): Promise<void> {
     return this.#collections.close()

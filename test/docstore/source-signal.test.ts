@@ -1,10 +1,10 @@
-/** A signal ends what inserts from a source, whatever the source does, and what it gave before is in the database. */
+/** A signal, and closing, end what inserts from a source, whatever the source does, and what it gave before is in the database. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Database, type Document, open } from '../../src/index.ts'
 import { assertHasFirst, assertNoTableIsLeft, openCounted, tweet, unitLines } from './load-cases.ts'
-import { rejects } from './scratch.ts'
+import { rejects, scratchPath } from './scratch.ts'
 
 /** An async source that never answers again once it has given some. */
 function stuckAfter<T>(given: readonly T[], whenStuck: () => void) {
@@ -70,14 +70,116 @@ for (const [name, call] of Object.entries(calls)) {
   })
 }
 
-test('a signal ends the insertMany that close() waits for', async () => {
-  const db = await open('unused', { store: 'memory' })
-  const ended = new AbortController()
-  const { done, assertClosed } = calls.insertMany!(db, documents(3), ended)
-  const refused = rejects(done, 'Aborted')
+test('of a signal and closing the first is told of', async () => {
+  for (const isClosedFirst of [false, true]) {
+    const db = await open('unused', { store: 'memory' })
+    // The collection is there: the source is asked at once.
+    await db.insertOne({})
+    const ended = new AbortController()
+    const { done } = calls.insertMany!(db, documents(3), ended)
+    const refused = rejects(done, isClosedFirst ? 'DatabaseNotOpen' : 'Aborted')
+    const acts = [() => ended.abort('enough'), () => db.close()]
+    for (const act of isClosedFirst ? acts.reverse() : acts) void act()
+    await refused
+    await db.close()
+  }
+})
+
+const closed: Readonly<
+  Record<string, (db: Database, source: AsyncIterable<Document>) => Promise<{ readonly insertedCount: number }>>
+> = {
+  insertMany: (db, source) => db.insertMany(source),
+  importLines: (db, source) => db.importLines(lines(source))
+}
+
+async function* lines(source: AsyncIterable<Document>): AsyncGenerator<Uint8Array> {
+  for await (const document of source) yield line(document)
+}
+
+for (const [name, call] of Object.entries(closed)) {
+  test(`close() ends an ${name} whose source never answers again: what it gave is kept, and the call says why it failed`, async () => {
+    for (const count of [0, 1, 777]) {
+      const location = scratchPath()
+      const db = await open(location)
+      let isStuck = false
+      const { source, assertClosed } = stuckAfter(documents(count), () => {
+        isStuck = true
+      })
+      const refused = rejects(call(db, source), 'DatabaseNotOpen')
+      while (!isStuck) await sleep(1)
+      await db.close()
+      assert.match((await refused).message, /closed before the source had ended/)
+      if (name === 'insertMany') assertClosed()
+      await using again = await open(location)
+      assert.is(await again.countDocuments(), count)
+    }
+  })
+
+  test(`close() ends an ${name} whose source goes on and on, and leaves the source`, async () => {
+    const opened = await openCounted()
+    let given = 0
+    let isLeft = false
+    async function* endless(): AsyncGenerator<Document> {
+      try {
+        for (;;) {
+          yield tweet(given, given++)
+        }
+      } finally {
+        isLeft = true
+      }
+    }
+    const refused = rejects(call(opened.db, endless()), 'DatabaseNotOpen')
+    while (given < unitLines * 5 + 99) await sleep(1)
+    await opened[Symbol.asyncDispose]()
+    await refused
+    assert.ok(isLeft)
+    await using again = await openCounted(opened.location)
+    await assertHasFirst(again.db, given)
+  })
+
+  test(`close() takes nothing from an ${name} whose source has ended, or ends by then`, async () => {
+    const location = scratchPath()
+    const db = await open(location)
+    let isOver = false
+    const source = (async function* () {
+      yield* documents(5000)
+      isOver = true
+    })()
+    const done = call(db, source)
+    while (!isOver) await sleep(0)
+    await db.close()
+    assert.is((await done).insertedCount, 5000)
+    await using again = await open(location)
+    assert.is(await again.countDocuments(), 5000)
+  })
+}
+
+test('close() waits for documents and lines that are there, however they are iterated over', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  const all = [
+    db.insertMany(documents(5000)),
+    db.collection('values').insertMany(documents(5000).values()),
+    db.collection('lines').importLines(documents(5000).map(line))
+  ]
   await db.close()
-  await refused
-  assertClosed()
+  for (const { insertedCount } of await Promise.all(all)) assert.is(insertedCount, 5000)
+})
+
+test('many inserts at once listen to the closing of their database, and no more when they have ended', async () => {
+  const db = await open('unused', { store: 'memory' })
+  const warnings: Error[] = []
+  const keep = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', keep)
+  const refused = Array.from({ length: 30 }, () => {
+    const { source } = stuckAfter(documents(0), () => {})
+    return rejects(db.insertMany(source), 'DatabaseNotOpen')
+  })
+  await sleep(10)
+  await db.close()
+  await Promise.all(refused)
+  process.off('warning', keep)
+  assert.equal(warnings, [])
 })
 
 for (const kind of ['iterable', 'async iterable'] as const) {

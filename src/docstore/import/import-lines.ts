@@ -9,29 +9,34 @@
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import { defaultThreads } from '../bulk/default-threads.ts'
+import type { Closing } from '../closing.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { patiently } from '../write/patient-source.ts'
+import { SourceEnd } from '../write/source-end.ts'
 import type { ImportOptions } from './check-import.ts'
 import { type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { maxLineBytes } from './read-line.ts'
 
+/** @param closing ends an asynchronous source, which may never end by itself */
 export async function importLines(
   collection: OpenCollection,
   source: LineSource,
-  options: ImportOptions
+  options: ImportOptions,
+  closing: Closing
 ): Promise<ImportResult> {
   const { signal } = options
+  const end = new SourceEnd(signal, closing)
   const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytesOf(source))
   try {
     try {
-      for await (const chunk of patiently(source, lineImport, signal)) {
+      for await (const chunk of patiently(source, lineImport, end)) {
         if (signal?.aborted) break
         assertBytes(chunk)
         await lineImport.take(chunk)
       }
     } catch (error) {
-      // The source broke off: what was read before is good.
+      // The source broke off or was ended before its time: what was read before is good.
       if (!lineImport.hasFailed) await lineImport.finish(false)
       throw error
     }
@@ -40,6 +45,7 @@ export async function importLines(
     if (signal?.aborted) throw new AbortedError(signal.reason)
     return result
   } finally {
+    end.release()
     await lineImport.close()
   }
 }

@@ -2,12 +2,14 @@
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
+import type { Closing } from '../closing.ts'
 import type { Known } from '../known-options.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertBoolean, assertOptions } from '../option-checks.ts'
 import type { InsertManyResult } from '../results.ts'
 import { ManyInserts } from './many-inserts.ts'
 import { patiently } from './patient-source.ts'
+import { SourceEnd } from './source-end.ts'
 
 export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 
@@ -28,17 +30,19 @@ export function checkInsertMany(options: InsertManyOptions): void {
   throwIfAborted(options.signal)
 }
 
+/** @param closing ends an asynchronous source, which may never end by itself */
 export async function insertMany(
   collection: OpenCollection,
   source: DocumentSource,
-  options: InsertManyOptions
+  options: InsertManyOptions,
+  closing: Closing
 ): Promise<InsertManyResult> {
   const inserts = new ManyInserts(collection, options, Array.isArray(source) ? source.length : undefined)
   try {
     try {
-      await takeAll(source, inserts, options.signal)
+      await takeAll(source, inserts, options.signal, closing)
     } catch (error) {
-      // The source broke off or was ended by the signal, or gave what is no document: what came before is good. The first error is told.
+      // The source broke off, was ended before its time, or gave what is no document: what came before is good. The first error is told.
       if (!inserts.hasFailed) await inserts.finish().catch(ignore)
       throw error
     }
@@ -48,8 +52,16 @@ export async function insertMany(
   }
 }
 
-/** Until there are no more, or one was refused and nothing may follow it. @throws AbortedError */
-async function takeAll(source: DocumentSource, inserts: ManyInserts, signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Until there are no more, or one was refused and nothing may follow it.
+ * @throws AbortedError; PetalError DatabaseNotOpen, BadValue
+ */
+async function takeAll(
+  source: DocumentSource,
+  inserts: ManyInserts,
+  signal: AbortSignal | undefined,
+  closing: Closing
+): Promise<void> {
   // Two loops: `for await` over a plain array would cost a turn of the microtask queue per document.
   if (isIterable(source)) {
     for (const document of source) {
@@ -58,7 +70,12 @@ async function takeAll(source: DocumentSource, inserts: ManyInserts, signal: Abo
       if (isOver instanceof Promise ? await isOver : isOver) return
     }
   } else if (isAsyncIterable(source)) {
-    for await (const document of patiently(source, inserts, signal)) if (await inserts.take(document)) return
+    const end = new SourceEnd(signal, closing)
+    try {
+      for await (const document of patiently(source, inserts, end)) if (await inserts.take(document)) return
+    } finally {
+      end.release()
+    }
     throwIfAborted(signal)
   } else {
     throw new PetalError('BadValue', `insertMany takes an iterable of documents, got ${typeof source}`)

@@ -1,4 +1,5 @@
 /** What many documents come from, and what is done while nothing comes. */
+import { ended, type SourceEnd } from './source-end.ts'
 
 /** Documents wait no longer for others than this, however many would be inserted together. */
 const patienceMilliseconds = 500
@@ -12,12 +13,13 @@ interface Waiting {
 
 /**
  * What a source gives. When something is late, whoever waits for it is told, once.
- * @param signal ends it, also where the source never answers again: it is closed then without being waited for
+ * @param end of an asynchronous source, also where it never answers again: it is closed then without being waited for
+ * @throws the error of the end
  */
 export async function* patiently<T>(
   source: AsyncIterable<T> | Iterable<T>,
   waiting: Waiting,
-  signal?: AbortSignal
+  end: SourceEnd
 ): AsyncGenerator<T> {
   if (!(Symbol.asyncIterator in source)) {
     yield* source
@@ -25,24 +27,24 @@ export async function* patiently<T>(
   }
   const iterator = source[Symbol.asyncIterator]()
   const patience = new Patience()
-  const ending = signal && new Ending(signal)
   let isOver = false
   try {
     for (;;) {
-      if (signal?.aborted) return
-      // An iterator that was written by hand may give what is no promise.
-      const answer = Promise.resolve(iterator.next())
-      const next = ending?.orEnd(answer) ?? answer
       // One that fails is not closed.
       isOver = true
-      if (waiting.isWaiting && !(await patience.isInTime(next))) {
+      // An iterator that was written by hand may give what is no promise.
+      const next = end.error === undefined ? end.orEnd(Promise.resolve(iterator.next())) : ended
+      if (next !== ended && waiting.isWaiting && !(await patience.isInTime(next))) {
         await waiting.pause().catch((error: unknown) => {
           leave(iterator)
           throw error
         })
       }
       const given = await next
-      if (given === ended) return leave(iterator)
+      if (given === ended) {
+        leave(iterator)
+        throw end.error
+      }
       const { done, value } = given
       if (done === true) return
       isOver = false
@@ -50,42 +52,14 @@ export async function* patiently<T>(
     }
   } finally {
     patience.end()
-    ending?.end()
     if (!isOver) await iterator.return?.()
   }
 }
 
-/** Closes a source that has been asked for more: it would answer after that has come, if ever. */
+/** Closes a source that may have been asked for more: it would answer after that has come, if ever. */
 function leave(iterator: AsyncIterator<unknown>): void {
   const closing = async (): Promise<unknown> => iterator.return?.()
   closing().catch(() => {})
-}
-
-/** In the place of an answer. */
-const ended = Symbol('ended')
-
-/** Waits for one promise after the other until a signal fires. One listener for all of them, and nothing that each would leave there. */
-class Ending {
-  readonly #signal: AbortSignal
-  #settle: () => void = () => {}
-  readonly #onAbort = (): void => this.#settle()
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal
-    signal.addEventListener('abort', this.#onAbort)
-  }
-
-  orEnd<T>(promise: Promise<T>): Promise<T | typeof ended> {
-    return new Promise((resolve, reject) => {
-      this.#settle = () => resolve(ended)
-      promise.then(resolve, reject)
-      if (this.#signal.aborted) this.#settle()
-    })
-  }
-
-  end(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort)
-  }
 }
 
 /** Waits for one promise after the other, each for some time. */
