@@ -14,10 +14,12 @@ export type { ImportResult, LineSource } from './docstore/import/import-run.ts'
 export { BadLine } from './docstore/import/read-line.ts'
 export type { DeclaredIndexStats } from './docstore/indexes/declared-indexes.ts'
 export type {
+  CreateIndexesOptions,
   CreateIndexOptions,
   IndexBuildProgress,
   IndexDescription,
-  IndexSpec
+  IndexSpec,
+  IndexToCreate
 } from './docstore/indexes/definition.ts'
 export type { AutoRebuildStats } from './docstore/jobs/auto-rebuild.ts'
 export type { BackupOptions, BackupProgress, BackupResult } from './docstore/jobs/backup.ts'

@@ -9,13 +9,17 @@ import type { Collections } from './collections.ts'
 import { assertDocument } from './documents/stored-form.ts'
 import { checkImport, type ImportOptions } from './import/check-import.ts'
 import type { ImportResult, LineSource } from './import/import-run.ts'
-import { createIndex, dropIndex } from './indexes/create-index.ts'
+import { createIndex, createIndexes, dropIndex, dropIndexes } from './indexes/create-index.ts'
 import {
+  type CreateIndexesOptions,
   type CreateIndexOptions,
+  checkIndexes,
   describeIndex,
   type IndexDescription,
   type IndexSpec,
-  knownIndexCreation
+  type IndexToCreate,
+  knownIndexCreation,
+  knownIndexesCreation
 } from './indexes/definition.ts'
 import { indexNotFound } from './indexes/errors.ts'
 import type { OpenCollection } from './open-collection.ts'
@@ -204,16 +208,52 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     )
   }
 
+  /**
+   * As createIndex(), of several, one after the other.
+   * @returns their names
+   * @throws as createIndex(): what is malformed before any is built; where one cannot be built, those before it stay
+   * @example
+   * await db.createIndexes([{ key: { email: 1 }, unique: true, sparse: true }, { key: { seenAt: 1 }, expireAfterSeconds: 3600 }])
+   */
+  async createIndexes(indexes: readonly IndexToCreate[], options: CreateIndexesOptions = {}): Promise<string[]> {
+    assertOptions('createIndexes', options, knownIndexesCreation)
+    checkIndexes(indexes)
+    return this.#collections.alter(this.collectionName, (collection, catalog) =>
+      createIndexes(collection, catalog, indexes, options)
+    )
+  }
+
   /** Deletes a declared index, told by its name or its key pattern. @throws PetalError IndexNotFound */
   async dropIndex(index: IndexSpec): Promise<void> {
     if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
     return this.#collections.alter(this.collectionName, (collection, catalog) => dropIndex(collection, catalog, index))
   }
 
+  /** Deletes all declared indexes. */
+  async dropIndexes(): Promise<void> {
+    this.#collections.assertWritable()
+    if (this.#collections.declared(this.collectionName).length === 0) return
+    return this.#collections.alter(this.collectionName, dropIndexes)
+  }
+
   /** The declared indexes. The list is at hand; toArray() is for code written against a driver. */
   listIndexes(): readonly IndexDescription[] & { toArray(): Promise<IndexDescription[]> } {
     const list = this.#collections.declared(this.collectionName).map(describeIndex)
     return Object.assign([...list], { toArray: async () => list })
+  }
+
+  /** As listIndexes(). */
+  async indexes(): Promise<IndexDescription[]> {
+    return this.listIndexes().toArray()
+  }
+
+  /**
+   * Deletes the collection and all of it, as dropCollection() of its database; the next write makes it anew. Of a database itself, its
+   * default collection.
+   * @returns false when there was none
+   */
+  async drop(): Promise<boolean> {
+    return this.#collections.drop(this.collectionName)
   }
 
   async #write<R>(use: (collection: OpenCollection) => Promise<R>): Promise<R> {

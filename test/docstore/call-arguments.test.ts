@@ -58,6 +58,7 @@ const withOptions: Readonly<Record<string, (options: never) => unknown>> = {
   findOneAndReplace: (options) => db.findOneAndReplace({}, { changed: true }, options),
   findOneAndDelete: (options) => db.findOneAndDelete({}, options),
   createIndex: (options) => db.createIndex('m', options),
+  createIndexes: (options) => db.createIndexes([{ key: 'm' }], options),
   watch: (options) => db.watch([], options)
 }
 
@@ -141,6 +142,7 @@ const misspelt: Readonly<Record<string, readonly [string, string]>> = {
   findOneAndReplace: ['upser', 'upsert'],
   findOneAndDelete: ['sorted', 'sort'],
   createIndex: ['uniqe', 'unique'],
+  createIndexes: ['signals', 'signal'],
   watch: ['fulldocument', 'fullDocument']
 }
 

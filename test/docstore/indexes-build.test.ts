@@ -1,7 +1,7 @@
 /** Building an index: beside writes, over what is there, interrupted anywhere; reopening and dropping. */
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, open } from '../../src/index.ts'
+import { type Database, type IndexToCreate, open } from '../../src/index.ts'
 import { FailingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
@@ -139,6 +139,118 @@ test('an index is there after a reopen and follows writes; dropped, it is gone f
   db = await open(location)
   assert.equal([...db.listIndexes()], [])
   await db.close()
+})
+
+test('several indexes are made by one call and dropped by another, and lists of them are told as promises, too', async () => {
+  const location = scratchPath()
+  const db = await open(location)
+  await db.insertMany(documents(100))
+  const names = await db.createIndexes([
+    { key: { n: 1 } },
+    { key: { email: 1, m: -1 }, unique: true, sparse: true },
+    { key: 'at', name: 'end', expireAfterSeconds: 60 }
+  ])
+  assert.equal(names, ['n_1', 'email_1_m_-1', 'end'])
+  const listed = [...db.listIndexes()]
+  assert.equal(await db.indexes(), listed)
+  assert.equal(
+    listed.map(({ unique, sparse, expireAfterSeconds }) => [unique, sparse, expireAfterSeconds]),
+    [
+      [false, false, undefined],
+      [true, true, undefined],
+      [false, false, 60]
+    ]
+  )
+  await assertComplete(db)
+  const other = db.collection('other')
+  assert.equal(await other.createIndexes(await db.indexes()), names)
+  assert.equal(await other.indexes(), listed)
+  await db.dropIndexes()
+  assert.equal(await db.indexes(), [])
+  await db.dropIndexes()
+  await db.collection('nowhere').dropIndexes()
+  assert.equal(
+    db.listCollections().map(({ name }) => name),
+    ['default', 'other']
+  )
+  await rejects(db.find({}, { hint: 'n_1' }).toArray(), 'BadValue')
+  await db.close()
+  await using again = await open(location, { readOnly: true })
+  assert.equal(await again.indexes(), [])
+  assert.equal(await again.collection('other').indexes(), listed)
+  await rejects(again.dropIndexes(), 'IllegalOperation')
+  await rejects(again.drop(), 'IllegalOperation')
+})
+
+test('of several indexes nothing is made where one is malformed, and those before it where one cannot be built', async () => {
+  await using db = await open('indexes', { store: 'memory' })
+  await db.insertMany(documents(100))
+  const malformed: readonly (readonly [unknown, RegExp])[] = [
+    [undefined, /takes an array of indexes .*, got undefined/],
+    [[], /got an empty one/],
+    [{ key: { n: 1 } }, /takes an array of indexes .*, got object/],
+    [[{ key: { n: 1 } }, { n: 1 }], /^index 1 of createIndexes does not know the option 'n'/],
+    [[{ key: { n: 1 } }, {}], /^index 1 of createIndexes has no key/],
+    [[{ key: { n: 1 } }, null], /^index 1 of createIndexes takes options as an object, got null/],
+    [[{ key: { n: 1 } }, { key: { m: 1 }, uniqe: true }], /'uniqe'; did you mean 'unique'/]
+  ]
+  for (const [indexes, message] of malformed) {
+    const call = db.createIndexes(indexes as readonly IndexToCreate[])
+    assert.match((await rejects(call, 'BadValue')).message, message)
+  }
+  await rejects(db.createIndexes([{ key: { n: 1 } }, { key: { m: 'text' as unknown as 1 } }]), 'CommandNotSupported')
+  assert.equal(await db.indexes(), [])
+  await rejects(
+    db.createIndexes([{ key: { m: 1 } }, { key: { n: 1 }, unique: true }, { key: { o: 1 } }]),
+    'DuplicateKey'
+  )
+  assert.equal(
+    db.listIndexes().map(({ name }) => name),
+    ['m_1']
+  )
+  await rejects(db.createIndexes([{ key: { n: 1 } }], { signal: AbortSignal.abort() }), 'Aborted')
+})
+
+test('indexes that are dropped together leave nothing in the store, whatever fails', async () => {
+  for (let failing = 0; ; failing++) {
+    const store = new FailingLevel()
+    const db = await open(store)
+    await db.insertMany(documents(300))
+    await db.createIndexes([{ key: { n: 1 } }, { key: { m: 1 } }])
+    store.successes = failing
+    const hasFailed = await db.dropIndexes().then(
+      () => false,
+      () => true
+    )
+    store.successes = Number.POSITIVE_INFINITY
+    await db.close().catch(() => undefined)
+    await using again = await open(store)
+    const left = again.listIndexes().map(({ name }) => name)
+    assert.ok(hasFailed || left.length === 0)
+    if (left.includes('n_1')) await assertComplete(again)
+    await again.dropIndexes()
+    assert.is(await entriesIn(store), 0)
+    if (!hasFailed) {
+      assert.ok(failing > 1)
+      return
+    }
+  }
+})
+
+test('a collection drops itself', async () => {
+  await using db = await open('indexes', { store: 'memory' })
+  const other = db.collection('other')
+  assert.is(await other.drop(), false)
+  await other.insertOne({})
+  await db.insertOne({})
+  assert.is(await other.drop(), true)
+  assert.is(await other.countDocuments(), 0)
+  assert.equal(
+    db.listCollections().map(({ name }) => name),
+    ['default']
+  )
+  assert.is(await db.drop(), true)
+  assert.is(await db.countDocuments(), 0)
 })
 
 test('documents with parallel arrays are refused, and refuse the index', async () => {

@@ -17,7 +17,14 @@ import { commitFailed } from '../errors.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { Catalog } from '../store/catalog.ts'
 import { DeclaredIndex } from './declared-index.ts'
-import { type CreateIndexOptions, checkIndex, hasSameFields, type IndexDefinition } from './definition.ts'
+import {
+  type CreateIndexesOptions,
+  type CreateIndexOptions,
+  checkIndex,
+  hasSameFields,
+  type IndexDefinition,
+  type IndexToCreate
+} from './definition.ts'
 import { EntryWrites } from './entry-writes.ts'
 import { indexConflict, indexNotFound } from './errors.ts'
 
@@ -45,6 +52,24 @@ export async function createIndex(
     if (index.isReady) return wanted.name
     await ended(index, options.signal)
   }
+}
+
+/**
+ * Builds one after the other.
+ * @param indexes checked: see checkIndexes()
+ * @returns their names
+ */
+export async function createIndexes(
+  collection: OpenCollection,
+  catalog: Catalog,
+  indexes: readonly IndexToCreate[],
+  { signal }: CreateIndexesOptions
+): Promise<string[]> {
+  const names: string[] = []
+  for (const { key, ...options } of indexes) {
+    names.push(await createIndex(collection, catalog, key, { ...options, ...(signal && { signal }) }))
+  }
+  return names
 }
 
 interface FoundIndex {
@@ -130,6 +155,24 @@ export async function dropIndex(collection: OpenCollection, catalog: Catalog, to
     return found
   })
   await clear(catalog, collection, index)
+}
+
+/** Those that are there; those that are being built are not yet. */
+export async function dropIndexes(collection: OpenCollection, catalog: Catalog): Promise<void> {
+  const { name, declared, writer, expiry } = collection
+  const dropped = await writer.exclusive(async () => {
+    const { ready } = declared
+    try {
+      for (const index of ready) {
+        await catalog.dropDeclared(name, index.definition.id)
+        declared.remove(index)
+      }
+    } finally {
+      expiry?.noteIndexes()
+    }
+    return ready
+  })
+  for (const index of dropped) await clear(catalog, collection, index)
 }
 
 /** The index that is wanted, there or being built. @throws PetalError for one that contradicts it */

@@ -2,9 +2,11 @@
  * What a declared index is: the fields of its keys, their directions, and its promises. Checked here, once.
  */
 import { PetalError } from '../../model/errors.ts'
+import { shown } from '../../model/invalid-option.ts'
 import { isDigits, splitPath } from '../../model/path.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
 import type { Known } from '../known-options.ts'
+import { assertOptions } from '../option-checks.ts'
 
 export interface IndexField {
   readonly path: string
@@ -53,6 +55,26 @@ export const knownIndexCreation = {
   onProgress: true
 } satisfies Known<CreateIndexOptions>
 
+/** One index of createIndexes(); what listIndexes() tells of one is one. */
+export interface IndexToCreate extends Omit<CreateIndexOptions, 'signal' | 'onProgress'> {
+  readonly key: IndexSpec
+}
+
+export interface CreateIndexesOptions {
+  /** As that of createIndex(); indexes that are built by then stay. */
+  readonly signal?: AbortSignal
+}
+
+export const knownIndexesCreation = { signal: true } satisfies Known<CreateIndexesOptions>
+
+const knownIndexToCreate = {
+  key: true,
+  unique: true,
+  sparse: true,
+  expireAfterSeconds: true,
+  name: true
+} satisfies Known<IndexToCreate>
+
 export interface IndexBuildProgress {
   /** Ordinals gone through, of those there were when the building began. */
   readonly done: number
@@ -99,6 +121,23 @@ export function checkIndex(spec: unknown, options: CreateIndexOptions): Omit<Ind
   if (expireAfterSeconds === undefined) return { name, fields, unique, sparse }
   checkExpiry(fields, expireAfterSeconds)
   return { name, fields, unique, sparse, expireAfterSeconds }
+}
+
+/** @throws as checkIndex(), before any index is built */
+export function checkIndexes(indexes: readonly IndexToCreate[]): void {
+  if (!Array.isArray(indexes) || indexes.length === 0) {
+    const got = Array.isArray(indexes) ? 'an empty one' : shown(indexes)
+    throw new PetalError(
+      'BadValue',
+      `createIndexes takes an array of indexes such as { key: { email: 1 } }, got ${got}`
+    )
+  }
+  for (const [i, index] of indexes.entries()) {
+    const told = `index ${i} of createIndexes`
+    assertOptions(told, index, knownIndexToCreate)
+    if (index.key === undefined) throw new PetalError('BadValue', `${told} has no key`, { details: { option: 'key' } })
+    checkIndex(index.key, index)
+  }
 }
 
 /** True when keys of the two are made and ordered alike. */
