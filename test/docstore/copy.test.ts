@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Decimal128, Long, ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { AbortedError, copyDatabase, type Document, open } from '../../src/index.ts'
+import { FailingLevel } from './odd-stores.ts'
 import { rejects, scratchPath } from './scratch.ts'
 
 const odd: readonly Document[] = [
@@ -106,6 +108,31 @@ test('a copy made at a path is there whole or not at all', async () => {
     assert.is(JSON.parse(readFileSync(join(location, 'PETALDB'), 'utf8')).store, store)
     assert.is(await copy.countDocuments({ n: 3 }), await source.countDocuments({ n: 3 }))
   }
+})
+
+test('a copy that ends while its target fails leaves no rejection that nobody looks at', async () => {
+  await using source = await open('source', { store: 'memory' })
+  await source.insertMany(Array.from({ length: 5000 }, (_, i) => ({ _id: i })))
+  const unhandled: unknown[] = []
+  const keep = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', keep)
+  for (let round = 0; round < 4; round++) {
+    const store = new FailingLevel()
+    const target = await open(store)
+    const copying = copyDatabase(source, target, {
+      onProgress: () => {
+        store.successes = 0
+        throw new Error('enough')
+      }
+    })
+    const error = await copying.catch((reason: unknown) => reason)
+    assert.match(String(error), 'enough')
+    await sleep(20)
+    store.successes = Number.POSITIVE_INFINITY
+    await target.close()
+  }
+  process.off('unhandledRejection', keep)
+  assert.equal(unhandled, [])
 })
 
 test('a copy is refused where it cannot be kept', async () => {

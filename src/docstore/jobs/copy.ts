@@ -122,12 +122,17 @@ class CollectionCopy {
     let underWay: Promise<unknown> = this.#target.insertMany([])
     let batch: Document[] = []
     const found = this.#source.find({}, { sort: { $natural: 1 }, ...(signal && { signal }) })
-    for await (const document of found) {
-      if (batch.push(document) < batchDocuments) continue
-      await underWay
-      underWay = this.#insert(batch)
-      batch = []
-      yield this.#documents
+    try {
+      for await (const document of found) {
+        if (batch.push(document) < batchDocuments) continue
+        await underWay
+        underWay = this.#insert(batch)
+        batch = []
+        yield this.#documents
+      }
+    } finally {
+      // Whatever ends the copy, nothing of it is being written then; should that fail, too, the first error is told.
+      await underWay.catch(() => undefined)
     }
     await underWay
     await this.#insert(batch)
