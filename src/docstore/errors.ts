@@ -97,6 +97,12 @@ export function commitFailed(error: unknown): PetalError {
   return new PetalError('StoreFailure', `The store refused a commit: ${messageOf(error)}`, { cause: error })
 }
 
+/** A commit that was not tried: the one before it failed, and what came after it would leave a hole. */
+export function fellWithAnother(cause: unknown): PetalError {
+  const message = `The store refused a commit: the batch before it failed: ${messageOf(cause)}`
+  return new PetalError('StoreFailure', message, { cause })
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

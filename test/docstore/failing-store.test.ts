@@ -91,6 +91,19 @@ test('a batch prepared while another failed falls with it, and the ids of both a
     assert.is(await db.countDocuments(), 13)
   }))
 
+test('what falls with a batch before it says why that one failed', () =>
+  withStore(async (db, store) => {
+    failNext(store)
+    const first = db.insertMany([{ _id: 'a', kept: true }])
+    const second = db.insertMany([{ _id: 'b', kept: true }])
+    for (const refused of await Promise.allSettled([first, second])) {
+      assert.is(refused.status, 'rejected')
+      const { reason } = refused as PromiseRejectedResult
+      assert.is(reason.codeName, 'StoreFailure')
+      assert.match(reason.message, 'no space left on device')
+    }
+  }))
+
 test('insertMany that fails midway keeps what was committed before', () =>
   withStore(async (db, store) => {
     store.successes = 2

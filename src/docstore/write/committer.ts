@@ -17,7 +17,7 @@ import { IndexedRecords } from '../documents/indexed-records.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
 import { RecordArena } from '../documents/record-arena.ts'
 import { utf8Bytes } from '../documents/stored-form.ts'
-import { commitFailed } from '../errors.ts'
+import { commitFailed, fellWithAnother } from '../errors.ts'
 import type { DeclaredIndexes } from '../indexes/declared-indexes.ts'
 import type { AdmittedEntries } from '../indexes/entry-writes.ts'
 import type { Match } from '../read/confirmer.ts'
@@ -56,6 +56,8 @@ export class Committer {
   onDeletions: ((count: number) => void) | undefined
   #underWay: Promise<void> = Promise.resolve()
   #failures = 0
+  /** The last one. */
+  #failure: unknown
 
   constructor(
     store: CollectionStore,
@@ -177,7 +179,7 @@ export class Committer {
     if (commit.batch.isEmpty) return
     if (commit.failuresBefore !== this.#failures) {
       this.abandon(commit)
-      throw commitFailed(new Error('the batch before it failed'))
+      throw fellWithAnother(this.#failure)
     }
     const state: CollectionState = {
       nextOrdinal: this.#nextVersion,
@@ -296,6 +298,7 @@ export class Committer {
       if (commit.removed.length > 0) this.onDeletions?.(commit.removed.length)
     } catch (error) {
       this.#failures++
+      this.#failure = error
       this.abandon(commit)
       throw commitFailed(error)
     } finally {
