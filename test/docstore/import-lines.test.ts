@@ -7,6 +7,7 @@ import { type BadLine, type Database, open, PetalError } from '../../src/index.t
 import { parseJson } from '../../src/model/extended-json.ts'
 import type { Document } from '../../src/model/types.ts'
 import { seedOfRun } from '../support/values.ts'
+import { rejects } from './scratch.ts'
 
 const seed = seedOfRun()
 
@@ -127,6 +128,34 @@ test('two ids in one line are refused, not guessed at', async () => {
     { onSkipped: (line) => bad.push(line) }
   )
   assert.equal([insertedCount, skippedCount, bad.map(({ line }) => line)], [1, 1, [2]])
+})
+
+test('a line says why it was not imported by the code of the refusal', async () => {
+  await using db = await open('x', { store: 'memory' })
+  await db.createIndex({ email: 1 }, { unique: true, sparse: true })
+  const lines = ['{"_id":1,"email":"a"}', '{"_id":1}', '{"_id":2,"email":"a"}', '{"_id":', '[]', '{"_id":[1]}']
+  const bad: BadLine[] = []
+  await db.importLines([Buffer.from(lines.join('\n'))], { onSkipped: (line) => bad.push(line) })
+  assert.equal(
+    // Refusals come when a run is written, what cannot be read comes at once.
+    bad.sort((a, b) => a.line - b.line).map(({ line, codeName, code }) => [line, codeName, code]),
+    [
+      [2, 'DuplicateKey', 11000],
+      [3, 'DuplicateKey', 11000],
+      [4, 'FailedToParse', 9],
+      [5, 'FailedToParse', 9],
+      [6, 'BadValue', 2]
+    ]
+  )
+  const [twice] = bad.filter(({ line }) => line === 3)
+  assert.equal(twice?.details, {
+    line: 3,
+    index: 'email_1',
+    keyPattern: { email: 1 },
+    keyValue: { email: 'a' }
+  })
+  const strict = db.importLines([Buffer.from('{"_id":1}\n')], { strict: true })
+  assert.is(((await rejects(strict, 'DuplicateKey')) as BadLine).line, 1)
 })
 
 test('two ids are refused in every spelling, equal ones, too, and whatever else is in the line', async () => {

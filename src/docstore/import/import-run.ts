@@ -141,7 +141,7 @@ export class ImportRun {
     const { errors, count, done } = await this.#collection.writer.insert(items, strict)
     await done
     this.#insertedCount += count
-    const bad = errors.map(({ index, errmsg, error }) => new BadLine(lines[index] ?? 0, errmsg, error))
+    const bad = errors.map(({ index, error }) => BadLine.refused(lines[index] ?? 0, error))
     if (!strict) for (const line of bad) this.#skip(line)
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
     // After what was inserted before it is told.

@@ -1,6 +1,6 @@
 /** One line of an import as something to insert, or what is wrong with it. */
 import { isUtf8 } from 'node:buffer'
-import { PetalError } from '../../model/errors.ts'
+import { type ErrorName, PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { JsonRecord, readDocument } from '../documents/json-record.ts'
 import type { Line } from './line-splitter.ts'
@@ -11,14 +11,18 @@ import type { Line } from './line-splitter.ts'
  */
 export const maxLineBytes = 32 * 1024 * 1024
 
-/** A line that cannot be imported. */
+/** A line that cannot be imported: FailedToParse where it holds no document, otherwise what its document was refused for, with its details. */
 export class BadLine extends PetalError {
   /** From 1. */
   readonly line: number
 
-  constructor(line: number, problem: string, cause?: unknown) {
-    super('FailedToParse', oneLine(problem), { cause, details: { line } })
+  constructor(line: number, problem: string, cause?: unknown, codeName: ErrorName = 'FailedToParse', details = {}) {
+    super(codeName, oneLine(problem), { cause, details: { ...details, line } })
     this.line = line
+  }
+
+  static refused(line: number, error: PetalError): BadLine {
+    return new BadLine(line, error.message, error, error.codeName, error.details)
   }
 }
 
