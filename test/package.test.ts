@@ -1,11 +1,24 @@
 /** The package can be installed from a clone. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import * as bson from 'bson'
+import { build } from 'esbuild'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import * as library from '../src/index.ts'
+import { scratchPath } from './docstore/scratch.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+interface Output {
+  readonly stdout: string
+  readonly stderr: string
+}
 
 interface Locked {
   readonly dependencies?: Readonly<Record<string, string>>
@@ -74,6 +87,31 @@ test('the classes of values are the ones that the library itself uses', async ()
   // Whoever depends on npm bson in the same version has these, too.
   assert.is(ObjectId, bson.ObjectId)
 })
+
+for (const format of ['esm', 'cjs'] as const) {
+  test(`a bundle that took the code and left files behind says so at once, as ${format}`, async () => {
+    const directory = scratchPath()
+    const program = `import { open } from './index.ts'
+      open(${JSON.stringify(join(directory, 'db'))}).then(() => console.log('opened'), ({ codeName, message }) => console.log(codeName, message))`
+    const outfile = join(root, 'tmp', `bundle-${process.pid}.${format === 'esm' ? 'mjs' : 'cjs'}`)
+    await build({
+      stdin: { contents: program, resolveDir: join(root, 'src'), loader: 'ts' },
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format,
+      outfile,
+      logLevel: 'silent'
+    })
+    try {
+      const { stdout, stderr } = await run(process.execPath, [outfile]).catch((failed: unknown) => failed as Output)
+      assert.match(`${stdout}${stderr}`, 'a bundler has to leave the package as it is')
+      if (format === 'esm') assert.match(stdout, /^StoreFailure .*db cannot be opened: Threads cannot be started: /)
+    } finally {
+      rmSync(outfile)
+    }
+  })
+}
 
 test('what the packaged texts link to is in the package', () => {
   const text = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')

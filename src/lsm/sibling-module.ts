@@ -4,11 +4,15 @@
  * extension.
  */
 
+export const bundleAdvice =
+  'petaldb loads some of its files by their URLs: a bundler has to leave the package as it is, as an external one'
+
 /**
  * @param moduleUrl import.meta.url of the calling module
  * @param name of the file, without its extension
  */
-export function siblingModule(moduleUrl: string, name: string): string {
+export function siblingModule(moduleUrl: string | undefined, name: string): string {
+  if (moduleUrl === undefined) throw new Error(`${name} is nowhere: ${bundleAdvice}`)
   const ending = moduleUrl.slice(moduleUrl.lastIndexOf('.'))
   return new URL(`./${name}${ending}`, moduleUrl).href
 }

@@ -1,6 +1,9 @@
-/** Starts a worker thread that runs a module lying beside the calling one (sibling-module.ts). */
+/** Starts a thread that runs a module of its own: one that lies beside the module that asks (sibling-module.ts). */
+import { fileURLToPath } from 'node:url'
 import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_threads'
-import { isSource, siblingModule } from './sibling-module.ts'
+import { ioError } from './errors.ts'
+import { nodeFileSystem } from './fs/node-file-system.ts'
+import { bundleAdvice, isSource, siblingModule } from './sibling-module.ts'
 
 interface ThreadOptions {
   readonly resourceLimits?: ResourceLimits
@@ -27,6 +30,15 @@ export function startThread(moduleUrl: string, name: string, { resourceLimits, i
 }
 
 /**
+ * Before a thread is needed, which may be when the first megabytes have been written.
+ * @throws LEVEL_IO_ERROR where the thread's module is missing: a bundle has the module that asks, and not this one
+ */
+export function assertThreadModule(moduleUrl: string, name: string): void {
+  const module = siblingModule(moduleUrl, name)
+  if (!module.startsWith('file:') || nodeFileSystem.size(fileURLToPath(module)) !== undefined) return
+  throw ioError('Threads cannot be started', `there is no ${fileURLToPath(module)}; ${bundleAdvice}`)
+}
+
  * Preloaded loaders and instrumentation of the application take as long to load as a thread's own code, in every
  * thread (`--import tsx`: 100 ms). Yarn's Plug'n'Play must stay: without it no package is found.
  */

@@ -8,7 +8,7 @@
  *    job then starts a new thread.
  */
 import { aborted, ioError } from '../errors.ts'
-import { startThread } from '../start-thread.ts'
+import { assertThreadModule, startThread } from '../start-thread.ts'
 import type { JobRunner, TableJob, TableJobResult } from './job.ts'
 import { errorFromData } from './job-errors.ts'
 import { type JobReply, type JobRequest, ownMemory, postable } from './job-message.ts'
@@ -133,6 +133,11 @@ class JobThread {
   async terminate(): Promise<void> {
     await this.#worker.terminate()
   }
+}
+
+/** @throws LEVEL_IO_ERROR where the thread could not be started */
+export function assertCanStart(): void {
+  assertThreadModule(import.meta.url, 'worker')
 }
 
 /** The process's only compaction thread. */

@@ -1,7 +1,7 @@
 /** Opens the store in a directory: checks existence, takes the lock, recovers. */
 import { BlockCache } from '../cache/block-cache.ts'
 import { InlineRunner } from '../compaction/inline-runner.ts'
-import { workerRunner } from '../compaction/worker-runner.ts'
+import { assertCanStart, workerRunner } from '../compaction/worker-runner.ts'
 import { hasCode, ioError } from '../errors.ts'
 import { makeDurableDirectory } from '../fs/durable-directory.ts'
 import type { FileSystem } from '../fs/file-system.ts'
@@ -26,6 +26,7 @@ const arenas = new ArenaPool(16 * 1024 * 1024)
 export async function openEngine(location: string, given: StoreOptions): Promise<Engine> {
   const options = resolveOptions(given)
   const fileSystem = given.fileSystem ?? nodeFileSystem
+  if (fileSystem.isShared) assertCanStart()
   const isThere = hasDatabase(fileSystem, location)
   checkExistence(options, location, isThere)
   if (!isThere) await makeDirectory(fileSystem, location)
