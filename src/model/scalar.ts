@@ -3,6 +3,7 @@
  *
  * Invariant: two scalars that MongoDB considers equal have the same form. The converse holds if both are `exact`.
  */
+import type { Binary } from 'bson'
 import { timeOf } from './date.ts'
 import { isExactDouble, toDouble } from './numbers.ts'
 import { objectIdDigits } from './object-id.ts'
@@ -54,7 +55,7 @@ export function specialKey(type: TypeCode, value: object): string {
     case Type.objectId:
       return objectIdDigits(value)
     case Type.binData:
-      return binaryKey(value as Uint8Array | { readonly sub_type: number; value(): Uint8Array })
+      return binaryKey(value as Bytes)
     case Type.timestamp:
       return String(value)
     case Type.regex: {
@@ -80,16 +81,19 @@ export function regexParts(value: RegExp | { readonly pattern: string; readonly 
   return { source: value.pattern, flags: [...value.options].sort().join('') }
 }
 
+/** A Binary of any version of npm bson: value() of those before 6 gives a text. */
+type Bytes = Uint8Array | Pick<Binary, 'sub_type' | 'buffer' | 'position'>
+
 /** Subtype and bytes of a Uint8Array (subtype 0) or Binary. */
-export function binaryParts(value: Uint8Array | { readonly sub_type: number; value(): Uint8Array }): {
+export function binaryParts(value: Bytes): {
   subtype: number
   bytes: Uint8Array
 } {
   if (value instanceof Uint8Array) return { subtype: 0, bytes: value }
-  return { subtype: value.sub_type, bytes: value.value() }
+  return { subtype: value.sub_type, bytes: value.buffer.subarray(0, value.position) }
 }
 
-function binaryKey(value: Uint8Array | { readonly sub_type: number; value(): Uint8Array }): string {
+function binaryKey(value: Bytes): string {
   const { subtype, bytes } = binaryParts(value)
   let text = `${subtype}:`
   for (const byte of bytes) text += String.fromCharCode(byte)

@@ -1,5 +1,5 @@
-/** ObjectIds of other makes: old ones, those with a toJSON of their own, and what only says that it is one. */
-import { ObjectId } from 'bson'
+/** ObjectIds of other makes: old ones, those with a toJSON of their own, and what only says that it is one. Binary values of old ones. */
+import { Binary, ObjectId } from 'bson'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Document, open } from '../../src/index.ts'
@@ -72,5 +72,46 @@ for (const [name, make] of Object.entries(forms)) {
     await db.close()
   })
 }
+
+/** As bson before 6.0 has them: value() gives a text, unless it is asked for bytes. */
+class OldBinary {
+  readonly _bsontype = 'Binary'
+  readonly sub_type: number
+  readonly buffer: Uint8Array
+  readonly position: number
+
+  constructor(bytes: readonly number[], subType = 0) {
+    this.sub_type = subType
+    // With room for more.
+    this.buffer = Uint8Array.from([...bytes, 0, 0, 0])
+    this.position = bytes.length
+  }
+
+  value(asRaw = false): unknown {
+    const bytes = this.buffer.subarray(0, this.position)
+    return asRaw ? bytes : Buffer.from(bytes).toString('latin1')
+  }
+}
+
+test('Binary values of bson before 6 are stored and found by their bytes', async () => {
+  await using db = await open('unused', { store: 'memory' })
+  const values = [[1, 2], [1, 3], [200, 201], []]
+  await db.insertMany(values.map((bytes, i) => ({ _id: i, v: new OldBinary(bytes, i === 3 ? 4 : 0) })))
+  await db.insertOne({ _id: new OldBinary([7]), deep: [{ v: new OldBinary([8]) }] })
+  for (const [i, bytes] of values.entries()) {
+    const subType = i === 3 ? 4 : 0
+    for (const hint of ['scan', 'index']) {
+      for (const v of [new OldBinary(bytes, subType), new Binary(Uint8Array.from(bytes), subType)]) {
+        assert.equal(
+          (await db.find({ v }, { hint }).toArray()).map(({ _id }) => _id),
+          [i]
+        )
+      }
+    }
+  }
+  const id = new Binary(Uint8Array.of(7))
+  assert.equal((await db.get(id))?.deep, [{ v: new Binary(Uint8Array.of(8)) }])
+  await rejects(db.insertOne({ _id: id }), 'DuplicateKey')
+})
 
 test.run()
