@@ -70,12 +70,15 @@ export abstract class ReadableCollection<T extends object = Document> {
 
   /** The document with this `_id`; undefined when there is none. */
   async get(id: unknown): Promise<WithId<T> | undefined> {
+    if (id === undefined) throw new PetalError('BadValue', 'get takes an _id, got undefined')
     return (await this.getMany([id]))[0]
   }
 
   /** Documents by `_id`, in the order of the ids; undefined where there is none. */
   async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
     if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
+    const missing = ids.indexOf(undefined)
+    if (missing >= 0) throw new PetalError('BadValue', `getMany takes _ids, got undefined at ${missing}`)
     const keys = ids.map(keyOrNone)
     const opening = this.#readable()
     const collection = opening instanceof Promise ? await opening : opening

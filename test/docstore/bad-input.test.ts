@@ -173,6 +173,17 @@ test('arguments of another type are refused with what they are', async () => {
   }
 })
 
+test('what is easily given in the place of something else is told what was wanted', async () => {
+  const said: readonly (readonly [Promise<unknown>, RegExp])[] = [
+    [db.get(undefined), /^get takes an _id, got undefined$/],
+    [db.getMany([1, undefined]), /^getMany takes _ids, got undefined at 1$/],
+    [db.importLines('tweets.ndjson' as never), /got string; createReadStream\(path\) gives them$/],
+    [db.importLines(['{}\n'] as never), /got string; createReadStream\(path\) without an encoding, .* gives them$/],
+    [db.importLines([5] as never), /got number$/]
+  ]
+  for (const [call, message] of said) assert.match((await rejects(call, 'BadValue')).message, message)
+})
+
 test('collection names are checked as MongoDB checks them', async () => {
   for (const name of ['', 'a$b', 'a\0b', '.a', 'a.', 'x'.repeat(256), '\u20ac'.repeat(86), 5]) {
     assert.throws(

@@ -223,6 +223,22 @@ test('a read that takes longer than maxTimeMS fails with MaxTimeMSExpired', asyn
   assert.is(error.code, 50)
 })
 
+test('hint and maxTimeMS are methods of a cursor, too', async () => {
+  const slow = db.find({ $where: () => wasteTime(1) }).maxTimeMS(20)
+  await rejects(slow.toArray(), 'MaxTimeMSExpired')
+  const scan = db.find({ _id: 1 }).hint('scan')
+  assert.is((await scan.explain()).queryPlanner.winningPlan.inputStage?.stage ?? 'none', 'COLLSCAN')
+  assert.equal(await scan.clone().toArray(), await db.find({ _id: 1 }).toArray())
+  await rejects(db.find().hint('nope_1').toArray(), 'BadValue')
+  await rejects(
+    db
+      .find()
+      .maxTimeMS('5' as never)
+      .toArray(),
+    'BadValue'
+  )
+})
+
 test('a long read lets timers run', async () => {
   let ticks = 0
   const timer = setInterval(() => ticks++, 1)

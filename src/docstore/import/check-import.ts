@@ -34,13 +34,19 @@ const knownImportOptions = {
   onProgress: true
 } satisfies Known<ImportOptions>
 
+/** @param such what gives them, where a text was given */
+export function notBytes(wanted: string, value: unknown, such: string): PetalError {
+  const advice = typeof value === 'string' ? `; ${such} gives them` : ''
+  return new PetalError('BadValue', `importLines takes ${wanted}, got ${typeof value}${advice}`)
+}
+
 /** @throws PetalError BadValue */
 export function checkImport(source: unknown, options: ImportOptions): void {
   assertOptions('importLines', options, knownImportOptions)
   const { batch, sourceBytes } = options
   const isSource =
     typeof source === 'object' && source !== null && (Symbol.asyncIterator in source || Symbol.iterator in source)
-  if (!isSource) throw new PetalError('BadValue', `importLines takes an iterable of bytes, got ${typeof source}`)
+  if (!isSource) throw notBytes('an iterable of bytes', source, 'createReadStream(path)')
   assertBoolean('strict', options.strict)
   if (batch !== undefined) assertWholeNumber('batch', batch, 1)
   if (sourceBytes !== undefined) assertWholeNumber('sourceBytes', sourceBytes)

@@ -6,14 +6,14 @@
  * 1. When strict, nothing after the first bad line is inserted, and everything before it is.
  * 2. However the import ends, every whole line read before its end is in the database.
  */
-import { AbortedError, PetalError } from '../../model/errors.ts'
+import { AbortedError } from '../../model/errors.ts'
 import { BulkLoad, type LoadHost } from '../bulk/bulk-load.ts'
 import { defaultThreads } from '../bulk/default-threads.ts'
 import type { Closing } from '../closing.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { patiently } from '../write/patient-source.ts'
 import { SourceEnd } from '../write/source-end.ts'
-import type { ImportOptions } from './check-import.ts'
+import { type ImportOptions, notBytes } from './check-import.ts'
 import { type ImportResult, ImportRun, type LineSource } from './import-run.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { maxLineBytes } from './read-line.ts'
@@ -136,5 +136,5 @@ function bytesOf(source: LineSource): number | undefined {
 /** @throws PetalError BadValue */
 function assertBytes(chunk: unknown): void {
   if (chunk instanceof Uint8Array) return
-  throw new PetalError('BadValue', `importLines takes chunks of bytes, got one of type ${typeof chunk}`)
+  throw notBytes('chunks of bytes', chunk, 'createReadStream(path) without an encoding, or Buffer.from(text),')
 }

@@ -55,6 +55,16 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ limit })
   }
 
+  /** Forces a plan: see ReadOptions. */
+  hint(hint: NonNullable<FindOptions['hint']>): this {
+    return this.#change({ hint })
+  }
+
+  /** Milliseconds after which the find fails with MaxTimeMSExpired, from its first pull on. */
+  maxTimeMS(milliseconds: number): this {
+    return this.#change({ maxTimeMS: milliseconds })
+  }
+
   project<U = T>(projection: Readonly<Record<string, unknown>>): FindCursor<U> {
     return this.#change({ projection }) as unknown as FindCursor<U>
   }
