@@ -39,6 +39,7 @@ export function assertThreadModule(moduleUrl: string, name: string): void {
   throw ioError('Threads cannot be started', `there is no ${fileURLToPath(module)}; ${bundleAdvice}`)
 }
 
+/**
  * Preloaded loaders and instrumentation of the application take as long to load as a thread's own code, in every
  * thread (`--import tsx`: 100 ms). Yarn's Plug'n'Play must stay: without it no package is found.
  */
