@@ -107,9 +107,13 @@ function bsonTypeCode(bsonType: string): TypeCode {
   }
 }
 
-/** Built-in containers whose contents are not own enumerable keys: storing them as objects would lose the contents. */
+/**
+ * What holds something that is not in own enumerable keys: stored as an object it would lose that. Containers that are built in, and
+ * whatever has no key but a name for itself, as URLs, blobs and generators have, and Maps of another realm.
+ */
 function isForeign(value: object): boolean {
   return (
+    (Symbol.toStringTag in value && Object.keys(value).length === 0) ||
     value instanceof Map ||
     value instanceof Set ||
     value instanceof WeakMap ||
@@ -122,6 +126,14 @@ function isForeign(value: object): boolean {
     value instanceof ArrayBuffer ||
     ArrayBuffer.isView(value)
   )
+}
+
+/** The class of an object, or what it says it is where that has no name: an iterator's is Array Iterator. */
+export function className(value: object): string {
+  const name: unknown = (value as { readonly constructor?: { readonly name?: unknown } }).constructor?.name
+  return typeof name === 'string' && name !== '' && name !== 'Object'
+    ? name
+    : Object.prototype.toString.call(value).slice('[object '.length, -1)
 }
 
 /** True for an object whose keys a path may descend into. */

@@ -2,7 +2,7 @@
  * Errors of the filter language: MongoDB's codes, and messages that name operator, path and the offending value's type.
  */
 import { type ErrorName, PetalError } from '../model/errors.ts'
-import { typeNames, typeOf } from '../model/types.ts'
+import { className, typeNames, typeOf } from '../model/types.ts'
 
 /** Where in a filter the problem is. */
 export interface FilterPlace {
@@ -31,6 +31,5 @@ export function describeType(value: unknown): string {
   if (typeof value !== 'object' || value === null) return typeNames[typeOf(value)]
   const prototype: unknown = Object.getPrototypeOf(value)
   if (Array.isArray(value) || prototype === null || prototype === Object.prototype) return typeNames[typeOf(value)]
-  const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name
-  return typeof name === 'string' && name !== '' ? name : 'object'
+  return className(value)
 }

@@ -1,4 +1,5 @@
 /** What cannot be stored is refused with a typed error, and leaves nothing behind. */
+import { runInNewContext } from 'node:vm'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { copyDatabase, type Database, type Document, type ErrorName, open } from '../../src/index.ts'
@@ -23,6 +24,10 @@ const cyclic: Document = { a: { b: [] } }
 let deep: Document = {}
 for (let i = 0; i < 200; i++) deep = { deep }
 
+function* list(): Generator<number> {
+  yield 1
+}
+
 const refused: readonly (readonly [string, unknown, ErrorName])[] = [
   ['a cycle', cyclic, 'BadValue'],
   ['nesting beyond 100 levels', deep, 'BadValue'],
@@ -31,6 +36,12 @@ const refused: readonly (readonly [string, unknown, ErrorName])[] = [
   ['a symbol', { a: Symbol('s') }, 'BadValue'],
   ['a Map', { a: new Map([[1, 2]]) }, 'BadValue'],
   ['a Promise', { a: Promise.resolve() }, 'BadValue'],
+  ['a URL, which has no key of its own,', { a: [{ link: new URL('http://example.org') }] }, 'BadValue'],
+  ['a generator', { a: list() }, 'BadValue'],
+  ['an iterator', { a: [1].values() }, 'BadValue'],
+  ['shared memory', { a: new SharedArrayBuffer(1) }, 'BadValue'],
+  ['a Map of another realm', { a: runInNewContext('new Map([[1, 2]])') }, 'BadValue'],
+  ['a generator in place of a document', list(), 'BadValue'],
   ['an array in place of a document', [{ a: 1 }], 'BadValue'],
   ['null in place of a document', null, 'BadValue'],
   ['text in place of a document', 'text', 'BadValue'],
@@ -48,6 +59,36 @@ for (const [what, document, codeName] of refused) {
     await rejects(db.insertMany([document as Document]), codeName)
   })
 }
+
+test('the error names the class of what cannot be stored, as far as it has a name', async () => {
+  const named: readonly (readonly [object, string])[] = [
+    [new URL('http://example.org'), 'URL'],
+    [new Map(), 'Map'],
+    [list(), 'Generator'],
+    [[1].values(), 'Array Iterator'],
+    [Object.create(Object.create(null, { _bsontype: { value: 'Nothing' } })), 'Object']
+  ]
+  for (const [value, name] of named) {
+    const { message, details } = await rejects(db.insertOne({ a: [value] }), 'BadValue')
+    assert.is(message, `A value of type ${name} cannot be stored (at 'a')`)
+    assert.is(details.path, 'a')
+    const update = await rejects(db.updateOne({}, { $set: { a: value } }, { upsert: true }), 'BadValue')
+    assert.match(update.message, `a value of type ${name} cannot be stored`)
+  }
+})
+
+test("instances of classes of one's own are stored by their keys, those that name themselves, too", async () => {
+  class Point {
+    x = 1
+    get [Symbol.toStringTag](): string {
+      return 'Point'
+    }
+  }
+  class Nothing {}
+  await db.insertOne({ _id: 'own', point: new Point(), nothing: new Nothing() })
+  assert.equal(await db.get('own'), { _id: 'own', point: { x: 1 }, nothing: {} })
+  await db.deleteMany({})
+})
 
 test('nothing is polluted by a __proto__ key', async () => {
   const hostile = JSON.parse('{"_id":1,"__proto__":{"polluted":true}}')

@@ -13,7 +13,7 @@ import { timeOf } from '../../model/date.ts'
 import { PetalError } from '../../model/errors.ts'
 import { isExactDouble, toDouble } from '../../model/numbers.ts'
 import { specialKey } from '../../model/scalar.ts'
-import { type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from '../../model/types.ts'
+import { className, type Document, type Numeric, Type, type TypeCode, typeNames, typeOf } from '../../model/types.ts'
 import { Tag } from './pair-tags.ts'
 import { type PathNode, PathTable } from './path-table.ts'
 import { Shape } from './shapes.ts'
@@ -178,7 +178,7 @@ export class Flattener {
     switch (type) {
       case Type.undefined:
       case Type.unsupported: {
-        const kind = typeof value === 'object' && value !== null ? value.constructor.name : typeof value
+        const kind = typeof value === 'object' && value !== null ? className(value) : typeof value
         throw badValue(node.path, `A value of type ${kind} cannot be stored`)
       }
       case Type.number: {
