@@ -76,6 +76,8 @@ function typeOfObject(value: object): TypeCode {
   if (value instanceof RegExp) return Type.regex
   if (value instanceof Uint8Array) return Type.binData
   if (isForeign(value)) return Type.unsupported
+  // Of another realm: under Jest those that Node makes, as in what stat() gives. Without a name of its own only a Date is called so.
+  if (Object.prototype.toString.call(value) === '[object Date]' && !(Symbol.toStringTag in value)) return Type.date
   return Type.object
 }
 

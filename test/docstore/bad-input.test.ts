@@ -90,6 +90,36 @@ test("instances of classes of one's own are stored by their keys, those that nam
   await db.deleteMany({})
 })
 
+test('a Date of another realm is a date wherever one is taken, and what only says that it is one is none', async () => {
+  const date = (time: number): Date => runInNewContext(`new Date(${time})`)
+  await db.createIndex({ at: 1 })
+  await db.insertMany([{ _id: date(1), at: date(5), in: [{ at: date(6) }] }])
+  await db.updateOne({ _id: date(1) }, { $set: { set: date(7) }, $push: { list: date(8) }, $max: { max: date(9) } })
+  await db.updateOne({ at: date(5) }, [{ $set: { piped: { $add: [date(10), 1] } } }])
+  const expected = {
+    _id: new Date(1),
+    at: new Date(5),
+    in: [{ at: new Date(6) }],
+    set: new Date(7),
+    list: [new Date(8)],
+    max: new Date(9),
+    piped: new Date(11)
+  }
+  assert.equal(await db.find().toArray(), [expected])
+  assert.equal(await db.get(date(1)), expected)
+  const filters = [{ at: date(5) }, { at: { $gt: date(4) } }, { 'in.at': { $in: [date(6)] } }, { list: date(8) }]
+  for (const filter of filters) {
+    for (const hint of ['scan', 'index', 'at_1']) assert.is(await db.countDocuments(filter, { hint }), 1)
+  }
+  const stages = [{ $match: { $expr: { $lt: ['$at', date(6)] } } }, { $set: { at: { $subtract: ['$at', date(2)] } } }]
+  assert.is((await db.aggregate(stages).next())?.at, 3)
+  await db.replaceOne({ at: date(5) }, { at: date(12) })
+  assert.equal(await db.findOne(), { _id: new Date(1), at: new Date(12) })
+  const claimed = Object.create({ [Symbol.toStringTag]: 'Date', getTime: () => 5 })
+  await rejects(db.insertOne({ at: claimed }), 'BadValue')
+  await db.deleteMany({})
+})
+
 test('nothing is polluted by a __proto__ key', async () => {
   const hostile = JSON.parse('{"_id":1,"__proto__":{"polluted":true}}')
   await rejects(db.insertOne(hostile), 'BadValue')
