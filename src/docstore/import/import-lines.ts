@@ -26,8 +26,8 @@ export async function importLines(
   closing: Closing
 ): Promise<ImportResult> {
   const { signal } = options
-  const end = new SourceEnd(signal, closing)
   const lineImport = new LineImport(collection, options, options.sourceBytes ?? bytesOf(source))
+  const end = new SourceEnd(signal, closing)
   try {
     try {
       for await (const chunk of patiently(source, lineImport, end)) {

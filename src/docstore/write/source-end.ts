@@ -6,8 +6,8 @@ import type { Closing } from '../closing.ts'
 export const ended = Symbol('ended')
 
 /**
- * Waits for one promise after the other until there is an end. One listener for
- * all of them, and nothing that each would leave there.
+ * Waits for one promise after the other until there is an end. One listener for all of them, and nothing that each would leave
+ * there.
  */
 export class SourceEnd {
   readonly #signal: AbortSignal | undefined
