@@ -1,4 +1,4 @@
-/** PetalDB's public names, and the classes of values that JavaScript has none for: those of npm bson that the library uses. */
+/** PetalDB's public API, with the npm bson classes for value types that JavaScript lacks. */
 
 export { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } from 'bson'
 export type { AggregationCursor } from './docstore/aggregate/cursor.ts'

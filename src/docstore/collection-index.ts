@@ -1,4 +1,4 @@
-/** What may be asked of the index of a collection, and done with it. */
+/** The index of a collection: statistics, tuning and rebuilds. */
 import { PetalError } from '../model/errors.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
 import { type RebuildReason, rebuildReason } from '../sharded-bloom/rebuild/policy.ts'
@@ -10,14 +10,14 @@ import { noIndex } from './open-index.ts'
 import { assertOptions } from './option-checks.ts'
 
 export interface CollectionIndex {
-  /** What the index holds and takes, in bytes; zeros for a collection that is not there. */
+  /** Returns the size and contents of the index; zeros for a collection that does not exist. */
   stats(): Promise<IndexStats>
 
   /**
-   * Predicts what other parameters of the index would cost and find, builds the likely ones over a sample of the
-   * documents, asks them the queries, and takes the best. The choice is kept: segments to come get their parameters by
-   * it, and all of them when the index is built again. What `open()` was told to use stays as it was told.
-   * See docs/tuning.md.
+   * Tunes the parameters of the index: predicts the cost and accuracy of other parameters, builds the likely candidates
+   * over a sample of the documents, runs the queries against them, and picks the best. Unless `dryRun` is set, the
+   * choice is stored: new segments use it, and all segments do after a rebuild. Parameters given to `open()` take
+   * precedence. See docs/tuning.md.
    * @throws PetalError NamespaceNotFound, IllegalOperation for fewer than 256 documents, InvalidOptions; AbortedError
    * @example
    * const { choices, taken, reason } = await db.index.tune({ queries: [{ lang: 'en' }], targetFpr: 1e-5, dryRun: true })
@@ -26,16 +26,18 @@ export interface CollectionIndex {
   tune(options?: TuneOptions): Promise<TuneResult>
 
   /**
-   * Builds the index again from the documents, while reads and writes go on: what was deleted or replaced costs nothing
-   * any more, small segments become large ones, and parameters are those that tune() chose, for the documents there are
-   * now. Until the end the index is what it was, whatever happens; closing the database ends the rebuild.
-   * @throws PetalError NamespaceNotFound, IllegalOperation while it is being built, or without an index; AbortedError
+   * Rebuilds the index from the documents, while reads and writes continue. This reclaims the space of deleted and
+   * replaced documents, merges small segments into large ones, and applies the parameters that tune() chose, for the
+   * current documents. The old index stays in use until the end and is unaffected by a failure; closing the database
+   * aborts the rebuild.
+   * @throws PetalError NamespaceNotFound, IllegalOperation while a rebuild is running, or without an index;
+   *   AbortedError
    * @example
    * await db.index.rebuild({ onProgress: ({ documents, total }) => console.log(`${documents} of ${total}`) })
    */
   rebuild(options?: RebuildOptions): Promise<RebuildResult>
 
-  /** Why a rebuild would pay: many dead documents, many small segments; undefined when it would not. */
+  /** Returns why a rebuild would pay off (many dead documents, many small segments), or undefined if it would not. */
   rebuildReason(): Promise<RebuildReason | undefined>
 }
 
@@ -53,7 +55,7 @@ export function collectionIndex(collections: Collections, name: string): Collect
     rebuild: async (options = {}) => {
       assertOptions('index.rebuild', options, knownRebuildOptions)
       if ((await collections.reading(name)) === undefined) throw noCollection(name)
-      // Closing does not wait for the rebuild as it does for writes: it ends it.
+      // The write returns before the rebuild is done: close() aborts a rebuild instead of waiting for it.
       const { done } = await collections.write(name, async (writable) => ({ done: writable.rebuildIndex(options) }))
       return done
     },

@@ -1,6 +1,6 @@
 /**
- * A collection, as its users see it: MongoDB's names and shapes. What it answers is in readable-collection.ts; here is what changes
- * it, and its declared indexes.
+ * A collection with MongoDB's method names and result shapes. Reads are in readable-collection.ts; this file adds
+ * writes and declared indexes.
  */
 import { answered } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
@@ -42,24 +42,28 @@ import {
 } from './write/mutation-request.ts'
 
 /**
+ * A handle to a collection.
  * @example
  * const tweets = db.collection('tweets')
  * await tweets.insertOne({ lang: 'en', text: 'hello' })
  * await tweets.find({ lang: 'en' }).toArray()
  */
 export class Collection<T extends object = Document> extends ReadableCollection<T> {
-  /** The collection's index. */
+  /** The collection's index over all pairs. */
   readonly index: CollectionIndex
   readonly #collections: Collections
 
-  /** Collections come from Database.collection(). */
+  /** Not to be called directly: use Database.collection() */
   constructor(collections: Collections, name: string) {
     super(collections, name)
     this.#collections = collections
     this.index = collectionIndex(collections, name)
   }
 
-  /** Inserts one document; gives it an `_id` if it has none. @throws PetalError DuplicateKey, BadValue, DocumentTooLarge */
+  /**
+   * Inserts one document, generating an `_id` if it has none. @throws PetalError DuplicateKey, BadValue,
+   * DocumentTooLarge
+   */
   async insertOne(document: MayHaveId<T>): Promise<InsertOneResult> {
     const given: unknown = document
     assertDocument(given)
@@ -67,11 +71,11 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   /**
-   * Inserts documents as they come: the source may be larger than memory. Where there are processors to spare threads take a
-   * part of the work of a long one (`threads`). Should the source throw, what it gave before is inserted. Closing the database
-   * ends an asynchronous source that has not ended, with DatabaseNotOpen and in the same way.
-   * @param documents those without an `_id` are given one
-   * @throws BulkWriteError when documents are refused; with `ordered: false` all others are inserted; AbortedError
+   * Inserts documents as the source yields them, so the source may be larger than memory. With processors to spare,
+   * worker threads share the work of a long insert (`threads`). If the source throws, the documents it had yielded by
+   * then are inserted.
+   * @param documents an `_id` is generated for those without one
+   * @throws BulkWriteError when documents are rejected; with `ordered: false` all others are inserted; AbortedError
    * @example
    * const { insertedCount } = await db.insertMany([{ lang: 'en' }, { lang: 'de' }])
    */
@@ -85,11 +89,10 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   /**
-   * Imports newline-delimited JSON, relaxed or canonical Extended JSON among it, as it comes: the source may be larger
-   * than memory. Faster than parsing and insertMany: most lines are indexed and stored as the bytes they are, and where there
-   * are processors to spare threads take a part of a long import (`threads`), which leaves this one to others. Closing the database
-   * ends an asynchronous source that has not ended, with DatabaseNotOpen: whole lines that came before are imported.
-   * @param source bytes of UTF-8, cut anywhere
+   * Imports newline-delimited JSON, including relaxed or canonical Extended JSON, as the source yields it, so the
+   * source may be larger than memory. Faster than parsing and insertMany(): most lines are indexed and stored as raw
+   * bytes, and with processors to spare, worker threads take load off the calling thread in a long import (`threads`).
+   * @param source UTF-8 bytes, split anywhere
    * @throws BadLine with `strict`, for the first line that cannot be imported; AbortedError
    * @example
    * const { insertedCount } = await db.importLines(createReadStream('tweets.ndjson'), {
@@ -100,19 +103,19 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     checkImport(source, options)
     const { closing } = this.#collections
     return this.#write(async (collection) => {
-      // Loaded here and not above: it needs Node's own UTF-8 check. Within the write, so that close() waits for it.
+      // Imported lazily because it needs Node's native UTF-8 check; inside the write, so that close() waits for it.
       const { importLines } = await import('./import/import-lines.ts')
       return importLines(collection, source, options, closing)
     })
   }
 
   /**
-   * Changes the first match; with `upsert` a document is made when there is none.
-   * @param spec operators, or a pipeline
-   * @throws PetalError BadValue for a filter that is left out, and what an update may not do: ImmutableField,
-   *   PathNotViable, TypeMismatch, ConflictingUpdateOperators, NotSingleValueField and NotExactValueField of an upsert,
-   *   DuplicateKey, DocumentTooLarge; of a pipeline also FailedToParse, InvalidPipelineOperator, and InvalidOptions for other
-   *   stages than an update may have; AbortedError
+   * Updates the first match; with `upsert`, inserts a document if none matches.
+   * @param spec update operators, or an aggregation pipeline
+   * @throws PetalError BadValue for a missing filter; for an invalid update ImmutableField, PathNotViable,
+   *   TypeMismatch, ConflictingUpdateOperators, NotSingleValueField and NotExactValueField (upserts), DuplicateKey,
+   *   DocumentTooLarge; for a pipeline also FailedToParse, InvalidPipelineOperator, and InvalidOptions for a stage that
+   *   updates do not allow; AbortedError
    * @example
    * await db.updateOne({ _id: 7 }, { $set: { lang: 'en' }, $inc: { edits: 1 } }, { upsert: true })
    * await db.updateOne({ _id: 7 }, [{ $set: { total: { $add: ['$views', '$edits'] } } }, { $unset: 'edits' }])
@@ -121,12 +124,12 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return this.#updateUpTo('updateOne', 1, filter, () => compileSpec(spec, filter, options), options)
   }
 
-  /** Changes every document that matches when the update starts, each once. @throws as updateOne() */
+  /** Updates every document that matches when the update starts, each once. @throws as updateOne() */
   updateMany(filter: Filter<T>, spec: UpdateSpec<T>, options: UpdateOptions = {}): Promise<UpdateResult> {
     return this.#updateUpTo('updateMany', 0, filter, () => compileSpec(spec, filter, options), options)
   }
 
-  /** Puts another document in the place of the first match; its `_id` stays. @throws as updateOne() */
+  /** Replaces the first match, keeping its `_id`. @throws as updateOne() */
   replaceOne(
     filter: Filter<T>,
     replacement: T | Omit<T, '_id'>,
@@ -135,19 +138,19 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return this.#updateUpTo('replaceOne', 1, filter, () => compileWhole(replacement, options), options)
   }
 
-  /** Deletes the first match. @throws PetalError BadValue for a filter that is left out; AbortedError */
+  /** Deletes the first match. @throws PetalError BadValue for a missing filter; AbortedError */
   deleteOne(filter: Filter<T>, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo('deleteOne', 1, filter, options)
   }
 
-  /** Deletes every match; `{}` stands for all. @throws as deleteOne() */
+  /** Deletes every match; `{}` matches all documents. @throws as deleteOne() */
   deleteMany(filter: Filter<T>, options: ReadOptions = {}): Promise<DeleteResult> {
     return this.#deleteUpTo('deleteMany', 0, filter, options)
   }
 
   /**
-   * Runs writes one after the other; with `ordered: false` those after a refused one too.
-   * @throws BulkWriteError when some are refused
+   * Executes write operations one after the other, stopping at the first rejected one unless `ordered` is false.
+   * @throws BulkWriteError when operations are rejected
    * @example
    * await db.bulkWrite([{ insertOne: { document: { n: 1 } } }, { deleteMany: { filter: { n: { $lt: 0 } } } }])
    */
@@ -159,8 +162,8 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   /**
-   * Changes the first match, of an order if one is given.
-   * @returns it as it was before, or with `returnDocument: 'after'` as it is now; null when none matched
+   * Updates the first match, in `sort` order if given.
+   * @returns the document before the update, or after it with `returnDocument: 'after'`; null if none matched
    * @throws as updateOne()
    */
   findOneAndUpdate(
@@ -172,7 +175,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return this.#findOneAndChange('findOneAndUpdate', filter, compile, options)
   }
 
-  /** As findOneAndUpdate(), with a whole document. @throws as updateOne() */
+  /** Like findOneAndUpdate(), but replaces the whole document. @throws as updateOne() */
   findOneAndReplace(
     filter: Filter<T>,
     replacement: T | Omit<T, '_id'>,
@@ -181,7 +184,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return this.#findOneAndChange('findOneAndReplace', filter, () => compileWhole(replacement, options), options)
   }
 
-  /** Deletes the first match. @returns it, null when none matched @throws as deleteOne() */
+  /** Deletes the first match. @returns the deleted document; null if none matched @throws as deleteOne() */
   async findOneAndDelete(filter: Filter<T>, options: FindOneAndDeleteOptions = {}): Promise<WithId<T> | null> {
     const request = findOneAndDeleteRequest('findOneAndDelete', filter, options)
     const { returned } = await this.#write((collection) => remove(collection, request))
@@ -189,13 +192,14 @@ export class Collection<T extends object = Document> extends ReadableCollection<
   }
 
   /**
-   * Declares an index: an exact one, over the fields it names, in their order. No question needs it; it serves for
-   * uniqueness, and for sorting and ranges without reading more than is returned. Reads and writes go on while it is
-   * built. Harmless when repeated, also while it is built: the second call waits for the first.
-   * @returns the index's name
+   * Creates a declared index: an exact, ordered index over the given fields. No query needs one; it enforces
+   * uniqueness, and serves sorts and ranges without reading more documents than are returned. Reads and writes continue
+   * while it is built. Creating an existing index has no effect; if it is still being built, the call waits for that
+   * build.
+   * @returns the name of the index
    * @throws PetalError DuplicateKey when documents share a unique key, CannotIndexParallelArrays, IndexOptionsConflict,
    *   IndexKeySpecsConflict, CannotCreateIndex and InvalidIndexSpecificationOption for `expireAfterSeconds`, BadValue;
-   *   AbortedError. Nothing of the index then stays.
+   *   AbortedError. A failed build leaves nothing behind.
    * @example
    * await db.createIndex({ 'user.id': 1, at: -1 })
    * await db.createIndex({ email: 1 }, { unique: true, sparse: true })
@@ -223,7 +227,7 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     )
   }
 
-  /** Deletes a declared index, told by its name or its key pattern. @throws PetalError IndexNotFound */
+  /** Drops a declared index, given its name or key pattern. @throws PetalError IndexNotFound */
   async dropIndex(index: IndexSpec): Promise<void> {
     if (this.#collections.declared(this.collectionName).length === 0) throw indexNotFound(index)
     return this.#collections.alter(this.collectionName, (collection, catalog) => dropIndex(collection, catalog, index))
@@ -236,7 +240,9 @@ export class Collection<T extends object = Document> extends ReadableCollection<
     return this.#collections.alter(this.collectionName, dropIndexes)
   }
 
-  /** The declared indexes. The list is at hand; toArray() is for code written against a driver. */
+  /**
+   * Lists the declared indexes. The list is returned synchronously; toArray() is for code written for MongoDB's driver.
+   */
   listIndexes(): readonly IndexDescription[] & { toArray(): Promise<IndexDescription[]> } {
     const list = this.#collections.declared(this.collectionName).map(describeIndex)
     return Object.assign([...list], { toArray: async () => list })

@@ -1,6 +1,4 @@
-/**
- * A database: its default collection, and all others by name.
- */
+/** A database: its default collection, and access to all others by name. */
 
 import type { Document } from '../model/types.ts'
 import type { IndexStats } from '../sharded-bloom/document-index.ts'
@@ -18,7 +16,7 @@ import { assertOptions } from './option-checks.ts'
 import { type CollectionOptions, knownCollectionOptions } from './options.ts'
 import { checkCollectionName } from './store/catalog.ts'
 
-/** The collection that a database is itself. */
+/** Name of the collection that the Database object itself represents. */
 export const defaultCollectionName = 'default'
 
 export interface CollectionInfo {
@@ -29,16 +27,16 @@ export interface CollectionInfo {
 export interface CollectionStats {
   readonly name: string
   readonly documents: number
-  /** UTF-8 bytes of all records. */
+  /** UTF-8 bytes of all stored documents. */
   readonly documentBytes: number
   readonly index: IndexStats
-  /** How `_id`s lead to documents. */
+  /** How the collection maps `_id`s to documents. */
   readonly ids: 'table' | Required<ReversibleOption>
   /** Declared indexes. */
   readonly declared: readonly DeclaredIndexStats[]
-  /** What is built again by itself. */
+  /** Automatic index rebuilds. */
   readonly autoRebuild: AutoRebuildStats
-  /** What is deleted by itself, by indexes with `expireAfterSeconds`. */
+  /** Automatic deletion of expired documents, by indexes with `expireAfterSeconds`. */
   readonly expiry: ExpiryStats
 }
 
@@ -50,6 +48,7 @@ export interface DatabaseStats {
 }
 
 /**
+ * An open database, which is also a handle to its default collection.
  * @example
  * await using db = await open('./tweets.db')
  * await db.insertOne({ text: 'into the default collection' })
@@ -58,17 +57,17 @@ export interface DatabaseStats {
 export class Database<T extends object = Document> extends Collection<T> implements AsyncDisposable {
   readonly #collections: Collections
 
-  /** Databases come from open(). */
+  /** Not to be called directly: use open() */
   constructor(collections: Collections) {
     super(collections, defaultCollectionName)
     this.#collections = collections
   }
 
   /**
-   * A collection by name; it is created by the first write.
-   * @param options for the whole database's life: those of open() where they are left out
-   * @throws PetalError InvalidNamespace, BadValue; InvalidOptions when the collection is open with other options, or was
-   *   made with other ids
+   * Returns a handle to a collection by name. The first write creates the collection.
+   * @param options apply until the database is closed; where omitted, those of open() apply
+   * @throws PetalError InvalidNamespace, BadValue; InvalidOptions when the collection is already open with other
+   *   options, or was created with other ids
    * @example
    * db.collection('log', { index: 'none' })
    * db.collection('orders', { ids: 'reversible' })
@@ -83,23 +82,26 @@ export class Database<T extends object = Document> extends Collection<T> impleme
     return new Collection<U>(this.#collections, name)
   }
 
-  /** The collections there are. The list is at hand; toArray() is for code written against a driver. */
+  /**
+   * Lists the existing collections. The list is returned synchronously; toArray() is for code written for MongoDB's
+   * driver.
+   */
   listCollections(): readonly CollectionInfo[] & { toArray(): Promise<CollectionInfo[]> } {
     const list = this.#collections.names.map((name): CollectionInfo => ({ name, type: 'collection' }))
     return Object.assign([...list], { toArray: async () => list })
   }
 
   /**
-   * Deletes a collection and all of it; cursors over it end with an error.
-   * @returns false when there was none
-   * @throws PetalError InvalidNamespace
+   * Deletes a collection with its documents and indexes; open cursors over it fail.
+   * @returns false if the collection did not exist
+   * @throws PetalError InvalidNamespace; IllegalOperation in a read-only database
    */
   async dropCollection(name: string): Promise<boolean> {
     checkCollectionName(name)
     return this.#collections.drop(name)
   }
 
-  /** Figures of every collection, and their sums. */
+  /** Statistics of every collection, with totals. */
   async stats(): Promise<DatabaseStats> {
     const collections: CollectionStats[] = []
     for (const name of this.#collections.names) {
@@ -122,8 +124,10 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   }
 
   /**
-   * Checks the store, where it can check itself, every document and `_id`, and the index. Reading and writing go on.
-   * @throws AbortedError; what is wrong is reported, not thrown
+   * Checks the integrity of the store (if it supports that), of every document and `_id`, and of the indexes. Reads and
+   * writes continue meanwhile.
+   * @returns the problems found; they are not thrown
+   * @throws AbortedError
    * @example
    * const { problems } = await db.verify()
    * for (const { collection, kind, what } of problems) console.error(collection, kind, what)
@@ -134,11 +138,12 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   }
 
   /**
-   * Copies the database as it is at the call into a new directory, while reading and writing go on. What is acknowledged
-   * by then is in the copy, what is written later is not. Tables of the LSM store, which never change, get a second name
-   * where the file system allows it: they take no room, and damage to them on the disk is damage to both.
-   * @param location must not be there, or be an empty directory; it is there when the copy is complete and durable
-   * @throws PetalError DatabaseExists, BadValue for a location within a database, StoreFailure, DataCorruption; AbortedError
+   * Copies the database as of the call into a new directory, while reads and writes continue. The copy contains every
+   * write acknowledged by then and none made later. Tables of the LSM store, which are immutable, are hard-linked where
+   * the file system allows it: the copies take no space, but damage to such a file on disk affects both databases.
+   * @param location must not exist, or be an empty directory; it appears once the copy is complete and durable
+   * @throws PetalError DatabaseExists, BadValue for a location inside a database, StoreFailure, DataCorruption;
+   *   AbortedError
    * @example
    * await db.backup('./backups/monday.db')
    */
@@ -148,8 +153,8 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   }
 
   /**
-   * Merges what the store holds until nothing is kept twice, while reading and writing go on. The store does so by itself,
-   * a little at a time; this is for when much was deleted, or nothing will be written any more.
+   * Compacts the store until no obsolete version is left, while reads and writes continue. The store compacts
+   * incrementally by itself; call this after mass deletions, or when no more writes are to come.
    * @throws PetalError IllegalOperation in a read-only database, StoreFailure, DataCorruption; AbortedError
    * @example
    * const { bytesBefore, bytesAfter } = await db.compact()
@@ -160,9 +165,9 @@ export class Database<T extends object = Document> extends Collection<T> impleme
   }
 
   /**
-   * Waits for writes, ends all reads, closes the store if open() opened it. Harmless when repeated. An insertMany() or importLines()
-   * of an asynchronous source, which may never end, is not waited for to its end: what the source has given is written, and
-   * the call fails with DatabaseNotOpen.
+   * Waits for pending writes, aborts all reads, and closes the store if open() opened it. Calling it again is harmless.
+   * An insertMany() or importLines() is pending until its source ends, however long that takes; abort it with its
+   * `signal`.
    */
   close(): Promise<void> {
     return this.#collections.close()

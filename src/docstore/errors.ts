@@ -1,7 +1,7 @@
 /** Errors that only the document store raises, one factory per situation. */
 import { type ErrorName, PetalError } from '../model/errors.ts'
 
-/** One refused write of insertMany or bulkWrite. */
+/** One rejected write of insertMany() or bulkWrite(). */
 export interface WriteError {
   /** Position in the caller's list. */
   readonly index: number
@@ -11,7 +11,7 @@ export interface WriteError {
   readonly error: PetalError
 }
 
-/** What a bulk write did before and beside its errors. */
+/** What a bulk write accomplished apart from its errors. */
 export interface BulkWriteCounts {
   readonly insertedCount: number
   readonly matchedCount: number
@@ -23,8 +23,7 @@ export interface BulkWriteCounts {
 }
 
 /**
- * insertMany or bulkWrite refused some of its writes. `code` is the first refusal's.
- *
+ * Thrown when insertMany() or bulkWrite() rejects some of its writes. `code` is that of the first error.
  * @example
  * try {
  *   await db.insertMany(documents, { ordered: false })
@@ -68,7 +67,7 @@ function safeJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // A message must not fail for a bigint in a compound id.
+    // An unserializable id, such as a compound one with a bigint, must not make the error message fail.
     return '…'
   }
 }
@@ -78,8 +77,8 @@ export function notOpen(what: string): PetalError {
 }
 
 /**
- * An error of the store below as ours; other errors, a caller's own among them, pass unchanged. Closing ends what is under
- * way: a caller with a signal looks at that first.
+ * Converts an error of the underlying store to a PetalError; other errors, including the caller's own, pass unchanged.
+ * Closing the database aborts pending operations: a caller with a signal must check it first.
  */
 export function fromStore(error: unknown): unknown {
   const code = (error as { readonly code?: unknown } | undefined)?.code
@@ -90,7 +89,7 @@ export function fromStore(error: unknown): unknown {
   return new PetalError('StoreFailure', `The store failed: ${messageOf(error)}`, { cause: error })
 }
 
-/** A commit that did not happen, whatever the store said. */
+/** Converts any error of a failed commit to a PetalError. */
 export function commitFailed(error: unknown): PetalError {
   const known = fromStore(error)
   if (known instanceof PetalError) return known

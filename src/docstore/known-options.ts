@@ -1,15 +1,15 @@
 /**
- * Which options a call knows. One that it does not know is refused: it is misspelt, or meant for another database, and the call
- * would do something else than was asked for.
+ * Rejects unknown options: one is either misspelt or meant for another database, and ignoring it would silently do
+ * something other than what the caller asked for.
  */
 import { PetalError } from '../model/errors.ts'
 
-/** The keys of an interface; `satisfies Known<…>` beside it has the compiler hold the two in step. */
+/** The keys of an interface; `satisfies Known<…>` makes the compiler keep the two in sync. */
 export type Known<Options> = Readonly<Record<keyof Options, true>>
 
 type KnownOptions = Readonly<Record<string, true>>
 
-/** Options of MongoDB's driver that make no difference in one process: they are taken, and ignored by calls that do not know them. */
+/** Driver options that have no meaning within one process: accepted, and ignored by calls that do not know them. */
 const ignored: KnownOptions = {
   allowDiskUse: true,
   batchSize: true,
@@ -22,13 +22,14 @@ const ignored: KnownOptions = {
   writeConcern: true
 }
 
-/** Other names for `returnDocument`, now or once. */
+/** Current and former names for `returnDocument`. */
 const returning = ['new', 'returnOriginal', 'returnNewDocument']
 const maxMisspelling = 2
 
 /**
- * An option that is undefined is left out. Allocates nothing: every find comes through here.
- * @throws PetalError BadValue, which names the call and the option
+ * Rejects unknown options; one whose value is undefined counts as absent. Allocates nothing, because every find calls
+ * this.
+ * @throws PetalError BadValue naming the call and the option
  */
 export function assertKnown(call: string, options: object, known: KnownOptions): void {
   for (const option in options) {
@@ -41,7 +42,7 @@ export function assertKnown(call: string, options: object, known: KnownOptions):
 }
 
 /**
- * As assertKnown(), of the option `name` where its value is an object; what else it may be is not looked at.
+ * Like assertKnown(), for the option `name` if its value is an object; other values are not checked.
  * @throws PetalError BadValue
  */
 export function assertKnownWithin(call: string, name: string, value: unknown, known: KnownOptions): void {
@@ -65,7 +66,10 @@ function advice(option: string, known: KnownOptions, within: string): string {
   return meant === undefined ? '' : `; did you mean '${within}${meant}'?`
 }
 
-/** A name of three letters is not near to another one that shares one of them. */
+/**
+ * The distance limit is half the option's length, so that three-letter names sharing one letter do not count as
+ * similar.
+ */
 function nearest(option: string, known: KnownOptions): string | undefined {
   const most = Math.min(maxMisspelling, Math.floor(option.length / 2))
   return Object.keys(known)
@@ -74,7 +78,7 @@ function nearest(option: string, known: KnownOptions): string | undefined {
     .sort((a, b) => a.distance - b.distance)[0]?.each
 }
 
-/** Characters to insert, to delete and to replace until one is the other. */
+/** Levenshtein distance. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (let i = 1; i <= from.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * What is left of collections that were dropped or replaced, and of declared indexes that were, or whose building was interrupted:
- * the catalog tells of it, before anything of it is deleted and until all is.
+ * Deletes the remains of dropped or replaced collections, and of declared indexes that were dropped or whose build was
+ * interrupted. The catalog lists them from before the first deletion until after the last.
  */
 import { IndexStore } from './indexes/index-store.ts'
 import type { Store } from './options.ts'
@@ -18,13 +18,13 @@ export class Leftovers {
     this.#storeOf = storeOf
   }
 
-  /** When a database is opened: of whatever was not deleted to its end. */
+  /** Called when a database is opened: finishes all interrupted deletions. */
   async deleteAll(): Promise<void> {
     for (const number of this.#catalog.dropped()) await this.deleteOf(number)
     await this.#clear(() => true)
   }
 
-  /** Of one collection, with its declared indexes. */
+  /** Deletes one collection together with its declared indexes. */
   async deleteOf(number: number): Promise<void> {
     await this.#clear((clearing) => clearing.number === number)
     await this.#storeOf(number).clear()

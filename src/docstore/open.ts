@@ -7,11 +7,11 @@ import { assertOptions } from './option-checks.ts'
 import { type AnyLevel, knownOpenOptions, type OpenOptions, type Store } from './options.ts'
 
 /**
- * Opens a database, creating it if need be.
- * @param location path of a directory, as a text or a URL of the scheme file; or an abstract-level database that stays the caller's:
- *   it is opened here if it is not, and not closed. With `store: 'memory'` any text.
- * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse, UnsupportedFormat,
- *   CommandNotSupported for an index whose hash cannot be loaded here
+ * Opens a database, creating it if it does not exist.
+ * @param location directory path, or an abstract-level database, which remains the caller's: it is opened here if
+ *   necessary but never closed
+ * @throws PetalError BadValue, InvalidOptions; NotADatabase, DatabaseNotFound, DatabaseExists, DBPathInUse,
+ *   UnsupportedFormat, CommandNotSupported for an index whose hash cannot be loaded
  * @example
  * const db = await open('./tweets.db')
  * await db.insertMany(tweets)
@@ -29,7 +29,7 @@ export async function open<T extends object = Document>(
   try {
     const { ids } = options
     if (ids !== undefined) collections.choose(defaultCollectionName, { ids })
-    // What an index has to catch up with is caught up now, not at the first question.
+    // Brings the index up to date now rather than at the first query.
     await collections.reading(defaultCollectionName)
     throwIfAborted(options.signal)
   } catch (error) {

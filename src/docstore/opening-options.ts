@@ -1,4 +1,4 @@
-/** Options of open() and collection(), checked: those within others, and numbers. */
+/** Validates the nested and numeric options of open() and collection(). */
 import { invalidOption } from '../model/invalid-option.ts'
 import { knownReversible } from './ids/ids-option.ts'
 import { assertKnownWithin } from './known-options.ts'
@@ -6,7 +6,7 @@ import { isOptions, wholeNumber } from './option-checks.ts'
 import { type AutoRebuildOptions, knownAutoRebuild, knownIndexOptions, type OpenOptions } from './options.ts'
 import { knownLsmTuning, knownValueOptions } from './store/lsm-tuning.ts'
 
-/** @throws PetalError BadValue for an option within `ids`, `index`, `autoRebuild` or `lsm` that there is not */
+/** @throws PetalError BadValue for an unknown option within `ids`, `index`, `autoRebuild` or `lsm` */
 export function assertKnownInside(call: string, { ids, index, autoRebuild, lsm }: OpenOptions): void {
   assertKnownWithin(call, 'ids', ids, knownReversible)
   assertKnownWithin(call, 'index', index, knownIndexOptions)
@@ -20,7 +20,7 @@ export function documentCacheBytes(option: OpenOptions['documentCacheBytes']): n
   return wholeNumber('documentCacheBytes', option, 64 * 1024 * 1024)
 }
 
-/** undefined where it is turned off. @throws PetalError InvalidOptions */
+/** Returns undefined where automatic rebuilds are turned off. @throws PetalError InvalidOptions */
 export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): AutoRebuildOptions | undefined {
   if (typeof option === 'boolean') return option ? {} : undefined
   if (!isOptions(option)) throw invalidOption('autoRebuild', 'true, false or limits', option)
@@ -35,7 +35,7 @@ export function autoRebuildOptions(option: OpenOptions['autoRebuild'] = true): A
 }
 
 const defaultTtlIntervalSeconds = 60
-/** Timers take no more milliseconds than 31 bits hold. */
+/** Timer delays in milliseconds must fit in 31 bits. */
 const maxTtlIntervalSeconds = 2_000_000
 
 /** @throws PetalError InvalidOptions */

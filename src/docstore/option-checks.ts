@@ -1,4 +1,4 @@
-/** What options of several calls are checked by: what is wrong is told by the option's name. */
+/** Option checks shared by several calls. Errors name the offending option. */
 import { PetalError } from '../model/errors.ts'
 import { shown } from '../model/invalid-option.ts'
 import { assertKnown } from './known-options.ts'
@@ -10,10 +10,10 @@ interface CallOptions {
 }
 
 /**
- * What every public call asks of its options before it does anything: they are an object, or undefined for none; the call knows
- * each of them; who ends it is an AbortSignal, and who is told of its progress can be called.
+ * Checks what is common to the options of every public call: they are an object (or undefined), the call knows every
+ * key, `signal` is an AbortSignal, and callbacks are functions.
  * @param known the keys of the options' interface
- * @throws PetalError BadValue, which names the call or the option
+ * @throws PetalError BadValue naming the call or the option
  */
 export function assertOptions(call: string, options: object, known: Readonly<Record<string, true>>): void {
   if (!isOptions(options)) {
@@ -33,7 +33,7 @@ export function assertFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw badOption(what, 'a function', value)
 }
 
-/** null is the default, as for numbers. @throws PetalError BadValue */
+/** Like undefined, null stands for the default. @throws PetalError BadValue */
 export function assertBoolean(option: string, value: unknown): void {
   if (value === undefined || value === null || typeof value === 'boolean') return
   throw badOption(option, 'true or false', value)
@@ -49,14 +49,14 @@ export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A whole number ≥ 0, or the default when absent. @throws PetalError BadValue */
+/** Returns `value` if it is a whole number ≥ 0, or `fallback` if it is absent. @throws PetalError BadValue */
 export function wholeNumber(name: string, value: unknown, fallback: number): number {
   if (value === undefined || value === null) return fallback
   assertWholeNumber(name, value)
   return value
 }
 
-/** @throws PetalError BadValue for what is not from `least` to `greatest`, null among it */
+/** @throws PetalError BadValue unless `value` is a whole number from `least` to `greatest`; null is not */
 export function assertWholeNumber(
   name: string,
   value: unknown,

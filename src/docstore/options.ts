@@ -1,4 +1,4 @@
-/** What callers may choose when they open a database or run an operation. */
+/** Options for opening a database and for running operations. */
 import type { AbstractLevel } from 'abstract-level'
 import type { Document } from '../model/types.ts'
 import type { Collation } from '../query/collation.ts'
@@ -11,50 +11,52 @@ export type { Collation, LsmTuning }
 /** Any abstract-level database whose keys and values may be bytes or text. */
 export type Store = AbstractLevel<unknown, unknown, unknown>
 
-/** An abstract-level database of whatever keys and values; the rest of its type would only get in the way. */
+/** Any abstract-level database, whatever its key and value types; the rest of its type would only get in the way. */
 export type AnyLevel = Pick<Store, 'status' | 'supports'>
 
-/** `lsm` and `level` keep a database in a directory, `memory` until it is closed. */
+/** `lsm` and `level` store a database in a directory; `memory` keeps it until it is closed. */
 export type StoreName = 'lsm' | 'level' | 'memory'
 
-/** What IndexOptions tells of. */
+/** Kind of a collection's index; see IndexOptions. */
 export type IndexKind = 'sharded' | 'embedded' | 'none'
 
 /**
- * The index of a collection. `embedded` has none of its own: the value filters of the LSM store rule tables out, and
- * what is left is scanned. `none` scans, and is the oracle of the others.
+ * Options of a collection's index. `sharded` indexes every pair of every document. `embedded` keeps no index of its
+ * own: the LSM store's value filters rule out tables, and the remaining documents are scanned. `none` scans every
+ * document; it is the oracle that the other kinds are tested against.
  */
 export interface IndexOptions {
   readonly kind?: IndexKind
   /**
-   * Documents per segment (M), a power of two from 512 to 65,536. Default: as the collection has it, 65,536 for a new one.
-   * Another than before builds the index again when the collection is opened.
+   * Documents per segment (M), a power of two from 512 to 65,536. Default: the collection's current value, 65,536 for a
+   * new one. A different value rebuilds the index when the collection is opened.
    */
   readonly segmentBits?: number
   /**
-   * What pairs are kept in that are too rare for a row of their own: Bloom filters over the documents (`'bloom'`), or fingerprints
-   * with the documents that have them (`'fingerprint'`), which take less and are practically exact. Default: as `tune()` has
-   * chosen, `'bloom'` where it has not. It decides of segments that begin from now on, and of all when the index is built again.
+   * How pairs too rare for a row of their own are stored: in Bloom filters over the documents (`'bloom'`), or as
+   * fingerprints with the documents that have them (`'fingerprint'`), which take less space and are practically exact.
+   * Default: the choice of `tune()`, or `'bloom'` if there is none. Applies to segments started from now on, and to all
+   * segments after a rebuild.
    */
   readonly tail?: 'bloom' | 'fingerprint'
-  /** Rows per segment (P). Default `'auto'`: from the statistics of the documents. */
+  /** Rows per segment (P). Default `'auto'`: derived from statistics of the documents. */
   readonly shards?: number | 'auto'
   /** Rows that a pair sets (R). Default `'auto'`. */
   readonly rowsPerPair?: number | 'auto'
   /** Row bits spent on each (pair, document). Default 24. */
   readonly bitsPerPosting?: number
   /**
-   * Default: as the collection has it, `'murmur'` for a new one. Another than before builds the index again when the
-   * collection is opened. `'farmhash'` is a native module: where it cannot be loaded, it is refused, and a collection that
-   * has it is not opened with it.
+   * Default: the collection's current hash, `'murmur'` for a new one. A different hash rebuilds the index when the
+   * collection is opened. `'farmhash'` is a native module: where it cannot be loaded, the option is rejected, and a
+   * collection indexed with it cannot be opened with it.
    */
   readonly hash?: 'murmur' | 'farmhash'
   /**
-   * Which paths get range codes: those of numbers and dates (`'numbers'`), of strings too (`'all'`), none, or by what
-   * the documents hold (`'auto'`, the default).
+   * Which paths get range codes: those with numbers and dates (`'numbers'`), those with strings as well (`'all'`), no
+   * paths (`'none'`), or as the documents suggest (`'auto'`, the default).
    */
   readonly rangeCodes?: 'auto' | 'numbers' | 'all' | 'none'
-  /** Bytes of rows kept in memory. Default 256 MiB. */
+  /** Cache size for index rows, in bytes. Default 256 MiB. */
   readonly cacheBytes?: number
 }
 
@@ -70,55 +72,66 @@ export const knownIndexOptions = {
   cacheBytes: true
 } satisfies Known<IndexOptions>
 
-/** When an index is built again by itself. */
+/** When an index is rebuilt automatically. */
 export interface AutoRebuildOptions {
-  /** Dead documents among all that the index holds, above 0 and at most 1; fewer than 1,024 never matter. Default 0.3. */
+  /**
+   * Rebuild when this fraction of the indexed documents is dead: above 0, at most 1. Fewer than 1,024 dead documents
+   * never trigger a rebuild. Default 0.3.
+   */
   readonly deadShare?: number
-  /** How many times as many false positives as predicted, at least 1. Default 4. */
+  /** Rebuild when there are this many times as many false positives as predicted: at least 1. Default 4. */
   readonly excess?: number
 }
 
 export const knownAutoRebuild = { deadShare: true, excess: true } satisfies Known<AutoRebuildOptions>
 
-/** How a database is opened. What concerns the way it is stored is decided when it is made. */
+/** Options of open(). Those that determine how data is stored take effect only when the database is created. */
 export interface OpenOptions {
-  /** Of collections that are made; the default collection must have been made so. Default `'table'`. */
+  /**
+   * How new collections map `_id`s to documents; the default collection must have been created with the same setting.
+   * Default `'table'`.
+   */
   readonly ids?: IdsOption
-  /** Which engine stores a new database; an existing directory is opened by the one that made it. Default `'lsm'`. */
+  /**
+   * Storage engine of a new database; an existing directory is opened with the engine that created it. Default `'lsm'`.
+   */
   readonly store?: StoreName
-  /** Of the LSM store; other stores have no use for it. */
+  /** Tuning of the LSM store; other stores ignore it. */
   readonly lsm?: LsmTuning
-  /** Default true. */
+  /** Create the database if it does not exist. Default true. */
   readonly createIfMissing?: boolean
-  /** Default false. */
+  /** Fail if the database already exists. Default false. */
   readonly errorIfExists?: boolean
   /**
-   * Refuses every write. The LSM store changes nothing in the directory then, and keeps in memory what the logs of a
-   * database that was not closed hold. The directory is locked all the same; where nothing can be written, or the disk is
-   * full, it is opened without a lock, and must not be written from elsewhere meanwhile. LevelDB cannot be opened to be
-   * read: with `store: 'level'` no record changes, but files do, as in every opening of it. It makes a table of its log,
-   * begins a new log and a new manifest, and may compact tables. Default false.
+   * Reject every write. The LSM store then changes nothing in the directory, and replays the logs of a database that
+   * was not closed into memory. The directory is still locked; if it is not writable or the disk is full, it is opened
+   * without a lock and must not be written to by anyone else meanwhile. LevelDB has no read-only mode: with
+   * `store: 'level'` no record changes, but files do, as on every open: it writes its log to a table, starts a new log
+   * and a new manifest, and may compact tables. Default false.
    */
   readonly readOnly?: boolean
-  /** Waits for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
+  /** Wait for the disk on every commit, so that acknowledged writes survive power loss. Default false. */
   readonly sync?: boolean
-  /** Ends the opening, not the database. */
+  /** Aborts opening; it does not close a database that is already open. */
   readonly signal?: AbortSignal
   /**
-   * Memory for documents that are read again and again, of all collections together, kept decoded: handing out a copy of one
-   * costs a quarter of reading and decoding it. 0 keeps none, nor does a collection with `ids: 'reversible'`. Default 64 MiB.
+   * Memory for decoded copies of frequently read documents, shared by all collections: returning a copy costs a quarter
+   * of reading and decoding the document. 0 disables the cache; collections with `ids: 'reversible'` never use it.
+   * Default 64 MiB.
    */
   readonly documentCacheBytes?: number
   /**
-   * Of its collections. Another kind than before is built when a collection is opened; without one they keep theirs, and
-   * new ones are `'sharded'`.
+   * Index of the collections. A collection with an index of another kind gets the new one built when it is opened.
+   * Without a kind, existing collections keep theirs and new ones are `'sharded'`.
    */
   readonly index?: IndexKind | IndexOptions
-  /** Builds the index again, beside reads and writes, when that pays; false never does. Default true. */
+  /**
+   * Rebuild an index in the background, alongside reads and writes, when that pays off; false never does. Default true.
+   */
   readonly autoRebuild?: boolean | AutoRebuildOptions
   /**
-   * Seconds between two looks for documents that have expired by an index with `expireAfterSeconds`; above 0, at most 2,000,000.
-   * Default 60.
+   * Seconds between sweeps for documents that have expired by an index with `expireAfterSeconds`: above 0, at most
+   * 2,000,000. Default 60.
    */
   readonly ttlIntervalSeconds?: number
 }
@@ -138,11 +151,11 @@ export const knownOpenOptions = {
   ttlIntervalSeconds: true
 } satisfies Known<OpenOptions>
 
-/** How a collection is opened, where that differs from its database. */
+/** Options of one collection; where omitted, those of its database apply. */
 export interface CollectionOptions {
-  /** Decided when the collection is made, and not to be changed. */
+  /** How the collection maps `_id`s to documents; fixed when the collection is created. */
   readonly ids?: IdsOption
-  /** Another kind than before is built when the collection is opened. */
+  /** A kind other than the stored one is built when the collection is opened. */
   readonly index?: IndexKind | IndexOptions
   readonly autoRebuild?: boolean | AutoRebuildOptions
 }
@@ -151,23 +164,24 @@ export const knownCollectionOptions = { ids: true, index: true, autoRebuild: tru
 
 /** Options of one read. */
 export interface ReadOptions {
-  /** Ends the operation with an AbortedError. */
+  /** Aborts the operation with an AbortedError. */
   readonly signal?: AbortSignal
-  /** Milliseconds after which the operation fails with MaxTimeMSExpired. */
+  /** Time limit in milliseconds; the operation then fails with MaxTimeMSExpired. */
   readonly maxTimeMS?: number
   /**
-   * Forces a plan: `'scan'` reads every document, `'index'` uses the index of all pairs even where `_id` or a declared
-   * index would be shorter; any other text is the name of a declared index, an object its key pattern. `{ $natural: 1 }` is a
-   * scan, and `{ $natural: -1 }` one from the newest document to the oldest.
+   * Forces a plan: `'scan'` reads every document; `'index'` uses the index over all pairs even where `_id` or a
+   * declared index would be faster; any other string names a declared index, and an object is its key pattern.
+   * `{ $natural: 1 }` scans, and `{ $natural: -1 }` scans from the newest document to the oldest.
    */
   readonly hint?: 'scan' | 'index' | (string & {}) | Readonly<Record<string, 1 | -1>>
   /**
-   * How strings compare in the filter, the sort, `distinct` and operators of an update; without it, by code point. Equality and ranges of
-   * strings are then a matter of reading all documents that have a string on the path: no index knows them. Of pipelines, stages that
-   * group or join, and operators that compare, are refused beside it.
+   * Language-specific rules for comparing strings in filters, sorts, `distinct` and update operators; without it,
+   * strings compare by code point. No index supports a collation: string equality and range conditions read every
+   * document with a string on the path. Pipelines with a collation reject stages that group or join, and operators that
+   * compare.
    */
   readonly collation?: Collation
-  /** Values that expressions, in `$expr` and in updates that are pipelines, know as `$$name`. */
+  /** Variables that expressions in `$expr` and in update pipelines can refer to as `$$name`. */
   readonly let?: Readonly<Record<string, unknown>>
 }
 
@@ -181,7 +195,10 @@ export const knownReadOptions = {
 
 export type SortDirection = 1 | -1 | 'asc' | 'ascending' | 'desc' | 'descending'
 
-/** `{ name: 1 }`, `[['name', 1]]`, `['name', 1]`, a Map, a field name or several; `$natural` is the order of last writes. */
+/**
+ * `{ name: 1 }`, `[['name', 1]]`, `['name', 1]`, a Map, a field name or an array of them; `$natural` is the order of
+ * last writes.
+ */
 export type SortSpec =
   | string
   | Readonly<Record<string, SortDirection>>
@@ -189,17 +206,17 @@ export type SortSpec =
   | readonly [string, SortDirection]
   | readonly (string | readonly [string, SortDirection])[]
 
-/** What is returned of the matches, and in which order. */
+/** Options of find() and findOne(). */
 export interface FindOptions extends ReadOptions {
   /**
-   * Fields to return or to leave out, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`, `{ 'tags.$': 1 }` for the element that the filter
-   * matched; beside fields that are returned, those that an expression gives: `{ words: { $size: '$tags' } }`.
+   * Fields to include or exclude, as in MongoDB: `{ text: 1 }`, `{ text: 0 }`, `{ 'tags.$': 1 }` for the array element
+   * that matched the filter, and, alongside included fields, computed ones: `{ words: { $size: '$tags' } }`.
    */
   readonly projection?: Readonly<Record<string, unknown>>
   readonly sort?: SortSpec
-  /** Matches to pass over, after sorting. Default 0. */
+  /** Number of matches to skip, after sorting. Default 0. */
   readonly skip?: number
-  /** 0 is no limit. */
+  /** Maximum number of documents to return. Default 0: no limit. */
   readonly limit?: number
 }
 
@@ -211,7 +228,7 @@ export const knownFindOptions = {
   limit: true
 } satisfies Known<FindOptions>
 
-/** Which of the matches are counted. */
+/** Options of countDocuments(). */
 export interface CountOptions extends ReadOptions {
   readonly skip?: number
   readonly limit?: number
@@ -219,9 +236,9 @@ export interface CountOptions extends ReadOptions {
 
 export const knownCountOptions = { ...knownReadOptions, skip: true, limit: true } satisfies Known<CountOptions>
 
-/** How matches are changed. */
+/** Options of updates and replacements. */
 export interface UpdateOptions extends ReadOptions {
-  /** Insert a document when none matches. Default false. */
+  /** Insert a document if none matches. Default false. */
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
 }
@@ -232,7 +249,7 @@ export const knownUpdateOptions = {
   arrayFilters: true
 } satisfies Known<UpdateOptions>
 
-/** Which one of the matches is deleted, and what is returned of it. */
+/** Options of findOneAndDelete(). */
 export interface FindOneAndDeleteOptions extends ReadOptions {
   readonly sort?: SortSpec
   readonly projection?: Readonly<Record<string, unknown>>
@@ -244,11 +261,11 @@ export const knownFindOneAndDelete = {
   projection: true
 } satisfies Known<FindOneAndDeleteOptions>
 
-/** Which one of the matches is changed, and what is returned of it. */
+/** Options of findOneAndUpdate() and findOneAndReplace(). */
 export interface FindOneAndUpdateOptions extends FindOneAndDeleteOptions {
   readonly upsert?: boolean
   readonly arrayFilters?: readonly Document[]
-  /** Which version to return. Default `'before'`. */
+  /** Which version of the document to return. Default `'before'`. */
   readonly returnDocument?: 'before' | 'after'
 }
 

@@ -1,4 +1,7 @@
-/** What a collection answers: finds, counts, values, pipelines and changes. Nothing here writes, but pipelines that end in a writing stage. */
+/**
+ * The read operations of a collection: find, count, distinct, aggregate and watch. Only pipelines with a final writing
+ * stage write.
+ */
 import { PetalError } from '../model/errors.ts'
 import { keyOrNone } from '../model/key.ts'
 import { answered } from '../model/time-slice.ts'
@@ -27,7 +30,7 @@ import type { ChangeEvent } from './watch/change-event.ts'
 import { type ChangeStream, watchFeed } from './watch/change-stream.ts'
 import type { ChangeStreamOptions } from './watch/watch-options.ts'
 
-/** The half of a Collection that reads. */
+/** The read half of a Collection. */
 export abstract class ReadableCollection<T extends object = Document> {
   readonly collectionName: string
   readonly #collections: Collections
@@ -40,8 +43,10 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * Nothing is read before the cursor is. A malformed filter fails the first pull, and so do malformed options.
-   * @throws PetalError at the first pull: BadValue and others of the filter, MaxTimeMSExpired; AbortedError
+   * Finds the documents that match a filter. Nothing is read until the first document is requested; an invalid filter
+   * or option fails that request.
+   * @throws PetalError when the first document is requested: BadValue and other errors of the filter, MaxTimeMSExpired;
+   *   AbortedError
    * @example
    * for await (const { text } of db.find({ lang: 'en', 'user.verified': true }, { limit: 10 })) console.log(text)
    */
@@ -53,7 +58,7 @@ export abstract class ReadableCollection<T extends object = Document> {
     return new FindCursor<WithId<T>>(readable, filter, options)
   }
 
-  /** The first match; null when there is none. */
+  /** Returns the first match, or null if there is none. */
   async findOne(filter: Filter<T> = {}, options: FindOptions = {}): Promise<WithId<T> | null> {
     assertOptions('findOne', options, knownFindOptions)
     const oneOf = { ...options, limit: 1 }
@@ -68,13 +73,13 @@ export abstract class ReadableCollection<T extends object = Document> {
     return answered((slice?.[0] as WithId<T> | undefined) ?? null)
   }
 
-  /** The document with this `_id`; undefined when there is none. */
+  /** Returns the document with this `_id`, or undefined if there is none. */
   async get(id: unknown): Promise<WithId<T> | undefined> {
     if (id === undefined) throw new PetalError('BadValue', 'get takes an _id, got undefined')
     return (await this.getMany([id]))[0]
   }
 
-  /** Documents by `_id`, in the order of the ids; undefined where there is none. */
+  /** Returns documents by `_id`, in the order of the ids, with undefined for those that do not exist. */
   async getMany(ids: readonly unknown[]): Promise<(WithId<T> | undefined)[]> {
     if (!Array.isArray(ids)) throw new PetalError('BadValue', `getMany takes an array of _ids, got ${typeof ids}`)
     const missing = ids.indexOf(undefined)
@@ -92,7 +97,7 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * The number of matches. What the index is certain of is counted without being read.
+   * Counts the matches. Those that the index proves are counted without being read.
    * @throws as find()
    */
   async countDocuments(filter: Filter<T> = {}, options: CountOptions = {}): Promise<number> {
@@ -100,15 +105,15 @@ export abstract class ReadableCollection<T extends object = Document> {
     return answered(await countFound(this.#readable, filter, options))
   }
 
-  /** The number of documents, from the collection's counter. */
+  /** Returns the number of documents, from the collection's counter. */
   async estimatedDocumentCount(): Promise<number> {
     return answered((await this.#readable())?.state.documents ?? 0)
   }
 
   /**
-   * The different values on a path among the matches, elements of arrays one by one, in order. Of values that the index knows
-   * exactly one document is read.
-   * @throws PetalError BadValue for a path that is not one, and as find()
+   * Returns the distinct values of a path among the matches, in sort order, with array elements as separate values. For
+   * a value that the index knows exactly, only one document is read.
+   * @throws PetalError BadValue for an invalid path, and as find()
    * @example
    * await db.distinct('lang', { 'user.verified': true }) // ['de', 'en', 'es']
    */
@@ -118,9 +123,9 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * Which paths the matches have, and values of which types: what there is to ask for, in documents that nobody knows. Counted by
-   * the index, without reading them, where it knows all paths.
-   * @returns ascending by path, an example of each
+   * Summarizes which paths the matches have, and the types of their values: a schema overview for unfamiliar documents.
+   * Counted from the index alone, without reading documents, where it covers all paths.
+   * @returns ascending by path, with an example value for each
    * @throws PetalError as find()
    * @example
    * for (const { path, documents, types, example } of await db.paths({ lang: 'en' })) console.log(path, documents, types, example)
@@ -131,11 +136,12 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * Runs a pipeline of MongoDB's language: docs/aggregation.md tells what of it the index does. Nothing is read before the
-   * cursor is, nor written where the last stage writes; a malformed pipeline fails the first pull.
-   * @throws PetalError at the first pull: FailedToParse, BadValue, TypeMismatch, InvalidPipelineOperator, CommandNotSupported,
-   *   InvalidNamespace, naming the stage; later BadValue of an expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError;
-   *   where it writes IllegalOperation in a read-only database, and as insertMany() and updateOne() do
+   * Runs an aggregation pipeline; docs/aggregation.md describes which parts the index answers. Nothing is read until
+   * the first document is requested, nor written if the last stage writes; an invalid pipeline fails that request.
+   * @throws PetalError when the first document is requested: FailedToParse, BadValue, TypeMismatch,
+   *   InvalidPipelineOperator, CommandNotSupported, InvalidNamespace, naming the stage; later BadValue from an
+   *   expression, QueryExceededMemoryLimit, MaxTimeMSExpired; AbortedError; for a writing pipeline IllegalOperation in
+   *   a read-only database, and as insertMany() and updateOne()
    * @example
    * await db.aggregate([{ $match: { lang: 'en' } }, { $group: { _id: '$user.id', n: { $sum: 1 } } }]).toArray()
    */
@@ -147,11 +153,11 @@ export abstract class ReadableCollection<T extends object = Document> {
   }
 
   /**
-   * The changes that this process commits to the collection from the call on, each once and in their order. Of a database it is
-   * the default collection that is watched, as in every other call.
-   * @param pipeline `$match` and `$project`, over events; see docs/change-streams.md
-   * @throws PetalError BadValue and others of the pipeline, CommandNotSupported for other stages and for taking up earlier
-   *   events; AbortedError
+   * Watches the changes that this process commits to the collection after the call, each reported once and in commit
+   * order. Called on a database it watches the default collection, like every other method.
+   * @param pipeline `$match` and `$project` stages over events; see docs/change-streams.md
+   * @throws PetalError BadValue and other errors of the pipeline, CommandNotSupported for other stages and for resuming
+   *   from earlier events; AbortedError
    * @example
    * await using changes = db.watch([{ $match: { operationType: { $in: ['insert', 'update'] } } }])
    * await db.insertOne({ lang: 'en' })

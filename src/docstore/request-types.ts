@@ -1,18 +1,21 @@
 /**
- * Filters and updates as TypeScript sees them: editors complete operators and the fields of a collection's documents;
- * every other path, dotted ones and paths that the type does not know, may be written as well.
+ * Types of filters and updates: editors complete the operators and the fields of the document type, while any other
+ * path, dotted or unknown to the type, is accepted too.
  */
 import type { Document } from '../model/types.ts'
 import type { AggregationPipeline } from './aggregate/options.ts'
 
 /**
- * By path. Of `any`, so that a variable of an interface fits, which has no index signature of its own; known fields and operators
- * that are declared beside it are checked all the same.
+ * Any path. The values are `any` so that a variable of an interface type, which has no index signature of its own, is
+ * assignable; known fields and operators declared beside it are still checked.
  */
 // biome-ignore lint/suspicious/noExplicitAny: an interface is assignable to an index signature of any, and of nothing else
 type AnyPath = Record<string, any>
 
-/** What an index signature of any would let pass: lists, maps, dates, functions, promises, regular expressions and BSON values. */
+/**
+ * Excludes what an index signature of `any` would admit: arrays, maps, dates, functions, promises, regular expressions,
+ * BSON values.
+ */
 interface NoValue {
   [Symbol.iterator]?: never
   [Symbol.toPrimitive]?: never
@@ -24,15 +27,15 @@ interface NoValue {
 
 type Paths<T extends object> = ({ [Field in keyof T & string]?: unknown } | object) & AnyPath & NoValue
 
-/** Values by path: those of fields that the type knows are of their type. */
+/** Values by path; known fields keep their types. */
 type Values<T extends object> = { [Field in keyof T & string]?: T[Field] | undefined } & AnyPath & NoValue
 
-/** Operators that stand beside the paths of a filter. */
+/** Top-level operators of a filter. */
 interface FilterOperators<T extends object> {
   $and?: readonly Filter<T>[]
   $or?: readonly Filter<T>[]
   $nor?: readonly Filter<T>[]
-  /** An expression that has to be true. */
+  /** An aggregation expression that must be true. */
   $expr?: unknown
   $jsonSchema?: Readonly<Record<string, unknown>>
   $comment?: unknown
@@ -47,7 +50,7 @@ interface FilterOperators<T extends object> {
  */
 export type Filter<T extends object = Document> = FilterOperators<T> & Paths<T>
 
-/** Operators of an update, by MongoDB's names. */
+/** Update operators, under MongoDB's names. */
 interface UpdateOperators<T extends object> {
   $set?: Values<T>
   $setOnInsert?: Values<T>
@@ -66,11 +69,14 @@ interface UpdateOperators<T extends object> {
   $pullAll?: Paths<T>
 }
 
-/** Update operators, see compileUpdate for those understood, or a pipeline: docs/aggregation.md tells of which stages. */
+/**
+ * Update operators (see compileUpdate for those supported), or a pipeline (docs/aggregation.md lists the stages
+ * allowed).
+ */
 export type UpdateSpec<T extends object = Document> = UpdateOperators<T> | AggregationPipeline
 
-/** A document as it is stored: it has an `_id`, whether its type tells of one or not. */
+/** A stored document: it has an `_id` whether or not its type declares one. */
 export type WithId<T extends object> = T & { _id: T extends { _id?: infer Id } ? Exclude<Id, undefined> : unknown }
 
-/** A document as it is given: one whose type tells of no `_id` may have one all the same. */
+/** A document as passed by the caller: it may have an `_id` even if its type declares none. */
 export type MayHaveId<T extends object> = T | (T & { _id?: unknown })

@@ -1,4 +1,4 @@
-/** What writes return: the shapes of MongoDB's driver. */
+/** Results of writes, in the shapes of MongoDB's driver. */
 import type { BulkWriteCounts } from './errors.ts'
 
 export interface InsertOneResult {
@@ -16,7 +16,7 @@ export interface InsertManyResult {
 export interface UpdateResult {
   readonly acknowledged: true
   readonly matchedCount: number
-  /** Documents that the update changed: one that already is as the update wants it is not written. */
+  /** Documents the update changed: a document that already has the new values is not written. */
   readonly modifiedCount: number
   readonly upsertedCount: number
   readonly upsertedId: unknown
