@@ -1,8 +1,8 @@
 /**
- * How a collection is made and opened: with the options of the database, or those that were chosen for it, as far as they
- * agree with what it already is.
+ * Creates and opens collections, with the database's options or those chosen for the collection, as far as they are
+ * compatible with what is stored.
  *
- * Invariant: the kind of index in the catalog is the one whose records follow the documents.
+ * Invariant: the kind of index in the catalog is the one whose records are up to date with the documents.
  */
 import { PetalError } from '../model/errors.ts'
 import { invalidOption } from '../model/invalid-option.ts'
@@ -23,7 +23,7 @@ import type { OpenedStore } from './store/open-store.ts'
 import { ChangeFeed, type ChangeFeeds } from './watch/change-feed.ts'
 
 /**
- * Checks what collections are opened with, and returns the index they have unless they have options of their own.
+ * Validates the options for opening collections, and returns the default index options.
  * @throws PetalError InvalidOptions, BadValue
  */
 export function checkOptions(options: OpenOptions): IndexOptions {
@@ -54,12 +54,12 @@ export class CollectionOpener {
   readonly #autoRebuild: OpenOptions['autoRebuild']
   readonly #ttlIntervalSeconds: number
   readonly #feeds: ChangeFeeds
-  /** Of collections that are made. */
+  /** Default ids of new collections. */
   readonly #ids: IdsOption
-  /** Of collections that were given options of their own. */
+  /** Options chosen for individual collections. */
   readonly #chosen = new Map<string, CollectionOptions>()
 
-  /** @param index as checkOptions() returns it */
+  /** @param index as returned by checkOptions() */
   constructor(opened: OpenedStore, catalog: Catalog, options: OpenOptions, index: IndexOptions, feeds: ChangeFeeds) {
     checkSupport(index, opened.filters !== undefined)
     this.#opened = opened
@@ -74,7 +74,7 @@ export class CollectionOpener {
     this.#ids = options.ids ?? 'table'
   }
 
-  /** Remembers how a collection is to be opened. @throws PetalError InvalidOptions where it is open otherwise */
+  /** Stores the options to open a collection with. @throws PetalError InvalidOptions if it is open with others */
   choose(name: string, options: CollectionOptions, isOpen: boolean): void {
     const known = this.#chosen.get(name)
     const chosen: CollectionOptions = { ...known, ...options }
@@ -94,13 +94,14 @@ export class CollectionOpener {
     this.#chosen.set(name, chosen)
   }
 
-  /** A collection that is not in the catalog. @throws PetalError InvalidNamespace, InvalidOptions */
+  /** Creates a collection that is not in the catalog. @throws PetalError InvalidNamespace, InvalidOptions */
   async create(name: string): Promise<OpenCollection> {
     return this.open(name, await this.#catalog.create(name, await this.#newTraits(name)))
   }
 
   /**
-   * A collection to be filled before it gets a name: what the one of this name is, or what a new one would be.
+   * Reserves a collection to be filled before it gets a name, with the traits of the collection of this name, or of a
+   * new one.
    * @throws PetalError InvalidNamespace, InvalidOptions
    */
   async reserve(name: string): Promise<CatalogEntry> {
@@ -111,8 +112,8 @@ export class CollectionOpener {
   }
 
   /**
-   * Opens what was reserved. Nobody watches it.
-   * @param model the collection whose place it is to take, undefined where there is none: segments and hash stay the same
+   * Opens a reserved collection, without change streams.
+   * @param model the collection it will replace, if any: segment size and hash stay the same
    */
   openReserved(name: string, entry: CatalogEntry, model: OpenCollection | undefined): Promise<OpenCollection> {
     const { segmentDocuments: segmentBits, hash } = model?.indexTuning ?? {}
@@ -120,12 +121,12 @@ export class CollectionOpener {
     return this.#open(name, entry, new ChangeFeed(name), { ...this.#indexOptions(name), ...shape })
   }
 
-  /** @throws PetalError InvalidOptions where the collection's ids are not those that were chosen for the name */
+  /** @throws PetalError InvalidOptions if the collection's ids differ from those chosen for the name */
   assertChosen(name: string, { ids }: CatalogEntry): void {
     assertSameIds(name, ids, this.#chosen.get(name)?.ids)
   }
 
-  /** Puts what was reserved, and is filled and closed, in the place of the collection of the name. */
+  /** Makes a reserved collection, filled and closed, replace the one of this name. */
   async install(name: string, entry: CatalogEntry): Promise<OpenCollection> {
     await this.#catalog.install(name, entry, this.#sync)
     this.#feeds.dropped(name)
@@ -140,12 +141,12 @@ export class CollectionOpener {
     this.assertChosen(name, entry)
     const store = this.store(entry.number, idsOf(name, entry.ids))
     const state = await store.withLoads(await this.#catalog.state(entry.number))
-    // Another kind would have to be written.
+    // A read-only database keeps the stored kind, since another would have to be written.
     await loadHashChoice(options.hash)
     const kind = indexKind(this.#isReadOnly ? {} : options, entry.index)
     assertIndexFor(entry.ids, kind)
     if (kind !== entry.index) {
-      // The records of the other kind have not followed the deletions since.
+      // The stored records of the other kind have missed the deletions since.
       await store.clearIndex()
       await this.#catalog.changeIndex(name, entry, kind)
     }
@@ -163,21 +164,22 @@ export class CollectionOpener {
     }
   }
 
-  /** Where the records of a collection are. */
+  /** Returns the store of a collection's records. */
   store(number: number, ids?: ReversibleIds): CollectionStore {
     const options = {
       sync: this.#sync,
-      // The caller's writes are refused before; what the index then writes, to follow the documents, harms nobody.
+      // The caller's writes are rejected earlier; with a store that discards writes, the index may still catch up with
+      // the documents.
       readOnly: this.#isReadOnly && !this.#opened.forgetsWrites,
       filters: this.#opened.filters,
       ids,
-      // It knows documents by ordinals that are never used again.
+      // The cache identifies documents by ordinals, which must never be reused.
       documentRoom: ids === undefined ? this.#documentRoom : new DocumentRoom(0)
     }
     return new CollectionStore(this.#opened.store, number, this.#catalog.stateKey(number), options)
   }
 
-  /** Of a collection that is not in the catalog. */
+  /** Returns the traits of a collection that is not in the catalog. */
   async #newTraits(name: string): Promise<CollectionTraits> {
     checkCollectionName(name)
     const options = this.#indexOptions(name)
@@ -203,7 +205,10 @@ function openOtherwise(name: string, option: string): PetalError {
   })
 }
 
-/** The hash of a stored index cannot be loaded: a hash that is asked for was loaded before. undefined for any other error. */
+/**
+ * Explains that the hash of a stored index cannot be loaded (a requested hash has been loaded before); undefined for
+ * other errors.
+ */
 function withoutStoredHash(collection: string, error: unknown): PetalError | undefined {
   if (!(error instanceof PetalError) || error.details.option !== 'hash') return undefined
   const { value: stored } = error.details

@@ -1,10 +1,8 @@
 /**
- * The collections of a database: opens them when first used, drops them, closes them all.
+ * The collections of a database: opens them on first use, drops them, and closes them all.
  *
- * Invariants:
- * 1. A collection is open once, however many handles name it.
- * 2. Reading never creates one.
- * 3. What takes the place of a collection is whole and closed when it does.
+ * Invariants: 1. A collection is opened once, however many handles refer to it. 2. Reading never creates one. 3. A
+ * replacement for a collection is complete and closed when it takes the collection's place.
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'
@@ -31,9 +29,9 @@ export class Collections {
   readonly #feeds: ChangeFeeds
   readonly #leftovers: Leftovers
   readonly #isReadOnly: boolean
-  /** Open ones as they are; those being opened or dropped as promises. */
+  /** Open collections, and promises for those being opened or dropped. */
   readonly #open = new Map<string, OpenCollection | Promise<OpenCollection | undefined>>()
-  /** Writes that were called and have not ended. */
+  /** Writes that have been called and have not settled. */
   readonly #writes = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
@@ -71,7 +69,7 @@ export class Collections {
     }
   }
 
-  /** Remembers how a collection is to be opened. @throws PetalError InvalidOptions where it is open otherwise */
+  /** Stores the options to open a collection with. @throws PetalError InvalidOptions if it is open with others */
   choose(name: string, options: CollectionOptions): void {
     this.#assertOpen()
     this.#opener.choose(name, options, this.#open.has(name))
@@ -82,7 +80,7 @@ export class Collections {
     return this.#opened.store
   }
 
-  /** Engine of the store, undefined where the caller opened it. */
+  /** Engine of the store; undefined if the caller opened it. */
   get storeName(): StoreName | undefined {
     this.#assertOpen()
     return this.#opened.name
@@ -93,19 +91,19 @@ export class Collections {
     return this.#catalog.names
   }
 
-  /** What names a collection's areas; undefined while it does not exist. */
+  /** The number that prefixes the collection's areas; undefined while it does not exist. */
   numberOf(name: string): number | undefined {
     this.#assertOpen()
     return this.#catalog.entry(name)?.number
   }
 
-  /** Who watches the collection, whether it exists or not. */
+  /** Change feed of the collection, whether it exists or not. */
   feed(name: string): ChangeFeed {
     this.#assertOpen()
     return this.#feeds.of(name)
   }
 
-  /** The collection, undefined while it does not exist. A promise only when it has to be opened. */
+  /** Returns the collection, or undefined if it does not exist. A promise only if it has to be opened. */
   reading(name: string): OpenCollection | undefined | Promise<OpenCollection | undefined> {
     this.#assertOpen()
     const open = this.#open.get(name)
@@ -115,8 +113,8 @@ export class Collections {
   }
 
   /**
-   * Runs a write on the collection, created if need be. The write is queued before anything is awaited, so that writes
-   * are decided in the order of the calls; close() waits for it.
+   * Runs a write on the collection, creating it if necessary. The write is queued before anything is awaited, so that
+   * writes take effect in the order of the calls; close() waits for it.
    */
   write<R>(name: string, use: (collection: OpenCollection) => Promise<R>): Promise<R> {
     const collection = this.#writing(name)
@@ -124,28 +122,28 @@ export class Collections {
   }
 
   /**
-   * Gives a collection, created if need be, another content: `fill` is given an empty one, of the same options and with the same
-   * declared indexes, which takes its place when it is filled, at once. Until then, and should anything fail, nothing has changed.
-   * Whoever reads or writes the collection at that moment is told as if it was dropped.
-   * @throws what `fill` throws; PetalError InvalidNamespace, CommandFailed
+   * Atomically replaces the contents of a collection, creating it if necessary. `fill` gets an empty collection with
+   * the same options and declared indexes, which takes the place of the old one once it is filled. Until then, and
+   * after any failure, nothing has changed. Readers and writers of the old collection see it as dropped.
+   * @throws errors thrown by `fill`; PetalError InvalidNamespace, CommandFailed
    */
   replace(name: string, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
     this.assertWritable()
     return this.#awaited(this.#replace(name, fill))
   }
 
-  /** Indexes that createIndex() made. */
+  /** Definitions of the indexes created by createIndex(). */
   declared(name: string): readonly IndexDefinition[] {
     this.#assertOpen()
     return this.#catalog.entry(name)?.declared ?? []
   }
 
-  /** As write(), for what changes the catalog, too. */
+  /** Like write(), for operations that also change the catalog. */
   alter<R>(name: string, use: (collection: OpenCollection, catalog: Catalog) => Promise<R>): Promise<R> {
     return this.write(name, (collection) => use(collection, this.#catalog))
   }
 
-  /** Decided before anything is awaited where the collection is open. @returns false when there was none */
+  /** If the collection is open, the drop is ordered before anything is awaited. @returns false if there was none */
   async drop(name: string): Promise<boolean> {
     this.assertWritable()
     const reading = this.reading(name)
@@ -154,7 +152,7 @@ export class Collections {
     if (collection === undefined || entry === undefined) return false
     const current = this.#open.get(name)
     if (current !== collection) {
-      // Another call, which waited for the same promise, is dropping it, or putting another in its place.
+      // Another call that waited for the same promise is dropping or replacing the collection.
       await current
       return this.drop(name)
     }
@@ -179,7 +177,7 @@ export class Collections {
     return this.#closing
   }
 
-  /** close() waits for it. */
+  /** Registers a write that close() has to wait for. */
   #awaited<R>(writing: Promise<R>): Promise<R> {
     this.#writes.add(writing)
     const forget = (): void => {
@@ -201,14 +199,14 @@ export class Collections {
     }
     try {
       await filled(await this.#opener.openReserved(name, entry, model), fill)
-      // Before others are sent away from it.
+      // Checked before callers are turned away from the old collection.
       assertInstallable()
       let refusal: unknown
       await this.#closed(name, async () => {
         try {
           assertInstallable()
         } catch (error) {
-          // It is of no concern to whoever asks for the collection now.
+          // Not an error for callers that are waiting for the collection.
           refusal = error
           return before && this.#opener.open(name, before)
         }
@@ -217,16 +215,19 @@ export class Collections {
       })
       if (refusal !== undefined) throw refusal
     } catch (error) {
-      // Where installing it has failed the store may hold it all the same: the next open knows which of the two is to be deleted.
+      // If installing failed, the store may nevertheless contain the new entry: the next open knows which of the two to
+      // delete.
       if (!isInstalling) await this.#leftovers.deleteOf(entry.number).catch(ignore)
       throw fromStore(error)
     }
     if (before !== undefined) await this.#leftovers.deleteOf(before.number).catch(rethrow)
   }
 
-  /** Runs what changes a collection while it is closed; whoever asks for it meanwhile gets what the task gives. */
+  /**
+   * Runs a task while the collection is closed; callers that ask for the collection meanwhile get the task's result.
+   */
   async #closed(name: string, task: () => Promise<OpenCollection | undefined>): Promise<void> {
-    // Whoever opens or drops it comes first.
+    // Calls that are already opening or dropping it go first.
     let open = this.#open.get(name)
     for (; open instanceof Promise; open = this.#open.get(name)) await open.catch(ignore)
     const collection = open
@@ -248,7 +249,7 @@ export class Collections {
     return opening.then((collection) => collection ?? this.#writing(name))
   }
 
-  /** Runs what changes a collection's being open; whoever asks meanwhile waits for it. */
+  /** Runs a task that opens or drops a collection; callers that ask for it meanwhile wait. */
   #openAs(name: string, task: () => Promise<OpenCollection | undefined>): Promise<OpenCollection | undefined> {
     const opening = task().then(
       (collection) => {
@@ -273,7 +274,7 @@ export class Collections {
       try {
         await (await opening)?.close()
       } catch (error) {
-        // An index cannot leave a checkpoint in a read-only database; nothing of it was to be kept.
+        // An index cannot write its checkpoint in a read-only database; nothing needed to be persisted.
         if (!this.#isReadOnly) errors.push(error)
       }
     }
@@ -287,7 +288,7 @@ export class Collections {
   }
 }
 
-/** Fills a collection and closes it, whatever happens. */
+/** Fills a collection and closes it, even if filling fails. */
 async function filled(collection: OpenCollection, fill: (collection: OpenCollection) => Promise<void>): Promise<void> {
   try {
     await fill(collection)
@@ -298,7 +299,7 @@ async function filled(collection: OpenCollection, fill: (collection: OpenCollect
   await collection.close()
 }
 
-/** @throws PetalError CommandFailed where indexes were declared or dropped while the collection was filled */
+/** @throws PetalError CommandFailed if indexes were created or dropped while the collection was being filled */
 function assertSameIndexes(name: string, filled: CatalogEntry, now: CatalogEntry | undefined): void {
   const text = (entry: CatalogEntry | undefined): string => JSON.stringify(entry?.declared ?? [])
   if (text(filled) === text(now)) return
@@ -308,5 +309,5 @@ function assertSameIndexes(name: string, filled: CatalogEntry, now: CatalogEntry
   )
 }
 
-/** Whoever waits for it, or is told of another error, has it. */
+/** For errors that another waiter handles, or that a more important error supersedes. */
 function ignore(): void {}

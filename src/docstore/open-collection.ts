@@ -1,6 +1,4 @@
-/**
- * A collection that is open: its records, its index, its writer, and the views that read it.
- */
+/** An open collection: its records, its index, its writer, and the views that read it. */
 import { turnIfLong } from '../model/time-slice.ts'
 import type { Document } from '../model/types.ts'
 import type { DocumentIndex, IndexStats, IndexTuning } from '../sharded-bloom/document-index.ts'
@@ -21,13 +19,13 @@ import { Committer } from './write/committer.ts'
 import type { CollectionState } from './write/write-batch.ts'
 import { Writer } from './write/writer.ts'
 
-/** What a collection does that nobody asks for. */
+/** Background work of a collection. */
 interface OwnWork {
   readonly autoRebuild: AutoRebuildOptions | undefined
   readonly ttlIntervalSeconds: number
 }
 
-/** More documents than these are not read without letting others run. */
+/** Above this many documents, a read yields to the event loop. */
 const maxPassingReads = 16
 
 export class OpenCollection {
@@ -36,14 +34,14 @@ export class OpenCollection {
   readonly writer: Writer
   readonly committer: Committer
   readonly snapshots: Snapshots
-  /** Indexes that createIndex() made. */
+  /** Indexes created by createIndex(). */
   readonly declared: DeclaredIndexes
   readonly index: DocumentIndex
   readonly #views = new Set<ReadView>()
   readonly #rebuildJob = new RebuildJob()
-  /** undefined where it is turned off, or there is nothing to build. */
+  /** undefined if turned off, or if the index has nothing to rebuild. */
   readonly autoRebuild: AutoRebuild | undefined
-  /** undefined in a database that is only read. */
+  /** undefined in a read-only database. */
   readonly expiry: Expiry | undefined
   readonly #forgetView = (view: ReadView): void => {
     this.#views.delete(view)
@@ -71,7 +69,7 @@ export class OpenCollection {
 
   /**
    * @param feed of the collection
-   * @param ownWork undefined in a database that is only read
+   * @param ownWork undefined in a read-only database
    */
   static async open(
     feed: ChangeFeed,
@@ -82,12 +80,12 @@ export class OpenCollection {
     ownWork: OwnWork | undefined
   ): Promise<OpenCollection> {
     await index.open(state.nextOrdinal, state.documents)
-    // The first collection of a process takes long: nothing is compiled.
+    // The first collection of a process is slow to open because nothing has been JIT-compiled yet.
     await turnIfLong()
     return new OpenCollection(feed, store, index, declared, state, ownWork)
   }
 
-  /** The committed state of this instant. The caller closes the view. */
+  /** Captures the current committed state. The caller closes the view. */
   capture(): ReadView {
     const view = new ReadView(
       this.store,
@@ -100,10 +98,10 @@ export class OpenCollection {
     return view
   }
 
-  /** Documents by encoded `_id`, as committed now. */
+  /** Returns documents by encoded `_id`, as currently committed. */
   documentsOf(keys: readonly Uint8Array[]): (Document | undefined)[] | Promise<(Document | undefined)[]> {
     if (!this.store.canReadSync || keys.length > maxPassingReads) return this.#documentsOfView(keys)
-    // Nothing can change between reads that do not wait: no snapshot is needed.
+    // Nothing can change between synchronous reads, so they need no snapshot.
     const options = this.snapshots.passing
     const ordinals = this.store.ordinalsOf(keys, options) as (number | undefined)[]
     return ordinals.map((ordinal) => {
@@ -143,7 +141,7 @@ export class OpenCollection {
     return this.index.stats()
   }
 
-  /** As collection() takes it. */
+  /** In the form that collection() accepts. */
   get ids(): 'table' | Required<ReversibleOption> {
     const { ids } = this.store
     if (ids === undefined) return 'table'
@@ -159,7 +157,7 @@ export class OpenCollection {
     return this.expiry?.stats ?? neverSwept
   }
 
-  /** What the index chooses parameters by; undefined for one that has none. */
+  /** Tuning parameters of the index; undefined for an index without parameters. */
   get indexTuning(): IndexTuning | undefined {
     return this.index.tuning
   }
@@ -172,7 +170,7 @@ export class OpenCollection {
     return this.#rebuildJob.run(this.index, this.writer, () => this.committer.limit, options)
   }
 
-  /** Waits for writes, ends all reads and leaves nothing to recover. */
+  /** Waits for writes, aborts all reads, and leaves nothing to recover at the next open. */
   async close(): Promise<void> {
     this.autoRebuild?.close()
     await this.expiry?.close()

@@ -1,4 +1,4 @@
-/** Chooses the index of a collection: the one place that knows which kinds there are. */
+/** Creates the index of a collection; the only module that knows all kinds of index. */
 import { PetalError } from '../model/errors.ts'
 import { invalidOption } from '../model/invalid-option.ts'
 import { nextTurn } from '../model/time-slice.ts'
@@ -18,8 +18,8 @@ const kinds: readonly (string | undefined)[] = ['sharded', 'embedded', 'none'] s
 const defaultKind: IndexKind = 'sharded'
 
 /**
- * Options with the kind spelled out; undefined when the caller leaves it to the collection.
- * @throws PetalError InvalidOptions, whether the kind has a use for what is wrong or not
+ * Normalizes the index option; `kind` stays undefined if the caller leaves it to the collection.
+ * @throws PetalError InvalidOptions, even for an option that the chosen kind does not use
  */
 export function indexOptions(option: OpenOptions['index']): IndexOptions {
   const options: IndexOptions = typeof option === 'string' ? { kind: option } : (option ?? {})
@@ -36,7 +36,7 @@ export function indexOptions(option: OpenOptions['index']): IndexOptions {
   return options
 }
 
-/** @throws PetalError CommandNotSupported for 'embedded' where the store has no filters */
+/** @throws PetalError CommandNotSupported for 'embedded' on a store without filters */
 export function checkSupport({ kind }: IndexOptions, hasFilters: boolean): void {
   if (kind !== 'embedded' || hasFilters) return
   throw new PetalError(
@@ -46,7 +46,7 @@ export function checkSupport({ kind }: IndexOptions, hasFilters: boolean): void 
   )
 }
 
-/** @throws PetalError InvalidOptions for ids that are computed beside an index that knows none but ordinals in order */
+/** @throws PetalError InvalidOptions for computed ids with an index that requires ascending ordinals */
 export function assertIndexFor(ids: ReversibleHeader | undefined, kind: IndexKind): void {
   if (ids === undefined || kind === 'sharded') return
   throw new PetalError('InvalidOptions', `ids: 'reversible' needs index: 'sharded', not '${kind}'`, {
@@ -54,14 +54,14 @@ export function assertIndexFor(ids: ReversibleHeader | undefined, kind: IndexKin
   })
 }
 
-/** The kind for a collection whose index records are of kind `stored`, undefined for a new one. */
+/** Returns the kind for a collection whose index records are of kind `stored` (undefined for a new collection). */
 export function indexKind(options: IndexOptions, stored: string | undefined): IndexKind {
   return options.kind ?? (kinds.includes(stored) ? (stored as IndexKind) : defaultKind)
 }
 
 /**
- * Makes what indexes need anyway before there is one. V8 takes a large memory for a reason to look through the whole heap: better
- * while the application begins than at its first write, when it may have much in there.
+ * Allocates in advance the memory that any index will need. V8 reacts to a large allocation with a full garbage
+ * collection, which is cheaper at application start than at the first write, when the heap may be large.
  */
 export async function prepareIndexes({ kind = defaultKind }: IndexOptions): Promise<void> {
   if (kind === 'sharded' && reserveMemory()) await nextTurn()
@@ -98,7 +98,7 @@ export function createIndex(
   }
 }
 
-/** The index of a collection that does not exist yet. */
+/** Statistics of the index of a collection that does not exist yet. */
 export const noIndex: IndexStats = {
   kind: 'none',
   segments: 0,

@@ -1,8 +1,8 @@
 /**
- * `index: 'none'`: knows which ordinals live and nothing else, so that every question is a scan. It is the oracle of the
- * real index, and the choice of those who write much and ask rarely.
+ * `index: 'none'`: knows only which ordinals are live, so every query is a scan. It is the oracle that the real index
+ * is tested against, and suits applications that write much and query rarely.
  *
- * `index: 'embedded'` is the same, of the ordinals that the store's own filters leave in (pruned-view.ts).
+ * `index: 'embedded'` is the same over the ordinals that the store's own filters do not exclude (pruned-view.ts).
  */
 import type { PairExpression } from '../model/pairs.ts'
 import type { Document } from '../model/types.ts'
@@ -16,7 +16,7 @@ import type {
 } from '../sharded-bloom/document-index.ts'
 import { checkingFlattener, type FlatDocument, type Flattener } from '../sharded-bloom/pairs/flatten.ts'
 
-/** What an index that stores nothing takes. */
+/** Size of an index that stores nothing. */
 export const noIndexBytes: IndexStats['bytes'] = {
   hashedRows: 0,
   privateRows: 0,
@@ -31,18 +31,18 @@ export const noIndexBytes: IndexStats['bytes'] = {
 const segmentDocuments = 65_536
 const segmentWords = segmentDocuments / 32
 
-/** Live ordinals of one segment, one bit each. Once a view shares it, bits are cleared in a copy. */
+/** Live ordinals of a segment, one bit each. While a view shares it, bits are cleared in a copy. */
 interface LiveSegment {
   words: Uint32Array
   isShared: boolean
 }
 
-/** Every stored ordinal below the limit, ascending, in runs. */
+/** Yields all stored ordinals below the limit, ascending, in runs. */
 export type OrdinalSource = (limit: number) => AsyncIterable<readonly number[]>
 
 type ScanKind = 'embedded' | 'none'
 
-/** @param ordinals read once, at open */
+/** @param ordinals read once, when the index is opened */
 export function createScanIndex(ordinals: OrdinalSource, kind: ScanKind = 'none'): DocumentIndex {
   return new ScanIndex(ordinals, kind)
 }
@@ -76,7 +76,9 @@ class ScanIndex implements DocumentIndex {
     this.#set(ordinal)
   }
 
-  /** Deleting the document is all that a scan needs to know: a deletion of nothing stands in for a record. */
+  /**
+   * A scan needs no record of a deletion beyond that of the document itself: deleting an unused key stands in for one.
+   */
   removal(ordinal: number): IndexWrite {
     return { key: new TextEncoder().encode(`dead:${ordinal}`), value: undefined }
   }
@@ -181,7 +183,7 @@ class ScanView implements IndexView {
       }
     }
     const ordinals = found.length === 1 ? found[0]! : found.flat()
-    // Dense ranges are read as ranges, whatever part of the segment they are.
+    // Dense ranges are read as ranges, even if they cover only part of the segment.
     const spanStart = ordinals[0] ?? first
     const spanEnd = (ordinals.at(-1) ?? first) + 1
     return new LiveCandidates(spanStart, spanEnd, ordinals, expression.kind === 'all')
@@ -190,7 +192,7 @@ class ScanView implements IndexView {
   close(): void {}
 }
 
-/** Ordinals in [from, end) of the set bits, ascending. @param first ordinal of the first bit */
+/** Returns the ordinals in [from, end) whose bits are set, ascending. @param first ordinal of the first bit */
 function positions(words: Uint32Array, first: number, from: number, end: number): number[] {
   const found: number[] = []
   for (let word = (from - first) >>> 5; word * 32 < end - first; word++) {

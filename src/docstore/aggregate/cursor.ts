@@ -1,6 +1,4 @@
-/**
- * What a pipeline gives, one document after the other. Invariants: those of sliced-cursor.ts.
- */
+/** The cursor over the results of an aggregation pipeline. Invariants: those of sliced-cursor.ts. */
 import type { Document } from '../../model/types.ts'
 import { type CursorRun, SlicedCursor, type Transform } from '../read/sliced-cursor.ts'
 import { type AggregationExplanation, explainAggregation } from './explain.ts'
@@ -9,6 +7,7 @@ import { type AggregationRun, beginAggregation, type ReadableByName } from './ru
 import { type PipelineCollections, WritingRun } from './writing-run.ts'
 
 /**
+ * A cursor over the results of an aggregation pipeline.
  * @example
  * const perLanguage = db.aggregate([{ $group: { _id: '$lang', tweets: { $sum: 1 } } }, { $sort: { tweets: -1 } }])
  * for await (const { _id, tweets } of perLanguage) console.log(_id, tweets)
@@ -20,7 +19,7 @@ export class AggregationCursor<T = Document> extends SlicedCursor<T> {
   readonly #pipeline: unknown
   readonly #options: AggregateOptions
 
-  /** Cursors come from Collection.aggregate(). */
+  /** Not to be called directly: use Collection.aggregate(). */
   constructor(
     name: string,
     collections: PipelineCollections,
@@ -35,7 +34,7 @@ export class AggregationCursor<T = Document> extends SlicedCursor<T> {
     this.#options = options
   }
 
-  /** A cursor over what `transform` makes of each document; this one is not to be used any more. */
+  /** Returns a cursor that applies `transform` to each document. This cursor must not be used any more. */
   map<U>(transform: (value: T) => U): AggregationCursor<U> {
     return new AggregationCursor<U>(
       this.#name,
@@ -46,14 +45,14 @@ export class AggregationCursor<T = Document> extends SlicedCursor<T> {
     )
   }
 
-  /** The same pipeline again, over the state at its own first pull. */
+  /** Returns a new cursor for the same pipeline, which sees the state at its own first request. */
   clone(): AggregationCursor<T> {
     return new AggregationCursor<T>(this.#name, this.#collections, this.#pipeline, this.#options, this.transform)
   }
 
   /**
-   * What the index does and what runs over documents: the pipeline is run for that, but for a last stage that writes. Does not use
-   * the cursor up.
+   * Explains which part of the pipeline the index answers and what the stages do over documents. Runs the pipeline,
+   * except for a final stage that writes. Does not consume the cursor.
    */
   async explain(): Promise<AggregationExplanation> {
     return explainAggregation(this.#name, this.#readable, this.#pipeline, this.#options)

@@ -1,4 +1,4 @@
-/** explain() of a pipeline: what became one read, and what each other stage did. */
+/** explain() of a pipeline: which stages were merged into the read, and what each of the others did. */
 import { describePlace } from '../../aggregate/errors.ts'
 import type { Stage } from '../../aggregate/stage.ts'
 import { type Explanation, explainExecution } from '../read/explain.ts'
@@ -7,33 +7,34 @@ import { beginAggregation, type ReadableByName } from './run.ts'
 
 /** A stage that runs over documents. */
 export interface StageExplanation {
-  /** `$group`. */
+  /** Name of the stage, such as `$group`. */
   readonly stage: string
-  /** In the pipeline, from 0. */
+  /** Position in the pipeline, from 0. */
   readonly position: number
   /**
-   * `streams` has one document at a time; `collects` takes all before it gives one; `writes` is a last stage that gives none, and that
-   * explain() leaves out.
+   * `streams` processes one document at a time; `collects` reads all input before its first output; `writes` is a final
+   * writing stage, which has no output and which explain() does not run.
    */
   readonly mode: 'streams' | 'collects' | 'writes'
   readonly nReturned: number
 }
 
+/** Result of AggregationCursor.explain(). */
 export interface AggregationExplanation {
-  /** Stages that became the read: `$match (stage 0)`. */
+  /** Stages merged into the read, such as `$match (stage 0)`. */
   readonly pushedDown: readonly string[]
-  /** The read, as a find explains itself; undefined where the collection does not exist, or is not read. */
+  /** The read, explained like a find; undefined if the collection does not exist or is not read. */
   readonly read: Explanation | undefined
-  /** All other stages. What `$facet` and `$lookup` run inside is not listed. */
+  /** All other stages. Those inside `$facet` and `$lookup` are not listed. */
   readonly stages: readonly StageExplanation[]
   readonly nReturned: number
-  /** All of it, by the clock. */
+  /** Total wall-clock time. */
   readonly milliseconds: number
 }
 
 const nothingWritten = { mode: 'writes', nReturned: 0 } as const
 
-/** Runs the pipeline to its end, but for a stage that writes, and tells what it took. */
+/** Runs the pipeline to its end, except for a writing stage, and reports what it took. */
 export async function explainAggregation(
   name: string,
   readable: ReadableByName,

@@ -1,4 +1,4 @@
-/** What may be chosen of one aggregation. */
+/** Options of an aggregation. */
 import { compilePipeline } from '../../aggregate/compile.ts'
 import { told } from '../../aggregate/errors.ts'
 import type { Expressions } from '../../aggregate/expression.ts'
@@ -13,9 +13,12 @@ import { checkCollectionName } from '../store/catalog.ts'
 /** Stages of an aggregation pipeline in MongoDB's language; docs/aggregation.md lists them. */
 export type AggregationPipeline = readonly Readonly<Record<string, unknown>>[]
 
-/** `signal`, `maxTimeMS`, `hint` and `let` as of a find; what only matters to a server is accepted and ignored. */
+/**
+ * `signal`, `maxTimeMS`, `hint` and `let` are those of find(); options that only matter to a server are accepted and
+ * ignored.
+ */
 export interface AggregateOptions extends ReadOptions {
-  /** Ignored: stages that collect are held in memory, 100 MiB each. */
+  /** Ignored: blocking stages work in memory, each within 100 MiB. */
   readonly allowDiskUse?: boolean
   /** Ignored. */
   readonly batchSize?: number
@@ -35,7 +38,7 @@ export interface CompiledAggregation {
   readonly expressions: Expressions
 }
 
-/** @throws PetalError for what is malformed in the pipeline, with its stage, or in the options */
+/** @throws PetalError for an invalid pipeline, naming the stage, or for invalid options */
 export function compileAggregation(pipeline: unknown, options: AggregateOptions): CompiledAggregation {
   assertOptions('aggregate', options, knownAggregateOptions)
   const expressions = expressionsOf(options, parseCollation(options.collation))

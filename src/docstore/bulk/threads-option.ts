@@ -1,12 +1,12 @@
-/** The option `threads` of whoever writes many documents. */
+/** The `threads` option of bulk writes. */
 import type { Known } from '../known-options.ts'
 import { assertWholeNumber } from '../option-checks.ts'
 
 export interface ThreadsOption {
   /**
-   * Threads that build whole segments of more than 65,536 documents, beside this one, which goes on to serve others. Each has
-   * some 150 MB while it works. Default: one less than there are processors, from 2 to 4, but none where there is only one, and no
-   * more than there are GiB of memory. On Linux they give way to everything else that wants a processor.
+   * Number of worker threads that build whole segments when more than 65,536 documents are written, leaving this thread
+   * free for other work. Each uses some 150 MB while it works. Default: one less than the number of processors, but
+   * from 2 to 4, and none on a single processor; at most one per GiB of memory. On Linux they run at low priority.
    */
   readonly threads?: number
 }

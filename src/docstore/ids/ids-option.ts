@@ -1,20 +1,23 @@
-/** How a collection leads from an `_id` to its document: what callers ask for, and what was decided when it was made. */
+/**
+ * How a collection maps an `_id` to its document: the caller's option, and what was fixed when the collection was
+ * created.
+ */
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import type { Known } from '../known-options.ts'
 import { maxDomain, type ReversibleHeader, ReversibleIds } from './reversible-ids.ts'
 
 /**
- * `'table'` takes any `_id`. `'reversible'` takes integers of a domain, [0, 2^32) unless told otherwise, and keeps no table of
- * them.
+ * `'table'` accepts any `_id` and stores a table of them. `'reversible'` accepts only integers of a domain, [0, 2^32)
+ * by default, and computes document positions from them without a table.
  */
 export type IdsOption = 'table' | 'reversible' | ReversibleOption
 
 export interface ReversibleOption {
   readonly codec: 'reversible'
-  /** The least `_id`. Default 0. */
+  /** Smallest `_id`. Default 0. */
   readonly from?: number
-  /** Above every `_id`; at most 2^32 above the least, which is the default. */
+  /** Exclusive upper bound of the `_id`s. Default and maximum: `from` + 2^32. */
   readonly to?: number
 }
 
@@ -22,7 +25,7 @@ export const knownReversible = { codec: true, from: true, to: true } satisfies K
 
 type Domain = Pick<ReversibleHeader, 'from' | 'to'>
 
-/** The domain asked for; `'table'` where there is none. @throws PetalError InvalidOptions */
+/** Returns the requested domain, or `'table'`. @throws PetalError InvalidOptions */
 export function checkIds(option: IdsOption): Domain | 'table' {
   if (option === 'table') return option
   const {
@@ -42,7 +45,7 @@ export function checkIds(option: IdsOption): Domain | 'table' {
   return { from, to }
 }
 
-/** The header of a collection that is being made; undefined for a table. */
+/** Returns the header of a new collection; undefined for a table. */
 export function newHeader(option: IdsOption): ReversibleHeader | undefined {
   const asked = checkIds(option)
   if (asked === 'table') return undefined
@@ -50,7 +53,7 @@ export function newHeader(option: IdsOption): ReversibleHeader | undefined {
   return { codec: 'reversible', ...asked, key: [lo, hi] }
 }
 
-/** @throws PetalError InvalidOptions when a collection was made otherwise than is asked for */
+/** @throws PetalError InvalidOptions when the collection was created with other ids than requested */
 export function assertSameIds(name: string, stored: ReversibleHeader | undefined, option: IdsOption | undefined): void {
   if (option === undefined) return
   const asked = checkIds(option)
@@ -76,7 +79,7 @@ export function idsOf(name: string, header: ReversibleHeader | undefined): Rever
   })
 }
 
-/** Where no domain is named, the one there is will do. */
+/** A request that names no domain accepts any stored one. */
 function isWithin(stored: ReversibleHeader | undefined, asked: Domain, option: IdsOption): boolean {
   if (stored === undefined || option === 'reversible') return stored !== undefined
   return stored.from === asked.from && stored.to === asked.to

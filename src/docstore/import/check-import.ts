@@ -1,4 +1,4 @@
-/** What importLines() may be given, checked before the collection is made, or anything loaded that needs Node. */
+/** Options of importLines(), checked before the collection is created or any Node-only code is loaded. */
 import { PetalError } from '../../model/errors.ts'
 import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
 import type { Known } from '../known-options.ts'
@@ -7,20 +7,20 @@ import type { ImportResult } from './import-run.ts'
 import type { BadLine } from './read-line.ts'
 
 export interface ImportOptions extends ThreadsOption {
-  /** End the import at the first line that cannot be imported, with its BadLine. Default false: skip it. */
+  /** Abort the import with a BadLine at the first line that cannot be imported. Default false: skip such lines. */
   readonly strict?: boolean
-  /** Documents written together. Default 1,000. */
+  /** Documents per write batch. Default 1,000. */
   readonly batch?: number
   /**
-   * Bytes of the source, where they are known and it is not an array, whose are: what comes is divided the more evenly among
-   * threads. Nothing else depends on it.
+   * Size of the source in bytes, if known; determined automatically for an array. Only used to divide the work more
+   * evenly among threads.
    */
   readonly sourceBytes?: number | undefined
-  /** Ends the import with an AbortedError; what was imported stays. */
+  /** Aborts the import with an AbortedError; lines imported by then are kept. */
   readonly signal?: AbortSignal
-  /** Told of every line that is skipped. */
+  /** Called for every skipped line. */
   readonly onSkipped?: (bad: BadLine) => void
-  /** Told after every run that is in the database. */
+  /** Called after every committed batch. */
   readonly onProgress?: (progress: ImportResult) => void
 }
 

@@ -1,9 +1,8 @@
 /**
- * Lines into a collection, in runs of bounded size: the next run is read while one is being written.
+ * Inserts lines into a collection in batches of bounded size: the next batch is read while one is being written.
  *
- * Invariants:
- * 1. At most two runs are held, each bounded in documents and in bytes, whatever the lines are.
- * 2. A refused document is traced back to its line.
+ * Invariants: 1. At most two batches are held, each bounded in documents and in bytes, whatever the lines are. 2. A
+ * rejected document is traced back to its line.
  */
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
@@ -14,7 +13,7 @@ import type { ImportOptions } from './check-import.ts'
 import type { Line } from './line-splitter.ts'
 import { BadLine, readLine } from './read-line.ts'
 
-/** Bytes of lines after which a run is full, however few its documents are. */
+/** A batch is full at this many bytes of lines, however few its documents. */
 const maxRunBytes = 4 * 1024 * 1024
 
 export type LineSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -36,7 +35,7 @@ export class ImportRun {
   #insertedCount = 0
   #skippedCount = 0
   #sliceStart = performance.now()
-  /** A bad line, or the store, ended the import: nothing more is inserted. */
+  /** A bad line or the store aborted the import: nothing more is inserted. */
   hasFailed = false
 
   constructor(collection: OpenCollection, options: ImportOptions) {
@@ -46,8 +45,9 @@ export class ImportRun {
   }
 
   /**
-   * @param load goes on, when it may, where the open segment ends
-   * @returns false when it does: what is left of the lines is for it
+   * Takes lines until there are no more, or until `load` takes over at the end of the open segment.
+   * @param load bulk load that may take over
+   * @returns false when it took over: the remaining lines are its to process
    */
   async takeAll(lines: Iterable<Line>, load?: BulkLoad): Promise<boolean> {
     if (load !== undefined && (await this.#isLeftTo(load))) return false
@@ -75,18 +75,18 @@ export class ImportRun {
     return true
   }
 
-  /** Whether there are documents that wait until they are enough to be written together. */
+  /** Whether there are documents waiting for their batch to fill up. */
   get isWaiting(): boolean {
     return this.#items.length > 0
   }
 
-  /** Tells of documents that were inserted in another way. */
+  /** Counts and reports documents that were inserted by other means. */
   tell(documents: number): void {
     this.#insertedCount += documents
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
   }
 
-  /** Inserts what is left. */
+  /** Inserts the remaining documents. */
   async finish(): Promise<ImportResult> {
     await this.#settle()
     return { insertedCount: this.#insertedCount, skippedCount: this.#skippedCount }
@@ -97,7 +97,7 @@ export class ImportRun {
     await this.#guard(this.#underWay)
   }
 
-  /** Whether a load goes on from here, everything before being inserted. */
+  /** Whether `load` takes over from here, with everything before already inserted. */
   #isLeftTo(load: BulkLoad): boolean | Promise<boolean> {
     return load.isDue && this.#tryToLeave(load)
   }
@@ -113,7 +113,7 @@ export class ImportRun {
     throw bad
   }
 
-  /** Waits for the run under way, then sends the one that was collected meanwhile. */
+  /** Waits for the batch being written, then starts writing the one collected meanwhile. */
   async #start(): Promise<void> {
     const items = this.#items
     const lines = this.#lines
@@ -123,7 +123,7 @@ export class ImportRun {
     await this.#guard(this.#underWay)
     if (items.length === 0) return
     this.#underWay = this.#insert(items, lines)
-    // Its error belongs to whoever waits for it next; until then it is not an unhandled one.
+    // Whoever awaits this promise next handles its error; until then, avoid an unhandled rejection.
     this.#underWay.catch(() => {})
   }
 
@@ -144,7 +144,7 @@ export class ImportRun {
     const bad = errors.map(({ index, error }) => BadLine.refused(lines[index] ?? 0, error))
     if (!strict) for (const line of bad) this.#skip(line)
     this.#options.onProgress?.({ insertedCount: this.#insertedCount, skippedCount: this.#skippedCount })
-    // After what was inserted before it is told.
+    // Only now, so that documents inserted before the bad one are reported first.
     if (strict && bad[0] !== undefined) throw bad[0]
   }
 

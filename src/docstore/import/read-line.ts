@@ -1,4 +1,4 @@
-/** One line of an import as something to insert, or what is wrong with it. */
+/** Parses one line of an import into something to insert, or a description of what is wrong with it. */
 import { isUtf8 } from 'node:buffer'
 import { type ErrorName, PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
@@ -6,14 +6,14 @@ import { JsonRecord, readDocument } from '../documents/json-record.ts'
 import type { Line } from './line-splitter.ts'
 
 /**
- * A document has at most 16 MiB as it is stored; escapes, wrappers and white space make its line longer. Documents
- * that are too large in spite of a shorter line are refused by the database.
+ * Maximum length of a line. A stored document is limited to 16 MiB; escapes, type wrappers and white space make its
+ * line longer. Documents that are too large despite a shorter line are rejected by the database.
  */
 export const maxLineBytes = 32 * 1024 * 1024
 
-/** A line that cannot be imported: FailedToParse where it holds no document, otherwise what its document was refused for, with its details. */
+/** A line of an import that could not be imported. */
 export class BadLine extends PetalError {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
 
   constructor(line: number, problem: string, cause?: unknown, codeName: ErrorName = 'FailedToParse', details = {}) {
@@ -26,7 +26,7 @@ export class BadLine extends PetalError {
   }
 }
 
-/** undefined for an empty line. */
+/** Returns undefined for a blank line. */
 export function readLine(line: Line): JsonRecord | Document | BadLine | undefined {
   if (line.kind === 'tooLong') {
     return new BadLine(line.number, `${mebibytes(line.length)} of JSON; at most ${mebibytes(maxLineBytes)} are read`)
@@ -43,15 +43,15 @@ export function readLine(line: Line): JsonRecord | Document | BadLine | undefine
 }
 
 /**
- * What a line holds that is not blank.
+ * Parses a line that is not blank.
  * @param bytes UTF-8
- * @throws PetalError for anything but one JSON object
+ * @throws PetalError for anything but a single JSON object
  */
 export function readItem(bytes: Uint8Array): JsonRecord | Document {
   return JsonRecord.ofLine(bytes) ?? readDocument(bytes)
 }
 
-/** Whether bytes[start, end) are white space. */
+/** Whether bytes[start, end) are all white space. */
 export function isBlank(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!
@@ -64,7 +64,7 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`
 }
 
-/** Long enough for any message of ours, short enough for a terminal. */
+/** Long enough for any of our messages, short enough for a terminal. */
 const maxProblemCharacters = 400
 
 function oneLine(text: string): string {

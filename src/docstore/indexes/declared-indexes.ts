@@ -1,9 +1,8 @@
 /**
  * The declared indexes of an open collection, and what each commit writes to them.
  *
- * Invariants:
- * 1. The list changes when no commit is prepared and none under way.
- * 2. An index is read only when its catalog entry is written.
+ * Invariants: 1. The list changes only while no commit is being prepared or applied. 2. An index is not read before its
+ * catalog entry is written.
  */
 
 import type { Area } from '../store/layout.ts'
@@ -13,19 +12,19 @@ import { EntryWrites, type Owners } from './entry-writes.ts'
 import { IdIndex } from './id-index.ts'
 import type { IndexStore } from './index-store.ts'
 
-/** Figures of a declared index. */
+/** Statistics of a declared index. */
 export interface DeclaredIndexStats {
   readonly name: string
   readonly key: Readonly<Record<string, 1 | -1>>
-  /** Some document has more than one entry. */
+  /** Whether some document has more than one entry. */
   readonly multikey: boolean
-  /** On disk, about; undefined where the store cannot tell. */
+  /** Approximate size on disk; undefined if the store cannot tell. */
   readonly bytes: number | undefined
 }
 
 export class DeclaredIndexes {
   readonly store: IndexStore
-  /** undefined where there is no table of `_id`s. */
+  /** Index over the table of `_id`s; undefined if there is no such table. */
   readonly ids: IdIndex | undefined
   readonly #collection: string
   #indexes: readonly DeclaredIndex[]
@@ -57,17 +56,17 @@ export class DeclaredIndexes {
     return new DeclaredIndexes(collection, store, idTable, indexes)
   }
 
-  /** Those that are there, and those that are being built. */
+  /** All indexes, including those still being built. */
   get all(): readonly DeclaredIndex[] {
     return this.#indexes
   }
 
-  /** Those that reads may use. */
+  /** Indexes that reads may use. */
   get ready(): readonly DeclaredIndex[] {
     return this.#indexes.filter(({ isReady }) => isReady)
   }
 
-  /** Those by which documents expire. */
+  /** Indexes that expire documents. */
   get expiring(): readonly DeclaredIndex[] {
     return this.ready.filter(({ definition }) => definition.expireAfterSeconds !== undefined)
   }
@@ -76,38 +75,41 @@ export class DeclaredIndexes {
     return this.#indexes.length === 0
   }
 
-  /** By name or by key pattern. */
+  /** Finds an index by name or key pattern. */
   find(told: unknown): DeclaredIndex | undefined {
     return this.ready.find(isTold(told))
   }
 
-  /** As find(), that of `_id` included. */
+  /** Like find(), but includes the index over `_id`. */
   findReadable(told: unknown): EntrySource | undefined {
     return this.find(told) ?? (this.ids && [this.ids].find(isTold(told)))
   }
 
-  /** For a commit that is being prepared; undefined when there is no index to write. */
+  /** Starts collecting the entries of a commit being prepared; undefined if there is no index to write. */
   begin(): EntryWrites | undefined {
     if (this.#indexes.length === 0) return undefined
     return new EntryWrites(this.#collection, this.store, this.#indexes, this.#ownersUnderWay)
   }
 
-  /** The commit is handed to the store: the next one, prepared meanwhile, sees what it writes. */
+  /** The commit was handed to the store: the next one, already being prepared, must see the entries it writes. */
   started(writes: EntryWrites | undefined): void {
     this.#ownersUnderWay = writes?.owners
   }
 
-  /** None is under way any more, whether it was applied or failed: the store tells who owns a key, and others may write there. */
+  /**
+   * No commit is being applied any more, successfully or not: from now on the owners of keys are read from the store,
+   * as others may write there.
+   */
   ended(): void {
     this.#ownersUnderWay = undefined
   }
 
-  /** REQUIRES: nothing is prepared or under way. */
+  /** REQUIRES: no commit is being prepared or applied. */
   add(index: DeclaredIndex): void {
     this.#indexes = [...this.#indexes, index]
   }
 
-  /** REQUIRES: nothing is prepared or under way. */
+  /** REQUIRES: no commit is being prepared or applied. */
   remove(index: DeclaredIndex): void {
     this.#indexes = this.#indexes.filter((other) => other !== index)
   }

@@ -1,6 +1,4 @@
-/**
- * What a declared index is: the fields of its keys, their directions, and its promises. Checked here, once.
- */
+/** The definition of a declared index: its key fields, their directions, and its options. Validated here, once. */
 import { PetalError } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import { isDigits, splitPath } from '../../model/path.ts'
@@ -13,36 +11,38 @@ export interface IndexField {
   readonly direction: 1 | -1
 }
 
-/** As the catalog keeps it. */
+/** A definition as stored in the catalog. */
 export interface IndexDefinition {
-  /** Number of its area, never given twice within a collection. */
+  /** Number of the index's area; never reused within a collection. */
   readonly id: number
   readonly name: string
   readonly fields: readonly IndexField[]
   readonly unique: boolean
   readonly sparse: boolean
-  /** undefined where documents do not expire by it. */
+  /** undefined unless the index expires documents. */
   readonly expireAfterSeconds?: number
 }
 
+/** Options of createIndex(). */
 export interface CreateIndexOptions {
-  /** No two documents may have an equal key. Default false. */
+  /** Reject documents whose key equals that of another document. Default false. */
   readonly unique?: boolean
-  /** Leaves documents out that have none of the paths. Default false. */
+  /** Omit documents that have none of the indexed paths. Default false. */
   readonly sparse?: boolean
   /**
-   * Documents whose date in the only field, the least of several, is so many seconds ago are deleted, soon after and by this
-   * process; those without a date there never expire. From 0 to 2147483647; 0 is at the date itself. See docs/expiry.md.
+   * Makes a TTL index: documents are deleted this many seconds after the date in its only field (the earliest of
+   * several), soon after they expire and by this process. Documents without a date there never expire. From 0 to
+   * 2147483647; 0 expires at the date itself. See docs/expiry.md.
    */
   readonly expireAfterSeconds?: number
-  /** Default: paths and directions joined, `a_1_b_-1`. */
+  /** Name of the index. Default: paths and directions joined, as in `a_1_b_-1`. */
   readonly name?: string
   /**
-   * Ends the building with an AbortedError; nothing of the index stays. Where another call builds the index, only the waiting
-   * for it.
+   * Aborts the build with an AbortedError and removes the partial index. If another call is building the index, it only
+   * ends the wait for that build.
    */
   readonly signal?: AbortSignal
-  /** Told after every slice that this call writes. */
+  /** Called after every slice that this call writes. */
   readonly onProgress?: (progress: IndexBuildProgress) => void
 }
 
@@ -55,7 +55,7 @@ export const knownIndexCreation = {
   onProgress: true
 } satisfies Known<CreateIndexOptions>
 
-/** One index of createIndexes(); what listIndexes() tells of one is one. */
+/** Progress of an index build. */
 export interface IndexToCreate extends Omit<CreateIndexOptions, 'signal' | 'onProgress'> {
   readonly key: IndexSpec
 }
@@ -76,18 +76,18 @@ const knownIndexToCreate = {
 } satisfies Known<IndexToCreate>
 
 export interface IndexBuildProgress {
-  /** Ordinals gone through, of those there were when the building began. */
+  /** Document ordinals processed, out of those that existed when the build began. */
   readonly done: number
   readonly total: number
 }
 
-/** An index as listIndexes() tells it. */
+/** An index as returned by listIndexes(). */
 export interface IndexDescription {
   readonly name: string
   readonly key: Readonly<Record<string, 1 | -1>>
   readonly unique: boolean
   readonly sparse: boolean
-  /** undefined where documents do not expire by it. */
+  /** undefined unless the index expires documents. */
   readonly expireAfterSeconds?: number
 }
 
@@ -100,11 +100,12 @@ export type IndexSpec =
 
 const maxFields = 31
 
-/** As MongoDB has it: some 68 years. */
+/** MongoDB's limit, about 68 years. */
 const maxExpireAfterSeconds = 2_147_483_647
 
 /**
- * @param options an object of options that are known: see assertOptions()
+ * Validates a key pattern and options.
+ * @param options already checked by assertOptions()
  * @throws PetalError BadValue, CommandNotSupported; CannotCreateIndex and InvalidIndexSpecificationOption for
  *   `expireAfterSeconds`
  */
@@ -140,7 +141,7 @@ export function checkIndexes(indexes: readonly IndexToCreate[]): void {
   }
 }
 
-/** True when keys of the two are made and ordered alike. */
+/** Whether the keys of the two are built and ordered the same way. */
 export function hasSameFields(a: readonly IndexField[], b: readonly IndexField[]): boolean {
   return (
     a.length === b.length && a.every(({ path, direction }, i) => path === b[i]?.path && direction === b[i]?.direction)
@@ -184,7 +185,7 @@ function checkExpiry(fields: readonly IndexField[], seconds: unknown): void {
       details: { option: 'expireAfterSeconds', path }
     })
   }
-  // An index holds no ranges of such paths: every sweep would read all of it.
+  // Such a path has no ranges in an index, so every sweep would read all of it.
   if (splitPath(path).some(isDigits)) throw cannotExpire(`does not look at positions of arrays, as in '${path}'`)
 }
 

@@ -1,12 +1,11 @@
 /**
- * Builds a collection's index again by itself: when many of its documents are dead, or when equalities meet far more
- * false positives than its parameters promise.
+ * Rebuilds a collection's index automatically: when many of its documents are dead, or when equality queries meet far
+ * more false positives than its parameters predict.
  *
- * Invariants:
- * 1. One rebuild at a time, and none beside one that was asked for: that one ends an automatic one first.
- * 2. Rebuilding takes a tenth of the time at most: after each one it rests nine times as long as it took.
- * 3. A rebuild that did not help is not repeated for the same reason: false positives have to become twice as many.
- * 4. Nobody waits for it, and its failure is nobody's: stats() tells.
+ * Invariants: 1. One rebuild at a time, and none alongside an explicit rebuild(), which aborts an automatic one first.
+ * 2. Rebuilding takes at most a tenth of the time: after a rebuild comes a rest nine times as long as it took. 3. A
+ * rebuild that did not help is not repeated for the same reason: the excess of false positives has to double first. 4.
+ * Nothing waits for it, and it reports failures only through stats().
  */
 import type { IndexStats } from '../../sharded-bloom/document-index.ts'
 import {
@@ -24,30 +23,31 @@ import type { CompiledFind } from '../read/find.ts'
 import type { Meter } from '../read/meter.ts'
 import type { RebuildResult } from './rebuild-job.ts'
 
+/** State of automatic index rebuilds. */
 export interface AutoRebuildStats {
-  /** False when it is turned off, or the index has nothing to build. */
+  /** False when turned off, or when the index has nothing to rebuild. */
   readonly isOn: boolean
-  /** Why the one that is running was begun. */
+  /** Reason for the running rebuild. */
   readonly running: RebuildReason | undefined
-  /** Rebuilds that ended well since the collection was opened. */
+  /** Successful rebuilds since the collection was opened. */
   readonly rebuilds: number
   readonly last: ({ readonly reason: RebuildReason } & RebuildResult) | undefined
-  /** Why the last one failed, unless one has ended well since. */
+  /** Error of the last failed rebuild; cleared by a successful one. */
   readonly error: string | undefined
-  /** Of equalities since the last rebuild, and how many the parameters promised. */
+  /** False positives of equality queries since the last rebuild, and how many the parameters predicted. */
   readonly falsePositives: number
   readonly predictedFalsePositives: number
 }
 
-/** What is watched, and how it is built again. */
+/** The index being watched, and how to rebuild it. */
 export interface RebuiltIndex {
   stats(): IndexStats
   readonly segmentDocuments: number
-  /** undefined when a rebuild that was asked for is running, or has ended this one. */
+  /** Resolves to undefined when an explicit rebuild is running, or has aborted this one. */
   rebuild(): Promise<RebuildResult | undefined>
 }
 
-/** A collection whose index is never built again by itself. */
+/** For a collection whose index is never rebuilt automatically. */
 export const neverRebuilt: AutoRebuildStats = {
   isOn: false,
   running: undefined,
@@ -58,7 +58,7 @@ export const neverRebuilt: AutoRebuildStats = {
   predictedFalsePositives: 0
 }
 
-/** Rest after a rebuild, in times of what it took. */
+/** Length of the rest after a rebuild, as a multiple of its duration. */
 const restFactor = 9
 const restAfterFailure = 60_000
 const longestRest = 3_600_000
@@ -67,11 +67,14 @@ export class AutoRebuild {
   readonly #index: RebuiltIndex
   readonly #deadShare: number
   #excess: number
-  /** Deletions that the index has not been looked at after; the first one after opening is a reason to look. */
+  /**
+   * Deletions since the index was last examined; initialized so that the first one after opening triggers an
+   * examination.
+   */
   #unseenDeletions = minDead
   #falsePositives = 0
   #predicted = 0
-  /** What one equality is predicted to meet; computed again when enough was seen. */
+  /** Predicted false positives per equality query; recomputed after each rebuild. */
   #perEquality: number | undefined
   #running: RebuildReason | undefined
   #rebuilds = 0
@@ -99,13 +102,15 @@ export class AutoRebuild {
     }
   }
 
-  /** Documents were deleted or replaced, and the index knows. */
+  /** Documents were deleted or replaced, and the index has been updated. */
   noteDeletions(count: number): void {
     this.#unseenDeletions += count
     if (this.#unseenDeletions >= minDead) this.#look()
   }
 
-  /** A read has run to its end. Equalities alone are counted: what they should meet is known. */
+  /**
+   * Called when a read has run to its end. Only equalities are counted, because their false positives can be predicted.
+   */
   noteRead({ plan, limit }: CompiledFind, meter: Meter): void {
     if (plan.kind !== 'index' || plan.bounds.kind !== 'pair' || limit !== Number.POSITIVE_INFINITY) return
     if (meter.access !== undefined || this.#isClosed) return
@@ -115,7 +120,7 @@ export class AutoRebuild {
     if (this.#falsePositives >= minObserved && this.#falsePositives > this.#excess * this.#predicted) this.#look()
   }
 
-  /** Nothing begins any more. */
+  /** Nothing is started from now on. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#rest)
@@ -127,14 +132,14 @@ export class AutoRebuild {
     const { documents, dead } = this.#index.stats()
     const observed = { falsePositives: this.#falsePositives, predicted: this.#predicted }
     const limits: RebuildLimits = { deadShare: this.#deadShare, excess: this.#excess }
-    // Small segments that a rebuild leaves small would be a reason for ever.
+    // Ignores small segments: those that a rebuild leaves small would be a reason forever.
     const reason = rebuildReason({ documents, dead, parameters: [] }, this.#index.segmentDocuments, observed, limits)
     if (reason !== undefined) this.#rebuild(reason)
   }
 
   #rebuild(reason: RebuildReason): void {
     this.#running = reason
-    // What was seen may be due to documents that were like no others: the same again is no reason.
+    // The false positives may be due to unusual documents: the same excess again is no reason for another rebuild.
     if (reason === 'false positives') this.#excess = 2 * (this.#falsePositives / this.#predicted)
     this.#index.rebuild().then(
       (result) => this.#end(reason, result),
@@ -163,14 +168,14 @@ export class AutoRebuild {
     this.#restFor(Math.min(longestRest, restAfterFailure * 2 ** this.#failures++))
   }
 
-  /** Looks again afterwards: what was deleted meanwhile may be all that is deleted for a long time. */
+  /** Looks again after the rest: the deletions made meanwhile may be the last for a long time. */
   #restFor(milliseconds: number): void {
     if (this.#isClosed) return
     this.#rest = setTimeout(() => {
       this.#rest = undefined
       this.#look()
     }, milliseconds)
-    // Node's timers keep a process alive unless told not to; a browser's have no such method.
+    // Node's timers keep a process alive unless unref'ed; a browser's have no such method.
     ;(this.#rest as { unref?: () => unknown }).unref?.()
   }
 }

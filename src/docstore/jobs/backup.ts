@@ -1,10 +1,9 @@
 /**
- * Copies a database as it is at one moment into a new directory. LsmLevel does it by itself, with its tables as they are;
- * of any other store every entry is read through a snapshot.
+ * Copies a database as of one moment into a new directory. LsmLevel does so natively, with its tables as they are; of
+ * any other store, every entry is read through a snapshot.
  *
- * Invariants:
- * 1. The moment is that of the call: nothing is awaited before it is captured.
- * 2. The directory has its name when it is complete and durable, and not before.
+ * Invariants: 1. The moment is that of the call: nothing is awaited before the state is captured. 2. The directory gets
+ * its name only once it is complete and durable.
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
@@ -17,32 +16,34 @@ import { createStore } from '../store/open-store.ts'
 import { fillNewDirectory, newDirectoryFailed } from './new-directory.ts'
 import { ToldProgress } from './told-progress.ts'
 
+/** Options of Database.backup(). */
 export interface BackupOptions {
-  /** Ends it with an AbortedError, and nothing is left of it. */
+  /** Aborts the backup with an AbortedError and removes what was copied. */
   readonly signal?: AbortSignal
-  /** Called now and then. */
+  /** Called from time to time. */
   readonly onProgress?: (progress: BackupProgress) => void
 }
 
 export const knownBackupOptions = { signal: true, onProgress: true } satisfies Known<BackupOptions>
 
+/** Progress of a backup. */
 export interface BackupProgress {
-  /** Copied so far. */
+  /** Bytes copied so far. */
   readonly bytes: number
-  /** Undefined where the store cannot tell. */
+  /** undefined if the store cannot tell. */
   readonly totalBytes: number | undefined
 }
 
 export interface BackupResult {
-  /** Of tables for the LSM store, of keys and values for others. */
+  /** Size of the copied tables for the LSM store, of keys and values for others. */
   readonly bytes: number
-  /** Those among them that take no room of their own: the copy and the original are the same file. */
+  /** The part of `bytes` that takes no extra space because the copy and the original are the same file. */
   readonly linkedBytes: number
 }
 
 /**
- * @throws PetalError DatabaseExists for a location that is taken, BadValue; StoreFailure, DataCorruption; AbortedError; what
- *   `onProgress` throws
+ * @throws PetalError DatabaseExists if the location is taken, BadValue; StoreFailure, DataCorruption; AbortedError;
+ *   errors thrown by `onProgress`
  */
 export async function backupDatabase(
   { store, storeName }: Collections,
@@ -59,7 +60,7 @@ export async function backupDatabase(
       const { bytes, linkedBytes } = await store.backup(location, { ...job, finish: markAs('lsm') })
       return { bytes, linkedBytes }
     }
-    // What is in memory only needs a store that keeps it.
+    // An in-memory database is copied to a store that persists it.
     const kept = storeName === 'level' ? 'level' : 'lsm'
     return await copyEntries(store, store.snapshot(), kept, location, job)
   } catch (error) {
@@ -67,7 +68,7 @@ export async function backupDatabase(
   }
 }
 
-/** What LsmLevel has. */
+/** Implemented by LsmLevel. */
 interface BackedUpStore {
   backup(
     location: string,
@@ -88,13 +89,13 @@ function markAs(store: StoreName): (directory: string, fileSystem: FileSystem) =
   }
 }
 
-/** Entries and bytes that are read and written at once. */
+/** Limits of a batch that is read and written at once. */
 const maxEntries = 1000
 const maxBatchBytes = 1024 * 1024
 
 const asBytes = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
-/** Closes the snapshot. */
+/** Also closes the snapshot. */
 async function copyEntries(
   store: Store,
   snapshot: AbstractSnapshot,

@@ -1,9 +1,9 @@
 /**
- * Merges what a database's store holds until nothing is kept twice: documents that were replaced or deleted take room
- * until their tables are merged, and tables of several levels have to be asked for one key.
+ * Compacts a database's store until no obsolete version is left: replaced and deleted documents take space until their
+ * tables are merged, and a lookup has to search tables of several levels.
  *
- * The whole range of keys is compacted piece by piece, cut where areas end and every so many documents: so it can be ended
- * early, and needs little room beside what is there.
+ * The key range is compacted piece by piece, split at area boundaries and every so many documents, so that compaction
+ * can be aborted early and needs little extra space.
  */
 import { throwIfAborted } from '../../model/errors.ts'
 import type { Collections } from '../collections.ts'
@@ -12,28 +12,32 @@ import type { Known } from '../known-options.ts'
 import type { Store } from '../options.ts'
 import { Area, compareBytes } from '../store/layout.ts'
 
+/** Options of Database.compact(). */
 export interface CompactOptions {
-  /** Ends it with an AbortedError, when the piece under way is done; what was compacted stays so. */
+  /** Aborts with an AbortedError once the current piece is done; pieces compacted by then stay compacted. */
   readonly signal?: AbortSignal
-  /** Called after every piece; the last time with all bytes. */
+  /** Called after every piece; `bytes` equals `totalBytes` in the last call. */
   readonly onProgress?: (progress: CompactProgress) => void
 }
 
 export const knownCompactOptions = { signal: true, onProgress: true } satisfies Known<CompactOptions>
 
 export interface CompactProgress {
-  /** Of the tables there were, about. */
+  /** Approximate bytes of the original tables compacted so far. */
   readonly bytes: number
   readonly totalBytes: number
 }
 
 export interface CompactResult {
-  /** Of the store's tables; both undefined for a store that has none, as in memory: there is nothing to do. */
+  /**
+   * Size of the store's tables; both are undefined for a store without tables, such as `memory`, where there is nothing
+   * to do.
+   */
   readonly bytesBefore: number | undefined
   readonly bytesAfter: number | undefined
 }
 
-/** Bytes of documents in a piece, about. */
+/** Approximate bytes of documents per piece. */
 const pieceBytes = 64 * 1024 * 1024
 
 /**
@@ -48,7 +52,7 @@ export async function compactDatabase(collections: Collections, options: Compact
   try {
     const cuts = await cutsOf(collections)
     const [first = noKey, last = noKey] = [cuts[0], cuts.at(-1)]
-    // Nothing is in this range, but what is in memory is written out.
+    // The range is empty, but this flushes what is in memory.
     await store.compactRange(first, first, asBytes)
     const bytesBefore = await store.approximateSize(first, last, asBytes)
     let bytes = 0
@@ -58,7 +62,7 @@ export async function compactDatabase(collections: Collections, options: Compact
       const end = cuts[i + 1] ?? last
       bytes += await store.approximateSize(start, end, asBytes)
       await store.compactRange(start, end, asBytes)
-      // What is written meanwhile is counted, too; and a table of two pieces may be in neither.
+      // The sum includes what is written meanwhile, and may miss a table that spans two pieces.
       onProgress?.({ bytes: i === lastPiece ? bytesBefore : Math.min(bytes, bytesBefore), totalBytes: bytesBefore })
     }
     return { bytesBefore, bytesAfter: await store.approximateSize(first, last, asBytes) }
@@ -67,7 +71,7 @@ export async function compactDatabase(collections: Collections, options: Compact
   }
 }
 
-/** What LsmLevel and Level have. */
+/** Implemented by LsmLevel and Level. */
 interface CompactingStore {
   compactRange(start: Uint8Array, end: Uint8Array, options: typeof asBytes): Promise<void>
   approximateSize(start: Uint8Array, end: Uint8Array, options: typeof asBytes): Promise<number>
@@ -81,9 +85,11 @@ function canCompact(store: Store): store is Store & CompactingStore {
   return additionalMethods?.compactRange === true && additionalMethods.approximateSize === true
 }
 
-/** Keys that begin the pieces, ascending, and the end of the last one: nothing of a database lies outside. */
+/**
+ * Returns the ascending start keys of the pieces, and the end of the last one. All keys of a database lie in between.
+ */
 async function cutsOf(collections: Collections): Promise<readonly Uint8Array[]> {
-  // Every area's prefix begins with an exclamation mark.
+  // Every area's prefix starts with an exclamation mark.
   const cuts: Uint8Array[] = [Uint8Array.of(0x21), Uint8Array.of(0x22)]
   for (const name of collections.names) {
     const number = collections.numberOf(name)

@@ -1,4 +1,4 @@
-/** Copies a database into a new one, collection by collection: from one store to another, or to be rid of the past. */
+/** Copies a database into a new one, collection by collection: to change the store, or to drop accumulated garbage. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { shown } from '../../model/invalid-option.ts'
 import type { Document } from '../../model/types.ts'
@@ -13,11 +13,12 @@ import { assertPath } from '../store/location.ts'
 import { fillNewDirectory } from './new-directory.ts'
 import { ToldProgress } from './told-progress.ts'
 
+/** Options of copyDatabase(). */
 export interface CopyOptions {
   readonly signal?: AbortSignal
-  /** Called now and then. */
+  /** Called from time to time. */
   readonly onProgress?: (progress: CopyProgress) => void
-  /** Engine of the new database, when the target is a path; `lsm` by default. */
+  /** Storage engine of the new database if the target is a path. Default `lsm`. */
   readonly store?: Exclude<StoreName, 'memory'>
 }
 
@@ -25,7 +26,7 @@ const knownCopyOptions = { signal: true, onProgress: true, store: true } satisfi
 
 export interface CopyProgress {
   readonly collection: string
-  /** Documents copied so far, and how many there are: of all collections. */
+  /** Documents copied so far, and the total, over all collections. */
   readonly documents: number
   readonly totalDocuments: number
 }
@@ -39,12 +40,12 @@ const batchBytes = 4 * 1024 * 1024
 const maxBatchDocuments = 1000
 
 /**
- * Copies every collection: its documents in their order, the kind of index and of ids it has, its declared indexes.
- * Each is copied as it is when its turn comes.
- * @param target path of a directory that is not there yet, or is empty: it is there when the copy is complete and durable,
- *   and not before. Or an open database without a document: what was copied when this fails stays there.
- * @throws PetalError DatabaseExists for a path that is taken, IllegalOperation for a database that is not empty, BadValue,
- *   StoreFailure, DataCorruption when the copy does not hold as many documents as were read; AbortedError
+ * Copies every collection: its documents in their order, its kinds of index and ids, and its declared indexes. Each
+ * collection is copied as of when its copy starts.
+ * @param target path of a directory that does not exist or is empty: it appears once the copy is complete and durable.
+ *   Or an open database without documents: if copying fails, it keeps what was copied.
+ * @throws PetalError DatabaseExists for a path that is taken, IllegalOperation for a database that is not empty,
+ *   BadValue, StoreFailure, DataCorruption when the copy does not hold as many documents as were read; AbortedError
  * @example
  * await using source = await open('./tweets.db', { readOnly: true })
  * await copyDatabase(source, './copy.db', { store: 'level' })
@@ -74,7 +75,7 @@ export async function copyDatabase(
       await copy.close()
       return result
     } catch (error) {
-      // What is thrown away need not be closed well.
+      // The copy is discarded, so an error of closing it does not matter.
       await copy.close().catch(() => undefined)
       throw error
     }
@@ -83,7 +84,7 @@ export async function copyDatabase(
   })
 }
 
-/** Not by its class: programs may have several copies of the library. */
+/** Not by instanceof: a program may load several copies of the library. */
 function isDatabase(value: unknown): value is Database<object> {
   return typeof value === 'object' && value !== null && 'stats' in value && 'listCollections' in value
 }
@@ -118,7 +119,7 @@ class CollectionCopy {
 
   /** Yields the number of documents copied so far. */
   async *run(batchDocuments: number, signal: AbortSignal | undefined): AsyncGenerator<number, void> {
-    // Creates the collection, should there be no document.
+    // Creates the collection even if there are no documents.
     let underWay: Promise<unknown> = this.#target.insertMany([])
     let batch: Document[] = []
     const found = this.#source.find({}, { sort: { $natural: 1 }, ...(signal && { signal }) })
@@ -139,14 +140,17 @@ class CollectionCopy {
     yield this.#documents
   }
 
-  /** After the documents: an index is built faster than it is kept. And after check(): documents may expire by it. */
+  /**
+   * Called after the documents are copied, since building an index is faster than maintaining it, and after check(),
+   * since a TTL index may delete documents.
+   */
   async declareIndexes(signal: AbortSignal | undefined): Promise<void> {
     for (const { key, ...options } of this.#source.listIndexes()) {
       await this.#target.createIndex(Object.entries(key), { ...options, ...(signal && { signal }) })
     }
   }
 
-  /** @throws PetalError DataCorruption when not all documents arrived; returns how many did */
+  /** Returns the number of copied documents. @throws PetalError DataCorruption when not all of them arrived */
   async check(): Promise<number> {
     const count = await this.#target.countDocuments()
     if (count === this.#documents) return count
@@ -159,7 +163,7 @@ class CollectionCopy {
   }
 }
 
-/** A store that has no filters keeps the index that is nothing but filters as the usual one. */
+/** Falls back to the default index on a store without filters, which the embedded index needs. */
 function collectionIn(target: Database<object>, name: string, index: IndexKind, ids: IdsOption): Collection {
   try {
     return target.collection(name, { index, ids })

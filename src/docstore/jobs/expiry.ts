@@ -1,37 +1,36 @@
 /**
- * Deletes the documents of a collection that have expired by its indexes with `expireAfterSeconds`, every now and then while it
- * is open.
+ * Periodically deletes the documents of an open collection that have expired by its TTL indexes (`expireAfterSeconds`).
  *
- * Invariants:
- * 1. One sweep at a time; between two batches of it other writes run. Nothing is scheduled while there is no such index.
- * 2. It begins nothing after close(), which waits for the batch under way.
- * 3. Nobody waits for it, and its failure is nobody's: stats() tells, and the next sweep tries again.
+ * Invariants: 1. One sweep at a time; other writes run between its batches. Nothing is scheduled while there is no TTL
+ * index. 2. Nothing starts after close(), which waits for the current batch. 3. Nothing waits for a sweep, and failures
+ * are reported only through stats(); the next sweep tries again.
  */
 import { fromStore } from '../errors.ts'
 
+/** State of automatic expiry. */
 export interface ExpiryStats {
-  /** False without an index that has `expireAfterSeconds`, and in a database that is only read. */
+  /** False without a TTL index, and in a read-only database. */
   readonly isOn: boolean
   readonly isRunning: boolean
-  /** Sweeps that ended well since the collection was opened. */
+  /** Successful sweeps since the collection was opened. */
   readonly sweeps: number
-  /** Documents deleted since then. */
+  /** Documents deleted since the collection was opened. */
   readonly deleted: number
-  /** When the last sweep that ended well began. */
+  /** Start time of the last successful sweep. */
   readonly lastSweep: Date | undefined
-  /** Why the last one failed, unless one has ended well since. */
+  /** Error of the last failed sweep; cleared by a successful one. */
   readonly error: string | undefined
 }
 
-/** What is swept, and how. */
+/** The collection being swept. */
 export interface Swept {
-  /** Whether there is an index by which documents expire. */
+  /** Whether the collection has a TTL index. */
   isWanted(): boolean
   /** @param now milliseconds since 1970 */
   sweep(now: number, isOver: () => boolean, onDeleted: (count: number) => void): Promise<void>
 }
 
-/** Of a collection that is never swept. */
+/** For a collection that is never swept. */
 export const neverSwept: ExpiryStats = {
   isOn: false,
   isRunning: false,
@@ -41,7 +40,7 @@ export const neverSwept: ExpiryStats = {
   error: undefined
 }
 
-/** The first sweep comes so soon, or after the interval if that is shorter. */
+/** Delay of the first sweep, unless the interval is shorter. */
 const firstMilliseconds = 1000
 
 export class Expiry {
@@ -56,7 +55,7 @@ export class Expiry {
   #error: string | undefined
   #isClosed = false
 
-  /** @param now the clock that dates are compared with */
+  /** @param now clock that the dates are compared with */
   constructor(swept: Swept, intervalSeconds: number, now: () => number = Date.now) {
     this.#swept = swept
     this.#intervalMilliseconds = intervalSeconds * 1000
@@ -75,13 +74,13 @@ export class Expiry {
     }
   }
 
-  /** An index was made or dropped. */
+  /** An index was created or dropped. */
   noteIndexes(): void {
     if (this.#swept.isWanted()) this.#schedule(Math.min(firstMilliseconds, this.#intervalMilliseconds))
     else this.#unschedule()
   }
 
-  /** Waits for the batch under way. */
+  /** Waits for the current batch. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unschedule()
@@ -94,7 +93,7 @@ export class Expiry {
       this.#timer = undefined
       this.#running = this.#sweep()
     }, milliseconds)
-    // Node's timers keep a process alive unless told not to; a browser's have no such method.
+    // Node's timers keep a process alive unless unref'ed; a browser's have no such method.
     ;(this.#timer as { unref?: () => unknown }).unref?.()
   }
 

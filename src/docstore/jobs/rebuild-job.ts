@@ -1,5 +1,6 @@
 /**
- * Rebuild of a collection's index: begins and publishes when nothing else is written, builds beside all writes.
+ * Rebuilds a collection's index: starts and publishes the rebuild while no other write runs, and builds concurrently
+ * with writes.
  */
 import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { DocumentIndex, RebuildProgress } from '../../sharded-bloom/document-index.ts'
@@ -8,29 +9,33 @@ import type { Known } from '../known-options.ts'
 import type { Writer } from '../write/writer.ts'
 import { ToldProgress } from './told-progress.ts'
 
+/** Options of a rebuild. */
 export interface RebuildOptions {
-  /** Told every few milliseconds, and at the end. */
+  /** Called every few milliseconds, and at the end. */
   readonly onProgress?: (progress: RebuildProgress) => void
-  /** Ends the rebuild; the index is then what it was. */
+  /** Aborts the rebuild; the index stays as it was. */
   readonly signal?: AbortSignal
 }
 
 export const knownRebuildOptions = { signal: true, onProgress: true } satisfies Known<RebuildOptions>
 
 export interface RebuildResult {
-  /** Indexed again. */
+  /** Number of documents indexed. */
   readonly documents: number
   readonly milliseconds: number
 }
 
 export class RebuildJob {
   readonly #closing = new AbortController()
-  /** Ends the automatic one that is running. */
+  /** Aborts the running automatic rebuild. */
   #automatic: AbortController | undefined
   #running: Promise<unknown> = Promise.resolve()
   #asked = 0
 
-  /** @throws PetalError IllegalOperation for an index that has nothing to build, or is being built; AbortedError */
+  /**
+   * Starts an explicit rebuild, aborting an automatic one.
+   * @throws PetalError IllegalOperation for an index that has nothing to rebuild, or is being rebuilt; AbortedError
+   */
   run(index: DocumentIndex, writer: Writer, limit: () => number, options: RebuildOptions): Promise<RebuildResult> {
     this.#asked++
     const begin = (): Promise<RebuildResult> => rebuild(index, writer, limit, options, this.#closing.signal)
@@ -45,7 +50,7 @@ export class RebuildJob {
     return running
   }
 
-  /** As run(), and gives way to it. @returns undefined when it gave way */
+  /** Like run(), but gives way to it. @returns undefined when it gave way */
   async runAutomatically(
     index: DocumentIndex,
     writer: Writer,
@@ -66,7 +71,7 @@ export class RebuildJob {
     }
   }
 
-  /** Ends the rebuild that is running, if any, and waits until it has tidied up. */
+  /** Aborts the running rebuild, if any, and waits until it has cleaned up. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running

@@ -1,6 +1,4 @@
-/**
- * Tuning of a collection's index: takes the sample, compiles the queries, and keeps the choice.
- */
+/** Tunes a collection's index: takes the sample, compiles the queries, and stores the choice. */
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { invalidOption, shown } from '../../model/invalid-option.ts'
 import type { Document } from '../../model/types.ts'
@@ -14,20 +12,23 @@ import { Control } from '../read/control.ts'
 import { FindExpressions } from '../read/expressions.ts'
 import type { Filter } from '../request-types.ts'
 
-/** What parameters are chosen for: a rate of false positives, or the bytes there are, and the questions that are asked. */
+/** Options of tune(): the goal, a false positive rate or a size budget, and the queries to tune for. */
 export interface TuneOptions {
-  /** Documents that candidates are tried on, 256 to 200,000. Default 20,000. */
+  /** Number of sampled documents to try candidates on, from 256 to 200,000. Default 20,000. */
   readonly sample?: number
   /**
-   * False positives per query and document that are acceptable: 1e-5 has 10 of a million documents fetched in vain.
+   * Acceptable false positives per query and document: with 1e-5, a query over a million documents fetches 10 in vain.
    * Default 2e-5, unless there is a budget.
    */
   readonly targetFpr?: number
-  /** What the index may take, of as many documents as there are now. */
+  /** Size that the index may have for the current number of documents. */
   readonly budgetBytes?: number
-  /** What is asked, as often as it is asked; or each filter with how often. Default: single pairs, present and absent. */
+  /**
+   * Filters, repeated as often as they are run, or a Map from filters to frequencies. Default: single pairs, present
+   * and absent.
+   */
   readonly queries?: Iterable<Filter> | ReadonlyMap<Filter, number>
-  /** Only tells what it would choose. Default false: the choice decides the parameters of segments to come. */
+  /** Only report the choice. Default false: store it for new segments. */
   readonly dryRun?: boolean
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: TuneProgress) => void
@@ -46,10 +47,13 @@ export const knownTuneOptions = {
 const defaultSample = 20_000
 const maxSample = 200_000
 const defaultTarget = 2e-5
-/** Consecutive documents that are sampled together, those of a group of a full segment. */
+/** Consecutive documents sampled together; as many as a group of a full segment has. */
 const runDocuments = 2048
 
-/** @throws PetalError InvalidOptions, BadValue; IllegalOperation for a collection that has no rows, or too few documents */
+/**
+ * @throws PetalError InvalidOptions, BadValue; IllegalOperation for a collection without an index or with too few
+ *   documents
+ */
 export async function tuneCollection(collection: OpenCollection, options: TuneOptions): Promise<TuneResult> {
   const { dryRun = false, signal, onProgress, budgetBytes } = options
   assertBoolean('dryRun', dryRun)
@@ -78,11 +82,13 @@ export async function tuneCollection(collection: OpenCollection, options: TuneOp
   return { ...tuned, goal: { ...goal, budgetBytes }, stored: !dryRun }
 }
 
-/** Runs of consecutive documents, spread evenly: pairs come in bursts, and groups of documents have to show them. */
+/**
+ * Samples runs of consecutive documents, spread evenly: pairs come in bursts, which groups of documents have to show.
+ */
 async function sampleOf(collection: OpenCollection, size: number, control: Control): Promise<Document[]> {
   const { documents: count } = collection.state
   const { ordinalLimit } = collection.committer
-  // Where ordinals are computed, most of them may be without a document: runs at even distances could miss them all.
+  // With computed ordinals most ordinals may be unused, so evenly spaced runs could miss every document.
   const runs = count <= size || collection.store.ids !== undefined ? 1 : Math.ceil(size / runDocuments)
   const sample: Document[] = []
   for (let run = 0; run < runs; run++) {
@@ -102,7 +108,7 @@ async function sampleOf(collection: OpenCollection, size: number, control: Contr
   return sample
 }
 
-/** Filters of the same bounds are one query to an index; those that it is not asked are none. */
+/** Merges filters with equal bounds into one query, and drops filters that do not consult the index. */
 function queriesOf(queries: Iterable<Filter> | ReadonlyMap<Filter, number>): TuneQuery[] {
   if (typeof queries !== 'object' || queries === null || !(Symbol.iterator in queries)) {
     throw invalidOption('queries', 'a list of filters, or a Map', queries)

@@ -1,9 +1,9 @@
 /**
- * Checks a database from the bottom up: the store, where it can check itself; then for each collection that every
- * document can be read and has its `_id`, that every `_id` has its document, that the index knows exactly these
- * documents and denies none of a sample, and that every declared index has their entries and no others.
+ * Checks a database from the bottom up: first the store, if it can check itself; then for each collection that every
+ * document can be read and has an `_id`, that every `_id` leads to its document, that the index contains exactly these
+ * documents and finds a sample of them, and that every declared index has their entries and no others.
  *
- * Reading and writing go on meanwhile: a collection is checked as it is when its turn comes.
+ * Reads and writes continue meanwhile: a collection is checked as of when its check starts.
  */
 import { AbortedError, PetalError, throwIfAborted } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
@@ -20,46 +20,48 @@ import { Control } from '../read/control.ts'
 import type { ReadView } from '../read/read-view.ts'
 import { DeclaredCheck } from './verify-declared.ts'
 
+/** Options of Database.verify(). */
 export interface VerifyOptions {
   readonly signal?: AbortSignal
-  /** Called now and then. */
+  /** Called from time to time. */
   readonly onProgress?: (progress: VerifyProgress) => void
 }
 
 export const knownVerifyOptions = { signal: true, onProgress: true } satisfies Known<VerifyOptions>
 
 export interface VerifyProgress {
-  /** What is being checked: a collection's name, undefined for the store below. */
+  /** Name of the collection being checked; undefined for the underlying store. */
   readonly collection: string | undefined
-  /** Checked so far, and how many there are: tables of the store, documents of a collection. */
+  /** Items checked so far, and the total: tables of the store, or documents of the collection. */
   readonly checked: number
   readonly total: number
 }
 
+/** A problem found by Database.verify(). */
 export interface VerifyProblem {
-  /** Undefined for a problem of the store below. */
+  /** undefined for a problem of the underlying store. */
   readonly collection: string | undefined
-  /** `document`, `id`, `index`, or what the store calls it. */
+  /** `document`, `id`, `index`, or the store's own kind of problem. */
   readonly kind: string
-  /** With the ordinal, or the file and offset, where it was found. */
+  /** Description, with the ordinal or the file and offset where the problem was found. */
   readonly what: string
 }
 
 export interface DatabaseVerifyReport {
-  /** Whether the store below could be asked. */
+  /** Whether the store could be checked. */
   readonly hasCheckedStore: boolean
   readonly documents: number
-  /** Empty when all is well; a thousand at most. */
+  /** At most a thousand; empty if all is well. */
   readonly problems: readonly VerifyProblem[]
   readonly problemCount: number
 }
 
 const maxProblems = 1000
-/** Documents that are looked for through the index, about. */
+/** Approximate number of documents looked up through the index. */
 const samples = 200
 const progressDocuments = 1000
 
-/** @throws AbortedError; what is wrong is reported, not thrown */
+/** @returns the problems found; they are not thrown @throws AbortedError */
 export async function verifyDatabase(
   collections: Collections,
   options: VerifyOptions = {}
@@ -71,7 +73,7 @@ export async function verifyDatabase(
   return { hasCheckedStore, documents, problems: findings.problems, problemCount: findings.count }
 }
 
-/** @returns its documents */
+/** @returns the number of documents in the collection */
 async function verifyCollection(
   collections: Collections,
   name: string,
@@ -88,7 +90,7 @@ async function verifyCollection(
       return documents
     } catch (error) {
       if (error instanceof AbortedError) throw error
-      // It was dropped, or another has taken its place, which is checked then.
+      // The collection was dropped or replaced; check its replacement instead.
       if (collection !== undefined && (await collections.reading(name)) !== collection) continue
       const cause = fromStore(error)
       const { codeName, message } = cause as { readonly codeName?: unknown; readonly message?: unknown }
@@ -114,7 +116,7 @@ class Findings {
   }
 }
 
-/** What LsmLevel has. */
+/** Implemented by LsmLevel. */
 interface VerifiedStore {
   verify(options: {
     readonly signal: AbortSignal | undefined
@@ -153,7 +155,7 @@ class CollectionCheck {
   readonly #findings: Findings
   readonly #options: VerifyOptions
   readonly #control: Control
-  /** Read so far, and how many the collection says it has. */
+  /** Documents read so far, and the collection's own count. */
   #documents = 0
   readonly #total: number
 
@@ -236,7 +238,7 @@ class CollectionCheck {
     })
   }
 
-  /** Each document has its `_id`: more of them lead nowhere. */
+  /** Every document's `_id` has been checked, so any surplus `_id`s lead nowhere. */
   async #countIds(view: ReadView): Promise<void> {
     if (this.#collection.store.ids !== undefined) return
     let count = 0
@@ -247,7 +249,7 @@ class CollectionCheck {
     if (count !== this.#documents) this.#add('id', `${count} _ids are there for ${this.#documents} documents`)
   }
 
-  /** Looks for a document by its own fields. */
+  /** Looks up a document by its own fields. */
   async #lookFor(view: ReadView, ordinal: number, document: Document): Promise<void> {
     for (const [key, value] of Object.entries(document)) {
       if (key.startsWith('$') || key.includes('.')) continue
@@ -283,7 +285,7 @@ class CollectionCheck {
   }
 }
 
-/** Of the question for such a value; undefined where it is nested too deep for one. */
+/** Returns the bounds of an equality with the value; undefined if it is nested too deep for a filter. */
 function boundsOf(key: string, value: unknown): PairExpression | undefined {
   try {
     return compileFilter({ [key]: { $eq: value } }).bounds
@@ -293,7 +295,7 @@ function boundsOf(key: string, value: unknown): PairExpression | undefined {
   }
 }
 
-/** Ordinals that the index holds live, ascending. */
+/** Yields the ordinals that the index considers live, ascending. */
 async function* liveOrdinals(view: ReadView): AsyncGenerator<number, void> {
   for (let i = 0; i < view.index.segmentCount; i++) {
     const candidates = await view.index.evaluate(i, all)

@@ -1,9 +1,8 @@
 /**
- * The documents that a find returns, one after the other.
+ * The cursor over the documents that a find returns.
  *
- * Invariants: those of sliced-cursor.ts, and
- * 1. Sort, then skip, then limit, then projection, then map: whatever the order of the calls.
- * 2. clone() gives a fresh cursor.
+ * Invariants: those of sliced-cursor.ts, and 1. Sort, then skip, then limit, then projection, then map: whatever the
+ * order of the calls. 2. clone() returns a fresh cursor.
  */
 import type { Document } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
@@ -14,6 +13,7 @@ import { compileFind, FindRun, withoutCollection } from './find.ts'
 import { type CursorRun, type Readable, SlicedCursor, type Transform } from './sliced-cursor.ts'
 
 /**
+ * A cursor over the documents that match a filter.
  * @example
  * const cursor = db.find({ lang: 'en' }).sort({ at: -1 }).limit(10)
  * for await (const tweet of cursor) console.log(tweet.text)
@@ -23,7 +23,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
   readonly #filter: unknown
   #options: FindOptions
 
-  /** Cursors come from Collection.find(). */
+  /** Not to be called directly: use Collection.find(). */
   constructor(readable: Readable, filter: unknown, options: FindOptions, transform?: Transform) {
     super(transform)
     this.#readable = readable
@@ -31,14 +31,14 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     this.#options = options
   }
 
-  /** @param direction of a single field; default 1 */
+  /** Sorts the results. @param direction for a single field; default 1 */
   sort(sort: SortSpec, direction?: SortDirection): this {
-    // A sort that is no path fails the first pull.
+    // A field name that is not a string fails the first request.
     return this.#change({ sort: direction === undefined ? sort : [[sort as string, direction]] })
   }
 
   /**
-   * How strings compare in the filter and in the sort: docs/query-semantics.md.
+   * Sets the rules for comparing strings in the filter and the sort: docs/query-semantics.md.
    * @example
    * const byName = await db.find({ lang: 'EN' }).collation({ locale: 'en', strength: 2 }).sort({ 'user.name': 1 }).toArray()
    */
@@ -50,7 +50,7 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ skip })
   }
 
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   limit(limit: number): this {
     return this.#change({ limit })
   }
@@ -69,22 +69,24 @@ export class FindCursor<T = Document> extends SlicedCursor<T> {
     return this.#change({ projection }) as unknown as FindCursor<U>
   }
 
-  /** A cursor over what `transform` makes of each document; this one is not to be used any more. */
+  /** Returns a cursor that applies `transform` to each document. This cursor must not be used any more. */
   map<U>(transform: (value: T) => U): FindCursor<U> {
     return new FindCursor<U>(this.#readable, this.#filter, this.#options, this.mapped(transform))
   }
 
-  /** The same question again, to be asked of the state at its own first pull. */
+  /** Returns a new cursor for the same query, which sees the state at its own first request. */
   clone(): FindCursor<T> {
     return new FindCursor<T>(this.#readable, this.#filter, this.#options, this.transform)
   }
 
-  /** The number of documents the cursor would give, skip and limit included. Does not use the cursor up. */
+  /**
+   * Returns the number of documents the cursor would return, subject to skip and limit. Does not consume the cursor.
+   */
   async count(): Promise<number> {
     return countFound(this.#readable, this.#filter, this.#options)
   }
 
-  /** How the find runs, and what it costs: it is run for that. Does not use the cursor up. */
+  /** Runs the find and explains its plan and cost. Does not consume the cursor. */
   async explain(): Promise<Explanation> {
     return explainFind(this.#readable, this.#filter, this.#options)
   }

@@ -1,6 +1,4 @@
-/**
- * explain(): MongoDB's shape, and what only this index has to tell.
- */
+/** explain() of a find: MongoDB's shape, plus details of the index. */
 
 import { fromStore } from '../errors.ts'
 import { describeAccess } from '../indexes/describe-access.ts'
@@ -14,64 +12,70 @@ import type { Plan } from './planner.ts'
 import type { Readable } from './sliced-cursor.ts'
 import { advance } from './steps.ts'
 
-/** One stage of the plan; its input is the stage below. */
+/** One stage of the plan; its input is the nested stage. */
 export interface PlanStage {
-  /** `IDHACK`, `IXSCAN`, `BLOOM` or `COLLSCAN` at the bottom; above it `FETCH`, `SORT`, `SKIP`, `LIMIT`, `PROJECTION`, `EOF`. */
+  /**
+   * `IDHACK`, `IXSCAN`, `BLOOM` or `COLLSCAN` at the bottom; `FETCH`, `SORT`, `SKIP`, `LIMIT`, `PROJECTION`, `EOF`
+   * above.
+   */
   readonly stage: string
   readonly inputStage?: PlanStage
   readonly [detail: string]: unknown
 }
 
 /**
- * How a find was answered and what it took. `queryPlanner` and `executionStats` are as in MongoDB's explain, for tools that
- * know it; `index` tells what the bounds did. docs/filters.md reads one line by line.
+ * How a find was executed and what it cost. `queryPlanner` and `executionStats` are as in MongoDB's explain, for tools
+ * that understand it; `index` reports what the bounds did. docs/filters.md goes through an example line by line.
  */
 export interface Explanation {
   readonly queryPlanner: {
     /** Name of the collection. */
     readonly namespace: string
-    /** The last stage first. */
+    /** The plan, outermost stage first. */
     readonly winningPlan: PlanStage
     readonly rejectedPlans: readonly PlanStage[]
   }
   readonly executionStats: {
     readonly executionSuccess: true
-    /** Documents after skip and limit. */
+    /** Documents returned, after skip and limit. */
     readonly nReturned: number
     /** Rounded; `index.milliseconds` is not. */
     readonly executionTimeMillis: number
-    /** Candidates, or keys of a declared index; 0 where all documents are read. */
+    /** Candidates, or keys of a declared index; 0 for a collection scan. */
     readonly totalKeysExamined: number
     readonly totalDocsExamined: number
   }
   readonly index: {
-    /** The bounds expression; `MAYBE x` can exclude documents but not prove them. */
+    /** The bounds expression; `MAYBE x` can exclude documents but not prove that they match. */
     readonly bounds: string
-    /** Parts of the filter that no bounds can narrow. */
+    /** Parts of the filter that cannot be expressed as bounds. */
     readonly unbounded: readonly string[]
-    /** Segments of the index, and those of them that were passed over. */
+    /** Segments of the index, and how many of them were skipped. */
     readonly segments: { readonly total: number; readonly pruned: number }
-    /** Tables of the store with documents of the collection, and how many its filters ruled out, at least; 0 without. */
+    /**
+     * Tables of the store that hold documents of the collection, and how many its filters ruled out (a lower bound); 0
+     * without filters.
+     */
     readonly tables: { readonly total: number; readonly pruned: number }
-    /** Rows of segments that were combined, and their bytes. */
+    /** Index rows that were combined, and their bytes. */
     readonly rowsRead: number
     readonly bytesTouched: number
-    /** Documents in the upper bound. */
+    /** Documents in the upper bound: those the index cannot exclude. */
     readonly candidates: number
-    /** Documents in the lower bound: returned without a test. */
+    /** Documents in the lower bound: returned without testing the filter. */
     readonly certain: number
     /** Candidates that were tested and match. */
     readonly confirmed: number
     readonly falsePositives: number
-    /** False positives per tested candidate; 0 when none was tested. */
+    /** False positives per tested candidate; 0 if none was tested. */
     readonly falsePositiveRate: number
     readonly documentsFetched: number
-    /** All of it, by the clock. */
+    /** Total wall-clock time. */
     readonly milliseconds: number
   }
 }
 
-/** Runs the find to its end and tells what it took. */
+/** Runs the find to its end and explains it. */
 export async function explainFind(readable: Readable, filter: unknown, options: FindOptions): Promise<Explanation> {
   const [find, collection] = await compiledFor(readable, () => compileFind(filter, options))
   if (collection === undefined) {
@@ -94,7 +98,7 @@ export async function explainFind(readable: Readable, filter: unknown, options: 
   }
 }
 
-/** What a find took that was run. */
+/** Explains a find that has run. */
 export function explainExecution(
   collection: string,
   filter: unknown,
@@ -149,7 +153,7 @@ function keysExamined({ inputStage, stage }: PlanStage, meter: Meter): number {
   return meter.access === undefined ? meter.candidates : meter.keysExamined
 }
 
-/** The plan as a tree, outermost stage first. */
+/** Returns the plan as a tree, outermost stage first. */
 function stages(find: CompiledFind, filter: string, { access, orderedBy }: Meter): PlanStage {
   const inputStage = access === undefined ? source(find.plan, orderedBy) : describeAccess(access)
   let tree: PlanStage = { stage: 'FETCH', filter, inputStage }
@@ -171,13 +175,13 @@ function source(plan: Plan, orderedBy: string | undefined): PlanStage {
     case 'index':
       return { stage: 'BLOOM', bounds: describeBounds(plan.bounds), direction }
     case 'scan':
-      // By ranges of the order, though the filter has no bounds.
+      // Reads by ranges of the sort order, even though the filter has no bounds.
       if (orderedBy !== undefined) return { stage: 'BLOOM', bounds: describeBounds(plan.bounds), direction }
       return { stage: 'COLLSCAN', direction }
   }
 }
 
-/** The filter as text: functions and regular expressions have no JSON. */
+/** Returns the filter as text. Functions and regular expressions have no JSON. */
 function describeFilter(filter: unknown): string {
   return (
     JSON.stringify(filter ?? {}, (_key, value: unknown) => {

@@ -1,19 +1,19 @@
-/** How many documents have which paths, and values of which types on them. */
+/** Counts how many documents have which paths, with values of which types. */
 import { isDigits } from '../../model/path.ts'
 import { type Document, Type, type TypeCode, typeNames, typeOf } from '../../model/types.ts'
 
-/** What documents have on one path. */
+/** A path of the documents, with its frequency and types. */
 export interface PathSummary {
   /**
-   * Keys, joined by dots, as the index names a path: elements of arrays are on the path of their array, and keys that are all
-   * digits are left out, so that '' is what such keys of the document itself lead to.
+   * Keys joined by dots, as the index names paths: array elements are on the path of their array, and all-digit keys
+   * are omitted, so that '' is the path of such keys at the top level.
    */
   readonly path: string
-  /** How many documents have something on it. */
+  /** Number of documents with something on the path. */
   readonly documents: number
-  /** How many of them have a value of each type there, elements of arrays included; the types that most have first. */
+  /** Number of documents with a value of each type there, including array elements; the most frequent types first. */
   readonly types: Readonly<Partial<Record<StoredTypeName, number>>>
-  /** Some value, neither an object nor an array, and null only where there is no other; undefined where there is none. */
+  /** A sample value, neither an object nor an array, and null only if there is no other; undefined if there is none. */
   readonly example: unknown
 }
 
@@ -22,10 +22,10 @@ type StoredTypeName = Exclude<(typeof typeNames)[number], 'undefined' | 'unsuppo
 class PathCount {
   readonly path: string
   documents = 0
-  /** By type code. */
+  /** Indexed by type code. */
   readonly types: number[] = []
   example: unknown
-  /** Number of the document that was looked at last, of those that have the path, and its types, one bit each. */
+  /** Sequence number of the last examined document that has the path, and the types found there, one bit each. */
   lookedAt = 0
   bits = 0
 
@@ -34,7 +34,7 @@ class PathCount {
   }
 }
 
-/** A place that keys lead to: of places by the same name, a key with a dot leads to one, the paths are the same. */
+/** A position that keys lead to. Different positions may share a path, since a key may itself contain dots. */
 interface Place {
   readonly count: PathCount
   readonly isRoot: boolean
@@ -45,7 +45,7 @@ export class PathCounts {
   readonly #counts = new Map<string, PathCount>()
   readonly #root = this.#place('', true)
   #looks = 0
-  /** What the document looked at last has. */
+  /** Paths of the last examined document. */
   #found: PathCount[] = []
 
   add(document: Document): void {
@@ -56,14 +56,14 @@ export class PathCounts {
     }
   }
 
-  /** Takes examples from a document that is not counted. */
+  /** Examines a document for examples only, without counting it. */
   look(document: Document): void {
     this.#looks++
     this.#found = []
     this.#object(document, this.#root)
   }
 
-  /** Whether the document looked at last has something on the path, of the type where one is given. */
+  /** Whether the last examined document has something on the path, of the given type if there is one. */
   hasSeen(path: string, type?: TypeCode): boolean {
     const count = this.#counts.get(path)
     if (count === undefined || count.lookedAt !== this.#looks) return false
@@ -78,14 +78,14 @@ export class PathCounts {
     if (documents > 0) addTo(this.#countOf(path), type, documents)
   }
 
-  /** Whether a value of the type would be a better example than what there is: anything but null is better than that. */
+  /** Whether a value of the type would be a better example than the current one; any value is better than null. */
   wantsExample(path: string, type: TypeCode): boolean {
     if (type === Type.object || type === Type.array) return false
     const example = this.#counts.get(path)?.example
     return example === undefined || (example === null && type !== Type.null)
   }
 
-  /** Ascending by path, what is below a path behind it. */
+  /** Returns the summaries ascending by path, with a path before those below it. */
   toArray(): PathSummary[] {
     return [...this.#counts.values()]
       .filter(({ documents }) => documents > 0)
@@ -110,7 +110,7 @@ export class PathCounts {
     }
     count.bits |= 1 << type
     if (type === Type.object) this.#object(value as Document, place)
-    // What is missing in an array is null there.
+    // A hole in an array counts as null.
     else if (type === Type.array) for (const element of value as unknown[]) this.#value(element ?? null, place)
     else count.example ??= value
   }
@@ -147,7 +147,7 @@ function byName(types: readonly number[]): PathSummary['types'] {
   return Object.fromEntries(counted.map(([type, documents]) => [typeNames[Number(type)]!, documents]))
 }
 
-/** Component by component: `a.b` before `a!`, which may stand between by code units. */
+/** Compares component by component: `a.b` sorts before `a!`, unlike by code units. */
 function comparePaths(a: string, b: string): number {
   const [left, right] = [a.split('.'), b.split('.')]
   for (let i = 0; i < left.length && i < right.length; i++) {

@@ -1,11 +1,9 @@
 /**
- * Documents that are handed out one after the other, while whoever finds them gives them in slices: what all cursors do.
+ * Base class of all cursors: hands out documents one by one while the query produces them in slices.
  *
- * Invariants:
- * 1. Nothing happens before the first pull; then the whole cursor sees the state of that instant.
- * 2. A cursor runs once, and cannot be changed after the first pull.
- * 3. One pull of a slice at a time, whoever waits for it.
- * 4. Calls that do not wait for each other get documents in the order of the calls.
+ * Invariants: 1. Nothing happens before the first pull; the whole cursor then sees the state of that instant. 2. A
+ * cursor runs once, and cannot be changed after the first pull. 3. At most one slice is being pulled at a time, no
+ * matter how many callers wait for it. 4. Concurrent calls receive documents in the order of the calls.
  */
 import { PetalError } from '../../model/errors.ts'
 import { answered } from '../../model/time-slice.ts'
@@ -13,79 +11,84 @@ import type { Document } from '../../model/types.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import { assertFunction } from '../option-checks.ts'
 
-/** Gives the collection to read, undefined while it does not exist. */
+/** Returns the collection to read; undefined while it does not exist. */
 export type Readable = () => OpenCollection | undefined | Promise<OpenCollection | undefined>
 
 type Pulled = readonly Document[] | undefined | Promise<readonly Document[] | undefined>
 
-/** What map() makes of each document. */
+/** Applied to each document, see map(). */
 export type Transform = (document: Document) => unknown
 
-/** What a cursor pulls from. */
+/** The query run that a cursor pulls from. */
 export interface CursorRun {
   /** True when no more documents will come. */
   readonly isOver: boolean
-  /** What is freed when the cursor is dropped without being closed. It must not hold the cursor. */
+  /** What to free when the cursor is dropped without being closed. Must not reference the cursor. */
   readonly views: { close(): void }
-  /** The next documents, at least one; undefined at the end. A promise only when the run had to wait. */
+  /** Returns the next documents, at least one; undefined at the end. A promise only if the run had to wait. */
   next(): Pulled
   close(): void
 }
 
 /**
- * What a cursor reads, as long as it does. V8 keeps what it is told to hold for a cursor among the objects that live long, and whatever
- * is held there until the next full collection, though it was told to forget the cursor: views of every find, some ten kilobytes.
+ * Indirection to the views that a running cursor reads. V8 promotes what is registered with a FinalizationRegistry to
+ * the old generation, and retains whatever it references until the next full collection, even after unregister():
+ * without the indirection, the views of every find, some ten kilobytes.
  */
 interface Held {
   views: { close(): void } | undefined
 }
 
-/** Views of cursors that were dropped without being closed would be kept until the database closes. */
+/**
+ * Closes the views of cursors that were dropped without being closed; otherwise they would live until the database
+ * closes.
+ */
 const abandoned = new FinalizationRegistry<Held>((held) => held.views?.close())
 
 export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposable {
   readonly #transform: Transform | undefined
   #run: CursorRun | undefined
   #held: Held | undefined
-  /** Somebody waits for all that is left: nobody can drop the cursor. */
+  /** toArray() is waiting for the remaining documents: the cursor cannot be dropped. */
   #isDrained = false
   #phase: 'new' | 'running' | 'over' = 'new'
   #slice: readonly Document[] = []
   #position = 0
   #filling: Promise<boolean> | undefined
   #pulling: Promise<readonly Document[] | undefined> | undefined
-  /** Done when the last of those who wait for a document has it; undefined when none does. */
+  /** Settles when the last of the calls waiting for a document has it; undefined when none is waiting. */
   #lastTurn: Promise<void> | undefined
 
   protected constructor(transform: Transform | undefined) {
     this.#transform = transform
   }
 
-  /** Begins the run, synchronously where it can; undefined where there is nothing to read. */
+  /** Starts the run, synchronously where possible; undefined if there is nothing to read. */
   protected abstract begin(): CursorRun | undefined | Promise<CursorRun | undefined>
 
-  /** True when the cursor has nothing more to give, or was closed. */
+  /** True when the cursor is exhausted or was closed. */
   get closed(): boolean {
     return this.#phase === 'over' && this.#position >= this.#slice.length
   }
 
-  /** The next document; null at the end. */
+  /** Returns the next document; null at the end. */
   async next(): Promise<T | null> {
     if (this.#isAtHand) return this.#take()
     const { done, value } = await this.#takeInTurn()
     return done ? null : value
   }
 
-  /** As next(): a find never waits for documents to come. */
+  /** Same as next(): a find never waits for documents to arrive. */
   tryNext(): Promise<T | null> {
     return this.next()
   }
 
+  /** Whether there is another document. */
   async hasNext(): Promise<boolean> {
     return this.#position < this.#slice.length || this.#fill()
   }
 
-  /** All remaining documents. */
+  /** Returns all remaining documents. */
   async toArray(): Promise<T[]> {
     this.#assertRunnable()
     this.#isDrained = true
@@ -99,18 +102,18 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
         else for (const document of slice) result.push(this.#transform(document) as T)
       }
     } finally {
-      // A function given to map() may have thrown.
+      // A map() callback may have thrown.
       this.#end()
     }
   }
 
-  /** @param visit returning false ends the iteration */
+  /** Calls `visit` for each remaining document. @param visit returning false ends the iteration */
   async forEach(visit: (value: T) => unknown): Promise<void> {
     assertFunction('The callback of forEach', visit)
     for await (const value of this) if (visit(value) === false) return
   }
 
-  /** Frees what the cursor holds. Harmless when repeated. */
+  /** Frees the cursor's resources. Calling it again is harmless. */
   async close(): Promise<void> {
     this.#slice = []
     this.#position = 0
@@ -135,7 +138,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     }
   }
 
-  /** What map() makes of it, after what it was to make so far. */
+  /** Returns the composition of the existing transform and the given one. */
   protected mapped<U>(transform: (value: T) => U): Transform {
     this.assertNew()
     assertFunction('The callback of map', transform)
@@ -157,7 +160,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     throw new PetalError('CursorNotFound', 'The cursor is used up or closed; clone() it to run again')
   }
 
-  /** A document is there, and nobody waits for it. */
+  /** A document is buffered, and no earlier call is waiting for one. */
   get #isAtHand(): boolean {
     return this.#position < this.#slice.length && this.#lastTurn === undefined
   }
@@ -189,7 +192,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     return rest
   }
 
-  /** Gets the next slice, once for all who wait for it; false at the end. */
+  /** Pulls the next slice, once for all waiting calls; false at the end. */
   #fill(): Promise<boolean> {
     this.#filling ??= this.#fillNow().finally(() => {
       this.#filling = undefined
@@ -206,7 +209,7 @@ export abstract class SlicedCursor<T> implements AsyncIterable<T>, AsyncDisposab
     return true
   }
 
-  /** One pull at a time: toArray() beside next() gets the slice after. */
+  /** One pull at a time: a toArray() during a next() gets the following slice. */
   #pull(): Pulled {
     if (this.#pulling !== undefined) {
       const again = (): Pulled => this.#pull()

@@ -1,8 +1,8 @@
-/** What of the LSM store is the caller's choice. */
+/** Tuning options of the LSM store. */
 import type { StoreOptions, ValueOptions } from '../../lsm/options.ts'
 import type { Known } from '../known-options.ts'
 
-/** What may be chosen of the LSM store; defaults are its own, but for a larger cache and a larger write buffer. */
+/** Tuning of the LSM store. Defaults are the store's own, except for a larger cache and a larger write buffer. */
 export interface LsmTuning
   extends Omit<
     StoreOptions,
@@ -15,9 +15,9 @@ export interface LsmTuning
     | 'fileSystem'
   > {
   /**
-   * Value filters over the documents of each table, which rule tables out for a query. They cost 15 to 19 bytes a tweet
-   * and some 14 µs of the compaction thread, and pay where there is no other index. Default: on where a collection has
-   * `index: 'embedded'`.
+   * Value filters over the documents of each table, which rule out tables for a query. They cost 15 to 19 bytes and
+   * some 14 µs of the compaction thread per tweet, and pay off where there is no other index. Default: on if a
+   * collection has `index: 'embedded'`.
    */
   readonly values?: boolean | Omit<ValueOptions, 'extractor'>
 }

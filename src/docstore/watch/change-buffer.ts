@@ -1,10 +1,9 @@
 /**
- * Changes between the commit and the consumer of one stream.
+ * Buffers changes between their commit and the consumer of one stream.
  *
- * Invariants:
- * 1. Whoever commits never waits here, and no error leaves: it ends the stream.
- * 2. A change is held once, in the order of commits, and only if the pipeline admits its event.
- * 3. What is held stays within the budget, or is one change; when it would not, all of it is let go and the stream fails.
+ * Invariants: 1. A commit never waits here and never sees an error: errors end the stream. 2. A change is buffered
+ * once, in commit order, and only if the pipeline admits its event. 3. The buffer stays within its budget, or holds one
+ * change; a change that would exceed it empties the buffer and fails the stream.
  */
 import { bytesOf, type Change, eventOf, keptFor, type Wants } from './change.ts'
 import { historyLost } from './errors.ts'
@@ -16,7 +15,7 @@ export interface BufferSettings extends Wants {
   readonly maxBufferedBytes: number
 }
 
-/** Taken changes are cut off when so many lie in front. */
+/** Taken changes are cut off once there are this many at the front. */
 const maxTaken = 1024
 
 export class ChangeBuffer {
@@ -34,7 +33,7 @@ export class ChangeBuffer {
     this.settings = settings
   }
 
-  /** Whether changes are taken. */
+  /** Whether the stream takes changes. */
   get isOpen(): boolean {
     return this.#state === 'open'
   }
@@ -43,7 +42,7 @@ export class ChangeBuffer {
     return this.#first >= this.#changes.length
   }
 
-  /** A change was committed. */
+  /** Adds a committed change. */
   put(change: Change): void {
     if (!this.isOpen) return
     const { collection, pipeline, maxBufferedBytes } = this.settings
@@ -64,7 +63,7 @@ export class ChangeBuffer {
     this.#wake()
   }
 
-  /** The next change; undefined when none is there. @throws what the stream failed with */
+  /** Returns the next change, or undefined if there is none. @throws the error that the stream failed with */
   take(): Change | undefined {
     if (this.#state === 'failed') throw this.#failure
     if (this.isEmpty) return undefined
@@ -77,23 +76,23 @@ export class ChangeBuffer {
     return change
   }
 
-  /** Resolves when there may be a change to take, or the stream has ended. */
+  /** Resolves when there may be a change to take, or when the stream has ended. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** No more changes will come; those that are there can be taken. */
+  /** No more changes will come; buffered ones can still be taken. */
   end(): void {
     this.#end('ended')
   }
 
-  /** As end(), and lets go of what is there. */
+  /** Like end(), but discards buffered changes. */
   discard(): void {
     this.#letGo()
     this.#end('ended')
   }
 
-  /** As discard(); take() throws the error from now on. */
+  /** Like discard(); take() throws the error from now on. */
   fail(error: unknown): void {
     if (!this.isOpen) return
     this.#failure = error

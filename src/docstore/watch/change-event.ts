@@ -3,16 +3,16 @@ import type { Timestamp } from 'bson'
 import type { Document } from '../../model/types.ts'
 import type { UpdateDescription } from './update-description.ts'
 
-/** Tells an event from all others of the process. Streams cannot be resumed from it. */
+/** Identifies an event among all events of the process. Streams cannot be resumed from it. */
 export interface ResumeToken {
   readonly _data: string
 }
 
 interface EventBase {
   _id: ResumeToken
-  /** Seconds, and a count within the second: grows from event to event. */
+  /** Seconds, and a counter within the second; increases from event to event. */
   clusterTime: Timestamp
-  /** When the change was committed. */
+  /** Time of the commit. */
   wallTime: Date
 }
 
@@ -29,9 +29,9 @@ export interface InsertEvent<T extends object = Document> extends DocumentEvent 
 export interface UpdateEvent<T extends object = Document> extends DocumentEvent {
   operationType: 'update'
   updateDescription: UpdateDescription
-  /** As it is after the change, unless `fullDocument` is `'default'`. */
+  /** The document after the change; absent if the option `fullDocument` is `'default'`. */
   fullDocument?: T
-  /** With `fullDocumentBeforeChange`. */
+  /** Present with the option `fullDocumentBeforeChange`. */
   fullDocumentBeforeChange?: T
 }
 

@@ -1,8 +1,9 @@
 /**
- * Who watches a collection, by its name: streams are there before the collection is, and outlive its being opened.
+ * The streams that watch a collection, by its name: they exist before the collection is created, and while it is not
+ * open.
  *
- * Invariant: a stream is told of a commit if it was there when the commit became visible: what it is not told of, a read that
- * begins after watch() sees.
+ * Invariant: a stream receives a commit if it existed when the commit became visible, so a read started after watch()
+ * sees whatever the stream does not receive.
  */
 import type { Change } from './change.ts'
 import type { ChangeBuffer } from './change-buffer.ts'
@@ -12,14 +13,14 @@ const nobody: readonly ChangeBuffer[] = []
 
 export class ChangeFeed {
   readonly collection: string
-  /** Never changed: another list takes its place. */
+  /** Never mutated, only replaced. */
   #streams = nobody
 
   constructor(collection: string) {
     this.collection = collection
   }
 
-  /** Streams of this moment. */
+  /** The current streams. */
   get streams(): readonly ChangeBuffer[] {
     return this.#streams
   }
@@ -31,7 +32,7 @@ export class ChangeFeed {
     }
   }
 
-  /** The collection is gone: all streams are told, and end. */
+  /** The collection was dropped: notifies all streams and ends them. */
   dropped(): void {
     for (const stream of this.#streams) {
       for (const kind of ['drop', 'invalidate'] as const) {
@@ -42,13 +43,13 @@ export class ChangeFeed {
     }
   }
 
-  /** The database is closed. */
+  /** The database was closed. */
   end(): void {
     for (const stream of this.#streams) stream.end()
   }
 }
 
-/** The feeds of a database. */
+/** The feeds of all collections of a database. */
 export class ChangeFeeds {
   readonly #feeds = new Map<string, ChangeFeed>()
 
@@ -61,7 +62,10 @@ export class ChangeFeeds {
     return feed
   }
 
-  /** The collection is gone: one of the same name begins anew, and nothing is kept for names that never come back. */
+  /**
+   * The collection was dropped: one created later under the same name gets a new feed, and nothing is retained for
+   * unused names.
+   */
   dropped(collection: string): void {
     const feed = this.#feeds.get(collection)
     this.#feeds.delete(collection)

@@ -1,9 +1,8 @@
 /**
- * The changes of a collection as its users see them, one after the other.
+ * The stream of a collection's changes, as returned to the caller.
  *
- * Invariants:
- * 1. Changes are told from the call of watch() on, each once, in the order in which they were committed.
- * 2. An event is the caller's own: nobody else has any part of it that can be changed.
+ * Invariants: 1. Reports the changes made after the call of watch(), each once, in commit order. 2. An event belongs to
+ * the caller: no mutable part of it is shared.
  */
 import { AbortedError, throwIfAborted } from '../../model/errors.ts'
 import { answered } from '../../model/time-slice.ts'
@@ -31,10 +30,14 @@ export function watchFeed<E extends object>(
   return new ChangeStream<E>(buffer, options.signal)
 }
 
-/** A stream that was dropped without being closed would be told of every commit until the database closes. */
+/**
+ * Discards streams that were dropped without being closed; otherwise they would receive every commit until the database
+ * closes.
+ */
 const abandoned = new FinalizationRegistry<ChangeBuffer>((buffer) => buffer.discard())
 
 /**
+ * A stream of change events, as returned by watch().
  * @example
  * await using changes = db.watch([{ $match: { operationType: 'insert' } }])
  * await db.insertOne({ lang: 'en' })
@@ -45,10 +48,10 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
   readonly #buffer: ChangeBuffer
   readonly #signal: AbortSignal | undefined
   readonly #onAbort = (): void => this.#close()
-  /** What hasNext() has found. */
+  /** The event found by hasNext(). */
   #found: E | undefined
 
-  /** Change streams come from Collection.watch(). */
+  /** Not to be called directly: use Collection.watch(). */
   constructor(buffer: ChangeBuffer, signal: AbortSignal | undefined) {
     this.#buffer = buffer
     this.#signal = signal
@@ -56,15 +59,18 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     abandoned.register(this, buffer, this)
   }
 
-  /** True when no more events will come: it was closed, has failed, or its collection or database is gone and all is told. */
+  /**
+   * True when no more events will come: the stream was closed or has failed, or its collection or database is gone and
+   * all events have been returned.
+   */
   get closed(): boolean {
     return !this.#buffer.isOpen && this.#buffer.isEmpty && this.#found === undefined
   }
 
   /**
-   * The next event, as soon as there is one.
-   * @throws PetalError CursorNotFound when the stream is closed, also while this waits, AbortedError when its signal has closed
-   *   it; ChangeStreamHistoryLost when the consumer was too far behind; what a function in the pipeline threw
+   * Returns the next event, waiting for one if necessary.
+   * @throws PetalError CursorNotFound if the stream is or gets closed, AbortedError if its signal closed it;
+   *   ChangeStreamHistoryLost if the consumer fell too far behind; errors thrown by a function in the pipeline
    */
   async next(): Promise<E> {
     const event = await this.#nextOrEnd()
@@ -72,12 +78,15 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     throw this.#signal?.aborted ? new AbortedError(this.#signal.reason) : streamClosed()
   }
 
-  /** The next event if there is one already, or null. @throws as next(), but for a stream that is closed */
+  /** Returns the next event if there already is one, or null. @throws as next(), except for a closed stream */
   async tryNext(): Promise<E | null> {
     return answered(this.#take() ?? null)
   }
 
-  /** Waits for an event and leaves it there; false when the stream is closed. @throws as next(), but for that */
+  /**
+   * Waits for an event without consuming it; false when the stream is closed. @throws as next(), except for a closed
+   * stream
+   */
   async hasNext(): Promise<boolean> {
     for (;;) {
       this.#found = this.#take()
@@ -86,7 +95,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     }
   }
 
-  /** Ends the stream; what was not taken is let go. Harmless when repeated. */
+  /** Closes the stream and discards pending events. Calling it again is harmless. */
   async close(): Promise<void> {
     this.#close()
   }
@@ -95,7 +104,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     return this.close()
   }
 
-  /** Ends when the stream does, without an error unless it failed; leaving the loop closes it. */
+  /** Iterates until the stream ends, throwing only if it failed; leaving the loop closes the stream. */
   [Symbol.asyncIterator](): AsyncIterator<E, undefined> {
     return {
       next: async () => {
@@ -109,7 +118,7 @@ export class ChangeStream<E extends object = ChangeEvent> implements AsyncIterab
     }
   }
 
-  /** undefined when no event will come. */
+  /** Returns undefined when no more events will come. */
   async #nextOrEnd(): Promise<E | undefined> {
     for (;;) {
       const event = this.#take()

@@ -1,6 +1,6 @@
 /**
- * One committed change, as records, and the event that tells of it. A stream holds records and decodes them when the event is
- * asked for: what it holds is known in bytes, and every event is the caller's own.
+ * A committed change, in the form of records, and the event that describes it. A stream holds records and decodes them
+ * when the event is requested: its size in bytes is known, and every event belongs to the caller.
  */
 import { cloneValue } from '../../model/clone.ts'
 import type { Document } from '../../model/types.ts'
@@ -8,40 +8,40 @@ import { decodeRecord } from '../documents/record.ts'
 import { clusterTimeOf, type EventTime, tokenOf } from './event-clock.ts'
 import { describeUpdate } from './update-description.ts'
 
-/** What a batch does to each document it is about. */
+/** What a batch does to each of its documents. */
 export type CommitKind = 'insert' | 'update' | 'replace' | 'delete'
 
 export interface DocumentChange {
   readonly kind: CommitKind
   readonly time: EventTime
-  /** Record before the change; undefined for an insert, or where nobody wants it. */
+  /** Record before the change; undefined for an insert, or if no stream wants it. */
   readonly before: string | undefined
-  /** Record after it; undefined for a deletion. */
+  /** Record after the change; undefined for a deletion. */
   readonly after: string | undefined
-  /** Of a deletion. */
+  /** `_id` of a deleted document. */
   readonly id: unknown
 }
 
-/** What becomes of the whole collection. */
+/** Events that affect the whole collection. */
 export type Ending = 'drop' | 'invalidate'
 
 export type Change = DocumentChange | { readonly kind: Ending; readonly time: EventTime }
 
-/** Which documents are told beside what every event tells. */
+/** Which full documents the events include. */
 export interface Wants {
-  /** Of an update: the document after it. */
+  /** For updates, the document after the change. */
   readonly fullDocument: boolean
   readonly beforeChange: boolean
 }
 
-/** What an event takes beside its records, about. */
+/** Approximate size of an event apart from its records. */
 const bytesBeside = 200
 
 export function bytesOf(change: Change): number {
   return isOfDocument(change) ? bytesBeside + (change.before?.length ?? 0) + (change.after?.length ?? 0) : bytesBeside
 }
 
-/** The change without what this consumer is not told. */
+/** Returns the change without parts that this consumer does not receive. */
 export function keptFor(wants: Wants, change: Change): Change {
   if (wants.beforeChange || change.kind === 'update' || !isOfDocument(change)) return change
   return change.before === undefined ? change : { ...change, before: undefined }
@@ -52,8 +52,8 @@ function isOfDocument(change: Change): change is DocumentChange {
 }
 
 /**
- * The event of a change. Its fields are worked out when they are read, so that a filter on the type alone decodes nothing;
- * `{ ...event }` has them all.
+ * Returns the event of a change. Its fields are computed when read, so that a filter on the type alone decodes nothing;
+ * `{ ...event }` computes them all.
  */
 export function eventOf(change: Change, coll: string, wants: Wants): Document {
   const { kind, time } = change
@@ -71,7 +71,7 @@ export function eventOf(change: Change, coll: string, wants: Wants): Document {
     decoded ??= decodeRecord(after ?? '')
     return decoded
   }
-  // An _id may be an object: it is shared neither with the document nor with other streams.
+  // An _id may be an object, which must not be shared with the document or with other streams.
   later(event, 'documentKey', () => ({ _id: cloneValue(kind === 'delete' ? id : documentAfter()._id) }))
   if (kind === 'update') {
     later(event, 'updateDescription', () => describeUpdate(decodeRecord(before ?? ''), documentAfter()))

@@ -1,11 +1,9 @@
 /**
- * Tells streams what a batch has changed, from what the store holds: a writer prepares nothing for it, and what is told is what
- * was committed.
+ * Reports the changes of a batch to streams, as read back from the store: writers prepare nothing for it, and streams
+ * report exactly what was committed.
  *
- * Invariants:
- * 1. Read while the batch is the last one applied: records after it as committed now, records before it in the snapshot that
- *    was taken before it.
- * 2. It never fails: a record that cannot be read ends the streams.
+ * Invariants: 1. Runs while the batch is the last one applied: records after it are read from the current state,
+ * records before it from the snapshot taken before it. 2. Never fails: an unreadable record fails the streams instead.
  */
 import { breathe, nextTurn } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'
@@ -17,19 +15,22 @@ import type { CommitKind, DocumentChange } from './change.ts'
 import type { ChangeBuffer } from './change-buffer.ts'
 import { nextEventTime } from './event-clock.ts'
 
-/** The documents of a batch, in its order; of a change from one version to another at the same place in both lists. */
+/** The documents of a batch, in its order; a changed document is at the same position in both lists. */
 export interface CommittedBatch {
   readonly kind: CommitKind
   readonly ordinalsBefore: readonly number[]
   readonly ordinalsAfter: readonly number[]
 }
 
-/** Read at once. */
+/** Records read at once. */
 const runDocuments = 16
-/** Told in one turn of the event loop, about: a consumer who keeps up has taken them before the next. */
+/**
+ * Approximate amount reported before yielding to the event loop: a consumer that keeps up takes these events before the
+ * next.
+ */
 const turnCharacters = 256 * 1024
 
-/** @param before undefined where nothing was deleted or replaced; released here */
+/** @param before undefined if nothing was deleted or replaced; released here */
 export async function tellCommit(
   { kind, ordinalsBefore, ordinalsAfter }: CommittedBatch,
   store: CollectionStore,

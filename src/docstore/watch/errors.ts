@@ -13,7 +13,7 @@ export function streamClosed(): PetalError {
   return new PetalError('CursorNotFound', 'The change stream is closed')
 }
 
-/** @param option of the driver */
+/** @param option name of the driver's option */
 export function cannotResume(option: string): PetalError {
   return new PetalError(
     'CommandNotSupported',

@@ -1,14 +1,14 @@
 /**
- * When a change was committed, as change events tell it: one clock for all collections of the process.
+ * The commit times of change events: one clock for all collections of the process.
  *
- * Invariant: no two events have the same time, and later events have later ones, whatever the machine's clock does.
+ * Invariant: event times are unique and increase, whatever the system clock does.
  */
 import { Timestamp } from 'bson'
 
 export interface EventTime {
   /** Since 1970. */
   readonly seconds: number
-  /** Among the events of one second, from 1. */
+  /** Position within the second, from 1. */
   readonly increment: number
   readonly wallMilliseconds: number
 }
@@ -30,7 +30,7 @@ export function clusterTimeOf({ seconds: t, increment: i }: EventTime): Timestam
   return new Timestamp({ t, i })
 }
 
-/** Tokens sort as their events came. */
+/** Tokens sort in the order of their events. */
 export function tokenOf({ seconds: t, increment: i }: EventTime): { readonly _data: string } {
   return { _data: hex(t) + hex(i) }
 }

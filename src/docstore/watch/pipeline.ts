@@ -1,8 +1,8 @@
 /**
- * The pipeline of watch(): `$match` and `$project` over events.
+ * The pipeline of watch(): `$match` and `$project` stages over events.
  *
- * Stages in front of the first `$project` are asked when a change is committed: what they refuse is not held. The rest is done
- * when the event is taken.
+ * Stages before the first `$project` are evaluated at commit: events they reject are not buffered. The rest run when
+ * the event is taken.
  */
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import { compileFilter } from '../../query/filter.ts'
@@ -10,13 +10,13 @@ import { compileProjection } from '../../query/projection.ts'
 import { badPipeline, stageNotSupported } from './errors.ts'
 
 export interface Pipeline {
-  /** Whether a stream holds the event; undefined when it holds all. May run functions of the caller's. */
+  /** Whether a stream buffers the event; undefined if it buffers all. May call functions of the caller. */
   readonly admits: ((event: Document) => boolean) | undefined
-  /** The event as it is handed out; undefined for one that is not. */
+  /** Returns the event to deliver, or undefined to drop it. */
   readonly shape: (event: Document) => Document | undefined
 }
 
-/** Gives the event, changed or not, or undefined. */
+/** Returns the event, changed or not, or undefined to drop it. */
 type Stage = (event: Document) => Document | undefined
 
 /** @throws PetalError BadValue, CommandNotSupported for other stages, and those of filters and projections */
@@ -28,7 +28,7 @@ export function compilePipeline(pipeline: unknown): Pipeline {
   const atTaking = firstProject < 0 ? [] : stages.slice(firstProject)
   return {
     admits: atCommit.length === 0 ? undefined : (event) => run(atCommit, event) !== undefined,
-    // Whole now: its fields were worked out as they were asked for.
+    // Copied, which computes all its lazy fields.
     shape: (event) => run(atTaking, { ...event })
   }
 }

@@ -1,21 +1,20 @@
 /**
- * What an update did to a document, told from the document before and after it.
+ * Describes what an update changed, by comparing the documents before and after it.
  *
- * Invariants:
- * 1. Removing, truncating and setting what is told makes the document before into the one after.
- * 2. Below the document's own keys, which are told as they are, a path means one place: below a key that holds a dot, begins
- *    with `$`, is empty or is all digits nothing is told by itself; the object around it is.
- * 3. Values are copies.
+ * Invariants: 1. Applying the removals, truncations and assignments to the document before yields the document after.
+ * 2. Top-level keys are reported as they are; below them, a path is unambiguous: nothing is reported individually below
+ * a key that contains a dot, starts with `$`, is empty or is all digits, but as part of the enclosing object. 3. Values
+ * are copies.
  */
 import { cloneValue, isIdentical } from '../../model/clone.ts'
 import { isDigits } from '../../model/path.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 
 export interface UpdateDescription {
-  /** New values by dotted path; a component of digits is a position in an array. */
+  /** New values by dotted path; an all-digit component is an array position. */
   updatedFields: Document
   removedFields: string[]
-  /** Arrays that became shorter and kept the elements that are left. */
+  /** Arrays that were shortened, with their remaining elements unchanged or listed in `updatedFields`. */
   truncatedArrays: { field: string; newSize: number }[]
 }
 
@@ -48,21 +47,24 @@ function describeValue(path: string, before: unknown, after: unknown, into: Upda
   } else into.updatedFields[path] = cloneValue(after)
 }
 
-/** Whether setting and removing single fields ends in the same order of keys. */
+/** Whether setting and removing individual fields yields the same key order. */
 function isToldByField(before: Document, after: Document): boolean {
   const keys = Object.keys(after)
   const kept = Object.keys(before).filter((key) => Object.hasOwn(after, key))
   return [...Object.keys(before), ...keys].every(isPlainKey) && kept.every((key, i) => key === keys[i])
 }
 
-/** Most elements stayed: what is inserted in front moves all others, and the whole array says so in fewer words. */
+/**
+ * Whether most elements stayed the same. An insertion at the front moves all others; then the whole array is the
+ * shorter description.
+ */
 function isToldByElement(before: readonly unknown[], after: readonly unknown[]): boolean {
   let changed = 0
   for (let i = 0; i < after.length; i++) if (i >= before.length || !isIdentical(before[i], after[i])) changed++
   return changed <= after.length / 2
 }
 
-/** In a dotted path it stands for itself. */
+/** Whether the key stands for itself in a dotted path. */
 function isPlainKey(key: string): boolean {
   return key !== '' && !key.includes('.') && !key.startsWith('$') && !isDigits(key)
 }

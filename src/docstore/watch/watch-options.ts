@@ -1,29 +1,33 @@
-/** What a caller of watch() may choose; checked here, once. */
+/** Options of watch(), checked here, once. */
 import { PetalError } from '../../model/errors.ts'
 import type { Known } from '../known-options.ts'
 import { wholeNumber } from '../option-checks.ts'
 import type { Wants } from './change.ts'
 import { cannotResume } from './errors.ts'
 
-/** How changes are told. */
+/** Options of a change stream. */
 export interface ChangeStreamOptions {
   /**
-   * Whether an update tells the document after it, beside what was changed: all but `'default'` do, and always exactly as the
-   * update left it. Inserts and replacements always tell it. Default `'default'`.
+   * Whether update events include the full document beside the changed fields: all values but `'default'` do, and
+   * always exactly as the update left it, never a later version. Inserts and replacements always include it. Default
+   * `'default'`.
    */
   readonly fullDocument?: 'default' | 'updateLookup' | 'whenAvailable' | 'required'
-  /** Whether updates, replacements and deletions tell the document before them: all but `'off'` do. Default `'off'`. */
+  /**
+   * Whether update, replace and delete events include the document before the change: all values but `'off'` do.
+   * Default `'off'`.
+   */
   readonly fullDocumentBeforeChange?: 'off' | 'whenAvailable' | 'required'
   /**
-   * Bytes of changes that are held for a consumer who is behind, about; one change is held whatever its size. Beyond them the
-   * stream fails with ChangeStreamHistoryLost. Default 16 MiB.
+   * Approximate bytes of events buffered for a slow consumer; a single event is buffered whatever its size. Beyond the
+   * limit the stream fails with ChangeStreamHistoryLost. Default 16 MiB.
    */
   readonly maxBufferedBytes?: number
-  /** Ends the stream. */
+  /** Closes the stream. */
   readonly signal?: AbortSignal
 }
 
-/** Among them those that take up earlier events, which have an error of their own. */
+/** Includes the options for resuming, which are rejected with an error of their own. */
 export const knownWatchOptions = {
   fullDocument: true,
   fullDocumentBeforeChange: true,
@@ -39,7 +43,7 @@ const beforeChanges = ['off', 'whenAvailable', 'required']
 const resuming = ['resumeAfter', 'startAfter', 'startAtOperationTime']
 const defaultBufferedBytes = 16 * 1024 * 1024
 
-/** @throws PetalError BadValue; CommandNotSupported for what takes up earlier events */
+/** @throws PetalError BadValue; CommandNotSupported for options that resume from earlier events */
 export function checkWatch(options: ChangeStreamOptions): Wants & { readonly maxBufferedBytes: number } {
   for (const option of resuming) {
     const value = (options as Readonly<Record<string, unknown>>)[option]

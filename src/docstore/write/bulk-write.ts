@@ -1,4 +1,4 @@
-/** bulkWrite: the operations one after the other, their results added up. */
+/** bulkWrite(): runs the operations one after the other and adds up their results. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { type Document, isPlainObject, typeNames, typeOf } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'
@@ -42,7 +42,7 @@ const knownUpdate = {
   arrayFilters: true
 } satisfies Known<UpdateModel<Document>>
 
-/** One write of a bulkWrite, in the driver's spelling. */
+/** One operation of bulkWrite(), in the driver's format. */
 export type BulkWriteOperation<T extends object = Document> =
   | { readonly insertOne: { readonly document: T } }
   | { readonly updateOne: UpdateModel<T> }
@@ -51,29 +51,30 @@ export type BulkWriteOperation<T extends object = Document> =
   | { readonly deleteOne: DeleteModel<T> }
   | { readonly deleteMany: DeleteModel<T> }
 
+/** Options of bulkWrite(). */
 export interface BulkWriteOptions {
-  /** Stop at the first that is refused. Default true. */
+  /** Stop at the first rejected operation. Default true. */
   readonly ordered?: boolean
-  /** Values that expressions, in filters and in updates that are pipelines, know as `$$name`. */
+  /** Variables that expressions in filters and update pipelines can refer to as `$$name`. */
   readonly let?: ReadOptions['let']
-  /** Ends it with an AbortedError; operations that were done stay so. */
+  /** Aborts with an AbortedError; completed operations stay. */
   readonly signal?: AbortSignal
 }
 
 const knownBulkWrite = { ordered: true, let: true, signal: true } satisfies Known<BulkWriteOptions>
 
-/** What each operation takes beside its name. */
+/** Fields of each operation. */
 const knownByName = {
   insertOne: { document: true },
   updateOne: knownUpdate,
   updateMany: knownUpdate,
-  // arrayFilters have an error of their own.
+  // arrayFilters are rejected with an error of their own.
   replaceOne: { ...knownReplace, arrayFilters: true },
   deleteOne: knownDelete,
   deleteMany: knownDelete
 } satisfies Readonly<Record<OperationName, Readonly<Record<string, true>>>>
 
-/** What all operations are told. */
+/** Options passed to every operation. */
 type Common = Pick<ReadOptions, 'let' | 'signal'>
 
 type Keys<Union> = Union extends object ? keyof Union : never
@@ -94,7 +95,10 @@ interface Tally {
   upsertedIds: Record<number, unknown>
 }
 
-/** @throws BulkWriteError when one is refused; the ones before it, and with `ordered: false` after it, are done */
+/**
+ * @throws BulkWriteError when an operation is rejected; those before it, and with `ordered: false` those after it, are
+ *   done
+ */
 export async function bulkWrite<T extends object>(
   collection: Collection<T>,
   operations: readonly BulkWriteOperation<T>[],
@@ -133,7 +137,7 @@ export async function bulkWrite<T extends object>(
   return { acknowledged: true, ...tally }
 }
 
-/** Before any is run, as the driver does. @throws PetalError BadValue */
+/** Checked before any operation runs, as in the driver. @throws PetalError BadValue */
 function checkOperation(operation: unknown, index: number): void {
   const [name = '', ...others] = isPlainObject(operation) ? Object.keys(operation) : []
   if (others.length > 0) {
@@ -151,7 +155,7 @@ function checkOperation(operation: unknown, index: number): void {
     )
   }
   assertKnown(`${name} of bulkWrite, at ${index},`, model, knownByName[name])
-  // Elsewhere a filter that is left out matches everything; here it is a mistake.
+  // Elsewhere a missing filter matches everything; here it is a mistake.
   if (name !== 'insertOne' && !isPlainObject(model.filter)) {
     const found = typeNames[typeOf(model.filter)]
     throw new PetalError('BadValue', `${name} of bulkWrite needs a filter, got ${found}, at ${index}`)
@@ -162,7 +166,7 @@ function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(knownByName, name)
 }
 
-/** The caller, the store or the database is gone: what follows would fail too. */
+/** The caller, the store or the database is gone: the remaining operations would fail too. */
 function isFatal({ codeName }: PetalError): boolean {
   return (
     codeName === 'StoreFailure' ||

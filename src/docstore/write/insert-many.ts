@@ -1,4 +1,7 @@
-/** insertMany: any iterable of documents, in runs of bounded size, and from some length on in units that threads build. */
+/**
+ * insertMany(): inserts any iterable of documents in batches of bounded size, and long inputs as segments built by
+ * threads.
+ */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import { checkThreads, knownThreads, type ThreadsOption } from '../bulk/threads-option.ts'
@@ -14,9 +17,9 @@ import { SourceEnd } from './source-end.ts'
 export type DocumentSource = Iterable<Document> | AsyncIterable<Document>
 
 export interface InsertManyOptions extends ThreadsOption {
-  /** Stop at the first document that is refused. Default true. */
+  /** Stop at the first rejected document. Default true. */
   readonly ordered?: boolean
-  /** Ends it with an AbortedError; what the source gave before is inserted. */
+  /** Aborts with an AbortedError; documents yielded by then are inserted. */
   readonly signal?: AbortSignal
 }
 
@@ -42,7 +45,8 @@ export async function insertMany(
     try {
       await takeAll(source, inserts, options.signal, closing)
     } catch (error) {
-      // The source broke off, was ended before its time, or gave what is no document: what came before is good. The first error is told.
+      // The source failed, was aborted, or yielded something that is not a document: what came before is still
+      // inserted. The first error wins.
       if (!inserts.hasFailed) await inserts.finish().catch(ignore)
       throw error
     }
