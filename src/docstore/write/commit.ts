@@ -1,4 +1,4 @@
-/** A batch that is being prepared: what is in it, when it is full, and who has to agree to a document. */
+/** A batch being prepared: its contents, when it is full, and the admission of documents by unique indexes. */
 import type { Document } from '../../model/types.ts'
 import type { RecordArena } from '../documents/record-arena.ts'
 import type { AdmittedEntries, EntryWrites } from '../indexes/entry-writes.ts'
@@ -12,18 +12,18 @@ export interface Commit {
   readonly kind: CommitKind
   readonly batch: WriteBatch
   readonly arena: RecordArena
-  /** Entries of declared indexes; undefined when there are none. */
+  /** Entries of declared indexes; undefined if there are none. */
   readonly entries: EntryWrites | undefined
-  /** Versions the index was told of, to be taken back should the batch fail. */
+  /** Versions added to the index, to be removed again if the batch fails. */
   readonly added: number[]
-  /** Ordinals of what was added, where versions do not tell them. */
+  /** Ordinals of the added documents, where versions do not determine them. */
   readonly placed: number[] | undefined
-  /** Ordinals. */
+  /** Ordinals of deleted and replaced documents. */
   readonly removed: number[]
-  /** Change of the collection's counters. */
+  /** Changes to the collection's counters. */
   documents: number
   documentBytes: number
-  /** Failures known when preparation began. */
+  /** Failure count when preparation began. */
   readonly failuresBefore: number
   /** Settles when the batch is applied; set by start(). */
   done: Promise<void>
@@ -33,7 +33,7 @@ export function isFull({ batch, added, removed }: Commit): boolean {
   return added.length + removed.length >= maxBatchDocuments || batch.size >= maxBatchCharacters
 }
 
-/** What the declared indexes have said of a document. */
+/** Admission of a document by the declared indexes. */
 class Admission {
   admitted: AdmittedEntries | undefined
   readonly admit: (document: Document) => void
@@ -45,7 +45,9 @@ class Admission {
   }
 }
 
-/** undefined where nobody has to agree. @param replaced ordinal of the document that is in the place of the one that comes */
+/**
+ * Returns undefined if no index has to admit documents. @param replaced ordinal of the document being replaced, if any
+ */
 export function admissionTo({ entries }: Commit, replaced?: number): Admission | undefined {
   return entries && new Admission(entries, replaced)
 }

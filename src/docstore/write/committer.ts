@@ -1,14 +1,12 @@
 /**
  * Commits batches in order and makes them visible.
  *
- * Invariants:
- * 1. A batch is handed to the store when the one before it is applied; one is under way at most.
- * 2. A batch prepared while its predecessor was under way falls with it: it relied on that one's ids.
- * 3. The limit is raised, deletions reach the index and the snapshot is unpinned in one turn: a view captured before
- *    sees nothing of the batch, one captured after sees all of it.
- * 4. Who watches is told of a batch when it is visible, and before the next one is handed to the store.
- * 5. The number of a version is never used twice, not even after a batch that failed. It is the document's ordinal, unless
- *    that is computed from the _id.
+ * Invariants: 1. A batch is handed to the store once the previous one is applied; at most one is in flight. 2. A batch
+ * prepared while its predecessor was in flight fails if the predecessor does, because it relied on that one's ids. 3.
+ * Raising the limit, applying deletions to the index and unpinning the snapshot happen synchronously: a view captured
+ * before sees nothing of the batch, one captured after sees all of it. 4. Change streams receive a batch once it is
+ * visible, and before the next one is handed to the store. 5. A version number is never reused, not even after a failed
+ * batch. It is the document's ordinal, unless ordinals are computed from the _id.
  */
 import type { Document } from '../../model/types.ts'
 import type { BuiltSegment } from '../../sharded-bloom/bulk/bulk-plan.ts'
@@ -30,7 +28,7 @@ import { tellCommit } from '../watch/commit-telling.ts'
 import { admissionTo, type Commit } from './commit.ts'
 import type { CollectionState } from './write-batch.ts'
 
-/** Documents that were built elsewhere. */
+/** Documents built by a bulk load. */
 interface Loaded {
   readonly documents: number
   readonly documentBytes: number
@@ -48,11 +46,11 @@ export class Committer {
   readonly #passingArena = new RecordArena('passing')
   #state: CollectionState
   #nextVersion: number
-  /** Records of loads that the state counts, and the stored state does not. */
+  /** Keys of load records that `#state` already includes, but the stored state does not. */
   readonly #loads: Uint8Array[] = []
-  /** Above every `_id` that was ever there, where they are counted. */
+  /** With auto-incremented `_id`s: greater than every `_id` ever used. */
   nextId: number | undefined
-  /** Told how many documents a commit has ended, when the index knows. */
+  /** Called with the number of documents a commit has deleted or replaced, once the index has been updated. */
   onDeletions: ((count: number) => void) | undefined
   #underWay: Promise<void> = Promise.resolve()
   #failures = 0
@@ -78,32 +76,34 @@ export class Committer {
     this.nextId = state.nextId
   }
 
-  /** What is committed and visible. */
+  /** The committed, visible state. */
   get state(): CollectionState {
     return this.#state
   }
 
-  /** Versions below it are visible: ordinals, unless those are computed. */
+  /** Versions below this are visible; versions are ordinals, unless those are computed. */
   get limit(): number {
     return this.#state.nextOrdinal
   }
 
-  /** Every ordinal with a visible document is below it. */
+  /** Every visible document has an ordinal below this. */
   get ordinalLimit(): number {
     return this.#store.ids?.size ?? this.limit
   }
 
-  /** Whether a change stream is told of every change. */
+  /** Whether a change stream watches the collection. */
   get isWatched(): boolean {
     return this.#feed.streams.length > 0
   }
 
-  /** Commits that failed so far. */
+  /** Number of failed commits. */
   get failures(): number {
     return this.#failures
   }
 
-  /** @param failuresBefore others, and the commit fails as well: it would stand in for what was to come before it */
+  /**
+   * @param failuresBefore the commit fails if there were other failures since, because it builds on an earlier batch
+   */
   begin(kind: CommitKind, failuresBefore = this.#failures): Commit {
     const batch = this.#store.newBatch()
     return {
@@ -122,8 +122,8 @@ export class Committer {
   }
 
   /**
-   * Puts a new document in.
-   * @throws PetalError for a document that cannot be stored, or has a unique key of another; the commit is then unchanged
+   * Adds a new document.
+   * @throws PetalError for a document that cannot be stored or violates a unique index; the commit is then unchanged
    */
   add(commit: Commit, document: Document, id: Uint8Array): void {
     const admission = admissionTo(commit)
@@ -137,7 +137,7 @@ export class Committer {
   }
 
   /**
-   * Puts JSON in as it stands, where its bytes tell what it holds, else the document it holds.
+   * Adds JSON as is if its bytes can be indexed directly; otherwise adds the parsed document.
    * @throws PetalError for JSON that cannot be stored; the commit is then unchanged
    */
   addJson(commit: Commit, json: JsonRecord, id: Uint8Array): void {
@@ -152,8 +152,8 @@ export class Committer {
   }
 
   /**
-   * Puts `document` in the place of a match: a new ordinal and the end of the old one.
-   * @returns false when nothing would change, and nothing is then written
+   * Replaces a match by `document`: a new ordinal, and the end of the old one.
+   * @returns false if the document would not change; nothing is then written
    */
   replace(commit: Commit, old: Match, document: Document, id: Uint8Array): boolean {
     const admission = admissionTo(commit, old.ordinal)
@@ -171,8 +171,8 @@ export class Committer {
   }
 
   /**
-   * Starts the commit as soon as the one before it is applied, and resolves then; `commit.done` tells the end.
-   * @throws PetalError when the one before it failed
+   * Waits until the previous commit is applied, then starts this one; `commit.done` settles when this one has ended.
+   * @throws PetalError if the previous commit failed
    */
   async start(commit: Commit): Promise<void> {
     await this.settle()
@@ -190,14 +190,14 @@ export class Committer {
     commit.batch.putState(state)
     const loads = [...this.#loads]
     for (const key of loads) commit.batch.putIndexRecord({ key, value: undefined })
-    // What is added stands beyond every view's limit, unless ordinals are computed.
+    // Added documents are above the limit of every view, unless ordinals are computed.
     if (commit.removed.length > 0 || this.#store.ids !== undefined) this.#snapshots.pin()
     this.#declared.started(commit.entries)
     commit.done = this.#write(commit, state, loads)
     this.#underWay = commit.done.catch(ignore)
   }
 
-  /** The next `count` ordinals, for documents that are stored by load(), if at all. */
+  /** Reserves the next `count` ordinals for documents that load() may store. */
   reserve(count: number): number {
     const first = this.#nextVersion
     this.#nextVersion += count
@@ -205,9 +205,9 @@ export class Committer {
   }
 
   /**
-   * Makes documents visible that were built elsewhere, at ordinals that were reserved. REQUIRES: nothing is under way.
-   * @param install stores them, and a record of the load; false where it cannot
-   * @returns false, and nothing has changed, where it could not, or the index could not take them
+   * Makes documents visible that a bulk load has built at reserved ordinals. REQUIRES: no commit is in flight.
+   * @param install stores the documents and a load record; resolves to false if it cannot
+   * @returns false, with nothing changed, if they could not be installed, or the index could not adopt them
    */
   async load(
     firstOrdinal: number,
@@ -217,7 +217,8 @@ export class Committer {
     const nextOrdinal = firstOrdinal + documents
     const { bulk } = this.#index
     if (!bulk?.mayAdopt({ from: firstOrdinal, to: nextOrdinal })) return false
-    // Documents of others may be above them: no view must see them in the store before the index has them.
+    // Documents with higher ordinals may already be visible, so these are below the limit of views: no view may see
+    // them in the store before the index has them.
     this.#snapshots.pin()
     try {
       if (!(await install())) return false
@@ -242,7 +243,7 @@ export class Committer {
     await commit.done
   }
 
-  /** Takes back what the index was told of a batch that will not be written. Harmless when repeated. */
+  /** Undoes what the index was told about a batch that will not be written. Calling it again is harmless. */
   abandon(commit: Commit): void {
     const { placement } = this.#index
     for (const version of commit.added.splice(0)) {
@@ -251,12 +252,12 @@ export class Committer {
     }
   }
 
-  /** Resolves when no commit is under way. */
+  /** Resolves when no commit is in flight. */
   settle(): Promise<void> {
     return this.#underWay
   }
 
-  /** Of the version that comes next. REQUIRES: the `_id` was checked. */
+  /** Returns the ordinal of the next version. REQUIRES: the `_id` was checked. */
   #ordinalOf(id: Uint8Array): number {
     return this.#store.ids?.ordinalOfKey(id) ?? this.#nextVersion
   }
@@ -265,7 +266,7 @@ export class Committer {
   #put(commit: Commit, record: string | Uint8Array, id: Uint8Array, admitted: AdmittedEntries | undefined): void {
     const { batch, added, placed, entries } = commit
     const ordinal = this.#ordinalOf(id)
-    // Where ordinals do not tell which document the version is of.
+    // Versions do not determine ordinals here, so the mapping is stored.
     const { placement } = this.#index
     if (placement !== undefined) batch.putIndexRecord(placement.place(this.#nextVersion, ordinal))
     added.push(this.#nextVersion++)
@@ -306,11 +307,11 @@ export class Committer {
       this.#snapshots.unpin()
     }
     if (watching.length === 0) return
-    // The next batch waits: what this one has written is there to be read.
+    // The next batch waits, so that the records of this one can still be read.
     const { kind, added, placed = added, removed } = commit
     await tellCommit({ kind, ordinalsBefore: removed, ordinalsAfter: placed }, this.#store, before, watching)
   }
 }
 
-/** Whoever started the commit has its error from `done`. */
+/** The caller that started the commit gets its error from `done`. */
 function ignore(): void {}

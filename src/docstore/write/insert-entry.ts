@@ -1,4 +1,4 @@
-/** A document on its way in: what is known of it before it is put into a batch. */
+/** A document about to be inserted: what is known about it before it is added to a batch. */
 import { PetalError } from '../../model/errors.ts'
 import { checkId, encodeKey } from '../../model/key.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
@@ -9,22 +9,22 @@ import { compareBytes } from '../store/layout.ts'
 import type { Commit } from './commit.ts'
 
 export interface Entry {
-  /** Its own bytes are stored, unless only its document can tell what it holds. */
+  /** A JsonRecord is stored as its own bytes, unless only the parsed document can be indexed. */
   readonly document: Document | JsonRecord
-  /** Its `_id` when the key was made. */
+  /** The `_id` when the key was encoded. */
   readonly id: unknown
   readonly key: Uint8Array
 }
 
-/** Where `_id`s are counted: the next one, above every one that was ever there. */
+/** Counter for auto-incremented `_id`s: greater than every `_id` ever used. */
 interface IdCounter {
   nextId: number | undefined
 }
 
 /**
- * Gives the document an `_id` if it has none, and checks it; does not look into the rest.
+ * Generates a missing `_id` and checks it; the rest of the document is not examined.
  * @param ids undefined for a table of ids
- * @returns why it is refused, where it is
+ * @returns the entry, or why the document is rejected
  */
 export function prepareEntry(
   document: Document | JsonRecord,
@@ -53,7 +53,7 @@ function entryOf(document: Entry['document'], id: unknown, ids: ReversibleIds | 
 }
 
 /**
- * The document as it will be stored, with the `_id` that it will have: the caller's gets it, too.
+ * Returns the document as it will be stored, with its `_id`, which the caller's document also receives.
  * @throws PetalError BadValue
  */
 export function withId(document: Document, ids: ReversibleIds | undefined, { nextId }: IdCounter): Document {
@@ -67,7 +67,8 @@ export function withId(document: Document, ids: ReversibleIds | undefined, { nex
 }
 
 /**
- * The document is the caller's, who may have changed it since its key was made: under that key it could never be found.
+ * The caller owns the document and may have changed it since its key was encoded: under that key it could never be
+ * found.
  * @throws PetalError BadValue
  */
 export function assertSameId({ _id }: Document, { id, key }: Entry): void {
@@ -78,13 +79,13 @@ export function assertSameId({ _id }: Document, { id, key }: Entry): void {
   })
 }
 
-/** Where the store cannot be read at once, what a document's unique keys have to be compared with is read before. */
+/** Preloads what the document's unique keys have to be compared with, for stores that cannot be read synchronously. */
 export async function loadEntries({ entries }: Commit, { document }: Entry): Promise<void> {
   const written = document instanceof JsonRecord ? parsedOrNone(document) : document
   if (written !== undefined) await entries?.load([written])
 }
 
-/** JSON that holds no document is refused when it is added. */
+/** Invalid JSON is rejected later, when it is added. */
 function parsedOrNone(json: JsonRecord): Document | undefined {
   try {
     return json.parse()

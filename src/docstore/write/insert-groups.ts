@@ -1,14 +1,14 @@
-/** Single inserts that wait together are committed together. */
+/** Groups single inserts that are waiting at the same time into one commit. */
 import type { Document } from '../../model/types.ts'
 import type { WriteError } from '../errors.ts'
 
-/** What became of a run of inserts; `done` settles when all of it is applied. */
+/** Result of inserting a run of documents; `done` settles when all of it is applied. */
 export interface Inserted {
-  /** `_id` of each document, undefined for those refused. */
+  /** `_id` of each document; undefined for rejected ones. */
   readonly ids: readonly unknown[]
   readonly errors: readonly WriteError[]
   readonly count: number
-  /** Characters of the records, for the size of the next run. */
+  /** Characters of the records, for sizing the next run. */
   readonly characters: number
   readonly done: Promise<void>
 }
@@ -24,12 +24,12 @@ const maxGroup = 1000
 export class InsertGroups {
   readonly #enqueue: (task: () => Promise<void>) => Promise<void>
   readonly #insertAll: (documents: readonly Document[]) => Promise<Inserted>
-  /** Whom others may still join. */
+  /** The group that further inserts may still join. */
   #open: WaitingInsert[] | undefined
 
   /**
-   * @param enqueue runs a task when those before it have ended
-   * @param insertAll inserts a run of documents, whatever is refused of it
+   * @param enqueue runs a task once earlier ones have ended
+   * @param insertAll inserts a run of documents, unordered
    */
   constructor(
     enqueue: (task: () => Promise<void>) => Promise<void>,
@@ -46,7 +46,7 @@ export class InsertGroups {
     return new Promise((resolve, reject) => group.push({ document, resolve, reject }))
   }
 
-  /** Inserts that come from now on do not join those before. */
+  /** Closes the current group: later inserts must not join it. */
   end(): void {
     this.#open = undefined
   }
@@ -54,7 +54,8 @@ export class InsertGroups {
   #begin(): WaitingInsert[] {
     const group: WaitingInsert[] = []
     this.#enqueue(() => this.#insertGroup(group)).catch((error: unknown) => {
-      // The task may have failed before it began, in maintenance: nobody would ever take what joined the group now.
+      // The task may have failed before it started, during maintenance; without this, inserts would join a group that
+      // is never processed.
       if (this.#open === group) this.#open = undefined
       for (const { reject } of group) reject(error)
     })
@@ -65,7 +66,8 @@ export class InsertGroups {
     if (this.#open === group) this.#open = undefined
     const { ids, errors, done } = await this.#insertAll(group.map(({ document }) => document))
     for (const { index, error } of errors) group[index]?.reject(error)
-    // Not awaited: the next task may prepare its batch meanwhile. Rejecting what was rejected above does nothing.
+    // Not awaited, so that the next task can prepare its batch meanwhile. Rejecting an already rejected promise has no
+    // effect.
     done.then(
       () => {
         for (let i = 0; i < group.length; i++) group[i]?.resolve(ids[i])

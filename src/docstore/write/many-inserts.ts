@@ -1,9 +1,9 @@
 /**
- * Documents of one insertMany on their way in: one run is prepared while one is committed, or they are collected for threads.
+ * The documents of one insertMany(): one run is prepared while another is committed, or documents are collected for
+ * threads.
  *
- * Invariants:
- * 1. Documents are inserted in the order they came in, and each is told of by its place among them.
- * 2. When ordered, nothing after the first document that is refused is inserted, and everything before it is.
+ * Invariants: 1. Documents are inserted in input order, and identified in results by their input position. 2. When
+ * ordered, nothing after the first rejected document is inserted, and everything before it is.
  */
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
@@ -15,38 +15,38 @@ import type { OpenCollection } from '../open-collection.ts'
 import type { InsertManyResult } from '../results.ts'
 import type { InsertManyOptions } from './insert-many.ts'
 
-/** Documents of the first run, before their size is known. */
+/** Documents in the first run, before their size is known. */
 const firstRunDocuments = 100
-/** As many as a batch takes: an import by runs of 250 took a tenth more of the processor (measured). */
+/** As many as a batch holds; runs of 250 took a tenth more CPU time in an import (measured). */
 const maxRunDocuments = 1000
 const runCharacters = 4 * 1024 * 1024
 
 export class ManyInserts {
   readonly #collection: OpenCollection
   readonly #options: InsertManyOptions
-  /** Where it is known. */
+  /** Number of documents, if known. */
   readonly #count: number | undefined
-  /** Documents of a unit. */
+  /** Documents per unit. */
   readonly #unitDocuments: number
   #taken = 0
   #run: Document[] = []
   #runDocuments = firstRunDocuments
   #underWay: Promise<void> = Promise.resolve()
-  /** Commits that had failed when the last run was handed over. */
+  /** Failed commits when the last run was handed over. */
   #failuresBefore: number | undefined
-  /** Why what was under way failed. */
+  /** Why an insert in flight failed. */
   #failure: { readonly cause: unknown } | undefined
-  /** Documents whose insertion has been tried. */
+  /** Documents whose insertion was attempted. */
   #tried = 0
   readonly #insertedIds: Record<number, unknown> = {}
   readonly #writeErrors: WriteError[] = []
   #insertedCount = 0
-  /** Looked for when units may be of use; null when it has been seen that they are not. */
+  /** Created when units may be worthwhile; null once it is known that they are not. */
   #load: RecordLoad | null | undefined
   #sliceStart = performance.now()
   #isOver = false
 
-  /** @param count of the documents, where it is known */
+  /** @param count number of documents, if known */
   constructor(collection: OpenCollection, options: InsertManyOptions, count: number | undefined) {
     this.#collection = collection
     this.#options = options
@@ -62,17 +62,17 @@ export class ManyInserts {
     return this.#failure !== undefined || this.#load?.bulk.hasFailed === true
   }
 
-  /** Documents wait for others that may be late: thousands, where they are collected for threads. */
+  /** Whether documents are waiting for others that may be late: thousands, when they are collected for threads. */
   get isWaiting(): boolean {
     return this.#load?.bulk.isCollecting === true
   }
 
-  /** None may come for a while. */
+  /** The source may be idle for a while. */
   async pause(): Promise<void> {
     if (this.isWaiting) await this.#load?.bulk.leave()
   }
 
-  /** A document gets its `_id` as it is taken. @returns true when no other may follow @throws PetalError BadValue */
+  /** Takes a document, generating its `_id`. @returns true if no other may follow @throws PetalError BadValue */
   take(document: unknown): boolean | Promise<boolean> {
     if (this.#isOver) return true
     assertDocument(document)
@@ -83,7 +83,7 @@ export class ManyInserts {
     return this.#takeOrdinarily(document)
   }
 
-  /** Inserts what is left. @throws BulkWriteError when documents were refused */
+  /** Inserts the remaining documents. @throws BulkWriteError if documents were rejected */
   async finish(): Promise<InsertManyResult> {
     if (!this.#isOver) {
       if (this.isWaiting) await this.#load?.bulk.end()
@@ -114,7 +114,7 @@ export class ManyInserts {
     this.#run.push(document)
     this.#load?.bulk.passed()
     if (this.#run.length >= this.#runDocuments) return this.#flush()
-    // The first run is handed over before any write that is called for later. The source may take its time for each document.
+    // The first run is handed over before any write called later. The source may spend time on each document.
     if (this.#tried === 0) return false
     const slice = breathe(this.#sliceStart)
     return slice instanceof Promise && this.#pauseUntil(slice)
@@ -125,13 +125,16 @@ export class ManyInserts {
     return false
   }
 
-  /** Only a whole unit is worth a thread's while; how many are to come may be told by how many have. */
+  /**
+   * Threads only pay off for a whole unit. Without a known count, the number taken so far predicts how many are to
+   * come.
+   */
   get #mayLoad(): boolean {
     if (this.#load === null || (this.#load !== undefined && !this.#load.bulk.isDue)) return false
     return (this.#left ?? this.#taken) >= this.#unitDocuments
   }
 
-  /** Documents that were not taken yet, where it is known. */
+  /** Documents not taken yet, if known. */
   get #left(): number | undefined {
     return this.#count === undefined ? undefined : this.#count - this.#taken
   }
@@ -140,7 +143,7 @@ export class ManyInserts {
     if (await this.#flush()) return true
     await this.#underWay
     if (this.#load === undefined) {
-      // Loaded here and not above: it needs Node's threads.
+      // Imported lazily because it needs Node's worker threads.
       const { RecordLoad } = await import('../bulk/record-load.ts')
       const host: RecordHost = {
         insertRecords: (records) => this.#insertRecords(records),
@@ -167,7 +170,7 @@ export class ManyInserts {
     return this.#isOver
   }
 
-  /** The document has to be inserted the ordinary way, behind those before it. */
+  /** The document has to be inserted the ordinary way, after those before it. */
   async #leaveFor(document: Document): Promise<boolean> {
     await this.pause()
     return this.#isOver || this.#takeOrdinarily(document)
@@ -178,7 +181,7 @@ export class ManyInserts {
     this.#insertedCount += documents
   }
 
-  /** Records of a unit that could not be taken as it was. */
+  /** Inserts the records of a unit that could not be adopted as a whole. */
   async #insertRecords(records: Iterable<JsonRecord | Document>): Promise<void> {
     let run: (Document | JsonRecord)[] = []
     for (const record of records) {
@@ -204,7 +207,7 @@ export class ManyInserts {
   }
 
   async #insert(run: readonly (Document | JsonRecord)[]): Promise<void> {
-    // Whatever followed what failed would leave a hole.
+    // Anything after a failed run would leave a gap.
     if (this.#failure !== undefined) throw this.#failure.cause
     const ordered = this.#options.ordered ?? true
     try {
@@ -215,12 +218,12 @@ export class ManyInserts {
       const { ids, errors, count, characters, done } = await inserting
       done.catch((cause: unknown) => this.#failed(cause))
       await this.#underWay.catch(async (error: unknown) => {
-        // Whoever is told that it failed is told when nothing of it is being written any more.
+        // Report the failure only once nothing of it is being written any more.
         await done.catch(ignore)
         throw error
       })
       this.#underWay = done
-      // The caller's own, where it was collected before.
+      // Keeps the caller's own ids for documents that were collected before.
       for (const [i, id] of ids.entries()) if (id !== undefined) this.#insertedIds[this.#tried + i] ??= id
       for (const error of errors) this.#refused({ ...error, index: this.#tried + error.index }, ordered)
       this.#tried += run.length
@@ -237,7 +240,7 @@ export class ManyInserts {
 
   #refused(error: WriteError, isLast: boolean): void {
     this.#writeErrors.push(error)
-    // It may have been collected, as those behind it.
+    // The document may have been collected, like those after it, whose ids are then already recorded.
     const end = isLast ? this.#taken : error.index + 1
     for (let i = error.index; i < end; i++) delete this.#insertedIds[i]
     this.#isOver = isLast

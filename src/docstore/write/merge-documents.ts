@@ -1,11 +1,9 @@
 /**
- * Merges documents into a collection: each replaces or changes the one that it matches, or is inserted.
+ * Merges documents into a collection ($merge): each replaces or updates the document it matches, or is inserted.
  *
- * Invariants:
- * 1. Runs alone in the collection's write queue, so what was read is what is changed.
- * 2. Documents are read and written together only where none of them can match what another one has written.
- * 3. When one is refused those before it are merged, and it and those after it are not, but that what is changed together is
- *    committed before what is inserted.
+ * Invariants: 1. Runs alone in the collection's write queue, so what was read is what is changed. 2. Documents are read
+ * and written together only if none of them can match what another one has written. 3. When one is rejected, those
+ * before it are merged, and it and those after it are not; but within a group, changes are committed before inserts.
  */
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import type { Merge } from '../../aggregate/stage.ts'
@@ -32,7 +30,7 @@ import { type Commit, isFull } from './commit.ts'
 
 interface Incoming {
   readonly document: Document
-  /** What it is matched by; undefined for one that matches none. */
+  /** Values of the `on` paths; undefined if the document cannot match any. */
   readonly values: readonly unknown[] | undefined
 }
 
@@ -51,12 +49,12 @@ export function mergeDocuments(
   })
 }
 
-/** Of documents that are matched on several paths: each that is found is tested against every one. */
+/** Limit when matching on several paths: every document found is tested against every alternative. */
 const maxAlternatives = 32
 
 const noMatches: ReadonlyMap<GroupKey, Match> = new Map()
 
-/** Documents that are read and written together. */
+/** A group of documents that are read and written together. */
 class MergeRun {
   readonly #collection: OpenCollection
   readonly #merge: Merge
@@ -64,7 +62,7 @@ class MergeRun {
   readonly #keysOf: (document: Document) => readonly GroupKey[]
   #commit: Commit | undefined
   #inserts: Document[] = []
-  /** Ordinals of what was changed. */
+  /** Ordinals of the documents changed so far. */
   readonly #changed = new Set<number>()
 
   constructor(collection: OpenCollection, merge: Merge, control: Control) {
@@ -74,11 +72,11 @@ class MergeRun {
     this.#keysOf = keysOn(merge.on)
   }
 
-  /** @returns how many from `first` on are merged */
+  /** @returns how many documents from `first` on were merged */
   async take(documents: readonly Document[], first: number): Promise<number> {
     const run = this.#runFrom(documents, first)
     const find = this.#findOf(run)
-    // Matches are read through its view, the last time when they are replaced.
+    // Matches are read through the execution's view, for the last time when they are replaced.
     const execution = find && beginFind(this.#collection, find, this.#control, new Meter())
     let taken = 0
     let sliceStart = performance.now()
@@ -87,7 +85,7 @@ class MergeRun {
       for (const { document, values } of run) {
         const key = values && keyOf(values)
         const match = key === undefined ? undefined : matches.get(key)
-        // It has to be read again.
+        // Its current version has to be read again.
         if (match !== undefined && this.#changed.has(match.ordinal)) break
         const turn = breathe(sliceStart)
         sliceStart = turn instanceof Promise ? await turn : turn
@@ -106,7 +104,7 @@ class MergeRun {
     return taken
   }
 
-  /** Documents that are matched by different values, and nothing is wrong with; the first may be. */
+  /** Returns the longest run of valid documents with distinct match values. Throws if the first document is invalid. */
   #runFrom(documents: readonly Document[], first: number): readonly Incoming[] {
     const run: Incoming[] = []
     const keys = new Set<GroupKey>()
@@ -127,7 +125,7 @@ class MergeRun {
     return run
   }
 
-  /** undefined where nothing is to be looked for. */
+  /** Returns undefined if there is nothing to look up. */
   #findOf(run: readonly Incoming[]): CompiledFind | undefined {
     const values = run.flatMap((incoming) => (incoming.values === undefined ? [] : [incoming.values]))
     if (values.length === 0 || this.#merge.whenMatched.kind === 'fail') return undefined
@@ -155,7 +153,7 @@ class MergeRun {
     }
   }
 
-  /** @returns false where one of the next documents may match what was written */
+  /** @returns false if one of the following documents may match what was written */
   async #change(match: Match, document: Document, key: GroupKey | undefined): Promise<boolean> {
     const { whenMatched } = this.#merge
     if (whenMatched.kind === 'keep' || whenMatched.kind === 'fail') return true
@@ -184,7 +182,10 @@ function filterFor(paths: readonly string[], values: readonly (readonly unknown[
   return { kind: 'or', children: values.map((each) => allOf(paths.map((name, i) => equalsOneOf(name, [each[i]])))) }
 }
 
-/** The keys of all values, one for each path, by which a document is found: elements of arrays are values. */
+/**
+ * Returns the keys of all value combinations, one value per path, under which a document is found; array elements count
+ * as values.
+ */
 function keysOn(paths: readonly string[]): (document: Document) => readonly GroupKey[] {
   const found: unknown[] = []
   const walks = paths.map((text) =>

@@ -1,10 +1,9 @@
 /**
- * Updates and deletions: read on a view captured at the start, written in batches of bounded size.
+ * Updates and deletions: reads from a view captured at the start, and writes in batches of bounded size.
  *
- * Invariants:
- * 1. Runs alone in the collection's write queue, so what was read is what is replaced.
- * 2. A document is changed at most once: what the operation itself writes is above its view's limit.
- * 3. When a document cannot be changed, those before it stay changed and it and those after it do not, as in MongoDB.
+ * Invariants: 1. Runs alone in the collection's write queue, so what was read is what is replaced. 2. A document is
+ * changed at most once: the operation's own writes are above its view's limit. 3. When a document cannot be changed,
+ * the ones before it stay changed, and it and the ones after it do not, as in MongoDB.
  */
 import { encodeKey } from '../../model/key.ts'
 import { breathe } from '../../model/time-slice.ts'
@@ -26,11 +25,11 @@ export interface Updated {
   readonly modified: number
   readonly upsertedId: unknown
   readonly hasUpserted: boolean
-  /** What was asked for of the first matched document, or of the one that was inserted. */
+  /** The requested version of the first matched document, or of the upserted one. */
   readonly returned: Document | undefined
 }
 
-/** Changes up to `find.limit` matches, or inserts one document. */
+/** Updates up to `find.limit` matches, or upserts a document. */
 export function update(collection: OpenCollection, request: UpdateRequest): Promise<Updated> {
   return collection.writer.exclusive(async () => {
     if (request.ready !== undefined) await request.ready()
@@ -40,7 +39,7 @@ export function update(collection: OpenCollection, request: UpdateRequest): Prom
     let returned: Document | undefined
     await forEachMatch(collection, request.kind, request, (commit, match) => {
       const changed = storedForm(request.change(match.document, { isInsert: false, now }))
-      // Before anything is written: a projection may fail.
+      // Before anything is written, because a projection may fail.
       if (matched === 0) returned = request.returns?.(match.document, changed)
       const write = (): void => {
         if (collection.committer.replace(commit, match, changed, encodeKey(match.document._id))) modified++
@@ -80,7 +79,10 @@ export function remove(
   })
 }
 
-/** Calls `visit`, which may take its time, for every match in order, with the batch that takes its writes; commits the batches. */
+/**
+ * Calls `visit` for every match in order, passing the batch for its writes, and commits the batches. `visit` may be
+ * asynchronous.
+ */
 async function forEachMatch(
   collection: OpenCollection,
   kind: CommitKind,

@@ -1,9 +1,9 @@
 /**
- * What a call asks to have changed: options checked, filter and change compiled.
+ * A write request: validated options, compiled filter and compiled change.
  *
- * Invariant: all of it happens before anything is awaited, so that filter and change are as the caller gave them, and a
- * malformed one fails with nothing written. Operators of a pipeline are loaded, and what they are given looked at, when it is
- * the request's turn: before anything is read.
+ * Invariant: everything happens before anything is awaited, so that filter and change are as the caller passed them,
+ * and a malformed one fails with nothing written. Pipeline operators are loaded, and their arguments checked, when the
+ * request's turn comes, before anything is read.
  */
 import { compileUpdatePipeline } from '../../aggregate/update-pipeline.ts'
 import { cloneDocument } from '../../model/clone.ts'
@@ -30,29 +30,29 @@ import { type CompiledFind, compileFind } from '../read/find.ts'
 export interface DeleteRequest {
   readonly find: CompiledFind
   readonly options: ReadOptions
-  /** What the call returns of a document as it was and as it is; undefined where it returns none. */
+  /** Returns what the call returns, given the document before and after; undefined if the call returns no document. */
   readonly returns?: Returns
 }
 
 type Returns = (before: Document | undefined, after: Document | undefined) => Document | undefined
 
-/** By operators, a pipeline, or a whole document. */
+/** A change by operators, by a pipeline, or by a whole document. */
 interface CompiledChange {
   readonly kind: 'update' | 'replace'
   readonly change: Update
-  /** Awaited before the change is asked for. */
+  /** Must be awaited before `change` is called. */
   readonly ready?: (() => Promise<void>) | undefined
 }
 
 export interface UpdateRequest extends DeleteRequest, CompiledChange {
-  /** What to insert when nothing matches: the change applied to this. */
+  /** The document to insert, after applying the change, if nothing matches. */
   readonly upsertSeed: (() => Document) | undefined
 }
 
-/** A change, compiled when it is its turn: what is wrong with the options comes first. */
+/** Compiles the change, after the options were checked: their errors take precedence. */
 export type Compile = () => CompiledChange
 
-/** Operators, or a pipeline. @throws PetalError as compileUpdate() and compileUpdatePipeline() do */
+/** Compiles update operators or a pipeline. @throws PetalError as compileUpdate() and compileUpdatePipeline() do */
 export function compileSpec(spec: unknown, filter: unknown, options: UpdateOptions): CompiledChange {
   if (Array.isArray(spec)) return { kind: 'update', ...compileStages(spec, options) }
   const { arrayFilters, collation } = options
@@ -79,8 +79,8 @@ function assertNoArrayFilters(what: string, { arrayFilters = [] }: UpdateOptions
 }
 
 /**
- * @param call tells errors of options
- * @param limit of matches, 0 for none
+ * @param call name for error messages about options
+ * @param limit of matches; 0 for no limit
  */
 export function updateRequest(
   call: string,
@@ -96,7 +96,7 @@ export function updateRequest(
   return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options }
 }
 
-/** As updateRequest(), of the first match, of an order if one is given. */
+/** Like updateRequest(), but for the first match, in `sort` order if given. */
 export function findOneAndUpdateRequest(
   call: string,
   filter: unknown,
@@ -114,13 +114,13 @@ export function findOneAndUpdateRequest(
   return { find, ...compiled, upsertSeed: upsertSeed(filter, compiled.kind, options), options, returns }
 }
 
-/** @param limit of matches, 0 for none */
+/** @param limit of matches; 0 for no limit */
 export function deleteRequest(call: string, limit: number, filter: unknown, options: ReadOptions): DeleteRequest {
   assertOptions(call, options, knownReadOptions)
   return { find: compileFind(required(filter), { ...options, limit }), options }
 }
 
-/** As deleteRequest(), of the first match, of an order if one is given. */
+/** Like deleteRequest(), but for the first match, in `sort` order if given. */
 export function findOneAndDeleteRequest(
   call: string,
   filter: unknown,
@@ -131,7 +131,7 @@ export function findOneAndDeleteRequest(
   return { find, options, returns: (before) => projected(find, before) }
 }
 
-/** A write says what it is for: a variable that happens to be undefined must not change every document. */
+/** Writes require a filter: a variable that happens to be undefined must not change every document. */
 function required(filter: unknown): unknown {
   if (filter !== undefined && filter !== null) return filter
   throw new PetalError('BadValue', `A write needs a filter, got ${filter}; {} stands for every document`)
@@ -141,12 +141,12 @@ function oneOf(options: FindOneAndDeleteOptions): FindOptions {
   return { ...options, limit: 1 }
 }
 
-/** A copy: what is written may have one value in two places. */
+/** Copies the document, because the stored form may contain the same value twice. */
 function projected({ project }: CompiledFind, document: Document | undefined): Document | undefined {
   return document && (project ?? cloneDocument)(document)
 }
 
-/** The filter matched the document as it was before. */
+/** The filter matched the document before the change, so a positional projection cannot apply to the one after. */
 function refusePositional(projection: FindOneAndDeleteOptions['projection']): void {
   const path = positionalIn(projection ?? {})
   if (path === undefined) return
@@ -163,7 +163,7 @@ function positionalIn(projection: Readonly<Document>): string | undefined {
   return undefined
 }
 
-/** Made now, while the filter is as it was given; what is wrong with it matters only when nothing matches. */
+/** Built immediately, while the filter is as the caller passed it; its errors only matter if nothing matches. */
 function upsertSeed(
   filter: unknown,
   kind: CompiledChange['kind'],

@@ -1,20 +1,19 @@
-/** What many documents come from, and what is done while nothing comes. */
+/** Reads from a slow source of documents, with a hook for doing other work while it is idle. */
 import { ended, type SourceEnd } from './source-end.ts'
 
-/** Documents wait no longer for others than this, however many would be inserted together. */
+/** How long documents wait to be inserted together with later ones. */
 const patienceMilliseconds = 500
 
-/** Somebody who may have something to do while nothing comes. */
+/** The consumer, which may have work to do while the source is idle. */
 interface Waiting {
-  /** False when what is late makes no difference. */
+  /** False if a delay of the source makes no difference. */
   readonly isWaiting: boolean
   pause(): Promise<void>
 }
 
 /**
- * What a source gives. When something is late, whoever waits for it is told, once.
- * @param end of an asynchronous source, also where it never answers again: it is closed then without being waited for
- * @throws the error of the end
+ * Yields the items of the source. When an item is late, calls `pause()` once.
+ * @param signal ends the iteration even if the source never answers; the source is then closed without waiting for it
  */
 export async function* patiently<T>(
   source: AsyncIterable<T> | Iterable<T>,
@@ -56,7 +55,7 @@ export async function* patiently<T>(
   }
 }
 
-/** Closes a source that may have been asked for more: it would answer after that has come, if ever. */
+/** Closes a source with a pending next(), without waiting: it would only answer after that next() has, if ever. */
 function leave(iterator: AsyncIterator<unknown>): void {
   const closing = async (): Promise<unknown> => iterator.return?.()
   closing().catch(() => {})
@@ -64,11 +63,11 @@ function leave(iterator: AsyncIterator<unknown>): void {
 
 /** Waits for one promise after the other, each for some time. */
 class Patience {
-  /** One for all of them: a timer for each would take as long as a line. */
+  /** Shared by all of them: creating a timer takes as long as parsing a line. */
   #timer: NodeJS.Timeout | undefined
   #settle: (isInTime: boolean) => void = () => {}
 
-  /** False when the promise has not settled in time. */
+  /** Resolves to false if the promise does not settle in time. */
   isInTime(promise: Promise<unknown>): Promise<boolean> {
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#settle(false), patienceMilliseconds)
     else this.#timer.refresh()

@@ -1,7 +1,7 @@
 /**
  * Encoded `_id`s of documents that are prepared but not yet in the store.
  *
- * Most imports bring ids in ascending order and never ask; so the set is built when first asked.
+ * Most imports have ascending ids and never look one up, so the set is built on the first lookup.
  */
 import { toText } from '../../model/key-text.ts'
 

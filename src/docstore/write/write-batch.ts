@@ -1,19 +1,17 @@
-/**
- * The operations of one commit: documents, ids, index records and the collection's state, whole or absent together.
- */
+/** The operations of one commit: documents, ids, index records and the collection's state, applied atomically. */
 import type { IndexWrite } from '../../sharded-bloom/document-index.ts'
 import { type Area, ordinalSuffix } from '../store/layout.ts'
 import { passingDigits } from '../store/ordinal-digits.ts'
 import type { BatchSink } from '../store/store-access.ts'
 
-/** What a collection knows about itself, written with every commit. */
+/** The state of a collection, written with every commit. */
 export interface CollectionState {
-  /** The ordinal that the next document gets; every stored one is below it. */
+  /** Ordinal of the next document; all stored ordinals are below it. */
   readonly nextOrdinal: number
   readonly documents: number
   /** UTF-8 bytes of all records. */
   readonly documentBytes: number
-  /** Where `_id`s are counted: above every one that was ever there. */
+  /** With auto-incremented `_id`s: greater than every `_id` ever used. */
   readonly nextId?: number
 }
 
@@ -22,7 +20,7 @@ const noKey = new Uint8Array(0)
 export class WriteBatch {
   readonly #sink: BatchSink
   readonly #docs: Area
-  /** undefined where no table of ids is kept. */
+  /** undefined without an id table. */
   readonly #ids: Area | undefined
   readonly #index: Area
   readonly #stateKey: Uint8Array
@@ -36,7 +34,7 @@ export class WriteBatch {
     this.#stateKey = stateKey
   }
 
-  /** Characters or bytes of the records to be put: what bounds a batch. */
+  /** Characters or bytes of the records put so far; used to bound batches. */
   get size(): number {
     return this.#size
   }
@@ -45,12 +43,15 @@ export class WriteBatch {
     return this.#sink.count === 0
   }
 
-  /** False when the bytes of records and keys are kept until the batch is committed, and perhaps beyond. */
+  /**
+   * Whether records and keys are copied when put; otherwise their bytes are referenced until the batch is committed,
+   * and perhaps longer.
+   */
   get copies(): boolean {
     return this.#sink.copies
   }
 
-  /** @param record its text, or the text's UTF-8 bytes */
+  /** @param record text, or its UTF-8 bytes */
   putDocument(ordinal: number, record: string | Uint8Array): void {
     this.#size += record.length
     const key = ordinalSuffix(ordinal)
@@ -72,7 +73,7 @@ export class WriteBatch {
     if (this.#ids !== undefined) this.del(this.#ids, id)
   }
 
-  /** The value may be written over at once. */
+  /** The caller may reuse the value's buffer at once. */
   putIndexRecord({ key, value }: IndexWrite): void {
     if (value === undefined) this.del(this.#index, key)
     else this.put(this.#index, key, this.copies ? value : value.slice())
@@ -94,7 +95,7 @@ export class WriteBatch {
     this.#sink.del(area.first, key)
   }
 
-  /** Call once. */
+  /** Must be called only once. */
   commit(sync: boolean): Promise<void> {
     return this.#sink.commit(sync)
   }

@@ -1,15 +1,14 @@
 /**
- * Runs the writes of one collection one after the other, in the order in which they were called.
+ * Runs the writes of a collection one after the other, in call order.
  *
- * Invariants:
- * 1. A task starts when the one before it has ended, whether well or badly.
- * 2. A task that fails fails its own caller only.
+ * Invariants: 1. A task starts when the previous one has settled, whether fulfilled or rejected. 2. A failing task
+ * fails only for its own caller.
  */
 export class WriteQueue {
   #last: Promise<unknown> = Promise.resolve()
   #length = 0
 
-  /** Tasks that wait or run. */
+  /** Number of tasks that are waiting or running. */
   get length(): number {
     return this.#length
   }
@@ -29,5 +28,5 @@ export class WriteQueue {
   }
 }
 
-/** The caller of the task has the error. */
+/** The error goes to the task's caller. */
 function ignore(): void {}

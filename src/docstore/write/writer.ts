@@ -1,14 +1,12 @@
 /**
- * The write path of one collection: what is decided about a write is decided here, in the order of the calls.
+ * The write path of a collection: all decisions about writes are made here, in call order.
  *
- * Inserts are pipelined: while one batch is being applied the next is prepared, its `_id`s checked against the store
- * and against the ids still under way. Single inserts that wait together are committed together. Everything that reads
- * before it writes (update, delete) runs alone.
+ * Inserts are pipelined: while one batch is being applied, the next is prepared, its `_id`s checked against the store
+ * and against ids still in flight. Single inserts waiting at the same time are committed together. Operations that read
+ * before they write (update, delete) run alone.
  *
- * Invariants:
- * 1. No two documents have the same `_id`, at any instant.
- * 2. Nothing is decided between a read and the batch that relies on it.
- * 3. The index is maintained when nothing else touches it.
+ * Invariants: 1. No two documents have the same `_id` at any instant. 2. Nothing is decided between a read and the
+ * batch that relies on it. 3. The index is maintained when nothing else uses it.
  */
 import { PetalError } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
@@ -27,15 +25,20 @@ import { KnownIds } from './known-ids.ts'
 import type { PendingIds } from './pending-ids.ts'
 import { WriteQueue } from './write-queue.ts'
 
-/** What is prepared between two looks at the clock: nothing but the `_id` is looked into, whatever the document's size. */
+/**
+ * Entries prepared between two checks of the clock; preparation only looks at the `_id`, whatever the document's size.
+ */
 const entriesPerLook = 16
 /**
- * Characters of records between two looks at the clock, some 0.1 ms, and what each record counts for beside its own: much of a
+ * Characters of records between two checks of the clock, some 0.1 ms, and the overhead counted per record: much of a
  * document may not be in its record.
  */
 const charactersPerLook = 4096
 const charactersBeside = 512
-/** Documents of a collection that are looked at one by one: with code that is new they take a hundred times as long. */
+/**
+ * The clock is checked for each of the first documents of a collection: with cold code they take a hundred times as
+ * long.
+ */
 const coldDocuments = 512
 
 export class Writer {
@@ -49,11 +52,14 @@ export class Writer {
     (task) => this.#enqueue(task),
     (documents) => this.#insert(documents, false)
   )
-  /** How many of them are still to come. */
+  /** How many cold documents are left. */
   #cold = coldDocuments
   #isClosed = false
 
-  /** @param readGreatestId of the stored documents; asked by the first insert, since many who open only read */
+  /**
+   * @param readGreatestId greatest `_id` of the stored documents; read by the first insert, since many processes only
+   *   read
+   */
   constructor(
     name: string,
     store: CollectionStore,
@@ -75,39 +81,43 @@ export class Writer {
     return this.#groups.insert(document)
   }
 
-  /** Gives the document an `_id` if it has none; where they are counted, its insertion will. */
+  /** Generates a missing `_id`. Auto-incremented ones are assigned later, on insertion. */
   ensureId(document: Document): void {
     if (this.#store.ids === undefined) ensureId(document)
   }
 
   /**
-   * Inserts a run of documents; resolves when the last of its batches is under way.
-   * @param ordered stop at the first document that is refused
-   * @param failuresBefore as `failures` was when the run before was handed over: should that fail, this one does
+   * Inserts a run of documents; resolves when the last of its batches is in flight.
+   * @param ordered stop at the first rejected document
+   * @param failuresBefore value of `failures` when the previous run was handed over: if that run fails, so does this
+   *   one
    */
   insert(documents: readonly (Document | JsonRecord)[], ordered: boolean, failuresBefore?: number): Promise<Inserted> {
     return this.#enqueue(() => this.#insert(documents, ordered, failuresBefore))
   }
 
-  /** Batches that the store has refused. */
+  /** Number of batches that failed. */
   get failures(): number {
     return this.#committer.failures
   }
 
-  /** Runs a task that reads and writes, with no other write under way. */
+  /** Runs a task that reads and writes, with no other write in flight. */
   exclusive<T>(task: () => Promise<T>): Promise<T> {
     return this.#enqueue(() => this.#alone(task))
   }
 
-  /** The document as insertAlone() would store it. REQUIRES: inside an exclusive task. @throws PetalError BadValue */
+  /**
+   * Returns the document as insertAlone() would store it. REQUIRES: inside an exclusive task. @throws PetalError
+   * BadValue
+   */
   identified(document: Document): Document {
     return withId(document, this.#store.ids, this.#committer)
   }
 
   /**
-   * Inserts documents up to the first that is refused, and resolves with their `_id`s when they are committed. REQUIRES: inside an
-   * exclusive task.
-   * @throws PetalError why it is refused; those before it are committed
+   * Inserts documents up to the first rejected one, and resolves with their `_id`s when they are committed. REQUIRES:
+   * inside an exclusive task.
+   * @throws PetalError why a document was rejected; those before it are committed
    */
   async insertAlone(documents: readonly Document[]): Promise<readonly unknown[]> {
     const { ids, errors, done } = await this.#insert(documents, true)
@@ -117,8 +127,8 @@ export class Writer {
   }
 
   /**
-   * Sets ordinals aside for documents that are built elsewhere.
-   * @returns undefined where they have to go the ordinary way
+   * Reserves ordinals for documents that a bulk load will build.
+   * @returns undefined if they have to be inserted the ordinary way
    */
   reserve(count: number): Promise<number | undefined> {
     const reserve = async () => (this.#index.bulk?.mayReserve ? this.#committer.reserve(count) : undefined)
@@ -126,10 +136,11 @@ export class Writer {
   }
 
   /**
-   * Makes documents visible that were built elsewhere.
-   * @param firstOrdinal as reserve() gave it
+   * Makes the documents of a bulk load visible.
+   * @param firstOrdinal as returned by reserve()
    * @param install see Committer.load()
-   * @returns false, and nothing has changed, where they have to go the ordinary way: an `_id` is there already, say
+   * @returns false, with nothing changed, if they have to be inserted the ordinary way, for example because an `_id`
+   *   already exists
    */
   load(firstOrdinal: number, built: BuiltUnit, install: () => Promise<boolean>): Promise<boolean> {
     const load = async () => {
@@ -142,12 +153,12 @@ export class Writer {
     return this.#enqueue(() => this.#alone(load), false)
   }
 
-  /** Nothing is written for now: what the next insert would have to wait for is done while nobody waits. Never rejects. */
+  /** Called when writes pause: does the maintenance that the next insert would otherwise wait for. Never rejects. */
   async rest(): Promise<void> {
     if (!this.#isClosed && this.#index.isMaintenanceDue) await this.#maintainLater()
   }
 
-  /** REQUIRES: inside an exclusive task, nothing under way. */
+  /** REQUIRES: inside an exclusive task, no commit in flight. */
   async maintainIfDue(): Promise<void> {
     if (!this.#index.isMaintenanceDue) return
     try {
@@ -157,7 +168,7 @@ export class Writer {
     }
   }
 
-  /** Refuses new writes, waits for those under way. */
+  /** Rejects new writes and waits for those in flight. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#queue.idle()
@@ -171,16 +182,16 @@ export class Writer {
 
   /** @param addsHere the task may add documents to the index, which has to be ready for them */
   #enqueue<T>(task: () => Promise<T>, addsHere = true): Promise<T> {
-    // What is called later runs later: inserts that come after this task must not join a group before it.
+    // Preserves call order: inserts called after this task must not join a group queued before it.
     this.#groups.end()
     if (this.#isClosed) return Promise.reject(notOpen('The database, or the collection,'))
     return this.#queue.run(async () => {
-      // Also here, and not only when the queue is empty: it may never be.
+      // Not only when the queue is empty, which may never happen.
       if (this.#isDue(addsHere)) await this.#maintainAlone()
       try {
         return await task()
       } finally {
-        // Once closed, close() no longer waits for what joins the queue, and the index is closed next.
+        // Once closed, close() no longer waits for tasks that join the queue, and closes the index next.
         const isLast = this.#queue.length === 1 && !this.#isClosed
         if (isLast && this.#isDue(addsHere)) this.#maintainLater()
       }
@@ -196,7 +207,7 @@ export class Writer {
     await this.maintainIfDue()
   }
 
-  /** Nobody waits for this: should it fail, it is still due, and the next write is told. */
+  /** If this fails, maintenance is still due, and the next write gets the error. */
   #maintainLater(): Promise<void> {
     return this.#queue.run(() => this.#maintainAlone()).catch(ignore)
   }
@@ -218,7 +229,7 @@ export class Writer {
     }
     const existing = await this.#ids.existing(entries.filter((entry): entry is Entry => !(entry instanceof PetalError)))
     const pending = this.#ids.begin()
-    // Their promises, not the commits: those hold the records of the whole run.
+    // The promises rather than the commits, which would retain the records of the whole run.
     const commits: Promise<void>[] = []
     const ids: unknown[] = []
     const errors: WriteError[] = []
@@ -242,7 +253,7 @@ export class Writer {
             ? entry
             : this.#add(commit, entry, existing.size > 0 && existing.has(entry), pending)
         if (error !== undefined) {
-          // Who knows how long it took to find out.
+          // Detecting the error may have taken any amount of time.
           unseen = charactersPerLook
           errors.push(writeError(i, error))
           if (ordered) break
@@ -273,7 +284,7 @@ export class Writer {
     return { ids, errors, count, characters, done }
   }
 
-  /** @returns why the document is refused, undefined when it is in the batch */
+  /** @returns why the document is rejected; undefined if it was added to the batch */
   #add(commit: Commit, entry: Entry, exists: boolean, pending: PendingIds): PetalError | undefined {
     const { document, key } = entry
     const isGreatest = this.#ids.isGreatest(key)
