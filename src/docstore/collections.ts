@@ -1,8 +1,10 @@
 /**
  * The collections of a database: opens them on first use, drops them, and closes them all.
  *
- * Invariants: 1. A collection is opened once, however many handles refer to it. 2. Reading never creates one. 3. A
- * replacement for a collection is complete and closed when it takes the collection's place.
+ * Invariants:
+ * 1. A collection is opened once, however many handles refer to it.
+ * 2. Reading never creates one.
+ * 3. A replacement for a collection is complete and closed when it takes the collection's place.
  */
 import { PetalError } from '../model/errors.ts'
 import { loadHashChoice } from '../sharded-bloom/hash-choice.ts'

@@ -1,8 +1,9 @@
 /**
  * Inserts lines into a collection in batches of bounded size: the next batch is read while one is being written.
  *
- * Invariants: 1. At most two batches are held, each bounded in documents and in bytes, whatever the lines are. 2. A
- * rejected document is traced back to its line.
+ * Invariants:
+ * 1. At most two batches are held, each bounded in documents and in bytes, whatever the lines are.
+ * 2. A rejected document is traced back to its line.
  */
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'

@@ -1,8 +1,9 @@
 /**
  * The declared indexes of an open collection, and what each commit writes to them.
  *
- * Invariants: 1. The list changes only while no commit is being prepared or applied. 2. An index is not read before its
- * catalog entry is written.
+ * Invariants:
+ * 1. The list changes only while no commit is being prepared or applied.
+ * 2. An index is not read before its catalog entry is written.
  */
 
 import type { Area } from '../store/layout.ts'

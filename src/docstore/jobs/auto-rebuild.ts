@@ -2,10 +2,12 @@
  * Rebuilds a collection's index automatically: when many of its documents are dead, or when equality queries meet far
  * more false positives than its parameters predict.
  *
- * Invariants: 1. One rebuild at a time, and none alongside an explicit rebuild(), which aborts an automatic one first.
- * 2. Rebuilding takes at most a tenth of the time: after a rebuild comes a rest nine times as long as it took. 3. A
- * rebuild that did not help is not repeated for the same reason: the excess of false positives has to double first. 4.
- * Nothing waits for it, and it reports failures only through stats().
+ * Invariants:
+ * 1. One rebuild at a time, and none alongside an explicit rebuild(), which aborts an automatic one first.
+ * 2. Rebuilding takes at most a tenth of the time: after a rebuild comes a rest nine times as long as it took.
+ * 3. A rebuild that did not help is not repeated for the same reason: the excess of false positives has to double
+ *    first.
+ * 4. Nothing waits for it, and it reports failures only through stats().
  */
 import type { IndexStats } from '../../sharded-bloom/document-index.ts'
 import {

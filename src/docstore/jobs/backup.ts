@@ -2,8 +2,9 @@
  * Copies a database as of one moment into a new directory. LsmLevel does so natively, with its tables as they are; of
  * any other store, every entry is read through a snapshot.
  *
- * Invariants: 1. The moment is that of the call: nothing is awaited before the state is captured. 2. The directory gets
- * its name only once it is complete and durable.
+ * Invariants:
+ * 1. The moment is that of the call: nothing is awaited before the state is captured.
+ * 2. The directory gets its name only once it is complete and durable.
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'

@@ -1,9 +1,10 @@
 /**
  * Periodically deletes the documents of an open collection that have expired by its TTL indexes (`expireAfterSeconds`).
  *
- * Invariants: 1. One sweep at a time; other writes run between its batches. Nothing is scheduled while there is no TTL
- * index. 2. Nothing starts after close(), which waits for the current batch. 3. Nothing waits for a sweep, and failures
- * are reported only through stats(); the next sweep tries again.
+ * Invariants:
+ * 1. One sweep at a time; other writes run between its batches. Nothing is scheduled while there is no TTL index.
+ * 2. Nothing starts after close(), which waits for the current batch.
+ * 3. Nothing waits for a sweep, and failures are reported only through stats(); the next sweep tries again.
  */
 import { fromStore } from '../errors.ts'
 

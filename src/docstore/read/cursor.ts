@@ -1,8 +1,9 @@
 /**
  * The cursor over the documents that a find returns.
  *
- * Invariants: those of sliced-cursor.ts, and 1. Sort, then skip, then limit, then projection, then map: whatever the
- * order of the calls. 2. clone() returns a fresh cursor.
+ * Invariants: those of sliced-cursor.ts, and
+ * 1. Sort, then skip, then limit, then projection, then map: whatever the order of the calls.
+ * 2. clone() returns a fresh cursor.
  */
 import type { Document } from '../../model/types.ts'
 import type { Collation } from '../../query/collation.ts'

@@ -1,9 +1,11 @@
 /**
  * Base class of all cursors: hands out documents one by one while the query produces them in slices.
  *
- * Invariants: 1. Nothing happens before the first pull; the whole cursor then sees the state of that instant. 2. A
- * cursor runs once, and cannot be changed after the first pull. 3. At most one slice is being pulled at a time, no
- * matter how many callers wait for it. 4. Concurrent calls receive documents in the order of the calls.
+ * Invariants:
+ * 1. Nothing happens before the first pull; the whole cursor then sees the state of that instant.
+ * 2. A cursor runs once, and cannot be changed after the first pull.
+ * 3. At most one slice is being pulled at a time, no matter how many callers wait for it.
+ * 4. Concurrent calls receive documents in the order of the calls.
  */
 import { PetalError } from '../../model/errors.ts'
 import { answered } from '../../model/time-slice.ts'

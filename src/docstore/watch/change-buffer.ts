@@ -1,9 +1,11 @@
 /**
  * Buffers changes between their commit and the consumer of one stream.
  *
- * Invariants: 1. A commit never waits here and never sees an error: errors end the stream. 2. A change is buffered
- * once, in commit order, and only if the pipeline admits its event. 3. The buffer stays within its budget, or holds one
- * change; a change that would exceed it empties the buffer and fails the stream.
+ * Invariants:
+ * 1. A commit never waits here and never sees an error: errors end the stream.
+ * 2. A change is buffered once, in commit order, and only if the pipeline admits its event.
+ * 3. The buffer stays within its budget, or holds one change; a change that would exceed it empties the buffer and
+ *    fails the stream.
  */
 import { bytesOf, type Change, eventOf, keptFor, type Wants } from './change.ts'
 import { historyLost } from './errors.ts'

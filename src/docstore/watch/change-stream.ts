@@ -1,8 +1,9 @@
 /**
  * The stream of a collection's changes, as returned to the caller.
  *
- * Invariants: 1. Reports the changes made after the call of watch(), each once, in commit order. 2. An event belongs to
- * the caller: no mutable part of it is shared.
+ * Invariants:
+ * 1. Reports the changes made after the call of watch(), each once, in commit order.
+ * 2. An event belongs to the caller: no mutable part of it is shared.
  */
 import { AbortedError, throwIfAborted } from '../../model/errors.ts'
 import { answered } from '../../model/time-slice.ts'

@@ -2,8 +2,10 @@
  * Reports the changes of a batch to streams, as read back from the store: writers prepare nothing for it, and streams
  * report exactly what was committed.
  *
- * Invariants: 1. Runs while the batch is the last one applied: records after it are read from the current state,
- * records before it from the snapshot taken before it. 2. Never fails: an unreadable record fails the streams instead.
+ * Invariants:
+ * 1. Runs while the batch is the last one applied: records after it are read from the current state, records before it
+ *    from the snapshot taken before it.
+ * 2. Never fails: an unreadable record fails the streams instead.
  */
 import { breathe, nextTurn } from '../../model/time-slice.ts'
 import { decodeRecord } from '../documents/record.ts'

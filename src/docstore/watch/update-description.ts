@@ -1,10 +1,11 @@
 /**
  * Describes what an update changed, by comparing the documents before and after it.
  *
- * Invariants: 1. Applying the removals, truncations and assignments to the document before yields the document after.
+ * Invariants:
+ * 1. Applying the removals, truncations and assignments to the document before yields the document after.
  * 2. Top-level keys are reported as they are; below them, a path is unambiguous: nothing is reported individually below
- * a key that contains a dot, starts with `$`, is empty or is all digits, but as part of the enclosing object. 3. Values
- * are copies.
+ *    a key that contains a dot, starts with `$`, is empty or is all digits, but as part of the enclosing object.
+ * 3. Values are copies.
  */
 import { cloneValue, isIdentical } from '../../model/clone.ts'
 import { isDigits } from '../../model/path.ts'

@@ -1,12 +1,15 @@
 /**
  * Commits batches in order and makes them visible.
  *
- * Invariants: 1. A batch is handed to the store once the previous one is applied; at most one is in flight. 2. A batch
- * prepared while its predecessor was in flight fails if the predecessor does, because it relied on that one's ids. 3.
- * Raising the limit, applying deletions to the index and unpinning the snapshot happen synchronously: a view captured
- * before sees nothing of the batch, one captured after sees all of it. 4. Change streams receive a batch once it is
- * visible, and before the next one is handed to the store. 5. A version number is never reused, not even after a failed
- * batch. It is the document's ordinal, unless ordinals are computed from the _id.
+ * Invariants:
+ * 1. A batch is handed to the store once the previous one is applied; at most one is in flight.
+ * 2. A batch prepared while its predecessor was in flight fails if the predecessor does, because it relied on that
+ *    one's ids.
+ * 3. Raising the limit, applying deletions to the index and unpinning the snapshot happen synchronously: a view
+ *    captured before sees nothing of the batch, one captured after sees all of it.
+ * 4. Change streams receive a batch once it is visible, and before the next one is handed to the store.
+ * 5. A version number is never reused, not even after a failed batch. It is the document's ordinal, unless ordinals are
+ *    computed from the _id.
  */
 import type { Document } from '../../model/types.ts'
 import type { BuiltSegment } from '../../sharded-bloom/bulk/bulk-plan.ts'

@@ -2,8 +2,9 @@
  * The documents of one insertMany(): one run is prepared while another is committed, or documents are collected for
  * threads.
  *
- * Invariants: 1. Documents are inserted in input order, and identified in results by their input position. 2. When
- * ordered, nothing after the first rejected document is inserted, and everything before it is.
+ * Invariants:
+ * 1. Documents are inserted in input order, and identified in results by their input position.
+ * 2. When ordered, nothing after the first rejected document is inserted, and everything before it is.
  */
 import { breathe } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'

@@ -1,9 +1,11 @@
 /**
  * Merges documents into a collection ($merge): each replaces or updates the document it matches, or is inserted.
  *
- * Invariants: 1. Runs alone in the collection's write queue, so what was read is what is changed. 2. Documents are read
- * and written together only if none of them can match what another one has written. 3. When one is rejected, those
- * before it are merged, and it and those after it are not; but within a group, changes are committed before inserts.
+ * Invariants:
+ * 1. Runs alone in the collection's write queue, so what was read is what is changed.
+ * 2. Documents are read and written together only if none of them can match what another one has written.
+ * 3. When one is rejected, those before it are merged, and it and those after it are not; but within a group, changes
+ *    are committed before inserts.
  */
 import { type GroupKey, groupKey } from '../../aggregate/group-key.ts'
 import type { Merge } from '../../aggregate/stage.ts'

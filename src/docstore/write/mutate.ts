@@ -1,9 +1,11 @@
 /**
  * Updates and deletions: reads from a view captured at the start, and writes in batches of bounded size.
  *
- * Invariants: 1. Runs alone in the collection's write queue, so what was read is what is replaced. 2. A document is
- * changed at most once: the operation's own writes are above its view's limit. 3. When a document cannot be changed,
- * the ones before it stay changed, and it and the ones after it do not, as in MongoDB.
+ * Invariants:
+ * 1. Runs alone in the collection's write queue, so what was read is what is replaced.
+ * 2. A document is changed at most once: the operation's own writes are above its view's limit.
+ * 3. When a document cannot be changed, the ones before it stay changed, and it and the ones after it do not, as in
+ *    MongoDB.
  */
 import { encodeKey } from '../../model/key.ts'
 import { breathe } from '../../model/time-slice.ts'

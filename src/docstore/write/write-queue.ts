@@ -1,8 +1,9 @@
 /**
  * Runs the writes of a collection one after the other, in call order.
  *
- * Invariants: 1. A task starts when the previous one has settled, whether fulfilled or rejected. 2. A failing task
- * fails only for its own caller.
+ * Invariants:
+ * 1. A task starts when the previous one has settled, whether fulfilled or rejected.
+ * 2. A failing task fails only for its own caller.
  */
 export class WriteQueue {
   #last: Promise<unknown> = Promise.resolve()

@@ -5,8 +5,10 @@
  * and against ids still in flight. Single inserts waiting at the same time are committed together. Operations that read
  * before they write (update, delete) run alone.
  *
- * Invariants: 1. No two documents have the same `_id` at any instant. 2. Nothing is decided between a read and the
- * batch that relies on it. 3. The index is maintained when nothing else uses it.
+ * Invariants:
+ * 1. No two documents have the same `_id` at any instant.
+ * 2. Nothing is decided between a read and the batch that relies on it.
+ * 3. The index is maintained when nothing else uses it.
  */
 import { PetalError } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
