@@ -1,15 +1,16 @@
 /**
- * How documents of one structure are copied: by constructors that know their keys.
+ * Copies documents of a known structure by means of constructors that know their keys.
  *
- * `{ ...document }` and a loop over its keys look every key up again once they have met documents of several structures:
- * a generated tweet takes 1.0 µs so, 0.4 with a constructor for each of its objects (measured). Object literals do as well
- * until results are held for long: V8 then makes them where only the full collector looks.
+ * `{ ...document }` and a loop over its keys look every key up again once they have seen documents of several
+ * structures: a generated tweet takes 1.0 µs that way, and 0.4 µs with a constructor for each of its objects
+ * (measured). Object literals are as fast until results are retained for long: V8 then allocates them in the old
+ * generation, where only the full collector looks.
  *
  * Invariants:
- * 1. A plan copies what it was made for as copyDocument() does. A constructor assigns where copyDocument() defines, so none
- *    of its keys is one of Object.prototype: check() looks after that.
- * 2. Keys, plans and constructors are bounded: structures beyond are copied by copyDocument(), and so are all where code
- *    cannot be made from text.
+ * 1. A plan copies the structure it was made for exactly as copyDocument() does. A constructor assigns where
+ *    copyDocument() defines, so none of its keys may exist on Object.prototype: check() ensures that.
+ * 2. Keys, plans and constructors are bounded: structures beyond the limits are copied by copyDocument(), and so are
+ *    all structures where code generation from strings is disabled.
  */
 import type { Document } from '../../model/types.ts'
 import { copyValue } from './copy-document.ts'
@@ -17,17 +18,17 @@ import { copyValue } from './copy-document.ts'
 export interface CopyPlan {
   /** Called with the plan itself. */
   copy: Copy
-  /** Of the values that are objects or arrays, in the order of keys; of an array the one of all its elements. */
+  /** Plans of the values that are objects or arrays, in key order; for an array, the plan of all its elements. */
   readonly children: readonly CopyPlan[]
 }
 
 type Copy = (value: object, plan: CopyPlan) => object
 
-/** Objects that have the same keys in one order, and objects or arrays under the same of them. */
+/** Objects with the same keys in the same order, and with objects or arrays under the same keys. */
 interface Shape {
   readonly keys: readonly string[]
   readonly isNested: readonly boolean[]
-  /** The plans of such objects, by the plans of what is in them. */
+  /** Plans of such objects, by the plans of their children. */
   readonly plans: PlanNode
   copies: number
   copy: Copy | undefined
@@ -44,7 +45,7 @@ interface PlanNode {
   plan?: CopyPlan
 }
 
-/** Of objects of one shape, after which a constructor is made: it takes about as long. */
+/** Copies of a shape before a constructor is generated, which takes about as long. */
 const copiesBeforeCode = 32
 const maxKeysOfObject = 128
 const maxNodes = 16_384
@@ -52,10 +53,10 @@ const maxPlans = 8192
 const maxConstructors = 512
 
 const anyPlan: CopyPlan = { copy: copyValue, children: [] }
-/** Of arrays that hold neither objects nor arrays. */
+/** For arrays that contain neither objects nor arrays. */
 const valuesPlan: CopyPlan = { copy: (values) => (values as unknown[]).slice(), children: [] }
 
-/** REQUIRES: the plan was made for the document, and CopyPlans.check() ran in the same stretch of synchronous code. */
+/** REQUIRES: the plan was made for the document, and CopyPlans.check() ran in the same synchronous stretch of code. */
 export function copyByPlan(document: Document, plan: CopyPlan): Document {
   return plan.copy(document, plan) as Document
 }
@@ -69,16 +70,16 @@ export class CopyPlans {
   #constructors = 0
   #isOff = false
 
-  /** REQUIRES: heapBytesOf() knows the document. */
+  /** REQUIRES: heapBytesOf() supports the document. */
   planOf(document: Document): CopyPlan {
     return this.#isOff ? anyPlan : this.#planOfObject(document)
   }
 
-  /** Gives constructors up for good when Object.prototype has other keys than before: they might assign one of them. */
+  /** Abandons constructors for good if the keys of Object.prototype have changed: they might assign one of them. */
   check(): void {
     if (this.#isOff) return
     const keys = Object.getOwnPropertyNames(Object.prototype)
-    // A key that was added is the last one.
+    // An added key comes last.
     if (keys.length === this.#prototypeKeys.length && keys.at(-1) === this.#prototypeKeys.at(-1)) return
     this.#isOff = true
     for (const plan of this.#ofObjects) plan.copy = copyValue
@@ -156,7 +157,7 @@ export class CopyPlans {
     return node.plan
   }
 
-  /** Copies without a constructor until one is worth it. */
+  /** Copies without a constructor until one is worth generating. */
   #copyAtFirst(value: object, plan: CopyPlan, shape: Shape): object {
     if (shape.copy === undefined && ++shape.copies >= copiesBeforeCode) shape.copy = this.#copyFor(shape)
     if (shape.copy !== undefined) plan.copy = shape.copy
@@ -171,10 +172,10 @@ export class CopyPlans {
 }
 
 /**
- * V8 keeps fields as it first meets them: numbers that no integer holds in boxes of their own, which every copy would
- * allocate again. After a text and an integer a field is anything, and copies share what is in it.
- *
- * @returns undefined where a policy forbids to make code from text
+ * Generates a constructor for a list of keys, and a function that copies with it. V8 chooses the representation of a
+ * field by the first values it sees, and boxes doubles, which every copy would allocate again. After a string and an
+ * integer, a field can hold anything, and copies share the box.
+ * @returns undefined where a policy forbids code generation from strings
  */
 function withConstructor(keys: readonly string[], isNested: readonly boolean[]): Copy | undefined {
   let children = 0
@@ -197,18 +198,18 @@ return (from, { children }) => new Document(${values})`
   try {
     return new Function(code)() as Copy
   } catch {
-    // EvalError, of a content security policy or of --disallow-code-generation-from-strings.
+    // EvalError, from a content security policy or --disallow-code-generation-from-strings.
     return undefined
   }
 }
 
 /**
- * Those of all collections of all databases. V8 keeps what it learns about code by its text: two constructors of one text, each
- * met with objects the other one made, take a third longer for each copy (measured; four databases of tweets).
+ * Shared by all collections of all databases. V8 keeps type feedback per source text: two constructors with the same
+ * text, each seeing objects that the other made, take a third longer per copy (measured with four databases of tweets).
  */
 export const copyPlans = new CopyPlans()
 
-/** Of an array whose elements have one plan. */
+/** Copies an array whose elements share one plan. */
 function copyElements(elements: object, { children }: CopyPlan): object {
   const copy = (elements as object[]).slice()
   const plan = children[0]!

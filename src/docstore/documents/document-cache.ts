@@ -1,28 +1,28 @@
 /**
- * Documents of one collection that are asked for again and again, kept decoded in the room that all collections of the
- * database share.
+ * Caches decoded documents of one collection that are read repeatedly, in memory shared by all collections of the
+ * database.
  *
- * What stands under an ordinal never changes, and who asks knows from his view that it lives: nothing is ever
- * invalidated. Where ordinals are computed from `_id`s that is not so, and there is no room.
+ * The document at an ordinal never changes, and readers know from their view that it is live, so nothing is ever
+ * invalidated. This does not hold where ordinals are computed from `_id`s; such collections get no cache memory.
  *
  * Invariants:
- * 1. What is kept, what was offered and what is handed out share nothing that can be changed.
- * 2. Nothing is kept the first time it is asked for: a scan costs a mark for each document, not a copy.
+ * 1. Cached documents, offered documents and returned documents share nothing mutable.
+ * 2. Nothing is cached on its first read: a scan costs a mark per document, not a copy.
  */
 import type { Document } from '../../model/types.ts'
 import { heapBytesOf } from './copy-document.ts'
 import { type CopyPlan, copyByPlan, copyPlans } from './copy-plan.ts'
 import type { DocumentRoom, Kept } from './document-room.ts'
 
-/** What an entry costs beside its document, about. */
+/** Approximate overhead of an entry beside its document. */
 const overheadBytes = 128
 
 interface Entry extends KeptDocument, Kept {}
 
-/** A document that the cache owns. */
+/** A document owned by the cache. */
 export interface KeptDocument {
   readonly document: Document
-  /** How it is copied. */
+  /** How to copy it. */
   readonly plan: CopyPlan
   /** Length of the stored text. */
   readonly characters: number
@@ -33,7 +33,7 @@ let caches = 0
 export class DocumentCache {
   readonly #room: DocumentRoom
   readonly #entries = new Map<number, Entry>()
-  /** Makes ordinals of different collections different marks. */
+  /** Distinguishes the marks of different collections with equal ordinals. */
   readonly #salt = Math.imul(++caches, 0x9e3779b1)
   #arePlansChecked = false
   #isClosed = false
@@ -46,21 +46,24 @@ export class DocumentCache {
     return this.#entries.size
   }
 
-  /** A copy of the document; undefined when it is not kept. */
+  /** Returns a copy of the document; undefined if it is not cached. */
   get(ordinal: number): Document | undefined {
     this.beginLooks()
     const kept = this.look(ordinal)
     return kept && copyByPlan(kept.document, kept.plan)
   }
 
-  /** Before the first look() in a stretch of synchronous code: others may have changed Object.prototype meanwhile. */
+  /**
+   * Must be called before the first look() in a synchronous stretch of code, since other code may have changed
+   * Object.prototype.
+   */
   beginLooks(): void {
     this.#arePlansChecked = false
   }
 
   /**
-   * As get(), the document itself: to be looked at, copied by its plan, and never handed to anybody who could change it.
-   * REQUIRES: beginLooks()
+   * Like get(), but returns the cached document itself: it must only be read, or copied by its plan, and never exposed
+   * to callers. REQUIRES: beginLooks()
    */
   look(ordinal: number): KeptDocument | undefined {
     const now = ++this.#room.now
@@ -72,15 +75,16 @@ export class DocumentCache {
   }
 
   /**
-   * What get() or look() had not, decoded meanwhile: keeps a copy if it was asked for before and there is room.
-   * @param document or what decodes it, called when it is to be kept
+   * Called with a decoded document that get() or look() did not have: caches a copy if it was requested before and
+   * there is room.
+   * @param document or a function that decodes it, called only if it gets cached
    */
   offer(ordinal: number, document: Document | (() => Document), characters: number): void {
     const room = this.#room
     if (room.budgetBytes === 0 || this.#isClosed) return
     const before = room.lastAsked.note(ordinal + this.#salt, room.now)
     if (before === undefined || this.#entries.has(ordinal)) return
-    // Most are turned away here where there is no room: before they are looked into.
+    // When memory is full, most documents are rejected here, before they are examined.
     if (!room.makeRoom(Math.min(characters, room.largestBytes), before)) return
     const isDecoded = typeof document !== 'function'
     const decoded = isDecoded ? document : document()
@@ -95,7 +99,7 @@ export class DocumentCache {
     room.add(entry)
   }
 
-  /** Gives everything up, and keeps nothing any more. */
+  /** Drops all entries, and caches nothing from now on. */
   close(): void {
     this.#isClosed = true
     this.#room.removeAll(this.#entries)

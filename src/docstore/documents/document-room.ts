@@ -1,42 +1,42 @@
 /**
- * The memory that the collections of a database share for documents that are kept decoded.
+ * The memory for decoded documents that all collections of a database share.
  *
- * When it is used up, a document takes the place of one, of whatever collection, that was not asked for for longer than it
- * took the new one to be asked for again. So whoever goes round over more documents than there is room for finds all of
- * those that are kept each time, and what is asked for more often comes in at once.
+ * When it is full, a new document replaces one, of any collection, that has not been requested for longer than the time
+ * between the new one's last two requests. A loop over more documents than fit thus finds the cached ones every time,
+ * and documents requested more often get in at once.
  *
  * Invariant: usedBytes ≤ budgetBytes, always.
  * @see Jiang and Zhang 2002, LIRS: inter-reference recency
  */
 import { LastAsked } from './last-asked.ts'
 
-/** A document larger than this share of the budget would push out too many others. */
+/** A document larger than this fraction (1/n) of the budget would evict too many others. */
 const largestShare = 16
-/** Kept ones that are looked at to find one that may go. */
+/** Maximum number of entries examined to find one to evict. */
 const maxLooks = 4
 
-/** What is kept, by its collection. */
+/** An entry and the collection that holds it. */
 export interface Kept {
   readonly ordinal: number
   readonly bytes: number
-  /** When it was asked for last. */
+  /** Time of the last request. */
   askedAt: number
-  /** The collection's, where it stands by its ordinal. */
+  /** The collection's entries by ordinal. */
   readonly owner: Map<number, Kept>
 }
 
 export class DocumentRoom {
   readonly budgetBytes: number
   readonly largestBytes: number
-  /** Counts what was asked for. */
+  /** Logical clock: counts requests. */
   now = 0
   readonly lastAsked = new LastAsked()
-  /** For the hand that goes round them and looks for one that may go. */
+  /** Entries in clock order, for the eviction hand. */
   #clock: Kept[] = []
   #hand = 0
   #usedBytes = 0
 
-  /** @param budgetBytes 0 keeps nothing */
+  /** @param budgetBytes 0 disables caching */
   constructor(budgetBytes: number) {
     this.budgetBytes = budgetBytes
     this.largestBytes = budgetBytes / largestShare
@@ -46,14 +46,14 @@ export class DocumentRoom {
     return this.#usedBytes
   }
 
-  /** REQUIRES: makeRoom() of its bytes */
+  /** REQUIRES: makeRoom() for its size */
   add(kept: Kept): void {
     kept.owner.set(kept.ordinal, kept)
     this.#clock.push(kept)
     this.#usedBytes += kept.bytes
   }
 
-  /** Gives up what was not asked for since `before`; false when that is not enough. */
+  /** Evicts entries not requested since `before`; false if that does not free enough. */
   makeRoom(bytes: number, before: number): boolean {
     for (let looks = 0; this.#usedBytes + bytes > this.budgetBytes; ) {
       if (looks++ === maxLooks) return false
@@ -69,7 +69,7 @@ export class DocumentRoom {
     return true
   }
 
-  /** Gives up all of a collection's. */
+  /** Removes all entries of a collection. */
   removeAll(owner: Map<number, Kept>): void {
     if (owner.size === 0) return
     this.#clock = this.#clock.filter((kept) => kept.owner !== owner)

@@ -1,8 +1,8 @@
 /**
- * A document on its way in: into the index, and as the record that the store gets, by the shortest way there is. Its bytes
- * are read by the index as they will be stored wherever they tell what it holds.
+ * Adds a document to the index and produces the record to store, in the cheapest way possible: wherever its bytes
+ * suffice for indexing, the index scans the very bytes that will be stored.
  *
- * Invariant: a document that is refused has changed nothing.
+ * Invariant: a rejected document has changed nothing.
  */
 import { isIdentical } from '../../model/clone.ts'
 import type { Document } from '../../model/types.ts'
@@ -13,19 +13,19 @@ import type { RecordArena } from './record-arena.ts'
 import { type FlatRecord, RecordEncoder } from './record-encoder.ts'
 import { assertStorable } from './stored-form.ts'
 
-/** What takes one document after the other, and knows each by the number of its version. */
+/** An index that takes documents one by one, identified by version number. */
 export type RecordIndex = Pick<DocumentIndex, 'flatten' | 'add' | 'write' | 'addBytes'>
 
-/** A document that is stored, and how. */
+/** A stored document, and its record. */
 export interface StoredRecord {
   readonly document: Document
   readonly record: string
 }
 
-/** Whoever else has to agree: called with the document as it will be read back, before the index has it. */
+/** Called with the document as it will be read back, before it is added to the index; throws to reject it. */
 export type Admission = (document: Document) => void
 
-/** A record begins with a character that is no byte order mark. */
+/** Fine without ignoreBOM, since no record starts with a byte order mark. */
 const decoder = new TextDecoder()
 
 export class IndexedRecords {
@@ -47,8 +47,8 @@ export class IndexedRecords {
   }
 
   /**
-   * As add(), of a document in the place of another one.
-   * @returns undefined, and nothing was added, where the same would be stored
+   * Like add(), for a document that replaces another one.
+   * @returns undefined, with nothing added, if the stored document would be the same
    */
   replace(
     version: number,
@@ -58,7 +58,7 @@ export class IndexedRecords {
     admit?: Admission
   ): string | Uint8Array | undefined {
     if (isIdentical(old.document, document)) return undefined
-    // Of the values that bytes are written of none is stored as another one is.
+    // Of the values that can be written as bytes, no two different ones are stored alike.
     const plain = this.#addPlain(version, document, arena, admit)
     if (plain !== undefined) return plain
     const flat = this.#encoder.flat(document)
@@ -66,9 +66,9 @@ export class IndexedRecords {
   }
 
   /**
-   * As add(), of JSON: stored as it stands, where its bytes tell what it holds. A line with keys that questions of
-   * stored text would not find, or values that are read in another way, is written anew.
-   * @param isTried it is known that they do not
+   * Like add(), for JSON: stored as is if its bytes can be indexed. A line with keys that queries over stored text
+   * would not find, or with values that are represented differently, is re-encoded.
+   * @param isTried the bytes are already known not to be indexable
    */
   addJson(
     version: number,
@@ -79,7 +79,7 @@ export class IndexedRecords {
   ): string | Uint8Array {
     const { bytes, start } = json
     assertStorable(bytes.length)
-    // Who has to agree asks the document, not its bytes.
+    // Admission looks at the document, not at its bytes.
     const parsed = admit && json.parse()
     if (parsed !== undefined) admit?.(parsed)
     const told = !isTried && this.#index.addBytes?.(version, bytes, start, bytes.length - start, json.form)
@@ -98,7 +98,7 @@ export class IndexedRecords {
     return record
   }
 
-  /** The short way: the bytes that the index reads are those that the store keeps. */
+  /** The fast path: the index scans the bytes that will be stored. */
   #addPlain(
     version: number,
     document: Document,

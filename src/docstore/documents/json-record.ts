@@ -1,6 +1,6 @@
 /**
- * A document that may be stored as the bytes it came as: its `_id` is read from the first of them, and the rest is left to whoever
- * scans them. A line of an import, or a record that was written before.
+ * A document that may be stored as the bytes it came in: its `_id` is read from the first of them, and the rest is left
+ * to the scanner. Either a line of an import, or an existing record.
  *
  * Invariant: if the bytes are one document, its first `_id` is `id`.
  */
@@ -27,12 +27,12 @@ import type { RecordArena } from './record-arena.ts'
 const beforeDigits = new TextEncoder().encode(`${objectIdMark}{"_id":"`)
 
 export class JsonRecord {
-  /** UTF-8, without the line's end. Not to be changed while the record is in use. */
+  /** UTF-8, without a line break. Must not be changed while the record is in use. */
   readonly bytes: Uint8Array
   readonly id: number | string | ObjectId
   /** How the JSON has to be read. */
   readonly form: JsonForm
-  /** Of a line that was asked for its document: its JSON, and whether that is all it is. */
+  /** For a line that was parsed: its JSON, and whether it is plain JSON. */
   #text: string | undefined
   #isJson: boolean | undefined
 
@@ -43,7 +43,8 @@ export class JsonRecord {
   }
 
   /**
-   * undefined for a line that does not begin with an `_id` that is a whole number, a string without escapes, or an ObjectId.
+   * Returns undefined for a line that does not start with an `_id` that is a whole number, a string without escapes, or
+   * an ObjectId.
    * @param bytes valid UTF-8; relaxed or canonical Extended JSON
    */
   static ofLine(bytes: Uint8Array): JsonRecord | undefined {
@@ -54,7 +55,7 @@ export class JsonRecord {
     return isAlone ? JsonRecord.#ofExport(bytes, id) : new JsonRecord(bytes, id, 'extended')
   }
 
-  /** Of `{"_id":{"$oid":"…"}…` and no other wrapper one that has the digits alone: other bytes than the line's. */
+  /** Converts `{"_id":{"$oid":"…"}…` without other wrappers to the form with bare digits, in new bytes. */
   static #ofExport(line: Uint8Array, id: ObjectId): JsonRecord {
     const digits = leadingIdOffset + wrappedDigitsOffset
     const end = digits + digitsOfId
@@ -67,7 +68,7 @@ export class JsonRecord {
   }
 
   /**
-   * undefined for a record that does not begin with such an `_id`.
+   * Returns undefined for a record that does not start with such an `_id`.
    * @param bytes a record as encodeRecord() makes it
    */
   static ofRecord(bytes: Uint8Array): JsonRecord | undefined {
@@ -84,27 +85,33 @@ export class JsonRecord {
     return this.form === 'extended' || this.form === 'extendedObjectId'
   }
 
-  /** Where the JSON begins. */
+  /** Offset of the JSON. */
   get start(): number {
     return markBytesOf(this.form)
   }
 
-  /** In which form its bytes may be read again, where a scan has not told; undefined for a line that has to be written anew. */
+  /**
+   * Returns the form for storing the bytes as they are, if a scan has not determined it; undefined for a line that must
+   * be re-encoded.
+   */
   formAsItStands(isPlain: boolean): RecordForm | undefined {
     const { form } = this
     if (form !== 'extended' && form !== 'extendedObjectId') return form
     const found = formOfLine(this.#json, this.#isJson)
-    // JSON, and yet not what is in it: a −0.
+    // Plain JSON that does not preserve its values: a −0.
     if (found === undefined || (found === 'json' && !isPlain)) return undefined
     return toldForm(form, found === 'wrapped')
   }
 
-  /** The record that its bytes are. @param form in which they may be read again @param arena for other bytes, of a line */
+  /**
+   * Returns the record. @param form for reading the bytes again @param arena for the new bytes of a line that needs a
+   * mark
+   */
   record(form: RecordForm, arena: RecordArena): Uint8Array {
     return form === 'wrapped' && this.form !== 'wrapped' ? arena.mark(wrappedMarkByte, this.bytes) : this.bytes
   }
 
-  /** @throws PetalError FailedToParse, or BadValue for what cannot be stored */
+  /** @throws PetalError FailedToParse, or BadValue for a value that cannot be stored */
   parse(): Document {
     if (!this.isLine) return decodeRecord(textOf(this.bytes))
     const { value, isJson } = readJson(this.#json)
@@ -120,7 +127,7 @@ export class JsonRecord {
     return this.#text
   }
 
-  /** JSON.parse keeps the last of equal keys, however they are spelled. REQUIRES: it is JSON */
+  /** JSON.parse() keeps the last of equal keys, however they are escaped. REQUIRES: the line is JSON */
   #assertOneId(): void {
     const text = this.#json
     if (!text.includes('"_id"', leadingIdOffset) && !text.includes('\\u')) return
@@ -131,12 +138,15 @@ export class JsonRecord {
   }
 }
 
-/** What a record holds: itself, where its first bytes tell the `_id`. @throws PetalError DataCorruption */
+/**
+ * Returns a JsonRecord if the `_id` can be read from the first bytes, or the decoded document. @throws PetalError
+ * DataCorruption
+ */
 export function readRecord(bytes: Uint8Array): JsonRecord | Document {
   return JsonRecord.ofRecord(bytes) ?? decodeRecord(textOf(bytes))
 }
 
-/** @throws PetalError FailedToParse for anything but one JSON object */
+/** @throws PetalError FailedToParse for anything but a single JSON object */
 export function readDocument(bytes: Uint8Array): Document {
   return asDocument(parseJson(textOf(bytes)))
 }
@@ -150,7 +160,7 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }
 
-/** @param start where the JSON begins @param end where the `_id` ends, as endOfLeadingId() has found it */
+/** @param start offset of the JSON @param end end of the `_id`, from endOfLeadingId() */
 function leadingId(bytes: Uint8Array, start: number, end: number): number | string | ObjectId {
   const from = start + leadingIdOffset
   // Without its quotes.

@@ -1,15 +1,15 @@
-/** When documents were asked for last, of some of those that were asked for lately. */
+/** Remembers when some of the recently requested documents were last requested. */
 
-/** Documents of which is known when they were asked for last: 2 ** markBits. */
+/** log2 of the number of documents remembered. */
 const markBits = 16
-/** One document's mark may stand in any of so many places. */
+/** Associativity: number of slots where a document's mark may be. */
 const marksPerSet = 4
 
 /**
- * Sets of a few marks each.
+ * A set-associative table of marks.
  *
- * A later mark takes the place of the earlier of two, by chance. If it took that of the earliest, whoever goes round over
- * five documents of one set of four would find none of them marked, ever.
+ * A new mark replaces the older of two randomly chosen ones. If it always replaced the oldest, a loop over five
+ * documents of one set of four would never find any of them marked.
  */
 export class LastAsked {
   #marks: Uint32Array | undefined
@@ -17,15 +17,15 @@ export class LastAsked {
   #chance = 1
 
   /**
-   * @param document any number that tells it from others
-   * @returns when it was asked for before, if that is known
+   * @param document any number that identifies it
+   * @returns time of the previous request, if known
    */
   note(document: number, now: number): number | undefined {
     this.#marks ??= new Uint32Array(1 << markBits)
     this.#times ??= new Float64Array(1 << markBits)
     const marks = this.#marks
     const times = this.#times
-    // Two numbers 2 ** 32 apart are taken for one: a document is then kept a little too early.
+    // Numbers that differ by 2 ** 32 collide: a document is then cached a little too early.
     const mark = (document + 1) >>> 0 || 1
     const first = (Math.imul(mark, 0x9e3779b1) >>> (32 - markBits)) & -marksPerSet
     for (let slot = first; slot < first + marksPerSet; slot++) {
@@ -34,7 +34,7 @@ export class LastAsked {
         times[slot] = now
         return before
       }
-      // No mark is ever taken away: behind an empty place there is none.
+      // Marks are never removed, so there is none after an empty slot.
       if (marks[slot] === 0) return this.#mark(slot, mark, now)
     }
     this.#chance = Math.imul(this.#chance, 0x915f77f5) + 0x3c6ef35f

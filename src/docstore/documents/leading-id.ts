@@ -1,6 +1,6 @@
 /**
- * The `_id` that a line begins with: where it stands, and what it is. Only whole numbers, texts of printable ASCII without escapes, and
- * ObjectIds in their wrappers are read from bytes.
+ * Finds and reads the `_id` at the start of a line. Only whole numbers, strings of printable ASCII without escapes, and
+ * wrapped ObjectIds are read from bytes.
  */
 
 const wrapperStart = Buffer.from('{"$')
@@ -10,23 +10,24 @@ const backslash = 0x5c
 const comma = 0x2c
 const openingBrace = 0x7b
 const closingBrace = 0x7d
-/** Of 2^53. */
+/** Decimal digits of 2^53. */
 const maxDigits = 16
 const maxIdCharacters = 1024
 
-/** Hexadecimal, of an ObjectId. */
+/** Hexadecimal digits of an ObjectId. */
 export const digitsOfId = 24
 const beforeDigits = new TextEncoder().encode('{"$oid":"')
-/** From where a wrapped ObjectId begins to where its digits do. */
+/** Offset of the digits in a wrapped ObjectId. */
 export const wrappedDigitsOffset = beforeDigits.length
 
-/** Where the value begins, behind the line's beginning; a text's quote is part of it. */
+/** Offset of the value in a line, including a string's quote. */
 export const leadingIdOffset = leadingId.length
 
 /**
- * Where the value ends, its quote or its braces included, in the line bytes[start, end); −1 where it is not read from bytes.
+ * Returns the end of the value, including its quote or braces, in the line bytes[start, end); −1 if it cannot be read
+ * from bytes.
  * @param bytes valid UTF-8
- * @param hasWrappers an object may be one
+ * @param hasWrappers an object may be a wrapper
  */
 export function endOfLeadingId(bytes: Uint8Array, start: number, end: number, hasWrappers: boolean): number {
   const from = start + leadingIdOffset
@@ -41,20 +42,20 @@ export function endOfLeadingId(bytes: Uint8Array, start: number, end: number, ha
   return bytes[to] === comma || bytes[to] === closingBrace ? to : -1
 }
 
-/** REQUIRES: bytes[from, to) is the value as endOfLeadingId() found it; so do the next ones. */
+/** REQUIRES: bytes[from, to) is the value found by endOfLeadingId(); likewise for the functions below. */
 export function isTextId(bytes: Uint8Array, from: number): boolean {
   return bytes[from] === quote
 }
 
-/** An ObjectId, whose digits stand at `wrappedDigitsOffset`. */
+/** An ObjectId, whose digits are at `wrappedDigitsOffset`. */
 export function isWrappedId(bytes: Uint8Array, from: number): boolean {
   return bytes[from] === openingBrace
 }
 
 /**
- * Whether the line bytes[start, end) begins with a wrapped ObjectId and has no other wrapper without white space: it becomes another
- * record, see JsonRecord.ofLine().
- * @param idEnd as endOfLeadingId() has found it
+ * Whether the line bytes[start, end) starts with a wrapped ObjectId and has no other wrapper without white space: it is
+ * converted to another record, see JsonRecord.ofLine().
+ * @param idEnd from endOfLeadingId()
  */
 export function wrapsIdAlone(bytes: Uint8Array, start: number, idEnd: number, end: number): boolean {
   if (!isWrappedId(bytes, start + leadingIdOffset)) return false
@@ -76,7 +77,7 @@ function endOfWrappedId(bytes: Uint8Array, from: number, end: number): number {
   return bytes[to] === quote && bytes[to + 1] === closingBrace ? to + 2 : -1
 }
 
-/** As ObjectIds are written and hashed: upper case is left to whoever reads them. */
+/** Lower-case hexadecimal, as ObjectIds are written and hashed; upper case is left to the parser. */
 function isDigit(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66)
 }

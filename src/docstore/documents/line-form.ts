@@ -1,20 +1,21 @@
 /**
- * Whether the text of a line may be stored as it stands: as a scan of its bytes would tell, for lines whose paths a scanner does not know.
+ * Decides whether the text of a line may be stored as is, with the same result as a byte scan, for lines whose paths a
+ * scanner does not know.
  */
 import { isJsonText } from '../../model/extended-json.ts'
 import type { RecordForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 
-/** The wrappers that are read from bytes: see sharded-bloom/byte-scan/assembly/wrappers.ts. */
+/** The wrappers that can be read from bytes: see sharded-bloom/byte-scan/assembly/wrappers.ts. */
 const readWrapper =
   /\{"\$(?:oid":"[0-9a-f]{24}"|date":(?:\{"\$numberLong":"-?\d{1,16}"\}|"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{3})?Z"))\}/g
 /** A string, and whether it is a key. */
 const stringOrKey = /"((?:[^"\\]|\\.)*)"[ \t\n\r]*(:?)/g
 
 /**
- * 'json' for a text that JSON.parse reads as it is meant, 'wrapped' for one with wrappers of dates and ObjectIds; undefined where it has to
- * be written anew.
- * @param text Extended JSON, of one object
- * @param isJson as isJsonText() says, where it is known
+ * Returns 'json' for a text whose values JSON.parse() reads as intended, 'wrapped' for one with wrappers of dates and
+ * ObjectIds; undefined if it has to be re-encoded.
+ * @param text Extended JSON of a single object
+ * @param isJson result of isJsonText(), if known
  * @example
  * formOfLine('{"_id":1, "a" : 2}') // 'json'
  * formOfLine('{"at":{"$date":"2024-01-02T03:04:05Z"}}') // 'wrapped'
@@ -32,7 +33,7 @@ export function formOfLine(
 function withoutWrapper(wrapper: string, isoTime: string | undefined): string {
   if (isoTime === undefined) return 'null'
   const time = new Date(`${isoTime}Z`)
-  // Days that no calendar has are read by some engines and not by others.
+  // Engines disagree about dates that do not exist in the calendar.
   const isOfCalendar = !Number.isNaN(time.getTime()) && time.toISOString() === `${isoTime}.000Z`
   return isOfCalendar ? 'null' : wrapper
 }

@@ -1,7 +1,7 @@
 /**
- * Room for the records of a batch as UTF-8, so that the bytes the index scans are the bytes the store gets.
+ * Memory for the records of a batch as UTF-8, so that the bytes the index scans are the bytes the store gets.
  *
- * Nothing is ever written over what was handed out, unless the records are passing ones: a store may keep the bytes.
+ * Returned bytes are never overwritten, unless the records are 'passing': a store may keep them.
  */
 
 import { copyShared } from '../../model/copy-bytes.ts'
@@ -16,12 +16,12 @@ export class RecordArena {
 
   readonly #isPassing: boolean
 
-  /** @param records 'passing' when each is of use until the next one only */
+  /** @param records 'passing' if each is only used until the next one is encoded */
   constructor(records: 'kept' | 'passing') {
     this.#isPassing = records === 'passing'
   }
 
-  /** The UTF-8 bytes of a text, at `offset` of a chunk that holds other records, too. */
+  /** Returns the UTF-8 bytes of a text, at an offset of a chunk shared with other records. */
   encode(text: string): Uint8Array {
     // A UTF-16 unit takes three bytes at most.
     const room = text.length * 3
@@ -33,7 +33,7 @@ export class RecordArena {
     return this.#chunk.subarray(start, this.#used)
   }
 
-  /** As encode() of a text whose bytes these are, in memory that will be written over. */
+  /** Like encode(), for bytes already encoded, in memory that will be overwritten. */
   keep(bytes: Uint8Array): Uint8Array {
     if (this.#isPassing) return bytes
     if (this.#chunk.length - this.#used < bytes.length) this.#addChunk(bytes.length)
@@ -43,7 +43,7 @@ export class RecordArena {
     return this.#chunk.subarray(start, this.#used)
   }
 
-  /** The bytes behind one more. */
+  /** Returns the bytes prefixed with another one. */
   mark(byte: number, bytes: Uint8Array): Uint8Array {
     const length = bytes.length + 1
     if (this.#isPassing) this.#forget()
@@ -57,7 +57,7 @@ export class RecordArena {
 
   #forget(): void {
     this.#used = 0
-    // A very large one is rarely followed by another.
+    // A very large record is rarely followed by another.
     if (this.#chunk.length > maxChunkBytes) this.#chunk = new Uint8Array(0)
   }
 

@@ -1,6 +1,6 @@
 /**
- * From a document to its record, by the shortest way that holds it exactly: bytes where JSON does, but for dates and ObjectIds, as the
- * index reads and the store keeps them; else a text, of a document taken apart.
+ * Encodes a document as a record in the cheapest exact way: directly to bytes if JSON holds it, apart from dates and
+ * ObjectIds, which both the index and the store can use; otherwise to text, from the flattened document.
  */
 
 import type { Document } from '../../model/types.ts'
@@ -15,17 +15,17 @@ import { assertStorable, checkedSize, lookInto, unreadable } from './stored-form
 
 export interface PlainRecord {
   readonly form: RecordForm
-  /** As the index may know it; of use until the next document. */
+  /** For the index; valid until the next document. */
   readonly written: Uint8Array
   readonly record: Uint8Array
 }
 
-/** A document taken apart. */
+/** A flattened document and its record. */
 export interface FlatRecord {
   /** Valid until the index flattens the next document. */
   readonly flat: FlatDocument
   readonly record: string
-  /** Of the record as UTF-8. */
+  /** UTF-8 length of the record. */
   readonly bytes: number
 }
 
@@ -38,9 +38,9 @@ export class RecordEncoder {
   }
 
   /**
-   * @param version that the document will be
-   * @returns undefined for a document that has to be taken apart
-   * @throws PetalError DocumentTooLarge, as early as it is known; BadValue where the document cannot be read
+   * @param version number that the document will get
+   * @returns undefined for a document that has to be flattened
+   * @throws PetalError DocumentTooLarge, as early as possible; BadValue if the document cannot be read
    */
   plain(version: number, document: Document, arena: RecordArena): PlainRecord | undefined {
     try {
@@ -51,7 +51,7 @@ export class RecordEncoder {
       const form = written === 'noRoom' ? jsonFormOf(document) : undefined
       if (form === undefined) return undefined
       const text = encodeRecord(document, true)
-      // No text has fewer bytes than characters: one that is much too long is not encoded at all.
+      // UTF-8 is never shorter than the text: one that is too long need not be encoded.
       assertStorable(text.length)
       const record = arena.encode(text)
       assertStorable(record.length)

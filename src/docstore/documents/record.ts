@@ -27,7 +27,7 @@ const wrappedMark = String.fromCharCode(wrappedMarkByte)
 export const objectIdMark = String.fromCharCode(objectIdMarkByte)
 
 /**
- * @param isPlain JSON holds the document exactly, an ObjectId as `_id` aside: only null, booleans, strings, finite
+ * @param isPlain JSON holds the document exactly, apart from an ObjectId as `_id`: only null, booleans, strings, finite
  *   numbers other than −0, arrays without undefined, and plain objects without toJSON
  * @throws PetalError BadValue for a value that no document can hold
  * @example
@@ -41,7 +41,7 @@ export function encodeRecord(document: Document, isPlain: boolean): string {
   return objectIdMark + JSON.stringify({ ...document, _id: objectIdDigits(id) })
 }
 
-/** @throws PetalError DataCorruption for a text that encodeRecord never wrote */
+/** @throws PetalError DataCorruption for a text that encodeRecord() cannot have written */
 export function decodeRecord(text: string): Document {
   try {
     switch (text.charCodeAt(0)) {
@@ -51,7 +51,7 @@ export function decodeRecord(text: string): Document {
         const document = JSON.parse(text.slice(1)) as Document
         const hex = document._id
         if (typeof hex !== 'string') throw new PetalError('FailedToParse', `No ObjectId in ${typeNames[typeOf(hex)]}`)
-        // Assigning to a key that is there keeps its place.
+        // Assigning to an existing key keeps its position.
         document._id = new ObjectId(hex)
         return document
       }
@@ -68,8 +68,8 @@ export function decodeRecord(text: string): Document {
 }
 
 /**
- * How the JSON in a record's bytes has to be read; undefined for what is no record.
- * @param at where the record begins
+ * Returns how the JSON in a record's bytes has to be read; undefined if it is not a record.
+ * @param at offset of the record
  */
 export function formOfRecord(record: Uint8Array, at = 0): RecordForm | undefined {
   switch (record[at]) {
@@ -84,14 +84,14 @@ export function formOfRecord(record: Uint8Array, at = 0): RecordForm | undefined
   }
 }
 
-/** How many bytes stand in front of the JSON: a record's mark. */
+/** Returns the number of bytes before the JSON: a record's mark. */
 export function markBytesOf(form: JsonForm): 0 | 1 {
   return form === 'json' || form === 'extended' ? 0 : 1
 }
 
 /**
- * Whether a record that was just encoded holds what a stored one does. An imported line is stored as it was written: with
- * white space, escapes, digits and dates of its own.
+ * Whether a newly encoded record holds the same document as a stored one. An imported line is stored as it was written:
+ * with its own white space, escapes, number formats and dates.
  */
 export function isSameDocument(encoded: string, stored: string): boolean {
   if (encoded === stored) return true

@@ -1,4 +1,4 @@
-/** What is stored of the document that a caller hands in: `_id` first, and there. */
+/** The stored form of a caller's document: it has an `_id`, as its first key. */
 import { ObjectId } from 'bson'
 import { PetalError } from '../../model/errors.ts'
 import { type Document, Type, typeNames, typeOf } from '../../model/types.ts'
@@ -13,17 +13,19 @@ export function assertDocument(value: unknown, what = 'a document'): asserts val
   throw new PetalError('BadValue', `Expected ${what} to be an object, got ${typeNames[type]}`)
 }
 
-/** Gives the document an `_id` if it has none, as MongoDB's driver does: the one change ever made to a caller's object. */
+/** Generates a missing `_id`, as MongoDB's driver does: the only change ever made to a caller's object. */
 export function ensureId(document: Document): void {
   if (hasId(document)) return
   try {
     document._id = new ObjectId()
   } catch {
-    // A frozen document: storedForm() makes the id of what is stored.
+    // A frozen document: storedForm() generates the id of the stored copy.
   }
 }
 
-/** As ensureId(), with an integer: no document has it, and none ever had. @throws PetalError BadValue for a frozen one */
+/**
+ * Like ensureId(), with the next integer, which no document ever had. @throws PetalError BadValue for a frozen document
+ */
 export function countId(document: Document, id: number): void {
   if (hasId(document)) return
   try {
@@ -34,12 +36,12 @@ export function countId(document: Document, id: number): void {
   }
 }
 
-/** Documents have many shapes: each look at a key costs a search. */
+/** Reads the key once, because each lookup in documents of many shapes costs a search. */
 function hasId({ _id }: Document): boolean {
   return _id !== undefined && _id !== null
 }
 
-/** The document with `_id` as its first key; itself when it already is. */
+/** Returns the document with `_id` as its first key; the document itself if it already is. */
 export function storedForm(document: Document): Document {
   for (const key in document) {
     if (key === '_id') return document
@@ -50,8 +52,8 @@ export function storedForm(document: Document): Document {
 }
 
 /**
- * Runs what looks into a caller's document: a getter or a proxy may throw anything.
- * @throws PetalError, BadValue in the place of any other error
+ * Runs code that reads a caller's document: a getter or a proxy may throw anything.
+ * @throws PetalError, with other errors converted to BadValue
  */
 export function lookInto<T>(look: () => T): T {
   try {
@@ -61,21 +63,21 @@ export function lookInto<T>(look: () => T): T {
   }
 }
 
-/** What lookInto() throws for an error, where a function for every document would cost too much. */
+/** Returns what lookInto() throws for an error, for use where a closure per document would be too expensive. */
 export function unreadable(cause: unknown): PetalError {
   if (cause instanceof PetalError) return cause
   const why = cause instanceof Error ? cause.message : String(cause)
   return new PetalError('BadValue', `The document cannot be read: ${why}`, { cause })
 }
 
-/** @throws PetalError DocumentTooLarge; returns the record's UTF-8 bytes */
+/** @throws PetalError DocumentTooLarge @returns the record's UTF-8 length */
 export function checkedSize(record: string): number {
   const bytes = utf8Bytes(record)
   assertStorable(bytes)
   return bytes
 }
 
-/** @throws PetalError DocumentTooLarge for a record of too many bytes */
+/** @throws PetalError DocumentTooLarge for a record that is too long */
 export function assertStorable(bytes: number): void {
   if (bytes <= maxDocumentBytes) return
   throw new PetalError(

@@ -1,14 +1,14 @@
-/** Candidates in the order in which a read walks them. */
+/** Candidates in the order in which a read visits them. */
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
 
 export interface Candidates {
   readonly count: number
-  /** Ordinals, ascending, or descending when the read is reversed; i < count. */
+  /** Ordinals, ascending, or descending for a reverse read; i < count. */
   ordinal(i: number): number
   isCertain(i: number): boolean
 }
 
-/** All candidates of a segment. */
+/** Returns all candidates of a segment. */
 export function inOrder(segment: SegmentCandidates, reverse: boolean): Candidates {
   const count = segment.upperCount
   if (!reverse) {
@@ -18,7 +18,7 @@ export function inOrder(segment: SegmentCandidates, reverse: boolean): Candidate
   return { count, ordinal: (i) => segment.ordinal(last - i), isCertain: (i) => segment.isCertain(last - i) }
 }
 
-/** All but the first ones. */
+/** Returns the candidates without the `first` ones. */
 export function behind(candidates: Candidates, first: number): Candidates {
   if (first === 0) return candidates
   return {
@@ -28,7 +28,7 @@ export function behind(candidates: Candidates, first: number): Candidates {
   }
 }
 
-/** How many of the first candidates are certain, `most` at most. */
+/** Returns how many of the leading candidates are certain, at most `most`. */
 export function certainFirst(candidates: Candidates, most: number): number {
   const end = Math.min(most, candidates.count)
   let count = 0
@@ -36,7 +36,7 @@ export function certainFirst(candidates: Candidates, most: number): number {
   return count
 }
 
-/** The candidates of a segment that have to be confirmed, ascending. */
+/** Returns the candidates of a segment that have to be confirmed, ascending. */
 export function uncertain(segment: SegmentCandidates): Candidates {
   if (segment.lowerCount === 0) return inOrder(segment, false)
   const ordinals: number[] = []
@@ -46,12 +46,12 @@ export function uncertain(segment: SegmentCandidates): Candidates {
   return ofOrdinals(ordinals)
 }
 
-/** One that matches. */
+/** A single, certain candidate. */
 export function ofCertain(ordinal: number): Candidates {
   return { count: 1, ordinal: () => ordinal, isCertain: () => true }
 }
 
-/** Ordinals of which none is certain. */
+/** Candidates of which none is certain. */
 export function ofOrdinals(ordinals: readonly number[]): Candidates {
   return { count: ordinals.length, ordinal: (i) => ordinals[i]!, isCertain: () => false }
 }

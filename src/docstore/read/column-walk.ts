@@ -1,12 +1,12 @@
 /**
- * The first documents of an order, by the columns that segments keep of the values it begins with: ranges are read from the
- * order's beginning on, each as large as it takes to find enough matches, until no document that was not read can be among the
+ * Finds the first documents of a sort order using the columns that segments keep of the sort's first field: reads
+ * ranges from the start of the order, each sized to contain enough matches, until no unread document can be among the
  * first.
  *
  * Invariants:
- * 1. The documents given are those that reading all matches and sorting them gives: ties are decided by ordinals.
+ * 1. Returns the same documents as reading and sorting all matches: ties are broken by ordinals.
  * 2. A document is read once.
- * 3. Nothing is taken from what a column says but where to cut: ranges, and the documents' own keys, decide.
+ * 3. Columns only decide where to cut: ranges of the index, and the documents' own keys, decide about documents.
  */
 import { and, type PairExpression, type RangeEnd, type RangeType } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
@@ -22,19 +22,24 @@ import { type OrderedSegment, type OrderSurvey, surveyOrder } from './order-surv
 import { compareToType, compareToValue, endOfValue, valueOfEnd } from './sort-value.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
 
-/** What has to be read whatever the columns say is worth reading apart where it is less than one in so many. */
+/**
+ * Documents that must be read in any case, whatever the columns say, are read separately if they are a smaller share
+ * than this.
+ */
 const maxShareApart = 1 / 4
-/** Reading one by one takes longer than going through all of them: if so many do not suffice, that is done. */
+/**
+ * Reading documents one by one is slower than a full pass: when this many do not suffice, give up and read all matches.
+ */
 const maxReads = { perWanted: 16, share: 1 / 64, least: 1000 }
-/** Ties that a second path decides have to be read: of more than such a share of all, all are read. */
+/** Ties that a second sort field breaks have to be read; if they are a larger share than this, all matches are read. */
 const maxShareRead = 1 / 2
-/** Of what a first range is expected to hold: fewer match than may. */
+/** Oversizing of the first range, since fewer documents match than may match. */
 const firstRange = 1.25
 const nextRange = 4
 
 type End = RangeEnd['key']
 /**
- * The first `wanted` matches in order; undefined where it takes all of them to know, or nearly.
+ * Returns the first `wanted` matches in order; undefined if finding them takes (nearly) all matches.
  * @param sort at least one field
  */
 export function* firstByColumns(
@@ -48,13 +53,13 @@ export function* firstByColumns(
   const bounds = SortBounds.of(field.path)
   if (bounds === undefined) return undefined
   const surveyed = yield* surveyOrder(execution, plan.bounds, bounds, wanted)
-  // Columns have strings by code point.
+  // Columns order strings by code point.
   if (surveyed === undefined || (sort.isCollated && surveyed.type === Type.string)) return undefined
   const { candidates, certain, segmentsPruned } = meter
   const walk = new ColumnWalk(execution, sort, wanted, surveyed)
   const found = yield* walk.run()
   if (found === undefined) {
-    // All that is read from now on tells so itself.
+    // The fallback does its own counting.
     Object.assign(meter, { candidates, certain, segmentsPruned })
     return undefined
   }
@@ -69,7 +74,7 @@ class ColumnWalk {
   readonly #wanted: number
   readonly #survey: OrderSurvey
   readonly #direction: 1 | -1
-  /** Documents with equal first values are equal. */
+  /** Documents with an equal first field compare equal. */
   readonly #hasTies: boolean
   readonly #first: TopK<Match>
   readonly #seen = new Set<number>()
@@ -84,12 +89,12 @@ class ColumnWalk {
     this.#first = new TopK<Match>(sort, wanted)
   }
 
-  /** Segments of which documents were read. */
+  /** Number of segments that documents were read from. */
   get segmentsRead(): number {
     return this.#segments.size
   }
 
-  /** undefined when it takes all matches, or nearly, to know. */
+  /** Returns undefined if finding the first documents takes (nearly) all matches. */
   *run(): Waiting<Match[] | undefined> {
     const { bounds, type, segments } = this.#survey
     const others = this.#within(bounds.others(type))
@@ -128,7 +133,10 @@ class ColumnWalk {
     return count
   }
 
-  /** Segments with the order's beginning first: what is found there leaves the less of the others. */
+  /**
+   * Returns the segments whose columns start earliest in the order first: what they yield leaves less to read of the
+   * others.
+   */
   #inOrder(): OrderedSegment[] {
     const { segments } = this.#survey
     const rank = segments.map((segment) => ({ segment, first: segment.column?.first(this.#direction) }))
@@ -140,7 +148,7 @@ class ColumnWalk {
     return rank.map(({ segment }) => segment)
   }
 
-  /** @returns false when there are not enough matches among the first `limit` documents that are read */
+  /** @returns false if the first `limit` documents read do not contain enough matches */
   *#readSegment(segment: OrderedSegment, limit: number): Waiting<boolean> {
     const { column, candidates } = segment
     if (column !== undefined && (yield* this.#readTies(segment, column))) return true
@@ -161,9 +169,9 @@ class ColumnWalk {
     }
   }
 
-  /** Where the first value alone has enough matches, which are certain of it: most of them need not be read. */
+  /** Handles a segment in which enough documents certainly have the first value: most of them need not be read. */
   *#readTies(segment: OrderedSegment, column: ColumnOrder): Waiting<boolean> {
-    // Texts near one another may be found together.
+    // Nearby strings may be found together.
     if (!this.#hasTies || this.#first.last !== undefined || column.type === Type.string) return false
     const first = column.first(this.#direction)
     if (first === undefined) return false
@@ -179,7 +187,10 @@ class ColumnWalk {
     return this.#direction === 1 ? bounds.between(type, from, to) : bounds.between(type, to, from)
   }
 
-  /** What comes behind the end cannot be among the first. undefined while nothing is known. */
+  /**
+   * Returns the end of the range that can still contain one of the first documents; undefined while not enough are
+   * known.
+   */
   #floor({ firstOrdinal }: OrderedSegment): RangeEnd | undefined {
     const { last } = this.#first
     const key = last && endOfValue(last.key[0], this.#survey.type)
@@ -187,13 +198,13 @@ class ColumnWalk {
     return { key, isInclusive: !this.#hasTies || firstOrdinal < last.arrival }
   }
 
-  /** Whether all values of the type come behind the first documents. */
+  /** Whether all values of the type come after the first documents. */
   #isBehind(type: RangeType): boolean {
     const { last } = this.#first
     return last !== undefined && compareToType(last.key[0], type) * this.#direction < 0
   }
 
-  /** Whether what comes behind the value, in a segment, cannot be among the first. */
+  /** Whether nothing that comes after the value in a segment can be among the first. */
   #isSettled(value: End): boolean {
     const { last } = this.#first
     if (last === undefined) return false
@@ -209,20 +220,20 @@ class ColumnWalk {
     return compareToValue(valueOfEnd(a, type), valueOfEnd(b, type)) * this.#direction
   }
 
-  /** @returns false when there are too many of them, and which are first is not known before all are read */
+  /** @returns false if there are too many nulls, and all of them would have to be read to know which come first */
   *#readNulls(): Waiting<boolean> {
     const nulls = this.#within(this.#survey.bounds.nulls)
     let areFew = false
     for (const segment of this.#survey.segments) {
       if (this.#areNullsBehind(segment)) return true
-      // Certain ones are ties.
+      // Certain matches are ties.
       areFew ||= yield* this.#areFew(nulls, this.#hasTies)
       if (!areFew || !(yield* this.#read(segment, nulls, this.#hasTies))) return false
     }
     return true
   }
 
-  /** Whether nulls of the segment, and of those after it, cannot be among the first. */
+  /** Whether the nulls of this and all later segments cannot be among the first. */
   #areNullsBehind({ firstOrdinal }: OrderedSegment): boolean {
     const { last } = this.#first
     if (last === undefined) return false
@@ -231,8 +242,8 @@ class ColumnWalk {
   }
 
   /**
-   * @param isTie what is certain of the expression has equal keys
-   * @returns false, with nothing read, when that would be too many
+   * @param isTie documents that certainly match the expression have equal keys
+   * @returns false, with nothing read, if there are too many
    */
   *#read({ number }: OrderedSegment, expression: PairExpression, isTie: boolean): Waiting<boolean> {
     const execution = this.#execution

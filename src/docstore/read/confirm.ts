@@ -1,7 +1,7 @@
 /**
- * Candidates → records → confirmed matches: by key, or as a range of records where many of them are wanted.
+ * Turns candidates into confirmed matches, reading their records by key, or as a range where many of them are wanted.
  *
- * What is kept decoded is taken from there; the store is asked for the others alone.
+ * Documents in the decoded-document cache are taken from there; only the others are read from the store.
  */
 import type { ByteBlock } from '../../query/byte-prefilter.ts'
 import type { Candidates } from './candidates.ts'
@@ -12,16 +12,19 @@ import type { ReadView } from './read-view.ts'
 import { type Steps, wait } from './steps.ts'
 
 /**
- * Candidates denser than this are read as a range (measured):
- * where records can be scanned where they lie, a wanted one of a million tweets, blocks not cached, costs 22 µs by key
- * and 15 as one of a range when 46 of 100 are wanted, 17 and 29 when 10 are;
- * through LevelDB's iterators 3.7 and 5.4 when 50 are, but the range is read on another thread while documents are parsed.
+ * Candidates denser than this are read as a range (measured): where records can be scanned in place, each wanted one of
+ * a million tweets, with uncached blocks, costs 22 µs by key and 15 µs as part of a range when 46 of 100 are wanted, 17
+ * and 29 µs when 10 are. Through LevelDB's iterators it costs 3.7 and 5.4 µs when 50 are, but the range is read on
+ * another thread while documents are parsed.
  */
 const denseFraction = { scanned: 1 / 3, iterated: 1 / 2 }
 const minDenseCandidates = 128
 const keysPerAsyncRead = 100
 
-/** A scan that is so many ordinals behind is begun anew: about what that costs in records passed. */
+/**
+ * Reopen a scan instead of advancing it over more ordinals than this: reopening costs about as much as passing that
+ * many records.
+ */
 const farOrdinals = 512
 
 export interface OrdinalRange {
@@ -63,7 +66,7 @@ export function* confirmByKey(execution: Execution, confirmer: Confirmer, candid
   }
 }
 
-/** As confirmByKey(), of a store that is waited for. */
+/** Like confirmByKey(), for a store that can only be read asynchronously. */
 function* confirmInRuns(execution: Execution, confirmer: Confirmer, candidates: Candidates): Steps<Match[]> {
   const { count } = candidates
   for (let i = 0; i < count && !confirmer.isDone; ) {
@@ -92,7 +95,7 @@ function* confirmByRange(
     for (;;) {
       const entries = yield* wait(ahead)
       if (entries.length === 0) return
-      // The store fetches the next run while this one is parsed.
+      // Lets the store fetch the next run while this one is parsed.
       ahead = reader.next()
       ahead.catch(ignore)
       for (let e = 0; e < entries.length; e++) {
@@ -109,7 +112,7 @@ function* confirmByRange(
   }
 }
 
-/** As confirmByRange(), over records that are decoded only when their bytes may match. */
+/** Like confirmByRange(), but decodes a record only if its bytes may match. */
 function* confirmByScan(
   execution: Execution,
   confirmer: Confirmer,
@@ -122,7 +125,7 @@ function* confirmByScan(
   const mayHold = (block: ByteBlock): boolean => confirmer.byteTest.mayHold(block)
   let scan: DocumentScan | undefined
   let at = 0
-  /** The candidate that was not at hand decoded. */
+  /** The candidate last found missing from the cache. */
   let missed = -1
   let isRuledOut = false
   view.cache.beginLooks()
@@ -130,7 +133,8 @@ function* confirmByScan(
     while (at < count && !confirmer.isDone) {
       const wanted = candidates.ordinal(at)
       let isPassing = false
-      // Where bytes can tell, they are asked first: most records are left with their block, decoded or not.
+      // Where bytes can rule records out, they are tested before the cache: most records can then be skipped with their
+      // block.
       const isLookedForFirst = missed !== at && (candidates.isCertain(at) || !confirmer.hasByteTest)
       if (isLookedForFirst && offerKept(view, confirmer, wanted, candidates.isCertain(at))) {
         at++
@@ -142,7 +146,7 @@ function* confirmByScan(
           while (scan.prepareSome()) yield* pauseIfDue(execution)
           view.cache.beginLooks()
         }
-        // A block without a match is left at its first candidate. Backwards nothing is passed.
+        // Skips the rest of a block without a match once its first candidate is ruled out. Not when scanning backwards.
         isPassing = isRuledOut && !range.reverse && scan.block !== undefined && !mayHold(scan.block)
         const isThere = isPassing ? scan.skipBlocks(mayHold) : scan.next()
         const { ordinal } = scan
@@ -171,9 +175,9 @@ function* confirmByScan(
 }
 
 /**
- * False when the document is not at hand decoded. A filter that runs the caller's code makes no use of plans: no other code of
- * his runs between two turns.
- * REQUIRES: beginLooks() since the last turn
+ * Offers a cached document to the confirmer; false if it is not cached. Copy plans need no check here: apart from
+ * functions in the filter, no code of the caller runs between two yields to the event loop. REQUIRES: beginLooks()
+ * since the last yield to the event loop
  */
 function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCertain: boolean): boolean {
   const kept = view.cache.look(ordinal)
@@ -182,5 +186,5 @@ function offerKept(view: ReadView, confirmer: Confirmer, ordinal: number, isCert
   return true
 }
 
-/** A read that nobody waits for any more: its error, if any, was or will be seen by the reader itself. */
+/** For a read that is no longer awaited: the reader has seen, or will see, its error. */
 function ignore(): void {}

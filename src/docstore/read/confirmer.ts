@@ -1,6 +1,4 @@
-/**
- * Turns candidates into matches and collects them in slices of bounded size.
- */
+/** Turns candidates into matches and collects them in slices of bounded size. */
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { ByteTest } from '../../query/byte-prefilter.ts'
@@ -11,24 +9,24 @@ import { decodeRecord } from '../documents/record.ts'
 import type { RecordPlace } from './document-scan.ts'
 import type { Meter } from './meter.ts'
 
-/** A document that matches, with what an update needs to replace it. */
+/** A matching document, with what an update needs to replace it. */
 export interface Match {
   readonly ordinal: number
-  /** As stored; read now where the document was at hand decoded. */
+  /** As stored; read on access if the document came from the cache. */
   readonly record: string
   readonly document: Document
   /** Length of the record. */
   readonly characters: number
 }
 
-/** Where a record that was not read yet is read from. */
+/** Reads a record that has not been read yet. */
 export interface RecordSource {
   record(ordinal: number): string | undefined
 }
 
 type Test = Pick<CompiledFilter, 'matches' | 'prefilter' | 'byteTest'>
 
-/** Slices grow from the first, so that a reader who stops early has not paid for a thousand documents. */
+/** Slices grow, so that a reader that stops early has not paid for a thousand documents. */
 const firstSliceDocuments = 32
 const maxSliceDocuments = 1000
 const maxSliceCharacters = 4 * 1024 * 1024
@@ -37,7 +35,7 @@ const passesAll: ByteTest = { mayMatch: () => true, mayHold: () => true }
 
 export class Confirmer {
   readonly #filter: Test
-  /** Made when the first record is there. */
+  /** Created for the first record. */
   #byteTest: ByteTest | undefined
   readonly #meter: Meter
   #slice: Match[] = []
@@ -48,8 +46,8 @@ export class Confirmer {
   readonly #isCounting: boolean
 
   /**
-   * @param maxMatches no more than these are wanted
-   * @param isCounting nobody looks at the documents of matches
+   * @param maxMatches upper limit of the matches wanted
+   * @param isCounting documents of matches are not used
    */
   constructor(filter: Test, meter: Meter, maxMatches: number, isCounting = false) {
     this.#isCounting = isCounting
@@ -58,19 +56,19 @@ export class Confirmer {
     this.#remaining = maxMatches
   }
 
-  /** So many certain matches are not wanted, and not looked at. */
+  /** Skips certain matches that are not wanted, without reading them. */
   passOver(count: number): void {
     this.#meter.passedOver += count
     this.#remaining -= count
     this.#found += count
   }
 
-  /** Matches so far, those that were passed over among them. */
+  /** Number of matches so far, including skipped ones. */
   get found(): number {
     return this.#found
   }
 
-  /** Matches still wanted. */
+  /** Number of matches still wanted. */
   get remaining(): number {
     return this.#remaining
   }
@@ -88,8 +86,9 @@ export class Confirmer {
   }
 
   /**
-   * A record read for a candidate. None is there when the index holds a document live that the store does not have.
-   * @param cache is offered the document
+   * Processes the record read for a candidate; undefined if the index considers a document live that the store does not
+   * have.
+   * @param cache to offer the document to
    */
   offer(ordinal: number, record: string | undefined, isCertain: boolean, cache?: DocumentCache): void {
     if (record === undefined) return
@@ -97,7 +96,7 @@ export class Confirmer {
     if (!isCertain) {
       this.#meter.tested++
       if (this.#filter.prefilter?.(record) === false) {
-        // The index will name it again to whoever asks the same again.
+        // A repetition of the query gets the same candidate, so the document is still worth caching.
         cache?.offer(ordinal, () => decodeRecord(record), record.length)
         return
       }
@@ -111,7 +110,7 @@ export class Confirmer {
     this.#push({ ordinal, record, document, characters: record.length })
   }
 
-  /** As offer(), of a document that is kept decoded: copied when it matches. */
+  /** Like offer(), for a cached document, which is copied if it matches. */
   offerKept(ordinal: number, kept: KeptDocument, isCertain: boolean, records: RecordSource): void {
     this.#meter.documentsFetched++
     const { document, plan } = kept
@@ -124,25 +123,25 @@ export class Confirmer {
     this.#push(new KeptMatch(ordinal, copy, kept.characters, records))
   }
 
-  /** False when the bytes of a record tell that it does not match: most of those that do not are never decoded. */
+  /** False if the bytes of a record show that it does not match: most such records are never decoded. */
   mayMatch({ bytes, start, end, block }: RecordPlace, isCertain: boolean): boolean {
     if (isCertain || this.byteTest.mayMatch(bytes, start, end, block)) return true
     this.noteRuledOut(1)
     return false
   }
 
-  /** Of this read: it remembers which block it searched last. */
+  /** Belongs to this read, because it remembers the block it searched last. */
   get byteTest(): ByteTest {
     this.#byteTest ??= this.#filter.byteTest?.() ?? passesAll
     return this.#byteTest
   }
 
-  /** Whether bytes can tell of a record that it does not match. */
+  /** Whether the bytes of a record can show that it does not match. */
   get hasByteTest(): boolean {
     return this.byteTest !== passesAll
   }
 
-  /** So many candidates do not match, as the bytes of their records tell. */
+  /** Counts candidates that the bytes of their records have ruled out. */
   noteRuledOut(count: number): void {
     this.#meter.documentsFetched += count
     this.#meter.tested += count

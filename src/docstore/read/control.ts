@@ -1,10 +1,10 @@
-/** What can end or pause a read from outside: an AbortSignal, a time limit, and the event loop's turn. */
+/** Aborts or pauses a read: by an AbortSignal, a time limit, and to yield to the event loop. */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { nextTurn, sliceMilliseconds } from '../../model/time-slice.ts'
 import { wholeNumber } from '../option-checks.ts'
 import type { ReadOptions } from '../options.ts'
 
-/** Documents between two looks at the clock, where each takes little. */
+/** Maximum number of documents between two checks of the clock, when each takes little time. */
 const maxDocumentsPerLook = 16
 
 export class Control {
@@ -29,7 +29,7 @@ export class Control {
     return performance.now() - this.#started
   }
 
-  /** True when the event loop has waited long enough; costs one look at the clock. */
+  /** True when it is time to yield to the event loop. Reads the clock. */
   get isPauseDue(): boolean {
     return performance.now() - this.#sliceStarted > sliceMilliseconds
   }
@@ -40,8 +40,8 @@ export class Control {
   }
 
   /**
-   * Looks at the clock, and decides how many documents pass until the next time: one at first and where they take long, so that a
-   * read ends soon after its time is over, and more for as long as they take little.
+   * Checks the clock, and decides after how many documents to check it again: one at first and while documents take
+   * long, so that a read ends soon after its time limit, and more while they take little time.
    * @returns isPauseDue
    * @throws AbortedError, PetalError MaxTimeMSExpired
    */

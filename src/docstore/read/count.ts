@@ -1,14 +1,14 @@
-/** Counting what a filter matches. */
+/** Counts the matches of a filter. */
 import { countByIndex } from '../indexes/read-by-index.ts'
 import type { FindOptions } from '../options.ts'
 import { countMatches } from './executor.ts'
 import { compiledFor, compileFind, readToEnd, withoutCollection } from './find.ts'
 import type { Readable } from './sliced-cursor.ts'
 
-/** Certain documents are counted without being read. */
+/** Counts the matches; certain ones are not read. */
 export async function countFound(readable: Readable, filter: unknown, options: FindOptions): Promise<number> {
   const [find, collection] = await compiledFor(readable, () => {
-    // The order of documents does not change their number.
+    // The order does not affect the count.
     const { sort: _sort, projection: _projection, ...rest } = options
     return compileFind(filter, rest)
   })

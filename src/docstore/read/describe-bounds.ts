@@ -1,4 +1,4 @@
-/** Bounds as text that a person can read, for explain(). */
+/** Formats bounds as readable text, for explain(). */
 import type { Pair, PairExpression, Range } from '../../model/pairs.ts'
 import type { Scalar } from '../../model/scalar.ts'
 import { Type, typeNames } from '../../model/types.ts'

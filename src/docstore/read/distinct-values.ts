@@ -1,4 +1,4 @@
-/** Different values on a path, elements of arrays one by one. */
+/** Collects the distinct values of a path, with array elements as separate values. */
 import { compareValues, equalValues, type StringOrder } from '../../model/compare.ts'
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
@@ -8,7 +8,7 @@ import { formOf, type Scalar, toScalar } from '../../model/scalar.ts'
 import { type Document, isPlainObject } from '../../model/types.ts'
 import { childOf } from '../../query/update/path.ts'
 
-/** @throws PetalError BadValue for a path that is not one */
+/** @throws PetalError BadValue for an invalid path */
 export function distinctPath(path: unknown): readonly string[] {
   if (typeof path === 'string' && path !== '' && !path.startsWith('$')) return splitPath(path)
   throw new PetalError('BadValue', `distinct takes a path that does not begin with '$', got ${describe(path)}`)
@@ -18,9 +18,9 @@ export function distinctPath(path: unknown): readonly string[] {
 export class DistinctValues {
   readonly #components: readonly string[]
   readonly #order: StringOrder | undefined
-  /** By canonical form, so that only values that may be equal are compared. */
+  /** Values by canonical form, so that only values that may be equal are compared. */
   readonly #buckets = new Map<string, unknown[]>()
-  /** Canonical forms that stand for one value, which was met. */
+  /** Canonical forms that stand for a single value, which was found. */
   readonly #met = new Set<string>()
 
   /** @param order of strings */
@@ -33,12 +33,12 @@ export class DistinctValues {
     this.#walk(document, 0)
   }
 
-  /** Whether the value was met. REQUIRES: it is exact */
+  /** Whether the value was found. REQUIRES: it is exact */
   has(scalar: Scalar): boolean {
     return this.#met.has(formOf(scalar))
   }
 
-  /** In MongoDB's order; of strings that a collation calls equal, the first that was met. */
+  /** Returns the values in MongoDB's order; of strings equal under a collation, the first found. */
   toArray(): unknown[] {
     const order = this.#order
     const values = [...this.#buckets.values()].flat().sort((a, b) => compareValues(a, b, order))
@@ -81,7 +81,7 @@ function compoundForm(value: unknown): string {
   try {
     return toText(encodeKey(value))
   } catch (error) {
-    // Too large or too deep for a key: those are few, and compared one by one.
+    // Too large or too deep for a key: such values are few, and are compared pairwise.
     if (error instanceof PetalError) return 'compound'
     throw error
   }

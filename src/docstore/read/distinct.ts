@@ -1,4 +1,7 @@
-/** The different values on a path among the matches of a filter: of each that a segment knows one document is read. */
+/**
+ * distinct(): finds the distinct values of a path among the matches. For each value that a segment knows, one document
+ * is read.
+ */
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import type { ValueBounds } from '../../query/value-bounds.ts'
 import type { SegmentCandidates } from '../../sharded-bloom/document-index.ts'
@@ -11,7 +14,7 @@ import type { Readable } from './sliced-cursor.ts'
 import { forEachStep, type Waiting } from './steps.ts'
 import { ask, askCounts, boundsOfValues, forEachSegment, knownValues, readAll, readFirst } from './value-reads.ts'
 
-/** @throws PetalError BadValue for a path that is not one, and as find() */
+/** @throws PetalError BadValue for an invalid path, and as find() */
 export async function distinctFound(
   readable: Readable,
   path: unknown,
@@ -23,7 +26,7 @@ export async function distinctFound(
   const values = new DistinctValues(components, find.order)
   if (collection === undefined) return withoutCollection(find, [])
   await readToEnd(collection, find, options, (execution) => {
-    // Segments know values by code point.
+    // Segments compare values by code point.
     const bounds = find.order === undefined ? boundsOfValues(execution, find, components) : undefined
     if (bounds !== undefined) return readOthers(execution, { bounds, values, filter: find.filter.bounds })
     return forEachStep(matchesOf(execution, find), (slice) => {
@@ -39,7 +42,7 @@ interface Asked {
   readonly values: DistinctValues
 }
 
-/** Reads, of each segment, the documents that may have values that were not met. */
+/** For each segment, reads the documents that may have values not found yet. */
 function readOthers(execution: Execution, asked: Asked): Waiting<void> {
   const { filter, bounds, values } = asked
   return forEachSegment(execution, filter, function* (segment, matches) {
@@ -49,7 +52,9 @@ function readOthers(execution: Execution, asked: Asked): Waiting<void> {
   })
 }
 
-/** Those values that the segment knows and that were met before, or are in one of its matches, which is read. */
+/**
+ * Returns the values known to the segment that were found before, or that one of its matches has; that match is read.
+ */
 function* meetValues(
   execution: Execution,
   segment: number,
@@ -58,7 +63,7 @@ function* meetValues(
 ): Waiting<ValuePair[]> {
   const pairs = yield* knownValues(execution, segment, matches, bounds)
   const isMet = ({ value }: ValuePair): boolean => values.has(value)
-  // To ask for a value takes about what a document takes.
+  // Querying the index for a value costs about as much as reading a document.
   if (pairs.filter((pair) => !isMet(pair)).length > matches.upperCount) return pairs.filter(isMet)
   for (const pair of pairs) {
     if (isMet(pair)) continue

@@ -1,9 +1,9 @@
 /**
- * Reads documents of an ordinal range in order, several blocks at a time.
+ * Reads the documents of an ordinal range in order, several blocks at a time.
  *
- * LevelDB reads, decompresses and copies on a thread per request; one iterator keeps one thread busy and the reader
- * waiting: 100,000 documents of 0.9 KB took 320 ms through one iterator and 210 ms through blocks read side by side.
- * LsmLevel reads on this thread: blocks ahead would only be read for nothing when the reader stops early.
+ * LevelDB reads, decompresses and copies on one thread per request; a single iterator keeps one thread busy and the
+ * reader waiting: 100,000 documents of 0.9 KB took 320 ms through one iterator and 210 ms through blocks read in
+ * parallel. LsmLevel reads on this thread: reading blocks ahead would only waste work when the reader stops early.
  *
  * Invariants:
  * 1. Entries come in the order of the range.
@@ -24,7 +24,7 @@ export type DocumentIterator = AbstractIterator<Store, Uint8Array, string>
 
 /** Bytes that an iterator fetches at a time. */
 export const runBytes = 2 * 1024 * 1024
-/** Blocks grow, so that a reader who stops early has not read far ahead. */
+/** Blocks grow, so that a reader that stops early has not read far ahead. */
 const firstBlockOrdinals = 256
 const maxBlockOrdinals = 2048
 
@@ -44,8 +44,8 @@ export class DocumentReader {
   readonly #blocks: Block[] = []
 
   /**
-   * @param layout blocks that are read side by side, ≥ 1; and whether most ordinals may have no document: then the range is
-   *   one block
+   * @param layout number of blocks read in parallel, ≥ 1, and whether most ordinals may have no document: then the
+   *   range is a single block
    */
   constructor(
     range: DocumentRange,
@@ -62,7 +62,7 @@ export class DocumentReader {
     this.ordinalOf = ordinalOf
   }
 
-  /** The next entries; none at the end. */
+  /** Returns the next entries; none at the end. */
   async next(): Promise<DocumentEntry[]> {
     for (;;) {
       while (this.#blocks.length < this.#blocksAhead && this.#from < this.#to) this.#blocks.push(this.#openBlock())
@@ -96,7 +96,7 @@ export class DocumentReader {
 
 function readRun(iterator: DocumentIterator): Promise<DocumentEntry[]> {
   const run = iterator.nextv(maxBlockOrdinals)
-  // Whoever waits for it has its error; when nobody does any more, the reader was closed.
+  // The error goes to whoever awaits the run; if nobody does any more, the reader was closed.
   run.catch(() => undefined)
   return run
 }

@@ -1,13 +1,13 @@
-/** Walks over the records of an ordinal range where they lie in the store, on this thread. */
+/** Scans the records of an ordinal range in place in the store, on this thread. */
 import type { ByteScan, ByteSpan } from '../../lsm/read/byte-scan.ts'
 import { orFail } from '../store/store-errors.ts'
 
-/** A record that was not decoded yet. */
+/** A record that has not been decoded yet. */
 export interface RecordPlace {
   readonly bytes: Uint8Array
   readonly start: number
   readonly end: number
-  /** What the record stands in, with its neighbours. */
+  /** The block that contains the record, with its neighbors. */
   readonly block?: ByteSpan | undefined
   text(): string
 }
@@ -29,17 +29,20 @@ export class DocumentScan implements RecordPlace {
     this.#next = () => scan.next()
   }
 
-  /** Does a slice of what the first next() takes; false when it takes no time any more. */
+  /** Does a part of the work of the first next(); false when none is left. */
   prepareSome(): boolean {
     return this.#scan.prepareSome()
   }
 
-  /** To the next record; false at the end. */
+  /** Advances to the next record; false at the end. */
   next(): boolean {
     return this.#show(orFail(this.#next))
   }
 
-  /** As next(), past blocks that `mayHold` says no of: see ByteScan. REQUIRES: it says no of this record's. */
+  /**
+   * Like next(), but skips blocks for which `mayHold` returns false; see ByteScan. REQUIRES: it does so for this
+   * record's block.
+   */
   skipBlocks(mayHold: (block: ByteSpan) => boolean): boolean {
     return this.#show(orFail(() => this.#scan.skipBlocks(mayHold)))
   }

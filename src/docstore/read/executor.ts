@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. A document is returned only if it is certain (in the lower bound) or the filter matches it.
- * 2. Matches come in the order of ordinals, or in its reverse.
+ * 2. Matches come in ordinal order, or in reverse.
  * 3. At most one slice of matches is held, whatever the size of the collection.
- * 4. The event loop gets its turn every few milliseconds, and the reader can be stopped as often.
+ * 4. Yields to the event loop, and checks whether to stop, every few milliseconds.
  */
 import { keyOrNone } from '../../model/key.ts'
 import { behind, certainFirst, inOrder, ofOrdinals, uncertain } from './candidates.ts'
@@ -15,7 +15,10 @@ import { breathe, type Execution, isBreathDue, pauseIfDue } from './execution.ts
 import type { ReadView } from './read-view.ts'
 import { forEachStep, type Steps, wait } from './steps.ts'
 
-/** Every match, in slices, but for certain ones among the first that nobody wants: a page far behind costs no documents before it. */
+/**
+ * Yields all matches in slices, except for certain ones that `skip` would drop: a page far into the results does not
+ * read the documents before it.
+ */
 export function* findMatches(execution: Execution): Steps<Match[]> {
   const { view, plan, meter, maxMatches, unwanted, filter } = execution
   const confirmer = new Confirmer(filter, meter, maxMatches)
@@ -73,7 +76,7 @@ export function* countMatches(execution: Execution): Steps<number> {
   yield Math.min(count, maxMatches)
 }
 
-/** How many segments from the `i`th one on have no candidates: they are passed over at once. */
+/** Returns how many segments from the `i`th one on have no candidates and can be skipped. */
 function skip({ view: { index }, plan, meter }: Execution, i: number, reverse: boolean): number {
   if (plan.kind === 'ids' || index.skip === undefined) return 0
   const skipped = reverse ? index.skip(index.segmentCount - 1 - i, plan.bounds, -1) : index.skip(i, plan.bounds, 1)
@@ -81,10 +84,10 @@ function skip({ view: { index }, plan, meter }: Execution, i: number, reverse: b
   return skipped
 }
 
-/** Visible ordinals of the documents with these `_id`s, ascending. */
+/** Returns the visible ordinals of the documents with these `_id`s, ascending. */
 function* lookUp(view: ReadView, ids: readonly unknown[]): Generator<Promise<unknown>, number[], unknown> {
   const found = yield* wait(view.ordinalsOf(ids.flatMap((id) => keyOrNone(id) ?? [])))
   const visible = found.filter((ordinal) => ordinal !== undefined && ordinal < view.limit) as number[]
-  // Equal values may stand in the filter more than once.
+  // The filter may contain equal values more than once.
   return visible.length < 2 ? visible : [...new Set(visible)].sort((a, b) => a - b)
 }

@@ -1,6 +1,6 @@
 /**
- * Where a find has expressions: `$expr` in its filter, and fields that are computed. Operators are loaded when the first find that has
- * some is run.
+ * The expressions of a find: `$expr` in its filter, and computed fields in its projection. Operators are loaded when
+ * the first find that uses expressions runs.
  */
 import { Expressions } from '../../aggregate/expression.ts'
 import { isVariableName } from '../../aggregate/expression-compile.ts'
@@ -13,12 +13,12 @@ import { type CompiledFilter, compileFilter } from '../../query/filter.ts'
 import { sanitizeFilter } from '../../query/sanitize.ts'
 import type { ReadOptions } from '../options.ts'
 
-/** The parts of a find that may have expressions. */
+/** Compiles the parts of a find that may contain expressions. */
 export class FindExpressions {
   readonly #options: Pick<ReadOptions, 'let'>
-  /** Of strings. */
+  /** Order of strings. */
   readonly #order: StringOrder | undefined
-  /** Made for the first expression: most finds have none. */
+  /** Created for the first expression; most finds have none. */
   #expressions: Expressions | undefined
 
   constructor(options: Pick<ReadOptions, 'let'>, order?: StringOrder) {
@@ -26,13 +26,13 @@ export class FindExpressions {
     this.#order = order
   }
 
-  /** Loads operators; undefined when there are none. */
+  /** Loads the operators; undefined if there are none. */
   get prepare(): (() => Promise<void>) | undefined {
     const expressions = this.#expressions
     return expressions?.needsLoading ? () => expressions.load() : undefined
   }
 
-  /** @throws PetalError for what is malformed; an operator that there is not fails prepare() */
+  /** @throws PetalError for an invalid filter; an unknown operator only fails prepare() */
   filter(filter: unknown): CompiledFilter {
     return compileFilter(filter, {
       expression: (expression) => this.#get().condition(expression, { stage: '$expr' }),
@@ -40,7 +40,7 @@ export class FindExpressions {
     })
   }
 
-  /** @param filter tells which element the positional `$` means */
+  /** @param filter determines which element the positional `$` refers to */
   projection(spec: unknown, filter: unknown): ((document: Document) => Document) | undefined {
     if (spec === undefined) return undefined
     return compileFindProjection(spec, { filter, order: this.#order }, () => this.#get())
@@ -52,7 +52,10 @@ export class FindExpressions {
   }
 }
 
-/** Expressions that know what the option `let` tells. @param order of strings @throws PetalError BadValue unless it is an object of values by name */
+/**
+ * Returns expressions with the variables of the option `let`. @param order of strings @throws PetalError BadValue
+ * unless `let` is an object of values by name
+ */
 export function expressionsOf(options: Pick<ReadOptions, 'let'>, order?: StringOrder): Expressions {
   const values: unknown = options.let ?? {}
   if (!isPlainObject(values)) throw badLet(`takes an object, not ${describeType(values)}`)

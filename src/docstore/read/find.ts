@@ -1,6 +1,4 @@
-/**
- * One run of a find: plans, captures its view, and hands out documents in slices.
- */
+/** Runs a find: plans it, captures its view, and returns documents in slices. */
 import type { StringOrder } from '../../model/compare.ts'
 import { all } from '../../model/pairs.ts'
 import type { Document } from '../../model/types.ts'
@@ -27,7 +25,7 @@ import type { Readable } from './sliced-cursor.ts'
 import { sortedMatches } from './sorted.ts'
 import { advance, end, type Steps, wait } from './steps.ts'
 
-/** A find as the caller spelled it, checked and compiled. */
+/** A validated and compiled find. */
 export interface CompiledFind {
   readonly filter: CompiledFilter
   readonly sort: CompiledSort
@@ -36,11 +34,11 @@ export interface CompiledFind {
   /** Infinity for no limit. */
   readonly limit: number
   readonly plan: Plan
-  /** Of strings, where it is not by code point. */
+  /** String order of the collation; undefined for code point order. */
   readonly order: StringOrder | undefined
-  /** `'scan'`, `'index'`, or a declared index by its name or its key pattern. */
+  /** `'scan'`, `'index'`, or a declared index by name or key pattern. */
   readonly hint: unknown
-  /** To be awaited before the filter decides and anything is projected; undefined when there is nothing to load. */
+  /** Must be awaited before the filter or projection is evaluated; undefined if there is nothing to load. */
   readonly prepare: (() => Promise<void>) | undefined
 }
 
@@ -56,8 +54,8 @@ const matchesAll: CompiledFilter = {
 const noSort = compileSort(undefined)
 
 /**
- * @param compiledFilter the filter, where it was compiled before
- * @throws PetalError for whatever is malformed in filter or options
+ * @param compiledFilter the filter, if already compiled
+ * @throws PetalError for an invalid filter or option
  */
 export function compileFind(filter: unknown, options: FindOptions, compiledFilter?: CompiledFilter): CompiledFind {
   const hint = parseHint(options.hint)
@@ -65,7 +63,7 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
   const expressions = new FindExpressions(options, order)
   const compiled = compiledFilter ?? (filter === undefined || filter === null ? matchesAll : expressions.filter(filter))
   const sort = options.sort === undefined ? noSort : compileSort(options.sort, order)
-  // A negative limit is one batch to MongoDB's wire protocol; the number of documents is what counts here.
+  // In MongoDB's wire protocol, a negative limit means a single batch; here only the number of documents matters.
   const limit = typeof options.limit === 'number' ? Math.abs(options.limit) : options.limit
   const project = expressions.projection(options.projection, filter)
   return {
@@ -86,7 +84,7 @@ export function compileFind(filter: unknown, options: FindOptions, compiledFilte
   }
 }
 
-/** Compiles a find now, as the caller spells it now, and gives it with its collection when that is open. */
+/** Compiles a find immediately, before the caller can change its arguments, and opens the collection if necessary. */
 export async function compiledFor(
   readable: Readable,
   compile: () => CompiledFind
@@ -97,20 +95,20 @@ export async function compiledFor(
   return Promise.all([compiling, opening])
 }
 
-/** Of a collection that there is not: what is malformed in its expressions is told of all the same. */
+/** For a collection that does not exist: reports errors in expressions all the same. */
 export async function withoutCollection<T>(find: CompiledFind, result: T): Promise<T> {
   if (find.prepare !== undefined) await find.prepare()
   return result
 }
 
-/** The execution of a find over a view captured now. */
+/** Starts the execution of a find over a view captured now. */
 export function beginFind(collection: OpenCollection, find: CompiledFind, control: Control, meter: Meter): Execution {
-  // May throw: before the view is captured.
+  // May throw, so call it before capturing the view.
   const declared = declaredRead(collection, find)
   return executionOver(collection.capture(), declared, find, control, meter)
 }
 
-/** A read that gives one result and no documents, from its view to its end. */
+/** Runs a read that returns a single result rather than documents, from capturing its view to closing it. */
 export async function readToEnd<T>(
   collection: OpenCollection,
   find: CompiledFind,
@@ -130,7 +128,7 @@ export async function readToEnd<T>(
   }
 }
 
-/** The execution of a find over a view captured earlier: without declared indexes, which may be younger. */
+/** Starts the execution of a find over a view captured earlier; without declared indexes, which may be newer. */
 export function findInView(view: ReadView, find: CompiledFind, control: Control, meter: Meter): Execution {
   return executionOver(view, undefined, find, control, meter)
 }
@@ -148,7 +146,7 @@ function executionOver(
   return { view, plan: find.plan, declared, filter: find.filter, control, meter, maxMatches, unwanted }
 }
 
-/** Matches in the order asked for, nothing skipped yet but what the meter was told to be passed over. */
+/** Yields matches in the requested order, before skip and limit, except for those the meter counts as passed over. */
 export function matchesOf(execution: Execution, find: CompiledFind): Steps<Match[]> {
   return find.prepare === undefined ? preparedMatches(execution, find) : matchesOnceReady(execution, find, find.prepare)
 }
@@ -166,14 +164,14 @@ function preparedMatches(execution: Execution, find: CompiledFind): Steps<Match[
   return sortedMatches(execution, { sort: find.sort, wanted, byIndex: find.hint !== 'scan' })
 }
 
-/** Skips, limits and projects matches that come in slices. */
+/** Applies skip, limit and projection to slices of matches. */
 export class FoundRange {
   readonly #project: CompiledFind['project']
   readonly #meter: Meter
   #toSkip: number
   #remaining: number
 
-  /** @param meter of the execution that the matches come from */
+  /** @param meter of the execution that produces the matches */
   constructor({ project, skip, limit }: CompiledFind, meter: Meter) {
     this.#project = project
     this.#meter = meter
@@ -187,7 +185,7 @@ export class FoundRange {
   }
 
   shape(slice: readonly Match[]): Document[] {
-    // Whatever is passed over is passed over before the first match that is wanted.
+    // Matches that were passed over all come before the first wanted one.
     const from = Math.min(Math.max(0, this.#toSkip - this.#meter.passedOver), slice.length)
     const to = Math.min(from + this.#remaining, slice.length)
     this.#toSkip -= from
@@ -210,7 +208,7 @@ export class FindRun {
   readonly #range: FoundRange
   #isOver = false
 
-  /** Synchronous: what is committed now is what the run sees. */
+  /** Captures the view synchronously: the run sees what is committed now. */
   constructor(collection: OpenCollection, find: CompiledFind, options: FindOptions) {
     this.#collection = collection
     this.#find = find
@@ -228,7 +226,7 @@ export class FindRun {
     return this.#execution.view
   }
 
-  /** The next documents, at least one; undefined at the end. A promise only when the run had to wait. */
+  /** Returns the next documents, at least one; undefined at the end. A promise only if the run had to wait. */
   next(): Document[] | undefined | Promise<Document[] | undefined> {
     if (this.#isOver) return undefined
     try {
@@ -241,7 +239,7 @@ export class FindRun {
         if (documents === undefined || documents.length > 0) return documents
       }
     } catch (error) {
-      // As below: a function of the caller's, in the filter, closed the cursor.
+      // As below: a function in the filter closed the cursor.
       if (this.#isOver) return undefined
       throw this.#fail(error)
     }
@@ -265,7 +263,7 @@ export class FindRun {
         if (documents === undefined || documents.length > 0) return documents
       }
     } catch (error) {
-      // Closed by its own reader while it waited: nobody wants to hear of it.
+      // Closed by its own reader while waiting: the error is of no interest.
       if (this.#isOver) return undefined
       throw this.#fail(error)
     }
@@ -278,7 +276,7 @@ export class FindRun {
       return undefined
     }
     const documents = this.#range.shape(slice)
-    // Freed with the last document, not with the pull after it.
+    // Free resources with the last document rather than at the next pull.
     if (this.#range.isDone) this.close()
     return documents
   }

@@ -1,16 +1,19 @@
-/** What the option `hint` asks for. */
+/** Parses the option `hint`. */
 import { isPlainObject } from '../../model/types.ts'
 import { directionOf } from '../../query/sort.ts'
 import { badOption } from '../option-checks.ts'
 
 export interface Hint {
-  /** `'scan'`, `'index'`, or a declared index by its name or its key pattern; undefined for none. */
+  /** `'scan'`, `'index'`, or a declared index by name or key pattern; undefined for none. */
   readonly told: unknown
-  /** The order of documents where no sort asks for another, of `{ $natural: 1 }` and `{ $natural: -1 }`: a scan, oldest or newest first. */
+  /**
+   * Scan direction of `{ $natural: 1 }` (oldest first) or `{ $natural: -1 }` (newest first), used unless there is a
+   * sort.
+   */
   readonly natural: 1 | -1 | undefined
 }
 
-/** @throws PetalError BadValue for what is none */
+/** @throws PetalError BadValue for an invalid hint */
 export function parseHint(hint: unknown): Hint {
   if (hint !== undefined && typeof hint !== 'string' && (typeof hint !== 'object' || hint === null)) {
     throw badOption('hint', "'scan', 'index' or an index", hint)

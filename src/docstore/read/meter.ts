@@ -4,27 +4,27 @@ import type { IndexAccess } from '../indexes/choose-access.ts'
 
 export class Meter {
   segments = 0
-  /** Segments without a candidate: nothing of them was fetched. */
+  /** Segments without a candidate, of which nothing was fetched. */
   segmentsPruned = 0
   rowsRead = 0
   bytesTouched = 0
   /** Entries of declared indexes. */
   keysExamined = 0
-  /** The access to a declared index that found the documents, when one did. */
+  /** The access to a declared index that found the documents, if any. */
   access: IndexAccess | undefined
-  /** The path whose columns told which documents come first, when they did. */
+  /** The path whose columns determined the first documents, if any. */
   orderedBy: string | undefined
   /** Documents in the upper bound. */
   candidates = 0
-  /** Documents in the lower bound: they match without being looked at. */
+  /** Documents in the lower bound: they match without being tested. */
   certain = 0
   documentsFetched = 0
-  /** Certain matches that were skipped: nothing of them was fetched. */
+  /** Certain matches that were skipped, of which nothing was fetched. */
   passedOver = 0
-  /** Of the store, with documents of the collection; those that its filters ruled out. */
+  /** Tables of the store with documents of the collection, and how many of them the filters ruled out. */
   tables = 0
   tablesPruned = 0
-  /** Fetched documents that were tested, and those of them that matched. */
+  /** Fetched documents that were tested, and how many of them matched. */
   tested = 0
   confirmed = 0
 

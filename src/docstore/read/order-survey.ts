@@ -1,14 +1,14 @@
-/** What there is to know before the first documents of an order are looked for by columns. */
+/** Collects what is needed to find the first documents of an order by columns. */
 import type { PairExpression, RangeType } from '../../model/pairs.ts'
 import type { SortBounds } from '../../query/sort-bounds.ts'
 import type { ColumnOrder } from '../../sharded-bloom/ranges/column-order.ts'
 import { type Execution, pauseIfDue } from './execution.ts'
 import { wait } from './steps.ts'
 
-/** With fewer candidates they are all read. */
+/** With fewer candidates than this, all are read. */
 const minCandidates = 256
 
-/** A segment that has candidates. */
+/** A segment with candidates. */
 export interface OrderedSegment {
   readonly number: number
   readonly firstOrdinal: number
@@ -16,7 +16,7 @@ export interface OrderedSegment {
   readonly column: ColumnOrder | undefined
 }
 
-/** What a walk goes by; `candidates` of all segments together. */
+/** Input of a column walk; `candidates` is the total over all segments. */
 export interface OrderSurvey {
   readonly filter: PairExpression
   readonly type: RangeType
@@ -25,7 +25,7 @@ export interface OrderSurvey {
   readonly candidates: number
 }
 
-/** undefined where no segment has a column, or few candidates are all that there are. */
+/** Returns undefined if no segment has a column, or there are too few candidates. */
 export function* surveyOrder(
   execution: Execution,
   filter: PairExpression,
@@ -36,7 +36,7 @@ export function* surveyOrder(
   const found: Omit<OrderedSegment, 'column'>[] = []
   let candidates = 0
   for (let i = 0; i < index.segmentCount; i++) {
-    // What is passed over need not be prepared, either.
+    // Skipped segments need not be prepared either.
     i += index.skip?.(i, filter, 1) ?? 0
     if (i === index.segmentCount) break
     const { upperCount, firstOrdinal } = yield* wait(index.evaluate(i, filter, 0))

@@ -1,11 +1,11 @@
-/** Sets of ordinals as ranges: ascending, disjoint, none of them empty. */
+/** Sets of ordinals as ranges: ascending, disjoint and non-empty. */
 import type { OrdinalRange } from '../../sharded-bloom/document-index.ts'
 
 export type OrdinalRanges = readonly OrdinalRange[]
 
 export const everyOrdinal: OrdinalRanges = [{ from: 0, to: Number.POSITIVE_INFINITY }]
 
-/** Ranges in any order, overlapping or not, as a set. */
+/** Converts ranges in any order, overlapping or not, to a set. */
 export function unite(ranges: OrdinalRanges): OrdinalRanges {
   const united: OrdinalRange[] = []
   for (const range of [...ranges].sort((a, b) => a.from - b.from)) {

@@ -1,8 +1,9 @@
 /**
- * Which paths the matches of a filter have, and which types of values on them. A segment of the index that knows every type on
- * every path of its documents counts them, where it is certain of most of its matches; those of others are read.
+ * paths(): finds which paths the matches have, and with which types of values. A segment that knows every type on every
+ * path of its documents counts them without reading, if it is certain of most of its matches; the matches of other
+ * segments are read.
  *
- * Invariant: each match is counted once on a path, by its segment or when it is read.
+ * Invariant: each match is counted once on a path, either by its segment or when it is read.
  */
 import { and, type Pair, type PairExpression, pairOf, type TypePair } from '../../model/pairs.ts'
 import { Type } from '../../model/types.ts'
@@ -25,10 +26,10 @@ import {
   termsOf
 } from './value-reads.ts'
 
-/** What a document may have on a path: something, or a value of a type. */
+/** Something that a document may have on a path: any value, or a value of a type. */
 type Fact = TypePair | Extract<Pair, { readonly kind: 'exists' }>
 
-/** Where there are more in a segment that it is not certain of, they are read together with all others. */
+/** With more uncertain matches than this in a segment, all of its matches are read. */
 const mostUncertain = 1024
 
 /** @throws PetalError as find() */
@@ -53,7 +54,7 @@ function* countPaths(execution: Execution, find: CompiledFind, counts: PathCount
   yield* forEachSegment(execution, filter, function* (segment, matches) {
     const isMostlyCertain = matches.upperCount - matches.lowerCount <= mostUncertain
     const types = isMostlyCertain ? yield* wait(index.types?.(segment)) : undefined
-    // To ask for a type, with one term, takes about what a document takes.
+    // Querying a type costs, per term, about as much as reading a document.
     if (types !== undefined && types.length * terms <= matches.lowerCount) {
       const ofSegment = new SegmentPaths(execution, segment, filter)
       if (yield* ofSegment.count(types, matches, counts)) return
@@ -63,11 +64,11 @@ function* countPaths(execution: Execution, find: CompiledFind, counts: PathCount
   })
 }
 
-/** What a segment may tell of a path. */
+/** The types that a segment may have on a path. */
 interface PathFacts {
   readonly path: string
   readonly types: readonly TypePair[]
-  /** That there is something: of a single type, that. */
+  /** Stands for any value on the path; if there is only one type, it is that type. */
   readonly any: Fact
 }
 
@@ -76,7 +77,10 @@ class SegmentPaths {
   readonly #segment: number
   readonly #filter: PairExpression
   readonly #documents = new Map<Fact, number>()
-  /** What it does not know for certain: of documents that may match, and of those that have keys with dots, for one. */
+  /**
+   * Facts the segment is not certain of, by ordinal: of documents that may match, and of those with dotted keys, for
+   * example.
+   */
   readonly #uncertain = new Map<number, Fact[]>()
 
   constructor(execution: Execution, segment: number, filter: PairExpression) {
@@ -85,7 +89,7 @@ class SegmentPaths {
     this.#filter = filter
   }
 
-  /** False, and nothing counted, where all matches are to be read. REQUIRES: these are all their types */
+  /** Returns false, with nothing counted, if all matches have to be read. REQUIRES: `types` is complete */
   *count(types: readonly TypePair[], matches: SegmentCandidates, counts: PathCounts): Waiting<boolean> {
     const paths = groupedByPath(types)
     for (const { types, any } of paths) {
@@ -132,7 +136,7 @@ class SegmentPaths {
     })
   }
 
-  /** Of the type that most have. */
+  /** Finds an example of the most frequent type. */
   *#findExample(types: readonly TypePair[], counts: PathCounts): Waiting<void> {
     let best: TypePair | undefined
     let most = -1

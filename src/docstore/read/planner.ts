@@ -1,20 +1,18 @@
-/**
- * Chooses how a read finds its documents. Pure policy: no I/O, no state.
- */
+/** Chooses how a read finds its documents. Pure policy: no I/O, no state. */
 import { all, type PairExpression, unknown } from '../../model/pairs.ts'
 
 export type Plan =
   /** The filter names the only `_id`s that can match. */
   | { readonly kind: 'ids'; readonly ids: readonly unknown[]; readonly reverse: boolean }
-  /** The index gives bounds; what lies between them is confirmed. */
+  /** The index provides bounds; candidates between them are confirmed. */
   | { readonly kind: 'index'; readonly bounds: PairExpression; readonly reverse: boolean }
-  /** Every live document is a candidate, and certain when the bounds are `all`. */
+  /** Every live document is a candidate, and certain if the bounds are `all`. */
   | { readonly kind: 'scan'; readonly bounds: PairExpression; readonly reverse: boolean }
 
 export interface PlanRequest {
   readonly bounds: PairExpression
   readonly ids: readonly unknown[] | undefined
-  /** Direction of `$natural`, undefined when the order is free or sorted otherwise. */
+  /** Direction of `$natural`; undefined if the order is free or there is another sort. */
   readonly natural: 1 | -1 | undefined
   readonly hint: 'scan' | 'index' | undefined
 }

@@ -1,7 +1,7 @@
 /**
- * An index's view, less the ordinals that the store's value filters rule out.
+ * A view of an index without the ordinals that the store's value filters rule out.
  *
- * The filters are asked once for each expression, when its first segment is evaluated.
+ * The filters are queried once per expression, when its first segment is evaluated.
  */
 import type { PairExpression, TypePair, ValuePair } from '../../model/pairs.ts'
 import type { IndexView, OrdinalRange, SegmentCandidates } from '../../sharded-bloom/document-index.ts'
@@ -11,7 +11,7 @@ import type { TablePruning } from './table-pruning.ts'
 
 export class PrunedView implements IndexView {
   readonly limit: number
-  /** Tables with documents of the collection, and how many of them were ruled out: of the expression asked last. */
+  /** Tables with documents of the collection, and how many of them were ruled out for the last expression. */
   tables = 0
   tablesPruned = 0
   readonly #view: IndexView
@@ -77,7 +77,7 @@ export class PrunedView implements IndexView {
   }
 }
 
-/** The candidates of a segment that lie in the ranges. */
+/** The candidates of a segment that lie within the ranges. */
 class RangedCandidates implements SegmentCandidates {
   readonly firstOrdinal: number
   readonly endOrdinal: number
@@ -85,7 +85,7 @@ class RangedCandidates implements SegmentCandidates {
   readonly bytesTouched: number
   readonly lowerCount: number
   readonly #all: SegmentCandidates
-  /** Numbers of the candidates that are left. */
+  /** Positions of the remaining candidates. */
   readonly #kept: readonly number[]
 
   constructor(all: SegmentCandidates, ranges: readonly OrdinalRange[]) {

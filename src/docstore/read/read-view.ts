@@ -1,6 +1,4 @@
-/**
- * What one read sees: the store, the index and the ordinal limit of one instant, captured without an `await`.
- */
+/** What one read sees: the store, the index and the ordinal limit of one instant, captured without an `await`. */
 import type { IndexView } from '../../sharded-bloom/document-index.ts'
 import type { DocumentCache } from '../documents/document-cache.ts'
 import { notOpen } from '../errors.ts'
@@ -11,13 +9,13 @@ import type { DocumentRange, DocumentReader } from './document-reader.ts'
 import type { DocumentScan } from './document-scan.ts'
 import { PrunedView } from './pruned-view.ts'
 
-/** What reads on in the store until it is closed. */
+/** A reader of the store that has to be closed. */
 interface Reader {
   close(): Promise<void>
 }
 
 export class ReadView {
-  /** Ordinals below it are visible. */
+  /** Ordinals below this are visible. */
   readonly limit: number
   readonly index: IndexView
   readonly #store: CollectionStore
@@ -25,11 +23,11 @@ export class ReadView {
   readonly #options: TextReadOptions
   readonly #documentBytes: number
   readonly #onClose: (view: ReadView) => void
-  /** Those in use: whoever drops a reading in the midst of a range closes nothing but the view. */
+  /** Open readers. Whoever abandons a range in the middle only closes the view. */
   #readers: Set<Reader> | undefined
   #isOpen = true
 
-  /** @param documentBytes of all documents, about */
+  /** @param documentBytes approximate size of all documents */
   constructor(
     store: CollectionStore,
     snapshot: SharedSnapshot,
@@ -60,12 +58,12 @@ export class ReadView {
     return this.#store.canReadSync
   }
 
-  /** Whether there is scan(). */
+  /** Whether scan() is available. */
   get canScan(): boolean {
     return this.#store.canScan
   }
 
-  /** Documents that are at hand decoded; whoever decodes one offers it. */
+  /** Decoded documents; whoever decodes one offers it to the cache. */
   get cache(): DocumentCache {
     return this.#store.cache
   }
@@ -89,32 +87,32 @@ export class ReadView {
     return reader
   }
 
-  /** As documents(), where the store lets records be read where they lie; undefined elsewhere. */
+  /** Like documents(), but reads records in place; undefined if the store cannot. */
   scan(range: DocumentRange): DocumentScan | undefined {
     const scan = this.#store.scan({ ...range, to: Math.min(range.to, this.limit) }, this.#options, this.#documentBytes)
     if (scan !== undefined) this.addReader(scan)
     return scan
   }
 
-  /** For those who read beside the documents. */
+  /** For reads of the store that do not go through this view. */
   get snapshot(): TextReadOptions['snapshot'] {
     return this.#options.snapshot
   }
 
-  /** Closes the reader with the view, unless closeReader() does before. */
+  /** Closes the reader together with the view, unless closeReader() does so before. */
   addReader(reader: Reader): void {
     this.#readers ??= new Set()
     this.#readers.add(reader)
   }
 
-  /** Ends a reading of documents(), or of what was added. */
+  /** Closes a reader returned by documents() or scan(), or added by addReader(). */
   closeReader(reader: Reader): void {
     this.#readers?.delete(reader)
-    // Whoever waits for the reader has its error; closing frees memory only.
+    // Errors go to whoever waits for the reader; closing only frees memory.
     reader.close().catch(ignore)
   }
 
-  /** @throws PetalError DatabaseNotOpen when the database was closed under the reader */
+  /** @throws PetalError DatabaseNotOpen if the database was closed during the read */
   assertOpen(): void {
     if (!this.#isOpen) throw notOpen('The database, or the collection,')
   }

@@ -1,34 +1,34 @@
 /**
- * Work that waits only when it must: a generator that yields results, and promises where it has to wait.
+ * Work that waits only when it must: a generator that yields results, and promises wherever it has to wait.
  *
- * A query over cached blocks never waits; written with `async` it would pay for a promise at every step regardless.
+ * A query over cached blocks never waits; written with `async`, it would still pay for a promise at every step.
  */
 
 /** Yields slices of results (T, never a promise) and promises to be awaited. */
 export type Steps<T> = Generator<T | Promise<unknown>, void, unknown>
 
-/** Part of a Steps generator: may have to wait, and gives T in the end. */
+/** Part of a Steps generator: may have to wait, and returns T in the end. */
 export type Waiting<T> = Generator<Promise<unknown>, T, unknown>
 
-/** Inside a Steps generator: the value, awaited when it is a promise. */
+/** Inside a Steps generator: returns the value, after waiting for it if it is a promise. */
 export function* wait<T>(value: T | Promise<T>): Generator<Promise<unknown>, T, unknown> {
-  // The driver below resumes with what the promise was fulfilled with.
+  // The driver below resumes the generator with the promise's value.
   return value instanceof Promise ? ((yield value) as T) : value
 }
 
-/** Runs until the next result; undefined at the end. A promise only when the work had to wait. */
+/** Runs until the next result; undefined at the end. Returns a promise only if the work had to wait. */
 export function advance<T>(steps: Steps<T>): T | undefined | Promise<T | undefined> {
   const step = steps.next()
   if (step.done) return undefined
   return step.value instanceof Promise ? advanceAsync(steps, step.value) : step.value
 }
 
-/** Ends work that nobody wants the rest of, so that it frees what it holds. Harmless when it has ended. */
+/** Ends work whose remaining results are not wanted, so that it frees its resources. Harmless if it has ended. */
 export function end(steps: Steps<unknown>): void {
   try {
     steps.return()
   } catch (error) {
-    // Called from within itself, by a caller's function that closes its own cursor: it ends at its next step.
+    // Called from within the generator, by a caller's function that closes its own cursor: it ends at its next step.
     if (!(error instanceof TypeError)) throw error
   }
 }
@@ -56,7 +56,7 @@ async function settle<T>(
   return steps.next(value)
 }
 
-/** Inside a Steps generator: hands every result of `source` to `visit`, passing its promises on. */
+/** Inside a Steps generator: calls `visit` with every result of `source`, and passes its promises on. */
 export function* forEachStep<T>(
   source: Steps<T>,
   visit: (result: T) => void

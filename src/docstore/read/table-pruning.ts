@@ -1,8 +1,9 @@
 /**
- * Asks the store's value filters where documents that a filter's bounds allow may be, and how much that leaves out.
+ * Queries the store's value filters for the ordinals where documents within a filter's bounds may be, and how many
+ * tables that excludes.
  *
- * Invariant: a document in the upper bound of an expression has its ordinal in the expression's ranges. Only what pairs
- * demand narrows them: a negation, or a predicate without pairs, leaves every ordinal in.
+ * Invariant: a document in the upper bound of an expression has its ordinal in the expression's ranges. Only required
+ * pairs narrow them: a negation, or a predicate without pairs, excludes no ordinal.
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { KeyRanges } from '../../lsm/value/key-ranges.ts'
@@ -10,7 +11,7 @@ import type { Pair, PairExpression } from '../../model/pairs.ts'
 import { type Area, compareBytes } from '../store/layout.ts'
 import { everyOrdinal, intersect, isEveryOrdinal, type OrdinalRanges, unite } from './ordinal-ranges.ts'
 
-/** What LsmLevel has for it. */
+/** Implemented by LsmLevel. */
 export interface PairFilters {
   keyRanges(
     pairs: readonly unknown[],
@@ -18,16 +19,16 @@ export interface PairFilters {
   ): Promise<KeyRanges>
 }
 
-/** Ranges, and the tables behind them. */
+/** Ordinal ranges, and statistics of the tables. */
 export interface Pruned {
   readonly ranges: OrdinalRanges
   /** Tables with documents of the collection. */
   readonly tables: number
-  /** At least so many of them need not be read. */
+  /** Lower bound of the tables that need not be read. */
   readonly pruned: number
 }
 
-/** An `$or` or `$in` of more branches is not asked about: each is a question of its own. */
+/** Maximum number of branches of an `$or` or `$in`: each is a separate filter query. */
 const maxBranches = 512
 
 const unpruned: Pruned = { ranges: everyOrdinal, tables: 0, pruned: 0 }
@@ -45,7 +46,7 @@ export class TablePruning {
     this.#snapshot = snapshot
   }
 
-  /** Undefined when the expression demands no pair of every document. */
+  /** Returns undefined if the expression does not require a pair of every document. */
   ask(expression: PairExpression): Promise<Pruned> | undefined {
     return demandsPairs(expression) ? this.#ask(expression) : undefined
   }
@@ -69,7 +70,7 @@ export class TablePruning {
     }
   }
 
-  /** Pairs are asked about together: a table has to have all of them. */
+  /** Pairs are queried together: a table must have all of them. */
   async #askAll(children: readonly PairExpression[]): Promise<Pruned> {
     const pairs: Pair[] = []
     const others: PairExpression[] = []
@@ -122,12 +123,12 @@ function upperOf(expression: PairExpression): PairExpression {
   return expression.kind === 'bounds' ? upperOf(expression.upper) : expression
 }
 
-/** A value in a range is there only where its path is. */
+/** A value in a range exists only where its path does. */
 function pairOf(expression: Extract<PairExpression, { kind: 'pair' | 'range' }>): Pair {
   return expression.kind === 'pair' ? expression.pair : { kind: 'exists', path: expression.range.path }
 }
 
-/** Whether every document in upper has some pair of the expression, so that filters can say anything about it. */
+/** Whether every document in the upper bound has some pair of the expression, so that filters can exclude tables. */
 function demandsPairs(expression: PairExpression): boolean {
   switch (expression.kind) {
     case 'none':

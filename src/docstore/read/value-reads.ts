@@ -1,6 +1,6 @@
 /**
- * What reads have in common that ask for the values on a path instead of documents: values with rows of their own are known
- * without their documents, and what is left is read.
+ * Helpers for reads that need the values of a path rather than documents: values with index rows of their own are known
+ * without reading their documents; the remaining documents are read.
  */
 import type { PairExpression, ValuePair } from '../../model/pairs.ts'
 import { ValueBounds } from '../../query/value-bounds.ts'
@@ -12,12 +12,12 @@ import { type Execution, pauseIfDue } from './execution.ts'
 import type { CompiledFind } from './find.ts'
 import { forEachStep, type Waiting, wait } from './steps.ts'
 
-/** Fewer certain matches of a segment than these are read. */
+/** With fewer certain matches than this, a segment's matches are read. */
 const minMatches = 64
-/** A filter of more terms would have to be looked up for every value. */
+/** A filter with more terms would be too expensive to evaluate once per value. */
 const maxTerms = 64
 
-/** How the values on a path are asked for; undefined where all matches have to be read. */
+/** Returns how to query the index for the values of a path; undefined if all matches have to be read. */
 export function boundsOfValues(
   execution: Execution,
   find: CompiledFind,
@@ -27,13 +27,13 @@ export function boundsOfValues(
   return ValueBounds.of(components)
 }
 
-/** Whether segments are asked the filter together with other questions, one after the other. */
+/** Whether segments can be queried with the filter combined with other expressions, one after the other. */
 export function isAskedOfSegments({ plan, declared }: Execution, { hint }: CompiledFind): boolean {
   if (declared !== undefined || plan.kind === 'ids' || hint === 'scan') return false
   return termsOf(plan.bounds) <= maxTerms
 }
 
-/** How many matches each segment has, of those that have any, as far as the index tells. REQUIRES: not a plan by `_id`s */
+/** Visits each segment that may have matches, with its candidates. REQUIRES: not a plan by `_id`s */
 export function* forEachSegment(
   execution: Execution,
   filter: PairExpression,
@@ -54,7 +54,7 @@ export function* forEachSegment(
   }
 }
 
-/** Values that the segment knows exactly, none where its matches are so few that they are read. */
+/** Returns the values that the segment knows exactly; none if it has so few matches that they are read instead. */
 export function* knownValues(
   { view }: Execution,
   segment: number,
@@ -66,7 +66,7 @@ export function* knownValues(
   return values.filter((value) => bounds.proves(value))
 }
 
-/** What the segment tells of an expression. @param listed as of IndexView.evaluate() */
+/** Evaluates an expression on a segment. @param listed see IndexView.evaluate() */
 export function* ask(
   execution: Execution,
   segment: number,
@@ -78,7 +78,7 @@ export function* ask(
   return found
 }
 
-/** As ask(), to be counted and for the first certain one. */
+/** Like ask(), but only for the counts and the first certain document. */
 export function askCounts(
   execution: Execution,
   segment: number,
@@ -87,7 +87,7 @@ export function askCounts(
   return ask(execution, segment, expression, 1)
 }
 
-/** Confirms and visits candidates of a segment. */
+/** Confirms and visits the candidates of a segment. */
 export function* readAll(
   execution: Execution,
   segment: SegmentCandidates,
@@ -96,7 +96,7 @@ export function* readAll(
   yield* readSome(execution, inOrder(segment, false), segment, visit)
 }
 
-/** Visits the first of the certain ones. REQUIRES: there is one */
+/** Visits the first certain candidate. REQUIRES: there is one */
 export function* readFirst(
   execution: Execution,
   segment: SegmentCandidates,
@@ -105,7 +105,7 @@ export function* readFirst(
   yield* readSome(execution, ofCertain(firstCertain(segment)), segment, visit)
 }
 
-/** REQUIRES: there is one */
+/** REQUIRES: there is a certain candidate */
 export function firstCertain(segment: SegmentCandidates): number {
   let first = 0
   while (!segment.isCertain(first)) first++
@@ -128,7 +128,7 @@ export function* readSome(
   visitAll(confirmer.take())
 }
 
-/** How many terms an expression has; where they are too many to be looked up again and again, some number of them. */
+/** Counts the terms of an expression; for more than `maxTerms`, returns some larger number. */
 export function termsOf(expression: PairExpression): number {
   return termsUpTo(expression, maxTerms)
 }
