@@ -1,17 +1,17 @@
 /**
- * How a document is stored: one text, whose first character says which of three forms it has.
+ * The stored form of a document: a text in one of three forms, told apart by its first character.
  *
  * | first character | what follows                                                                              |
  * | --------------- | ----------------------------------------------------------------------------------------- |
  * | `{`             | the text is the document's JSON: JSON holds it exactly                                    |
- * | U+0002          | the same, but for an ObjectId as `_id`, written as its 24 hexadecimal digits               |
+ * | U+0002          | the same, except for an ObjectId as `_id`, written as its 24 hexadecimal digits            |
  * | U+0001          | Extended JSON v2: JSON, with canonical wrappers around the values that it cannot hold; see |
- * |                 | src/model/wrappers.ts for how keys that look like wrappers are kept apart. Of an imported  |
- * |                 | line: as it came, with relaxed dates perhaps                                               |
+ * |                 | src/model/wrappers.ts for how keys that look like wrappers are escaped. An imported line   |
+ * |                 | is stored as it came, possibly with relaxed dates                                          |
  *
  * Invariants:
- * 1. decodeRecord(encodeRecord(document)) is the document, in the types that PetalDB returns: integers of 64 bits as
- *    bigint, Int32 and Double as number, BSONSymbol as string, class instances as plain objects.
+ * 1. decodeRecord(encodeRecord(document)) is the document, in the types that PetalDB returns: 64-bit integers as bigint,
+ *    Int32 and Double as number, BSONSymbol as string, class instances as plain objects.
  * 2. Decoding returns a document that shares nothing with any other.
  */
 import { ObjectId } from 'bson'

@@ -1,10 +1,10 @@
 /**
- * Which declared index could answer a find, and how. Pure policy: no I/O, no state. Whether it does is decided when the
- * other ways are known, see read-by-index.ts.
+ * Chooses which declared indexes could answer a find, and how. Pure policy: no I/O, no state. Whether one of them is
+ * used is decided once the alternatives are known, see read-by-index.ts.
  *
  * Invariants:
  * 1. Every match has an entry in the ranges of an access.
- * 2. An access that is ordered meets each match first at its place in the order.
+ * 2. An ordered access first meets each match at its place in the order.
  */
 import { PetalError } from '../../model/errors.ts'
 import type { Constraints } from '../../query/constraints.ts'
@@ -16,31 +16,31 @@ import { type KeyBounds, type KeyRange, keyBounds, unbounded } from './key-range
 export interface IndexAccess {
   readonly index: EntrySource
   readonly ranges: readonly KeyRange[]
-  /** Fields that the ranges hold to anything. */
+  /** Number of leading fields that the ranges constrain. */
   readonly boundFields: number
   /** Each range holds at most one entry. */
   readonly isUniqueLookup: boolean
-  /** The ranges say all that the filter says, or nearly. */
+  /** The ranges imply the whole filter, or nearly. */
   readonly isCovered: boolean
-  /** Whatever has an entry in the ranges matches. */
+  /** Every document with an entry in the ranges matches. */
   readonly isExact: boolean
-  /** Entries come in the order of the sort. */
+  /** Entries come in sort order. */
   readonly isOrdered: boolean
-  /** From the last entry to the first. */
+  /** Read from the last entry to the first. */
   readonly reverse: boolean
 }
 
-/** Accesses worth considering. */
+/** The accesses worth considering. */
 export interface IndexChoice {
-  /** To gather all matches with, in the order of ordinals. */
+  /** For gathering all matches, in ordinal order. */
   readonly lookup: IndexAccess | undefined
-  /** To find matches with in the order of the sort. */
+  /** For finding matches in sort order. */
   readonly walk: IndexAccess | undefined
-  /** The caller named the index: no other way is bounds. */
+  /** The caller's hint names the index, so no alternative is considered. */
   readonly isForced: boolean
 }
 
-/** undefined when no index helps. */
+/** Returns undefined if no index helps. */
 export function chooseAccess(
   indexes: readonly EntrySource[],
   constraints: Constraints,
@@ -53,7 +53,7 @@ export function chooseAccess(
   return { lookup, walk, isForced: false }
 }
 
-/** The access by the index that the caller named; undefined when it does not hold every match. */
+/** Returns the access by the index that the hint names; undefined if the index may not contain every match. */
 export function forceAccess(
   index: EntrySource,
   constraints: Constraints,
@@ -67,7 +67,7 @@ export function forceAccess(
 function accessBy(index: EntrySource, constraints: Constraints, sort: readonly SortField[]): IndexAccess | undefined {
   const { definition, arrays } = index
   const bounds = boundsOrAll(definition, arrays, constraints)
-  // What has none of the paths is in no range either when null is in none.
+  // Documents without any of the paths are outside of the ranges only if null is.
   if (definition.sparse && !bounds.excludesNull) return undefined
   const order = orderOf(definition, arrays, bounds, sort)
   const isCovered = constraints.isWhole && constraints.list.every((constraint) => bounds.used.has(constraint))
@@ -84,7 +84,7 @@ function accessBy(index: EntrySource, constraints: Constraints, sort: readonly S
   }
 }
 
-/** A range that ends at a value too long for a key holds nothing back. */
+/** A range end that is too long for a key constrains nothing. */
 function boundsOrAll({ fields }: IndexDefinition, arrays: number, { list }: Constraints): KeyBounds {
   try {
     return keyBounds(fields, arrays, list)
@@ -94,7 +94,7 @@ function boundsOrAll({ fields }: IndexDefinition, arrays: number, { list }: Cons
   }
 }
 
-/** 1 when entries come in the order of the sort, −1 when their reverse does; undefined otherwise. */
+/** Returns 1 if entries come in sort order, −1 if they do in reverse, and undefined otherwise. */
 function orderOf(
   { fields }: IndexDefinition,
   arrays: number,
@@ -106,7 +106,7 @@ function orderOf(
     const direction = directionFrom(fields, first, sort)
     if (direction === undefined) continue
     const sortMask = (2 ** sort.length - 1) << first
-    // A document sorts by the first of its elements, which may lie outside of the ranges.
+    // A document sorts by the first of its array elements, which may lie outside of the ranges.
     const isWhole = first === 0 && bounds.boundFields === 0
     if ((arrays & sortMask) === 0 || isWhole) return direction
   }
@@ -125,7 +125,7 @@ function directionFrom(fields: readonly SortField[], first: number, sort: readon
   return follows ? direction : undefined
 }
 
-/** Keys that are known before ranges, many before few; an order as it comes. */
+/** Prefers unique lookups, then covering accesses, then more constrained fields, then fewer ranges. */
 function best(accesses: readonly IndexAccess[]): IndexAccess | undefined {
   let found: IndexAccess | undefined
   for (const access of accesses) if (found === undefined || score(access) > score(found)) found = access

@@ -1,13 +1,13 @@
 /**
- * Building and dropping declared indexes, while reads and writes go on.
+ * Builds and drops declared indexes, while reads and writes continue.
  *
  * Invariants:
- * 1. Every write that is decided after the index was added to the collection's maintains it; the documents before are
- *    gone through in slices, each read and written with no other write under way: none is missed, and none comes back that
- *    a write has ended meanwhile.
- * 2. The catalog's entry is written last. What ends before leaves entries that nobody reads; the catalog remembers to
- *    delete them.
- * 3. A write is never refused for an index that is not there yet: the building fails in its place.
+ * 1. Every write decided after the index was added to the collection maintains it. Older documents are indexed in
+ *    slices, each read and written with no other write in flight, so none is missed, and none that was deleted
+ *    meanwhile comes back.
+ * 2. The catalog entry is written last. A build that ends earlier leaves entries that nobody reads, and that the
+ *    catalog remembers to delete.
+ * 3. A write is never rejected because of an index that does not exist yet: the build fails instead.
  */
 import { PetalError, throwIfAborted } from '../../model/errors.ts'
 import { breathe } from '../../model/time-slice.ts'
@@ -28,12 +28,12 @@ import {
 import { EntryWrites } from './entry-writes.ts'
 import { indexConflict, indexNotFound } from './errors.ts'
 
-/** Ordinals that are gone through while other writes wait. */
+/** Ordinals processed while other writes wait. */
 const sliceOrdinals = 512
 
 /**
- * Where the same index is being built already, waits for that; should it fail, builds the index itself.
- * @returns the name of the index, built or there already
+ * Builds an index. If another call is already building it, waits for that call, and builds it only if that fails.
+ * @returns the name of the index
  */
 export async function createIndex(
   collection: OpenCollection,
@@ -74,11 +74,11 @@ export async function createIndexes(
 
 interface FoundIndex {
   readonly index: DeclaredIndex
-  /** Of an index that is to be built: the ordinals to go through, and what is called when its building has ended. */
+  /** For an index to be built: the ordinals to process, and a callback for the end of the build. */
   readonly added?: { readonly total: number; readonly end: () => void }
 }
 
-/** REQUIRES: no write under way. */
+/** REQUIRES: no write in flight. */
 async function findOrAdd(
   { name, declared, committer }: OpenCollection,
   catalog: Catalog,
@@ -86,7 +86,7 @@ async function findOrAdd(
 ): Promise<FoundIndex> {
   const found = same(declared.all, wanted)
   if (found?.isReady || found?.building !== undefined) return { index: found }
-  // Its building has failed, and it could not be taken back.
+  // A failed build that could not be undone.
   if (found !== undefined) declared.remove(found)
   const id = await catalog.reserveDeclared(name)
   const index = new DeclaredIndex({ ...wanted, id }, declared.store.area(id), { isReady: false, arrays: 0 })
@@ -102,7 +102,7 @@ async function findOrAdd(
   return { index, added: { total: committer.ordinalLimit, end } }
 }
 
-/** Resolves when the building of an index has ended, well or badly, or the signal fires. */
+/** Resolves when the build of an index has ended, successfully or not, or the signal fires. */
 async function ended({ building }: DeclaredIndex, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return building
   if (signal.aborted) return
@@ -126,7 +126,7 @@ async function build(
   try {
     for (let from = 0; from < total; ) {
       throwIfAborted(options.signal)
-      // Where ordinals are computed, most of them may be without a document.
+      // With computed ordinals, most ordinals may have no document.
       const to = store.ids === undefined ? Math.min(total, from + sliceOrdinals) : total
       from = await writer.exclusive(() => buildSlice(collection, index, from, to))
       options.onProgress?.({ done: from, total })
@@ -143,7 +143,7 @@ async function build(
   }
 }
 
-/** @param told its name or its key pattern */
+/** @param told name or key pattern of the index */
 export async function dropIndex(collection: OpenCollection, catalog: Catalog, told: unknown): Promise<void> {
   const { declared, writer } = collection
   const index = await writer.exclusive(async () => {
@@ -175,7 +175,7 @@ export async function dropIndexes(collection: OpenCollection, catalog: Catalog):
   for (const index of dropped) await clear(catalog, collection, index)
 }
 
-/** The index that is wanted, there or being built. @throws PetalError for one that contradicts it */
+/** Returns the requested index if it exists or is being built. @throws PetalError for a conflicting index */
 function same(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition, 'id'>): DeclaredIndex | undefined {
   for (const index of indexes) {
     const { definition } = index
@@ -199,7 +199,7 @@ function same(indexes: readonly DeclaredIndex[], wanted: Omit<IndexDefinition, '
   return undefined
 }
 
-/** REQUIRES: no write under way. @returns the ordinal to go on with */
+/** REQUIRES: no write in flight. @returns the ordinal to continue with */
 async function buildSlice(collection: OpenCollection, index: DeclaredIndex, from: number, to: number): Promise<number> {
   assertFeasible(index)
   const { store, declared } = collection
@@ -238,14 +238,14 @@ function assertFeasible({ failure }: DeclaredIndex): void {
   if (failure !== undefined) throw failure
 }
 
-/** Ends the index. Where the collection was closed meanwhile, the next open deletes its entries. */
+/** Removes the index. If the collection was closed meanwhile, the next open deletes its entries. */
 async function takeBack(collection: OpenCollection, catalog: Catalog, index: DeclaredIndex): Promise<void> {
   const { declared, writer } = collection
   try {
     await writer.exclusive(async () => declared.remove(index))
     await clear(catalog, collection, index)
   } catch (error) {
-    // Whoever asked for the index is told why there is none, and not that what is left of it could not be deleted.
+    // Report why the build failed, rather than that its remains could not be deleted.
     if (!(error instanceof PetalError)) throw error
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One declared index of an open collection: where its entries stand, and which entries a document has.
+ * A declared index of an open collection: its area, and the entries of a document.
  *
- * Invariant: `arrays` covers every committed document. It only grows, and it grows before a document is committed.
+ * Invariant: `arrays` covers every committed document. Bits are only ever set, and before a document is committed.
  */
 import type { PetalError } from '../../model/errors.ts'
 import { toText } from '../../model/key-text.ts'
@@ -14,7 +14,7 @@ import type { IndexDefinition } from './definition.ts'
 import { ordinalAtEnd, valuesKey } from './entry-key.ts'
 import { parallelArrays } from './errors.ts'
 
-/** What one document has in an index. */
+/** The entries of a document in an index. */
 export interface DocumentEntries {
   readonly entries: readonly Entry[]
   readonly arrays: number
@@ -22,17 +22,17 @@ export interface DocumentEntries {
 
 export interface Entry {
   readonly values: SortKey
-  /** The values' part of the entry's key. */
+  /** The part of the entry's key that encodes the values. */
   readonly key: Uint8Array
 }
 
 const noEntries: DocumentEntries = { entries: [], arrays: 0 }
 
-/** Entries in the order of some fields, as reads see them. */
+/** Entries ordered by some fields, as reads see them. */
 export interface EntrySource {
   readonly definition: IndexDefinition
   readonly area: Area
-  /** Bit i is set when field i of some document leads to or through an array. */
+  /** Bit i is set if field i of some document leads to or through an array. */
   readonly arrays: number
   ordinalOf(key: Uint8Array, value: Uint8Array): number
 }
@@ -40,13 +40,13 @@ export interface EntrySource {
 export class DeclaredIndex implements EntrySource {
   readonly definition: IndexDefinition
   readonly area: Area
-  /** False while it is being built: it is written and not yet read. */
+  /** False while it is being built: it is then written, but not read. */
   isReady: boolean
-  /** Resolves when its building has ended, well or badly; undefined where it is not being built. */
+  /** Resolves when the build has ended, successfully or not; undefined unless it is being built. */
   building: Promise<void> | undefined
-  /** Why an index that is being built cannot be finished. */
+  /** Why the index being built cannot be completed. */
   failure: PetalError | undefined
-  /** Bit i is set when field i of some document leads to or through an array. */
+  /** Bit i is set if field i of some document leads to or through an array. */
   arrays: number
   readonly #keysOf: ReturnType<typeof compileDocumentKeys>
   readonly #isPresent: readonly ((document: Document) => boolean)[]

@@ -1,4 +1,4 @@
-/** The reading of a declared index, for explain(). */
+/** Describes the access to a declared index, for explain(). */
 import type { PlanStage } from '../read/explain.ts'
 import type { IndexAccess } from './choose-access.ts'
 import { keyPattern } from './definition.ts'

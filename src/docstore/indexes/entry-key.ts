@@ -7,13 +7,13 @@
  * | others     | value of each field, ordinal         | none             |
  * | every      | one byte 00                          | its arrays, 4 bytes |
  *
- * A value is written as encodeKey() writes it, with every bit turned over where the field descends; an empty array is
- * one byte between MinKey and null. A missing value is null.
+ * Values are encoded by encodeKey(), with every bit inverted for a descending field; an empty array is one byte between
+ * MinKey and null. A missing value is null.
  *
  * Invariants:
- * 1. Keys sort by bytes as their values sort in the order of the index.
+ * 1. The byte order of keys is the order of their values in the index.
  * 2. No value's bytes are a prefix of another's: fields need no separator.
- * 3. No key begins with 00 or FF: the record of the arrays is below all of them.
+ * 3. No key starts with 00 or FF: the record of the arrays is below all of them.
  */
 import { encodeKey } from '../../model/key.ts'
 import { emptyArray, type SortKey } from '../../query/sort-key.ts'
@@ -23,12 +23,15 @@ import type { IndexField } from './definition.ts'
 const ordinalBytes = 8
 const emptyArrayKey = new Uint8Array([0x0c])
 
-/** Where the record of an index's arrays stands. */
+/** Key of the record of an index's arrays. */
 export const arraysKey = new Uint8Array([0])
-/** Below every entry, above the record of the arrays. */
+/** Below every entry, and above the record of the arrays. */
 export const firstEntry = new Uint8Array([1])
 
-/** The fields' part of an entry's key. @throws PetalError BadValue for a value that no key can hold */
+/**
+ * Returns the part of an entry's key that encodes the fields. @throws PetalError BadValue for a value that no key can
+ * hold
+ */
 export function valuesKey(fields: readonly IndexField[], values: SortKey): Uint8Array {
   const [only] = fields
   if (fields.length === 1 && only !== undefined) return fieldKey(only.direction, values[0])
@@ -40,14 +43,14 @@ function fieldKey(direction: 1 | -1, value: unknown): Uint8Array {
   return direction === 1 ? key : turned(key)
 }
 
-/** Every bit turned over: what sorted first sorts last. */
+/** Inverts every bit, which reverses the sort order. */
 export function turned(key: Uint8Array): Uint8Array {
   const result = new Uint8Array(key.length)
   for (let i = 0; i < key.length; i++) result[i] = ~key[i]!
   return result
 }
 
-/** The least byte string above all that begin with `prefix`; undefined when there is none. */
+/** Returns the least byte string above all strings with this prefix; undefined if there is none. */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   let length = prefix.length
   while (length > 0 && prefix[length - 1] === 0xff) length--
@@ -61,12 +64,12 @@ export function withOrdinal(values: Uint8Array, ordinal: number): Uint8Array {
   return concat([values, ordinalSuffix(ordinal)])
 }
 
-/** The ordinal as the value of a unique index's entry. */
+/** Returns the ordinal as the value of a unique index's entry. */
 export function ordinalValue(ordinal: number): Uint8Array {
   return ordinalSuffix(ordinal).slice()
 }
 
-/** The ordinal that ends a key, or is a value. REQUIRES: at least 8 bytes. */
+/** Reads the ordinal at the end of a key, or from a value. REQUIRES: at least 8 bytes. */
 export function ordinalAtEnd(bytes: Uint8Array): number {
   const at = bytes.length - ordinalBytes
   let ordinal = 0

@@ -1,7 +1,7 @@
 /**
  * Reads the ordinals of index entries, range by range, in the order of the index.
  *
- * Invariant: an ordinal is given once, where it is met first, and only if the view sees it.
+ * Invariant: an ordinal is returned once, at its first entry, and only if it is visible to the view.
  */
 import type { ReadView } from '../read/read-view.ts'
 import { type Steps, wait } from '../read/steps.ts'
@@ -9,17 +9,17 @@ import type { IndexAccess } from './choose-access.ts'
 import type { EntryIterator, IndexStore } from './index-store.ts'
 import type { KeyRange } from './key-ranges.ts'
 
-/** Runs grow, so that a reader who stops early has not read far ahead. */
+/** Runs grow, so that a reader that stops early has not read far ahead. */
 const firstRunEntries = 32
 const maxRunEntries = 1000
 const nothing = new Uint8Array(0)
 
-/** What is read, and how many entries were met. */
+/** Counts the entries read. */
 export interface EntryCount {
   keysExamined: number
 }
 
-/** Ordinals in runs; a run may be empty. */
+/** Yields ordinals in runs, which may be empty. */
 export function* readOrdinals(
   store: IndexStore,
   view: ReadView,
@@ -27,7 +27,7 @@ export function* readOrdinals(
   count: EntryCount
 ): Steps<number[]> {
   const { index, ranges, reverse } = access
-  // A document has one entry unless a path leads through an array.
+  // A document has a single entry unless a path leads through an array.
   const seen = index.arrays === 0 ? undefined : new Set<number>()
   const take = (ordinal: number, ordinals: number[]): void => {
     if (ordinal >= view.limit || seen?.has(ordinal)) return

@@ -1,12 +1,12 @@
 /**
- * The index entries of one commit: which it writes, which it deletes, and whether a unique key is free.
+ * The index entries of one commit: which ones it writes and deletes, and whether unique keys are free.
  *
  * Invariants:
- * 1. Entries are made from what is stored of a document, when it comes and when it goes: an entry that was written is the
- *    entry that is deleted.
- * 2. A unique key is looked for in this commit, in the one under way, then in the store: nothing else can hold it,
+ * 1. Entries are derived from the stored form of a document, both when they are written and when they are deleted, so
+ *    the same entries are deleted that were written.
+ * 2. A unique key is looked up in this commit, in the one in flight, then in the store: nothing else can hold it,
  *    because commits are prepared one after the other.
- * 3. admit() changes nothing that a refused document would leave behind.
+ * 3. admit() leaves no trace of a rejected document.
  */
 import { PetalError } from '../../model/errors.ts'
 import { toText } from '../../model/key-text.ts'
@@ -19,14 +19,14 @@ import { arraysKey, ordinalAtEnd, ordinalValue, withOrdinal } from './entry-key.
 import { duplicateEntry } from './errors.ts'
 import { arraysValue, type IndexStore } from './index-store.ts'
 
-/** Ordinals by unique key; undefined where the key was deleted. */
+/** Ordinals by unique key; undefined for a deleted key. */
 export type Owners = Map<string, number | undefined>
 
 interface Admitted extends DocumentEntries {
   readonly index: DeclaredIndex
 }
 
-/** What a document that may be written has in each index. */
+/** The entries of an admitted document in each index. */
 export type AdmittedEntries = readonly Admitted[]
 
 const nothing = new Uint8Array(0)
@@ -36,11 +36,11 @@ export class EntryWrites {
   readonly #store: IndexStore
   readonly #indexes: readonly DeclaredIndex[]
   readonly owners: Owners = new Map()
-  /** Of the commit before, which may be under way. */
+  /** Of the previous commit, which may be in flight. */
   readonly #ownersBefore: Owners | undefined
-  /** What load() found in a store that cannot be read at once. */
+  /** What load() found in a store that cannot be read synchronously. */
   readonly #loaded: Owners = new Map()
-  /** Indexes whose record of arrays is in the batch, with what it says. */
+  /** Indexes whose arrays record is in the batch, with its value. */
   readonly #arrays = new Map<DeclaredIndex, number>()
 
   constructor(
@@ -55,12 +55,12 @@ export class EntryWrites {
     this.#ownersBefore = ownersBefore
   }
 
-  /** True when load() must come before a document is admitted or ended. */
+  /** True if load() must be called before a document is admitted or ended. */
   get mustLoad(): boolean {
     return !this.#store.canReadSync && this.#indexes.some(({ definition }) => definition.unique)
   }
 
-  /** Looks up the unique keys of documents to be written, and of those to go. */
+  /** Looks up the unique keys of documents to be written or deleted. */
   async load(documents: readonly Document[]): Promise<void> {
     const keys = new Map<string, Uint8Array>()
     for (const document of documents) {
@@ -81,9 +81,9 @@ export class EntryWrites {
   }
 
   /**
-   * The entries of a document that is about to be written.
-   * @param document as it is stored
-   * @param replaced the ordinal that ends in its favour
+   * Returns the entries of a document about to be written.
+   * @param document in stored form
+   * @param replaced ordinal of the document it replaces
    * @throws PetalError DuplicateKey, CannotIndexParallelArrays, BadValue
    */
   admit(document: Document, replaced?: number): AdmittedEntries {
@@ -93,7 +93,7 @@ export class EntryWrites {
         admitted.push(this.#admit(index, document, replaced))
       } catch (error) {
         if (index.isReady || !(error instanceof PetalError)) throw error
-        // The document may be written; the index, which is not there yet, cannot be finished.
+        // The document may be written; it is the unfinished index that cannot be completed.
         index.failure ??= error
       }
     }
@@ -114,7 +114,7 @@ export class EntryWrites {
     }
   }
 
-  /** Deletes the entries of a stored document. Call before put() of what replaces it. */
+  /** Deletes the entries of a stored document. Must be called before put() of its replacement. */
   end(batch: WriteBatch, ordinal: number, record: string): void {
     const document = decodeRecord(record)
     for (const index of this.#indexes) {
@@ -124,7 +124,7 @@ export class EntryWrites {
           continue
         }
         const text = ownerKey(index, key)
-        // While an index is being built the key may be another document's already.
+        // While an index is being built, the key may already belong to another document.
         if (this.#owner(index, text, key) !== ordinal) continue
         this.owners.set(text, undefined)
         batch.del(index.area, key)
@@ -168,7 +168,7 @@ function ownerKey(index: DeclaredIndex, key: Uint8Array): string {
   return `${index.definition.id}:${toText(key)}`
 }
 
-/** A document that was written while the index was not there may have no entries that could be made. */
+/** No entries can be built for some documents written before the index existed. */
 function entriesOrNone(index: DeclaredIndex, document: Document): readonly Entry[] {
   try {
     return index.entriesOf(document).entries
@@ -178,7 +178,10 @@ function entriesOrNone(index: DeclaredIndex, document: Document): readonly Entry
   }
 }
 
-/** The document as it will be read back; undefined for one that will be refused, and told why, when it is written. */
+/**
+ * Returns the document as it will be read back; undefined for one that will be rejected, with an error, when it is
+ * written.
+ */
 function storedCopy(document: Document): Document | undefined {
   try {
     return decodeRecord(encodeRecord(document, jsonFormOf(document) !== undefined))

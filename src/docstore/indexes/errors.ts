@@ -21,12 +21,12 @@ export function parallelArrays(definition: Pick<IndexDefinition, 'name'>, path: 
   )
 }
 
-/** @param told a name or a key pattern */
+/** @param told name or key pattern */
 export function indexNotFound(told: unknown): PetalError {
   return new PetalError('IndexNotFound', `There is no index ${showValue(told)}`, { details: { index: told } })
 }
 
-/** @param what the caller asked for, against what is there */
+/** @param what describes the conflict with the existing index */
 export function indexConflict(codeName: 'IndexOptionsConflict' | 'IndexKeySpecsConflict', what: string): PetalError {
   return new PetalError(codeName, what)
 }
@@ -41,7 +41,7 @@ function showValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // A message must not fail for a bigint inside of an object.
+    // An unserializable value, such as an object with a bigint, must not make the error message fail.
     return '…'
   }
 }

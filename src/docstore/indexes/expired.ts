@@ -1,10 +1,10 @@
 /**
- * What a declared index with `expireAfterSeconds` says of which documents have expired, and their deletion.
+ * Finds and deletes the documents that have expired by a TTL index.
  *
  * Invariants:
- * 1. A document is deleted only if, with no other write under way, it is still there as the index knew it, has a date on the path
- *    that is old enough, and the index is still there.
- * 2. What is held is bounded: ordinals of one pass, records of one run.
+ * 1. A document is deleted only if, with no other write in flight, it is unchanged since the index was read, has a date
+ *    on the path that is old enough, and the index still exists.
+ * 2. Memory is bounded: the ordinals of one pass and the records of one run.
  */
 import { encodeKey } from '../../model/key.ts'
 import { breathe } from '../../model/time-slice.ts'
@@ -17,25 +17,25 @@ import type { DeclaredIndex } from './declared-index.ts'
 import { readOrdinals } from './entry-reader.ts'
 import { declaredRead } from './plan-read.ts'
 
-/** Ordinals that are gathered from one view. The entries of those deleted before have to be passed again by the next. */
+/** Ordinals gathered from one view. The next pass has to skip the entries of those deleted before. */
 const passOrdinals = 50_000
-/** Deleted while other writes wait. */
+/** Documents deleted while other writes wait. */
 const batchDocuments = 256
-/** Records read together: documents may be large. */
+/** Records read at once; documents may be large. */
 const runDocuments = 16
 
 export interface Sweep {
   readonly collection: OpenCollection
   readonly index: DeclaredIndex
-  /** Milliseconds since 1970: the time of the sweep. */
+  /** Time of the sweep, in milliseconds since 1970. */
   readonly now: number
-  /** Looked at between batches. */
+  /** Checked between batches. */
   readonly isOver: () => boolean
-  /** Told after every batch. */
+  /** Called after every batch. */
   readonly onDeleted: (count: number) => void
 }
 
-/** Deletes what has expired by the index, in batches between which other writes run. */
+/** Deletes the documents that have expired by the index, in batches between which other writes run. */
 export async function sweepExpired(sweep: Sweep): Promise<void> {
   const find = expiredFind(sweep.index, sweep.now)
   for (;;) {
@@ -48,12 +48,12 @@ export async function sweepExpired(sweep: Sweep): Promise<void> {
       sweep.onDeleted(count)
       deleted += count
     }
-    // Others may have changed all of them meanwhile: the rest has time until the next sweep.
+    // Other writers may have changed all of them meanwhile: the rest can wait for the next sweep.
     if (ordinals.length < passOrdinals || deleted === 0) return
   }
 }
 
-/** Of documents with a date on the index's path, the least of several, that is as old as the index says. */
+/** Returns a find for documents whose date on the index's path (the earliest of several) is old enough. */
 function expiredFind({ definition }: DeclaredIndex, now: number): CompiledFind {
   const { name, fields, expireAfterSeconds = 0 } = definition
   const latest = new Date(now - expireAfterSeconds * 1000)
@@ -85,7 +85,7 @@ async function expiredOrdinals({ collection, index, isOver }: Sweep, find: Compi
   return ordinals
 }
 
-/** REQUIRES: inside an exclusive task. @returns how many were deleted */
+/** REQUIRES: inside an exclusive task. @returns the number of deleted documents */
 async function deleteBatch(
   { collection, index }: Sweep,
   { filter }: CompiledFind,

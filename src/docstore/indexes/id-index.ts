@@ -1,14 +1,14 @@
 /**
- * The table of `_id`s, read as what it also is: a unique index over `_id`, which every collection has that does not compute
- * its ordinals. It answers sorts by `_id`, and ranges of `_id`s of which the index over pairs knows only the type, such as
- * ObjectIds.
+ * The table of `_id`s, read as the unique index over `_id` that it also is. Every collection has it, unless it computes
+ * its ordinals. It serves sorts by `_id`, and ranges of `_id`s for which the index over pairs only knows the type, such
+ * as ObjectIds.
  */
 import type { Area } from '../store/layout.ts'
 import type { EntrySource } from './declared-index.ts'
 import type { IndexDefinition } from './definition.ts'
 
 const definition: IndexDefinition = {
-  // Not one of the catalog's numbers.
+  // Not used by the catalog.
   id: -1,
   name: '_id_',
   fields: [{ path: '_id', direction: 1 }],
@@ -20,7 +20,7 @@ const zero = 0x30
 
 export class IdIndex implements EntrySource {
   readonly definition = definition
-  /** An `_id` is no array. */
+  /** An `_id` cannot be an array. */
   readonly arrays = 0
   readonly area: Area
 

@@ -1,4 +1,4 @@
-/** The store as declared indexes use it: an area for each, read entry by entry. */
+/** The store as used by declared indexes: an area for each, read entry by entry. */
 import type { AbstractIterator } from 'abstract-level'
 import type { Store } from '../options.ts'
 import { Area } from '../store/layout.ts'
@@ -19,13 +19,13 @@ export class IndexStore {
   readonly #store: Store
   /** Number of the collection. */
   readonly collection: number
-  /** False for stores without getSync. */
+  /** False for stores without getSync(). */
   readonly canReadSync: boolean
 
   constructor(store: Store, collection: number) {
     this.#store = store
     this.collection = collection
-    // Its manifest says so; abstract-level's type of it does not.
+    // Declared in its manifest, but not in abstract-level's type of it.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
   }
 
@@ -34,17 +34,17 @@ export class IndexStore {
     return new Area(`${this.collection}.x${id}`)
   }
 
-  /** The value under a whole key, of a snapshot or as committed now. REQUIRES: canReadSync. */
+  /** Returns the value of a full key, from a snapshot or as currently committed. REQUIRES: canReadSync. */
   value(key: Uint8Array, snapshot?: TextReadOptions['snapshot']): Uint8Array | undefined {
     return orFail(() => this.#store.getSync<Uint8Array, Uint8Array | undefined>(key, optionsAt(snapshot)))
   }
 
-  /** As value(), of many keys. */
+  /** Like value(), for many keys. */
   values(keys: readonly Uint8Array[], snapshot?: TextReadOptions['snapshot']): Promise<(Uint8Array | undefined)[]> {
     return this.#store.getMany<Uint8Array, Uint8Array | undefined>([...keys], optionsAt(snapshot)).catch(rethrow)
   }
 
-  /** Entries of an area. The caller closes the iterator. */
+  /** Iterates over the entries of a key range in an area. The caller closes the iterator. */
   entries(
     area: Area,
     { from, to }: KeyRange,
@@ -60,7 +60,7 @@ export class IndexStore {
     }) as unknown as EntryIterator
   }
 
-  /** The record of an index's arrays: bit i is set when field i of some document leads to or through an array. */
+  /** Reads the record of an index's arrays: bit i is set if field i of some document leads to or through an array. */
   async arrays(area: Area): Promise<number> {
     const [bytes] = await this.values([area.key(arraysKey)])
     return bytes === undefined || bytes.length < 4
@@ -68,12 +68,12 @@ export class IndexStore {
       : (bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!
   }
 
-  /** Deletes everything of an area. */
+  /** Deletes everything in an area. */
   async clear(area: Area): Promise<void> {
     await this.#store.clear<Uint8Array>({ gte: area.first, lt: area.end, keyEncoding: 'view' })
   }
 
-  /** Bytes of an area on disk, about; undefined where the store cannot tell. */
+  /** Returns the approximate size of an area on disk; undefined if the store cannot tell. */
   async bytes(area: Area): Promise<number | undefined> {
     const { additionalMethods } = this.#store.supports
     if (additionalMethods?.approximateSize !== true) return undefined

@@ -1,10 +1,9 @@
 /**
- * Constraints of a filter → ranges of an index's keys. Pure: no I/O, no state.
+ * Converts constraints of a filter to key ranges of an index. Pure: no I/O, no state.
  *
  * Invariants:
- * 1. Every entry by which a match could be found alone lies in a range: no document that satisfies the constraints is
- *    missed.
- * 2. Ranges do not overlap and ascend.
+ * 1. For every document that satisfies the constraints, a range contains one of its entries.
+ * 2. Ranges are disjoint and ascending.
  */
 import { encodeKey, keyOrNone } from '../../model/key.ts'
 import { Type, typeOf } from '../../model/types.ts'
@@ -13,26 +12,26 @@ import { compareBytes } from '../store/layout.ts'
 import type { IndexField } from './definition.ts'
 import { concat, firstEntry, prefixEnd, turned } from './entry-key.ts'
 
-/** Keys with `from` ≤ key < `to`, relative to the index; undefined: to its end. */
+/** Keys with `from` ≤ key < `to`, relative to the index; an undefined `to` stands for the end of the index. */
 export interface KeyRange {
   readonly from: Uint8Array
   readonly to: Uint8Array | undefined
 }
 
-/** Encoded values, ascending. An end may be a prefix of values: inclusive, it stands for all that begin with it. */
+/** Encoded values, ascending. An end may be a prefix of values: if inclusive, it covers all values with that prefix. */
 interface Interval extends KeyRange {
-  /** The value's key when the interval is one value. */
+  /** The value's key if the interval is a single value. */
   readonly point: Uint8Array | undefined
 }
 
-/** What the leading fields of an index are held to. */
+/** The bounds that constraints put on the leading fields of an index. */
 export interface KeyBounds {
   readonly ranges: readonly KeyRange[]
-  /** Leading fields of which each is held to values, not to a range. */
+  /** Number of leading fields that are each restricted to single values rather than ranges. */
   readonly pointFields: number
-  /** Leading fields of which each is held to one value. */
+  /** Number of leading fields that are each restricted to one value. */
   readonly singleFields: number
-  /** Fields that are held to anything. */
+  /** Number of leading fields that are restricted at all. */
   readonly boundFields: number
   /** Constraints that the ranges imply. */
   readonly used: ReadonlySet<Constraint>
@@ -40,11 +39,11 @@ export interface KeyBounds {
   readonly excludesNull: boolean
 }
 
-/** More ranges than these cost more than they save. */
+/** With more ranges than this, they cost more than they save. */
 const maxRanges = 1000
 const everything: readonly KeyRange[] = [{ from: firstEntry, to: undefined }]
 
-/** Bounds that hold nothing back. */
+/** Bounds that restrict nothing. */
 export const unbounded: KeyBounds = {
   ranges: everything,
   pointFields: 0,
@@ -54,7 +53,7 @@ export const unbounded: KeyBounds = {
   excludesNull: false
 }
 
-/** @param arrays bit i is set when field i of some document leads to or through an array */
+/** @param arrays bit i is set if field i of some document leads to or through an array */
 export function keyBounds(
   fields: readonly IndexField[],
   arrays: number,
@@ -87,8 +86,8 @@ export function keyBounds(
 }
 
 /**
- * Two fields below one array: a document may satisfy the one by this element and the other by that, and no entry has
- * both.
+ * Whether the field shares an array with an earlier one: a document may satisfy one constraint by one element and the
+ * other by another, and then no entry satisfies both.
  */
 function sharesArray(fields: readonly IndexField[], arrays: number, i: number): boolean {
   if ((arrays & (1 << i)) === 0) return false
@@ -100,7 +99,7 @@ function rootOf(field: IndexField | undefined): string {
   return field?.path.split('.', 1)[0] ?? ''
 }
 
-/** The intervals that satisfy constraints of one path; undefined when there are none. */
+/** Returns the intervals that satisfy the constraints on one path; undefined if there are none. */
 function hold(
   constraints: readonly Constraint[],
   isMultikey: boolean
@@ -112,12 +111,12 @@ function hold(
   const [first] = held
   if (first === undefined) return undefined
   if (!isMultikey) return { intervals: held.map(({ intervals }) => intervals).reduce(intersect), used: constraints }
-  // Each may be satisfied by another element: only one of them can be held to.
+  // Each constraint may be satisfied by a different element, so only one of them can be used.
   const best = held.reduce((a, b) => (looseness(b.intervals) < looseness(a.intervals) ? b : a), first)
   return { intervals: best.intervals, used: [best.constraint] }
 }
 
-/** Single values before ranges, few before many. */
+/** Prefers single values to ranges, and fewer to more. */
 function looseness(intervals: readonly Interval[]): number {
   return intervals.reduce((sum, { point }) => sum + (point === undefined ? maxRanges : 1), 0)
 }
@@ -126,11 +125,11 @@ function encodeIntervals(intervals: readonly ValueInterval[]): readonly Interval
   const encoded = intervals
     .flatMap((interval) => encodeInterval(interval) ?? [])
     .sort((a, b) => compareBytes(a.from, b.from))
-  // Equal values may stand in a list more than once.
+  // A list may contain equal values more than once.
   return encoded.filter((interval, i) => i === 0 || compareBytes(interval.from, encoded[i - 1]!.from) !== 0)
 }
 
-/** undefined for a value that no entry has. */
+/** Returns undefined for a value that no entry can have. */
 function encodeInterval(interval: ValueInterval): Interval | undefined {
   switch (interval.kind) {
     case 'value': {
@@ -155,7 +154,7 @@ function encodeInterval(interval: ValueInterval): Interval | undefined {
   }
 }
 
-/** Where a value begins, or where what begins with it ends. */
+/** Returns where a value starts, or where the keys with it as prefix end. */
 function fromEnd(value: unknown, isAfter: boolean): Uint8Array {
   const key = encodeKey(value)
   return isAfter ? (prefixEnd(key) ?? key) : key
@@ -182,8 +181,8 @@ function compareEnds(a: Uint8Array | undefined, b: Uint8Array | undefined): numb
 }
 
 /**
- * The same values where every bit is turned over. An end p of half-open intervals separates what is below p from p and
- * all above; turned over, keys that begin with p − 1 come right after it.
+ * Returns the interval for a descending field, with every bit inverted. The end p of a half-open interval separates
+ * keys below p from p and all above; inverted, the keys with prefix p − 1 come right after it.
  */
 function turnedInterval({ from, to, point }: Interval): Interval {
   if (point !== undefined) {
@@ -194,8 +193,8 @@ function turnedInterval({ from, to, point }: Interval): Interval {
 }
 
 /**
- * k < end if and only if turned(k) ≥ turnedEnd(end), for keys of values: none is a proper prefix of `end` less its last
- * bit, so that what begins with turned(end) is what begins with `end`, and lies below.
+ * k < end if and only if turned(k) ≥ turnedEnd(end), for keys of values: no key is a proper prefix of `end` without its
+ * last bit, so the keys with prefix turned(end) are the inverted keys with prefix `end`, which lie below.
  */
 function turnedEnd(end: Uint8Array): Uint8Array {
   const key = turned(end)

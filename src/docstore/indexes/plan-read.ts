@@ -1,4 +1,4 @@
-/** Which declared index a find of an open collection may use. */
+/** Chooses which declared indexes a find of an open collection may use. */
 import { PetalError } from '../../model/errors.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import type { SortField } from '../../query/sort.ts'
@@ -8,14 +8,14 @@ import { chooseAccess, forceAccess } from './choose-access.ts'
 import type { IndexRead } from './read-by-index.ts'
 
 /**
- * Synchronous, in one turn with the capture of the view: what an index is known to hold is then true of the view.
- * @throws PetalError BadValue for a hint that names no index, or one that does not hold every match
+ * Must run synchronously with the capture of the view, so that what is known about an index holds for the view.
+ * @throws PetalError BadValue for a hint that names no index, or one that may not contain every match
  */
 export function declaredRead(collection: OpenCollection, find: CompiledFind): IndexRead | undefined {
   const { declared } = collection
   const { hint } = find
   if (hint === 'scan' || hint === 'index') return undefined
-  // Entries have strings by code point.
+  // Entries order strings by code point.
   const order = find.sort.isCollated ? [] : find.sort.keys
   const ids = hint === undefined && isAboutIds(find.filter, order) ? declared.ids : undefined
   if (hint === undefined && ((declared.isEmpty && ids === undefined) || find.plan.kind === 'ids')) return undefined

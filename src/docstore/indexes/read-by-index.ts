@@ -1,15 +1,15 @@
 /**
- * Runs a find by a declared index, or without one when that turns out to be cheaper.
+ * Runs a find by a declared index, or without one if that turns out to be cheaper.
  *
- * An entry costs about a microsecond, a document five: entries are gathered as long as they stay below half of the
- * documents that the collection's own index would have fetched without knowing that they match. That is known only after it
- * was asked, which costs less than a few hundred entries.
+ * An entry costs about a microsecond, a document five. Entries are gathered as long as their number stays below half of
+ * the documents that the index over pairs would have to fetch and test. That number is known only after querying that
+ * index, which costs less than a few hundred entries.
  *
  * Invariants:
- * 1. Matches come in the order of the sort, or, where there is none, in that of ordinals: as without the index. Documents
- *    that sort alike may come in any order.
+ * 1. Matches come in sort order or, without a sort, in ordinal order, as they do without the index. Documents with
+ *    equal sort keys may come in any order.
  * 2. Entries are read in the snapshot of the view.
- * 3. The filter has the last word on every document but those of an access that is exact.
+ * 3. The filter is tested on every document, except for those of an exact access.
  */
 import { type Candidates, ofOrdinals } from '../read/candidates.ts'
 import { confirm, confirmByKey } from '../read/confirm.ts'
@@ -24,21 +24,21 @@ import { readOrdinals } from './entry-reader.ts'
 import { IdIndex } from './id-index.ts'
 import type { IndexStore } from './index-store.ts'
 
-/** Entries that are gathered before other ways are looked at. */
+/** Entries gathered before alternatives are examined. */
 const trialEntries = 1000
-/** Beyond it, ordinals are not gathered: 8 MiB. */
+/** Maximum number of ordinals gathered: 8 MiB. */
 const maxGathered = 1 << 20
-/** Entries of `_id`s that are walked for few matches. */
+/** Limit on `_id` entries walked when few documents match. */
 const walkBudget = { least: 1000, perWanted: 64, share: 1 / 64 }
 
 export interface IndexRead {
   readonly store: IndexStore
   readonly choice: IndexChoice
-  /** Documents of the collection. */
+  /** Number of documents in the collection. */
   readonly documents: number
 }
 
-/** Matches in the order asked for, nothing skipped yet. */
+/** Yields matches in the requested order, before skip and limit. */
 export function* matchesByIndex(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
   const { lookup, walk, isForced } = read.choice
   const wanted = find.skip + find.limit
@@ -53,7 +53,7 @@ export function* matchesByIndex(execution: Execution, read: IndexRead, find: Com
   yield* otherMatches(execution, read, find)
 }
 
-/** As matchesByIndex(), without a walk in order. */
+/** Like matchesByIndex(), but without walking an index in sort order. */
 function* otherMatches(execution: Execution, read: IndexRead, find: CompiledFind): Steps<Match[]> {
   const { lookup } = read.choice
   const wanted = find.skip + find.limit
@@ -88,8 +88,9 @@ export function* countByIndex(execution: Execution, read: IndexRead): Steps<numb
 }
 
 /**
- * Walking reads documents in order until enough match; any other way reads every candidate and sorts. How many have to
- * be walked past for one match is estimated from what the collection's own index holds possible.
+ * Whether to walk the index in sort order. Walking reads documents in order until enough match; any other way reads
+ * every candidate and sorts. How many documents have to be passed per match is estimated from the candidates of the
+ * index over pairs.
  */
 function* isWorthWalking(
   execution: Execution,
@@ -103,7 +104,7 @@ function* isWorthWalking(
   return Math.min(documents, (wanted * documents) / candidates) <= candidates
 }
 
-/** Documents that the execution's own plan would fetch, and how many of them match for certain. */
+/** Documents that the execution's own plan would fetch, and how many of them certainly match. */
 interface Survey {
   readonly candidates: number
   readonly certain: number
@@ -122,15 +123,18 @@ function* survey(execution: Execution): Generator<Promise<unknown>, Survey, unkn
   return { candidates, certain }
 }
 
-/** Documents that need not be fetched if the entries are known: all that are certain have one. */
+/**
+ * Maximum number of documents that need not be fetched once the entries are known; certain matches are fetched in any
+ * case.
+ */
 function sparedAtMost({ candidates, certain }: Survey): number {
   return candidates - certain
 }
 
 /**
- * Entries after which a walk of the table of `_id`s is given up, because far fewer match than could: documents in the order
- * of their `_id`s are read one by one, at ten times the cost of going through all of them. Other walks are not: nobody can
- * tell, behind one of several that sort alike, which have been given.
+ * Returns after how many entries a walk of the `_id` table is abandoned because far fewer documents match than could:
+ * documents in `_id` order are read one by one, at ten times the cost of a full scan. Other walks are never abandoned:
+ * among documents with equal sort keys, there is no way to tell which have already been returned.
  */
 function maxWalked({ index, isCovered }: IndexAccess, documents: number, wanted: number): number {
   if (isCovered || !(index instanceof IdIndex) || !Number.isFinite(wanted)) return Number.POSITIVE_INFINITY
@@ -138,7 +142,10 @@ function maxWalked({ index, isCovered }: IndexAccess, documents: number, wanted:
   return least + perWanted * wanted + share * documents
 }
 
-/** @returns undefined when all that are wanted were given; how many were when it takes more than `maxEntries` entries */
+/**
+ * @returns undefined if all wanted matches were returned; if that takes more than `maxEntries` entries, how many were
+ *   returned
+ */
 function* walkMatches(
   execution: Execution,
   store: IndexStore,
@@ -172,12 +179,12 @@ function* walkMatches(
   }
   if (confirmer.hasMatches) yield confirmer.take()
   if (!isGivenUp) return undefined
-  // What is read from now on tells its own bounds.
+  // The fallback counts its own candidates.
   Object.assign(meter, { access: undefined, candidates })
   return maxMatches - confirmer.remaining
 }
 
-/** All but the first `count`. */
+/** Skips the first `count` matches. */
 function* behindFirst(matches: Steps<Match[]>, count: number): Steps<Match[]> {
   let left = count
   try {
@@ -196,7 +203,7 @@ function* behindFirst(matches: Steps<Match[]>, count: number): Steps<Match[]> {
   }
 }
 
-/** Ordinals in the ranges, ascending; undefined when another way is cheaper. */
+/** Returns the ordinals in the ranges, ascending; undefined if another way is cheaper. */
 function* gather(
   execution: Execution,
   { store, choice }: IndexRead
@@ -205,7 +212,7 @@ function* gather(
   if (lookup === undefined) return undefined
   const { meter } = execution
   const gathered: number[] = []
-  // The index over pairs is as good where it has a column of the `_id`s.
+  // The index over pairs is as good if it has a column of the `_id`s.
   if (lookup.index instanceof IdIndex && !isForced && sparedAtMost(yield* survey(execution)) <= trialEntries) {
     return undefined
   }
@@ -221,7 +228,7 @@ function* gather(
       yield* pauseIfDue(execution)
       if (meter.keysExamined >= budget) {
         if (budget > trialEntries) return undefined
-        // The first matches are at hand sooner where they need not be gathered first.
+        // The first matches are available sooner if the entries need not be gathered first.
         if (Number.isFinite(execution.maxMatches)) return undefined
         budget = Math.min(maxGathered, sparedAtMost(yield* survey(execution)) / 2)
         if (meter.keysExamined >= budget) return undefined

@@ -1,19 +1,19 @@
 /**
- * The store's own records: its format, and which collection has which number.
+ * The catalog: records of the store's format, and of its collections and their numbers.
  *
  * | key in `meta`   | value                                                          |
  * | --------------- | -------------------------------------------------------------- |
  * | `format`        | `{ format, nextCollection }`                                   |
  * | `name:<name>`   | `{ number, index, ids, declared, nextDeclared }`               |
- * | `state:<n>`     | what a collection writes with each commit, see write-batch.ts  |
+ * | `state:<n>`     | state that a collection writes with each commit, see write-batch.ts |
  * | `dropped:<n>`   | a collection whose records are still to be deleted: it was dropped, or is being filled and has no name yet |
  * | `clearing:<n>.<id>` | a declared index that is being built, or was dropped: its entries are still to be deleted |
  *
  * Invariants:
- * 1. A number is never given twice: what an interrupted drop left behind can never show up in a new collection.
- * 2. A drop is decided by one batch; its deletions are repeated at the next open until they are complete.
- * 3. Batches are written one after the other: of two under way together a store may apply the later one first, and the
- *    number of the earlier one would then be the last that was given.
+ * 1. A number is never reused: the remains of an interrupted drop can never show up in a new collection.
+ * 2. A drop takes effect with one batch; its deletions are repeated at every open until they are complete.
+ * 3. Batches are written one after the other: of two in flight, a store might apply the later one first, and the stored
+ *    `nextCollection` would then be that of the earlier one.
  */
 import { PetalError } from '../../model/errors.ts'
 import { commitFailed } from '../errors.ts'
@@ -25,22 +25,22 @@ import { WriteQueue } from '../write/write-queue.ts'
 import { Area } from './layout.ts'
 import { accessTo } from './store-access.ts'
 
-/** The newest layout of the store that this code reads, and the one it writes. */
+/** The newest store format that this code reads, and the one it writes. */
 export const storeFormat = 1
 
 const defaultState: CollectionState = { nextOrdinal: 0, documents: 0, documentBytes: 0 }
 const maxNameBytes = 255
 const jsonOptions = { keyEncoding: 'view', valueEncoding: 'utf8' } as const
 
-/** What a collection is, whatever it holds. */
+/** Properties of a collection that do not depend on its contents. */
 export interface CollectionTraits {
   /** Kind of the index whose records the collection has. */
   readonly index: string
-  /** How `_id`s are computed, where there is no table of them. */
+  /** How `_id`s are computed; undefined with an id table. */
   readonly ids?: ReversibleHeader
-  /** Indexes that createIndex() made. */
+  /** Indexes created by createIndex(). */
   readonly declared?: readonly IndexDefinition[]
-  /** Number that the next of them gets. */
+  /** Number of the next declared index. */
   readonly nextDeclared?: number
 }
 
@@ -50,12 +50,12 @@ export interface CatalogEntry extends CollectionTraits {
 
 /** A declared index whose entries are to be deleted. */
 export interface Clearing {
-  /** Of the collection. */
+  /** Number of the collection. */
   readonly number: number
   readonly id: number
 }
 
-/** @throws PetalError InvalidNamespace for what MongoDB refuses as a name, and for text that UTF-8 does not tell apart */
+/** @throws PetalError InvalidNamespace for a name that MongoDB rejects, or that has no unambiguous UTF-8 encoding */
 export function checkCollectionName(name: unknown): asserts name is string {
   if (typeof name !== 'string') throw invalidName(`must be a string, not ${typeof name}`)
   if (name === '') throw invalidName('must not be empty')
@@ -75,9 +75,9 @@ export class Catalog {
   readonly #store: Store
   readonly #meta: Area
   readonly #entries = new Map<string, CatalogEntry>()
-  /** What a drop that was decided has left to do: keys `dropped:` and `clearing:`. */
+  /** Keys `dropped:` and `clearing:` of drops whose deletions are not finished. */
   readonly #unfinished = new Set<string>()
-  /** By key, as they were found, of collections that have not been opened. */
+  /** States of collections that have not been opened yet, by key. */
   readonly #states = new Map<string, string>()
   readonly #writes = new WriteQueue()
   #nextCollection = 1
@@ -98,7 +98,7 @@ export class Catalog {
     return [...this.#entries.keys()]
   }
 
-  /** Whether some collection has this kind of index. */
+  /** Whether any collection has this kind of index. */
   hasIndex(kind: string): boolean {
     return [...this.#entries.values()].some(({ index }) => index === kind)
   }
@@ -111,7 +111,7 @@ export class Catalog {
     return this.#meta.textKey(`state:${number}`)
   }
 
-  /** To open the collection with: from then on it is the collection that knows. */
+  /** Returns the stored state to open the collection with; from then on the open collection owns its state. */
   async state(number: number): Promise<CollectionState> {
     const key = `state:${number}`
     const found = this.#states.get(key)
@@ -120,7 +120,7 @@ export class Catalog {
     return text === undefined ? defaultState : (parse(key, text) as unknown as CollectionState)
   }
 
-  /** Names are reserved at once, so that two callers cannot create the same collection. */
+  /** The name is reserved synchronously, so that two callers cannot create the same collection. */
   async create(name: string, traits: CollectionTraits): Promise<CatalogEntry> {
     const entry: CatalogEntry = { number: this.#nextCollection++, ...traits }
     this.#entries.set(name, entry)
@@ -139,7 +139,7 @@ export class Catalog {
     this.#entries.set(name, changed)
   }
 
-  /** Forgets the name; the records are deleted by whoever calls finishDrop() afterwards. */
+  /** Removes the name; the caller then deletes the records and calls finishDrop(). */
   async drop(name: string): Promise<void> {
     const entry = this.#entries.get(name)
     if (entry === undefined) return
@@ -147,7 +147,7 @@ export class Catalog {
     this.#entries.delete(name)
   }
 
-  /** A number for a collection to be filled. Until it is installed, the next open deletes what was written of it. */
+  /** Reserves a number for a collection to be filled. Unless it gets installed, the next open deletes its records. */
   async reserve(traits: CollectionTraits): Promise<CatalogEntry> {
     const entry: CatalogEntry = { number: this.#nextCollection++, ...traits }
     await this.#write({ format: this.#format, ...deletionOf(entry, {}) })
@@ -155,8 +155,9 @@ export class Catalog {
   }
 
   /**
-   * Puts a collection that was reserved in the place of the one that has the name, whose records are deleted as after drop().
-   * @param sync waits for the disk, as whoever filled it did
+   * Replaces the collection of this name by a reserved one; the records of the old one are to be deleted as after
+   * drop().
+   * @param sync whether to wait for the disk, as for the writes that filled the collection
    */
   async install(name: string, entry: CatalogEntry, sync: boolean): Promise<void> {
     const before = this.#entries.get(name)
@@ -165,7 +166,7 @@ export class Catalog {
     this.#entries.set(name, entry)
   }
 
-  /** A number for a declared index to be built. Until it is added, the next open deletes what was written of it. */
+  /** Reserves a number for a declared index to be built. Unless it gets added, the next open deletes its entries. */
   async reserveDeclared(name: string): Promise<number> {
     const entry = this.#entryOf(name)
     const id = entry.nextDeclared ?? 1
@@ -173,14 +174,14 @@ export class Catalog {
     return id
   }
 
-  /** The index is built: from now on it is there. */
+  /** The index has been built and exists from now on. */
   async addDeclared(name: string, definition: IndexDefinition): Promise<void> {
     const entry = this.#entryOf(name)
     const declared = [...(entry.declared ?? []), definition]
     await this.#change(name, { ...entry, declared }, { [clearingKey(entry.number, definition.id)]: undefined })
   }
 
-  /** The index is gone; its entries are deleted by whoever calls finishClearing() afterwards. */
+  /** Removes the index; the caller then deletes its entries and calls finishClearing(). */
   async dropDeclared(name: string, id: number): Promise<void> {
     const entry = this.#entryOf(name)
     const declared = (entry.declared ?? []).filter((definition) => definition.id !== id)
@@ -202,12 +203,12 @@ export class Catalog {
     await this.#write({ [`dropped:${number}`]: undefined })
   }
 
-  /** Numbers of collections that were dropped and not yet deleted. */
+  /** Numbers of collections that were dropped and are not fully deleted. */
   dropped(): readonly number[] {
     return this.#unfinishedOf('dropped:').map(Number)
   }
 
-  /** All that is stored, in one pass: several questions take longer than these few records. */
+  /** Reads all records in one pass: separate queries would take longer than these few records. */
   async #read(): Promise<void> {
     const { first, end } = this.#meta
     const decoder = new TextDecoder()
@@ -220,7 +221,7 @@ export class Catalog {
       texts.set(decoder.decode(this.#meta.suffix(key)), value)
     }
     const format = texts.get('format')
-    // Nothing is taken for granted of a format that is not known.
+    // Only trust the rest if the format is known.
     if (format !== undefined) this.#nextCollection = readFormat(parse('format', format))
     for (const [key, text] of texts) {
       const [kind, rest] = splitKey(key)
@@ -272,7 +273,7 @@ export class Catalog {
   }
 }
 
-/** The records that say that everything of a collection is to be deleted, or that it is not. */
+/** Returns the records that mark everything of a collection for deletion, or with undefined, unmark it. */
 function deletionOf(
   { number, declared = [] }: CatalogEntry,
   value: object | undefined
@@ -285,13 +286,13 @@ function clearingKey(number: number, id: number): string {
   return `clearing:${number}.${id}`
 }
 
-/** `name:tweets` is the kind `name:` and the rest. */
+/** Splits `name:tweets` into the kind `name:` and the rest. */
 function splitKey(key: string): readonly [kind: string, rest: string] {
   const end = key.indexOf(':') + 1
   return [key.slice(0, end), key.slice(end)]
 }
 
-/** @returns the number of the next collection. @throws PetalError UnsupportedFormat */
+/** @returns the number of the next collection @throws PetalError UnsupportedFormat */
 function readFormat({ format, nextCollection }: Readonly<Record<string, unknown>>): number {
   if (typeof format === 'number' && format <= storeFormat) return nextCollection as number
   throw new PetalError(
@@ -306,7 +307,7 @@ function parse(key: string, text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // Reported below, as any other damage.
+    // Reported below, like any other damage.
   }
   throw new PetalError('DataCorruption', `The catalog's record '${key}' is damaged`, { details: { key } })
 }

@@ -1,7 +1,7 @@
 /**
- * One collection's records in the store: documents by ordinal, ordinals by `_id`, the records of its index.
+ * One collection's records in the store: documents by ordinal, ordinals by `_id`, and the records of its index.
  *
- * Reads are synchronous where the store has getSync: a block that is cached costs less than a turn of the event loop.
+ * Reads are synchronous where the store has getSync(): reading a cached block costs less than an event-loop turn.
  */
 import type { AbstractSnapshot } from 'abstract-level'
 import type { Ingest } from '../../lsm/engine/ingest.ts'
@@ -37,13 +37,13 @@ interface StoreUse {
   readonly sync: boolean
   readonly readOnly: boolean
   readonly filters: PairFilters | undefined
-  /** undefined for a table of ids. */
+  /** undefined with an id table. */
   readonly ids?: ReversibleIds | undefined
-  /** For documents that are kept decoded. */
+  /** Memory for cached decoded documents. */
   readonly documentRoom: DocumentRoom
 }
 
-/** Bytes of keys fetched at a time; classic-level's default of 16 KiB makes many more calls. */
+/** Bytes of keys fetched at a time; classic-level's default of 16 KiB needs many more calls. */
 const readAheadBytes = 256 * 1024
 const entriesPerRead = 1000
 
@@ -57,13 +57,13 @@ export class CollectionStore {
   readonly #sync: boolean
   readonly #readOnly: boolean
   readonly #filters: PairFilters | undefined
-  /** undefined for a table of ids. */
+  /** undefined with an id table. */
   readonly ids: ReversibleIds | undefined
-  /** False for stores without getSync: reads of documents then go through getMany. */
+  /** False for stores without getSync(): documents are then read with getMany(). */
   readonly canReadSync: boolean
-  /** Of documents that are read one by one. */
+  /** Cache for documents that are read individually. */
   readonly cache: DocumentCache
-  /** What the index keeps in the store. */
+  /** The index's records. */
   readonly indexStore: IndexStore
   readonly #records: IndexRecords
 
@@ -78,7 +78,7 @@ export class CollectionStore {
     this.#filters = options.filters
     this.cache = new DocumentCache(options.documentRoom)
     this.ids = options.ids
-    // Its manifest says so; abstract-level's type of it does not.
+    // Declared in its manifest, but not in abstract-level's type of it.
     this.canReadSync = (store.supports as { readonly getSync?: boolean }).getSync === true
     const readText = this.canReadSync ? this.#readText.bind(this) : undefined
     this.#ids = new IdTable(store, new Area(`${number}.ids`), readText)
@@ -89,23 +89,23 @@ export class CollectionStore {
     this.indexStore = options.readOnly ? new KeptIndexRecords(this.#records) : this.#records
   }
 
-  /** Whether the store knows which of its tables may have a pair. */
+  /** Whether the store has filters that tell which of its tables may have a pair. */
   get hasFilters(): boolean {
     return this.#filters !== undefined
   }
 
-  /** The view less what the store's filters rule out; itself where there are none. */
+  /** Returns the view without what the store's filters rule out; the view itself if there are no filters. */
   pruned(view: IndexView, snapshot: AbstractSnapshot | undefined): IndexView {
     const filters = this.#filters
     return filters === undefined ? view : new PrunedView(view, new TablePruning(filters, this.#docs, snapshot))
   }
 
-  /** Whether there is scan(). */
+  /** Whether scan() is available. */
   get canScan(): boolean {
     return this.#access.scanBytes !== undefined
   }
 
-  /** Read options for the state of now, or of a snapshot. */
+  /** Returns read options for the current state, or for a snapshot. */
   readOptions(snapshot?: AbstractSnapshot): TextReadOptions {
     return snapshot === undefined ? textOptions : { keyEncoding: 'view', valueEncoding: 'utf8', snapshot }
   }
@@ -125,8 +125,8 @@ export class CollectionStore {
   }
 
   /**
-   * Ordinals of encoded `_id`s; undefined where there is none. Where they are computed, a document may be missing at one all
-   * the same. Few keys are read synchronously.
+   * Returns the ordinals of encoded `_id`s; undefined for those that do not exist. Computed ordinals may have no
+   * document. A small number of keys is read synchronously.
    */
   ordinalsOf(
     keys: readonly Uint8Array[],
@@ -148,7 +148,7 @@ export class CollectionStore {
     return this.#recordsAt(ordinals).then((records) => records.map(isDefined))
   }
 
-  /** Documents of an ordinal range. The caller closes the iterator. */
+  /** Reads the documents of an ordinal range. The caller closes the reader. */
   documents(range: DocumentRange, options: TextReadOptions): DocumentReader {
     const iterate = ({ from, to, reverse = false }: DocumentRange): DocumentIterator =>
       this.#store.iterator<Uint8Array, string>({
@@ -156,7 +156,7 @@ export class CollectionStore {
         gte: this.#docs.ordinalKey(from),
         lt: this.#docs.ordinalKey(to),
         reverse,
-        // Unknown to abstract-level, known to classic-level: bytes fetched at a time.
+        // Unknown to abstract-level, but not to classic-level: bytes fetched at a time.
         ...{ highWaterMarkBytes: runBytes }
       }) as unknown as DocumentIterator
     return new DocumentReader(range, iterate, (key) => this.#docs.ordinalOf(key), {
@@ -166,8 +166,8 @@ export class CollectionStore {
   }
 
   /**
-   * As documents(), on this thread and without decoding; undefined where the store has no such scan.
-   * @param expectedBytes of all documents: few enough stay in the store's cache
+   * Like documents(), but on this thread and without decoding; undefined if the store has no such scan.
+   * @param expectedBytes size of all documents to be scanned: if small enough, they stay in the store's cache
    */
   scan(
     { from, to, reverse }: DocumentRange,
@@ -185,36 +185,36 @@ export class CollectionStore {
     )
   }
 
-  /** Where each `_id` of the table leads to. */
+  /** Yields the ordinal of each entry of the id table. */
   idOrdinals(options: TextReadOptions): AsyncIterable<number> {
     return this.#ids.ordinals(options)
   }
 
-  /** The greatest encoded `_id`, undefined in an empty collection. */
+  /** Returns the greatest encoded `_id`; undefined for an empty collection. */
   async greatestId({ nextId }: CollectionState): Promise<Uint8Array | undefined> {
     return nextId === undefined ? this.#ids.greatest() : encodeKey(nextId - 1)
   }
 
-  /** Where the table of `_id`s is; undefined where ordinals are computed. */
+  /** Area of the id table; undefined with computed ordinals. */
   get idTable(): Area | undefined {
     return this.ids === undefined ? this.#ids.area : undefined
   }
 
-  /** Documents at ordinals, as committed now. */
+  /** Returns the documents at ordinals, as currently committed. */
   readonly documentsAt = async (ordinals: readonly number[]): Promise<(Document | undefined)[]> =>
     (await this.#recordsAt(ordinals)).map((record) => (record === undefined ? undefined : decodeRecord(record)))
 
-  /** Undefined where tables that were written elsewhere are of no use. */
+  /** undefined if the store cannot ingest tables written by other threads. */
   get beginIngest(): (() => Promise<Ingest>) | undefined {
     return this.#readOnly ? undefined : this.#access.beginIngest
   }
 
-  /** What the keys of documents, ids and index records begin with. */
+  /** Key prefixes of documents, ids and index records. */
   get prefixes(): { readonly docs: Uint8Array; readonly ids: Uint8Array; readonly index: Uint8Array } {
     return { docs: this.#docs.first, ids: this.#ids.area.first, index: this.#index.first }
   }
 
-  /** The state, loads counted that it does not have yet: from now on the stored one has them. */
+  /** Returns the state including bulk loads that it does not count yet, and updates the stored state accordingly. */
   async withLoads(state: CollectionState): Promise<CollectionState> {
     const writes: IndexWrite[] = []
     let counted = state
@@ -249,13 +249,13 @@ export class CollectionStore {
     }
   }
 
-  /** Where the index re-reads documents. */
+  /** For the index to re-read documents. */
   readonly source: DocumentSource = {
     read: (from, to) => this.#readDocuments(from, to),
     stored: { read: (from, to) => this.#readStored(from, to), document: storedDocument }
   }
 
-  /** Deletes everything of the collection but its catalog entry. Not atomic: the catalog remembers to repeat it. */
+  /** Deletes everything of the collection except its catalog entry. Not atomic: the catalog remembers to repeat it. */
   async clear(): Promise<void> {
     for (const area of [this.#docs, this.#ids.area, this.#index]) {
       await this.#store.clear<Uint8Array>({ gte: area.first, lt: area.end, keyEncoding: 'view' })
@@ -265,7 +265,7 @@ export class CollectionStore {
     await this.commit(batch)
   }
 
-  /** Every stored ordinal below `limit`, ascending, in runs. */
+  /** Yields all stored ordinals below `limit`, ascending, in runs. */
   async *ordinals(limit: number): AsyncIterable<readonly number[]> {
     if (limit === 0) return
     const range = { gte: this.#docs.ordinalKey(0), lt: this.#docs.ordinalKey(limit), keyEncoding: 'view' } as const
@@ -298,7 +298,7 @@ export class CollectionStore {
   async *#readStored(from: number, to: number): AsyncIterable<StoredRun> {
     if (from >= to) return
     const range = { from, to }
-    // Nobody reads them again: they would only push others out of the cache.
+    // They are read only once, and would evict other blocks from the cache.
     const scan = this.scan(range, textOptions, Number.POSITIVE_INFINITY)
     yield* scan === undefined ? runsOfReader(this.documents(range, textOptions)) : runsOfScan(scan)
   }

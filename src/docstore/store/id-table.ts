@@ -1,4 +1,4 @@
-/** Ordinals by encoded `_id`, as they are stored where they cannot be computed. */
+/** Stored ordinals by encoded `_id`, for collections that cannot compute them. */
 import type { Store } from '../options.ts'
 import type { Area } from './layout.ts'
 import type { TextReadOptions } from './store-access.ts'
@@ -6,7 +6,7 @@ import { orFail, rethrow } from './store-errors.ts'
 
 type ReadText = (key: Uint8Array, options: TextReadOptions) => string | undefined
 
-/** So many keys are looked up one by one where the store can do so at once. */
+/** Up to this many keys are read one by one, if the store can read synchronously. */
 export const maxKeysReadSync = 16
 const entriesPerRead = 1000
 
@@ -15,14 +15,14 @@ export class IdTable {
   readonly #store: Store
   readonly #readText: ReadText | undefined
 
-  /** @param readText undefined where the store cannot read synchronously */
+  /** @param readText undefined if the store cannot read synchronously */
   constructor(store: Store, area: Area, readText: ReadText | undefined) {
     this.#store = store
     this.area = area
     this.#readText = readText
   }
 
-  /** Of each key its ordinal, undefined where there is none. */
+  /** Returns the ordinal of each key; undefined for those that do not exist. */
   ordinalsOf(
     keys: readonly Uint8Array[],
     options: TextReadOptions
@@ -37,7 +37,7 @@ export class IdTable {
       .then((values) => values.map(toOrdinal), rethrow)
   }
 
-  /** Every stored ordinal, in the order of the `_id`s. */
+  /** Yields all stored ordinals, in the order of the `_id`s. */
   async *ordinals({ snapshot }: TextReadOptions): AsyncIterable<number> {
     const range = { gte: this.area.first, lt: this.area.end, keyEncoding: 'view', valueEncoding: 'utf8' } as const
     const values = this.#store.values<Uint8Array, string>({ ...range, ...(snapshot && { snapshot }) })
@@ -50,7 +50,9 @@ export class IdTable {
     }
   }
 
-  /** The greatest encoded `_id`, undefined in an empty collection. @throws PetalError for an error of the store */
+  /**
+   * Returns the greatest encoded `_id`; undefined for an empty collection. @throws PetalError for an error of the store
+   */
   async greatest(): Promise<Uint8Array | undefined> {
     const range = { gte: this.area.first, lt: this.area.end, reverse: true, limit: 1, keyEncoding: 'view' } as const
     const [key] = await orFail(() => this.#store.keys<Uint8Array>(range))

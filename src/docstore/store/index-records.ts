@@ -1,15 +1,15 @@
-/** What the index of a collection keeps in the store: records by keys of its own, in an area of their own. */
+/** The records that a collection's index keeps in the store: under the index's own keys, in an area of their own. */
 import type { IndexStore, IndexWrite } from '../../sharded-bloom/document-index.ts'
 import type { Store } from '../options.ts'
 import type { Area } from './layout.ts'
 
 const bytesOptions = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
-/** What the collection does for the records of its index. */
+/** Write operations that the collection provides for its index. */
 interface Writing {
   /** One atomic batch. */
   write(operations: readonly IndexWrite[]): Promise<void>
-  /** @throws PetalError where the database is read-only */
+  /** @throws PetalError in a read-only database */
   assertWritable(): void
 }
 
@@ -59,7 +59,7 @@ export class IndexRecords implements IndexStore {
 
 function plainBytes(bytes: Uint8Array): Uint8Array
 function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined
-/** Stores give Buffers where they have them, whose slice() is a view where a Uint8Array's is a copy. */
+/** Stores may return Buffers, whose slice() is a view, while that of a Uint8Array is a copy. */
 function plainBytes(bytes: Uint8Array | undefined): Uint8Array | undefined {
   return bytes === undefined ? undefined : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

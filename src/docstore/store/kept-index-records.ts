@@ -1,9 +1,9 @@
 /**
- * The records of an index that may not write: what it writes all the same, to follow documents that were written after its
- * last records, stays in memory, in front of the records of the store.
+ * Index records of a read-only database. What the index writes to catch up with documents newer than its records stays
+ * in memory, on top of the stored records.
  *
- * Invariant: what is kept, deletions included, hides the store's record of the same key; a range that was cleared hides
- * all of the store's in it, and nothing that was kept since. What is read is the reader's own.
+ * Invariant: a kept record, or a kept deletion, hides the stored record of the same key; a cleared range hides all
+ * stored records in it, but no record kept since. Returned values belong to the caller.
  */
 import { fromText, toText } from '../../model/key-text.ts'
 import { nextTurn } from '../../model/time-slice.ts'
@@ -16,11 +16,11 @@ interface NameRange {
 
 export class KeptIndexRecords implements IndexStore {
   readonly #stored: IndexStore
-  /** By name; undefined where it was deleted. */
+  /** By key; undefined for a deleted record. */
   readonly #kept = new Map<string, Uint8Array | undefined>()
   readonly #cleared: NameRange[] = []
 
-  /** @param stored is read only */
+  /** @param stored is only read */
   constructor(stored: IndexStore) {
     this.#stored = stored
   }
@@ -33,7 +33,7 @@ export class KeptIndexRecords implements IndexStore {
 
   async write(operations: readonly IndexWrite[]): Promise<void> {
     for (const { key, value } of operations) this.#kept.set(toText(key), value?.slice())
-    // Whoever writes to a disk waits here, and lets others run: sealing counts on it.
+    // Yields to the event loop as writing to disk would; sealing relies on that.
     await nextTurn()
   }
 

@@ -1,34 +1,34 @@
 /**
- * Where things stand in the store: key prefixes as abstract-level's sublevels lay them out, so that
- * `store.sublevel('1.docs')` shows what we wrote.
+ * The key layout of the store. Prefixes are those of abstract-level's sublevels, so that `store.sublevel('1.docs')` shows
+ * a collection's documents.
  *
  * | area        | key                       | value                    |
  * | ----------- | ------------------------- | ------------------------ |
  * | `meta`      | see catalog.ts            | JSON                     |
  * | `<n>.docs`  | ordinal, 8 bytes, big-endian | record text           |
- * | `<n>.ids`   | encodeKey(_id)            | ordinal, decimal; nothing is kept where ordinals are computed (ids/) |
+ * | `<n>.ids`   | encodeKey(_id)            | ordinal, decimal; empty where ordinals are computed (ids/) |
  * | `<n>.index` | the index's own           | the index's own          |
  *
- * Keys are built here and given to the store ready-made: a sublevel's own operations cost more than the writing.
+ * Keys are built here and passed to the store complete: a sublevel's own operations cost more than the writing.
  */
 import { PetalError } from '../../model/errors.ts'
 
 export const ordinalBytes = 8
 const encoder = new TextEncoder()
 
-/** One area of the store: all keys that begin with its prefix. */
+/** An area of the store: all keys with its prefix. */
 export class Area {
-  /** Below every key of the area. */
+  /** Lower bound of the area's keys. */
   readonly first: Uint8Array
-  /** Above every key of the area. */
+  /** Upper bound of the area's keys, exclusive. */
   readonly end: Uint8Array
   readonly #scratch: Uint8Array
 
-  /** @param name of ASCII. No sublevel is made: the store would keep it until it is closed. */
+  /** @param name in ASCII. No sublevel is created, because the store would keep it until it is closed. */
   constructor(name: string) {
     this.first = encoder.encode(`!${name}!`)
     this.end = this.first.slice()
-    // The separator that closes the prefix, plus one: nothing of another sublevel lies between.
+    // The separator that ends the prefix, plus one: no other sublevel lies in between.
     this.end[this.end.length - 1] = (this.end.at(-1) ?? 0) + 1
     this.#scratch = new Uint8Array(this.first.length + ordinalBytes)
     this.#scratch.set(this.first)
@@ -49,17 +49,17 @@ export class Area {
     return writeOrdinal(this.#scratch.slice(), this.first.length, ordinal)
   }
 
-  /** As ordinalKey(), in memory that the next call reuses: for synchronous reads only. */
+  /** Like ordinalKey(), in memory that the next call reuses: for synchronous reads only. */
   passingOrdinalKey(ordinal: number): Uint8Array {
     return writeOrdinal(this.#scratch, this.first.length, ordinal)
   }
 
-  /** The key less the prefix; a view, not a copy. */
+  /** Returns the key without the prefix; a view, not a copy. */
   suffix(key: Uint8Array): Uint8Array {
     return key.subarray(this.first.length)
   }
 
-  /** Of a key in key[start, end). */
+  /** Returns the ordinal of a key in key[start, end). */
   ordinalOf(key: Uint8Array, start = 0, end = key.length): number {
     const at = start + this.first.length
     if (end !== at + ordinalBytes) {
@@ -73,12 +73,12 @@ export class Area {
 
 const passingSuffix = new Uint8Array(ordinalBytes)
 
-/** What follows the prefix in an ordinal's key, in memory that the next call reuses. */
+/** Returns the part of an ordinal's key after the prefix, in memory that the next call reuses. */
 export function ordinalSuffix(ordinal: number): Uint8Array {
   return writeOrdinal(passingSuffix, 0, ordinal)
 }
 
-/** Writes what follows the prefix in an ordinal's key to key[at, …). */
+/** Writes the part of an ordinal's key after the prefix to key[at, …). */
 export function writeOrdinal(key: Uint8Array, at: number, ordinal: number): Uint8Array {
   const high = Math.floor(ordinal / 0x1_0000_0000)
   key[at] = 0
@@ -92,7 +92,7 @@ export function writeOrdinal(key: Uint8Array, at: number, ordinal: number): Uint
   return key
 }
 
-/** −1, 0 or 1 in the order of the store: bytewise. */
+/** Compares bytewise, in the order of the store: −1, 0 or 1. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)
   for (let i = 0; i < shared; i++) {

@@ -1,30 +1,30 @@
 /**
- * What of a collection's state a bulk load has changed: a record that is stored together with the load's documents, and
- * deleted by the first batch that has it in the state it writes.
+ * The change of a collection's state by a bulk load: a record that is stored together with the load's documents, and
+ * deleted by the first batch whose state includes it.
  *
  * | key in the area of the index | value                                              |
  * | ---------------------------- | -------------------------------------------------- |
  * | `a` ordinal(8)               | `{ nextOrdinal, documents, documentBytes }`, JSON  |
  *
- * Invariant: what is counted is the state and every such record that is there, each once.
+ * Invariant: the current state is the stored state plus all such records in the store, each counted once.
  */
 import type { CollectionState } from '../write/write-batch.ts'
 import { ordinalSuffix } from './layout.ts'
 
-/** `a`: no area of the index has it (sharded-bloom/records/index-keys.ts). */
+/** `a`: unused by the other areas of the index (sharded-bloom/records/index-keys.ts). */
 const letter = 0x61
 
-/** Every key is in [from, to). */
+/** All keys are in [from, to). */
 export const loadKeys: readonly [from: Uint8Array, to: Uint8Array] = [Uint8Array.of(letter), Uint8Array.of(letter + 1)]
 
 export interface LoadRecord {
-  /** Every ordinal of the load is below it. */
+  /** All ordinals of the load are below this. */
   readonly nextOrdinal: number
   readonly documents: number
   readonly documentBytes: number
 }
 
-/** Of the load that begins at the ordinal. */
+/** Returns the key of the load that starts at the ordinal. */
 export function loadKey(firstOrdinal: number): Uint8Array {
   const ordinal = ordinalSuffix(firstOrdinal)
   const key = new Uint8Array(1 + ordinal.length)

@@ -1,5 +1,5 @@
 /**
- * The LSM store as a database uses it: which of its options are set how, and why.
+ * The LSM store as configured for a database.
  *
  * Invariant: each of a collection's areas (layout.ts) is a partition of its own, so that documents, which arrive in key
  * order, are moved down the levels and never merged with ids, which do not.
@@ -14,8 +14,8 @@ const mib = 1024 * 1024
 const partitionDepth = 1
 
 /**
- * A table of 2 MiB, compressed, holds some 4,500 tweets: half of these bits are then set, and 1.2 % of absent pairs seem
- * to be there (measured; with half as many bits, 17 %).
+ * A compressed table of 2 MiB holds some 4,500 tweets, which set half of these bits; 1.2 % of absent pairs then look
+ * present (measured; 17 % with half as many bits).
  */
 const filterBits = 2 ** 19
 
@@ -23,12 +23,12 @@ export function keepsFilters({ values = false }: LsmTuning = {}): boolean {
   return values !== false
 }
 
-/** The options with filters, unless they say that there are to be none. */
+/** Turns filters on, unless the options turn them off. */
 export function withFilters(options: OpenOptions): OpenOptions {
   return { ...options, lsm: { values: true, ...options.lsm } }
 }
 
-/** What a database's options say, over what suits a document store. */
+/** Applies a database's options over defaults that suit a document store. */
 export function lsmOptions({ values = false, ...given }: LsmTuning = {}): StoreOptions {
   const options = { cacheSize: 128 * mib, writeBufferSize: 16 * mib, ...given, partitionDepth }
   if (values === false) return options

@@ -1,11 +1,11 @@
-/** Opens a store and its catalog, which tells how the store has to be opened. */
+/** Opens a store and its catalog; what the catalog contains decides how the store is opened. */
 import { fromStore } from '../errors.ts'
 import type { OpenOptions, Store } from '../options.ts'
 import { Catalog } from './catalog.ts'
 import { withFilters } from './lsm-store.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 
-/** The store and what it says it holds: opened with filters where a collection has no index but them. */
+/** Opens the store and its catalog, with value filters if a collection has no other index. */
 export async function openCatalog(
   location: string | URL | Store,
   options: OpenOptions

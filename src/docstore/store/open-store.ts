@@ -1,10 +1,10 @@
 /**
- * Chooses and opens the store under a database: the one place that knows which engines there are.
+ * Chooses and opens the store of a database; the only module that knows the storage engines.
  *
  * Invariants:
- * 1. What is not ours is recognised before anything in it is touched.
- * 2. An existing directory is opened by the engine that made it, whatever the options say.
- * 3. A store that the caller opened is not closed here.
+ * 1. A directory that is not ours is recognized before anything in it is touched.
+ * 2. An existing directory is opened by the engine that created it, whatever the options say.
+ * 3. A store opened by the caller is not closed here.
  */
 import type { Marker } from '../../lsm/fs/directory.ts'
 import type { ReadOnlyDirectory } from '../../lsm/fs/read-only.ts'
@@ -17,27 +17,27 @@ import { keepsFilters, lsmOptions } from './lsm-store.ts'
 
 export interface OpenedStore {
   readonly store: Store
-  /** Undefined where the caller opened the store. */
+  /** undefined if the caller opened the store. */
   readonly name: StoreName | undefined
-  /** Whether other options would bring filters. */
+  /** Whether it could have filters with other options. */
   readonly couldHaveFilters: boolean
-  /** Of the pairs of documents; undefined where none are kept, and where the caller opened the store. */
+  /** Value filters over the pairs of documents; undefined if there are none, or if the caller opened the store. */
   readonly filters: PairFilters | undefined
-  /** True where the store was opened to be read: what is written all the same is in memory, and gone when it is closed. */
+  /** True if the store was opened for reading: writes then go to memory, and are discarded on close. */
   readonly forgetsWrites: boolean
-  /** Closes what was opened here, and lets the store be opened again. */
+  /** Closes what was opened here, and allows the store to be opened again. */
   readonly close: () => Promise<void>
 }
 
 const defaultStore: StoreName = 'lsm'
 
 /**
- * Fetching every ninth of 100,000 documents (94 MB) by key took 5.5 µs each with LevelDB's default cache of 8 MiB and
- * 2.7 µs with a cache that holds them; a larger write buffer makes fewer tables to compact.
+ * Reading every ninth of 100,000 documents (94 MB) by key took 5.5 µs each with LevelDB's default cache of 8 MiB, and
+ * 2.7 µs with a cache that holds them all; a larger write buffer produces fewer tables to compact.
  */
 const levelOptions = { cacheSize: 128 * 1024 * 1024, writeBufferSize: 16 * 1024 * 1024 }
 
-/** Stores that a database of this process has open: abstract-level does not lock them. */
+/** Stores with an open database in this process: abstract-level does not lock them. */
 const inUse = new WeakSet<Store>()
 
 export async function openStore(location: string | URL | Store, options: OpenOptions): Promise<OpenedStore> {
@@ -80,7 +80,7 @@ async function adopt(store: Store): Promise<OpenedStore> {
   }
 }
 
-/** @throws PetalError whatever fails, a directory that cannot be made or read as well */
+/** @throws PetalError for any failure, including a directory that cannot be created or read */
 async function openPath(location: string, options: OpenOptions): Promise<OpenedStore> {
   try {
     return await openLocation(location, options)
@@ -97,7 +97,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
     return { store, name: wanted, filters: undefined, couldHaveFilters: false, forgetsWrites: false, close }
   }
   assertPath('open()', location)
-  // Loaded here and not above: where there is no file system, databases are opened over a store.
+  // Imported lazily: where there is no file system, databases are opened over a store.
   const { claimDirectory, createMarker, inspectDirectory } = await import('../../lsm/fs/directory.ts')
   const directory = await inspectDirectory(location)
   const createIfMissing = options.createIfMissing ?? true
@@ -119,7 +119,8 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
         })
       }
       if (wanted === 'lsm') await checkLsm(options)
-      // Where another is making it at this moment, it is the marker of the first that counts, and one of the two is refused.
+      // If another process is creating the database right now, the first marker counts, and one of the two openings is
+      // rejected.
       return openMarked(await createMarker(location, { store: wanted }))
     case 'ours':
       if (errorIfExists) {
@@ -135,7 +136,7 @@ async function openLocation(location: string, options: OpenOptions): Promise<Ope
   }
 }
 
-/** Before a directory is made for what the store then refuses. @throws TypeError, LEVEL_NOT_SUPPORTED */
+/** Validates LSM options before a directory is created. @throws TypeError, LEVEL_NOT_SUPPORTED */
 async function checkLsm({ lsm }: OpenOptions): Promise<void> {
   const { resolveOptions } = await import('../../lsm/engine/resolve-options.ts')
   resolveOptions(lsmOptions(lsm))
@@ -188,10 +189,10 @@ async function openDirectory(location: string): Promise<ReadOnlyDirectory> {
   return openReadOnly(nodeFileSystem, location)
 }
 
-/** The LSM store to be read: what opening it writes is kept in memory. */
+/** Creates an LSM store for reading: whatever opening it writes is kept in memory. */
 async function createReader(location: string, { fileSystem }: ReadOnlyDirectory, { lsm }: OpenOptions): Promise<Store> {
   const { LsmLevel } = await import('../../lsm/lsm-level.ts')
-  // What merges write would stay in memory.
+  // Compactions would write to memory.
   const options = { ...lsmOptions(lsm), fileSystem, autoCompaction: false }
   return new LsmLevel<unknown, unknown>(location, options) as unknown as Store
 }
@@ -204,11 +205,11 @@ function unwritable(name: StoreName, location: string, reason: string, cause: un
   })
 }
 
-/** Not opened yet. @param location of no use to `memory` */
+/** Creates a store without opening it. @param location ignored by `memory` */
 export async function createStore(name: StoreName, location: string, options: OpenOptions): Promise<Store> {
   switch (name) {
     case 'lsm': {
-      // Not the index: that brings along what only its users need.
+      // Not the package index, which would load code that only its users need.
       const { LsmLevel } = await import('../../lsm/lsm-level.ts')
       return new LsmLevel<unknown, unknown>(location, lsmOptions(options.lsm)) as unknown as Store
     }
@@ -231,7 +232,7 @@ function checkStore(name: string): StoreName {
 }
 
 function openFailed(location: string, error: unknown): PetalError {
-  // abstract-level wraps what the engine said.
+  // abstract-level wraps the engine's error.
   const cause = (error as { readonly cause?: unknown }).cause ?? error
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
   const details = { location }

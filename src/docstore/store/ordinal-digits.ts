@@ -1,12 +1,12 @@
-/** An ordinal as the table of ids keeps it: its decimal digits. */
+/** Ordinals in decimal digits, the format of the id table. */
 
-/** Of the greatest safe integer. */
+/** Digits of the greatest safe integer. */
 export const maxDigits = 16
 const digits = new Uint8Array(maxDigits)
-/** The last digits of `digits`, by how many they are. */
+/** Views of the last n digits of `digits`, indexed by n. */
 const digitViews = Array.from({ length: maxDigits + 1 }, (_, count) => digits.subarray(maxDigits - count))
 
-/** A whole number in decimal, in memory that the next call writes over. */
+/** Returns a whole number in decimal, in memory that the next call overwrites. */
 export function passingDigits(value: number): Uint8Array {
   let at = maxDigits
   let rest = value

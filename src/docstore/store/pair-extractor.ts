@@ -1,9 +1,9 @@
 /**
- * What the LSM store's value filters know of documents: the pairs of every record under `<n>.docs`, and nothing of any
- * other key. Loaded by its URL in the threads that write tables.
+ * Extractor for the LSM store's value filters: yields the pairs of every record under `<n>.docs`, and nothing for other
+ * keys. The threads that write tables load this module by its URL.
  *
- * Invariant: a document whose pairs are not all known, because there are too many or the record cannot be read, makes
- * extract() throw: its table then says "maybe" to everything.
+ * Invariant: extract() throws for a document whose pairs are not all known, because there are too many or the record
+ * cannot be read: filters of its table then answer "maybe" to every query.
  */
 import { siblingModule } from '../../lsm/sibling-module.ts'
 import type { Extractor, ExtractorSpec, PairSink, ZoneValue } from '../../lsm/value/extractor.ts'
@@ -12,7 +12,7 @@ import type { Document } from '../../model/types.ts'
 import { DocumentPairs } from '../../sharded-bloom/pairs/document-pairs.ts'
 import { decodeRecord } from '../documents/record.ts'
 
-/** Names this module to the store. */
+/** Identifies this module to the store. */
 export const pairExtractor: ExtractorSpec = {
   module: siblingModule(import.meta.url, 'pair-extractor'),
   name: 'petaldb.pairs',

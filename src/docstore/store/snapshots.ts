@@ -1,12 +1,12 @@
 /**
  * Snapshots of the store for read views.
  *
- * A commit is applied by the store on a thread of its own, some time before we are told. A view captured in between
- * would see documents gone that its index holds live, and not yet see what replaced them.
+ * The store applies a commit on a thread of its own, some time before we are notified. A view captured in between would
+ * no longer see documents that its index considers live, nor yet see the ones that replaced them.
  *
  * Invariants:
- * 1. While a batch that deletes is under way, every view gets the snapshot taken before it.
- * 2. Batches that only insert need no such care: what they add is at or above every view's limit. Where ordinals are
+ * 1. While a batch that deletes is in flight, every view gets the snapshot taken before it.
+ * 2. Batches that only insert need no such care: what they add is at or above every view's limit. With ordinals
  *    computed from ids, they do need it.
  * 3. A snapshot is closed with the last view that uses it.
  */
@@ -31,7 +31,7 @@ export class SharedSnapshot {
 
   release(): void {
     if (--this.#users > 0) return
-    // Closing frees memory only; a store that was closed meanwhile has closed its snapshots itself.
+    // Closing only frees memory; a store that was closed meanwhile has closed its snapshots itself.
     this.#snapshot.close().catch(ignore)
   }
 }
@@ -46,22 +46,25 @@ export class Snapshots {
     this.#latest = store.readOptions()
   }
 
-  /** The committed state, to be released by the caller. */
+  /** Returns a snapshot of the committed state, which the caller must release. */
   acquire(): SharedSnapshot {
     return this.#pinned?.share() ?? new SharedSnapshot(this.#store)
   }
 
-  /** The committed state for reads that end before the next `await`: no snapshot has to be made for them. */
+  /**
+   * Read options for the committed state, for reads that end before the next `await`, and so need no snapshot of their
+   * own.
+   */
   get passing(): TextReadOptions {
     return this.#pinned?.options ?? this.#latest
   }
 
-  /** Call before a batch that deletes is handed to the store. */
+  /** Must be called before a batch that deletes is handed to the store. */
   pin(): void {
     this.#pinned ??= new SharedSnapshot(this.#store)
   }
 
-  /** Call when the batch is applied and the index knows. */
+  /** Must be called once the batch is applied and the index has been updated. */
   unpin(): void {
     this.#pinned?.release()
     this.#pinned = undefined

@@ -1,8 +1,8 @@
 /**
- * How a database reaches its store where that matters for speed: writes that go in together, and single texts.
+ * Fast paths to the store: batches, and reads of single texts.
  *
- * Any abstract-level store is written to by batch(). LsmLevel takes batches that were encoded while they were put
- * together, which saves 1 to 2 µs a tweet, and reads text where it lies, which saves a fifth of a point read (measured).
+ * Any abstract-level store can be written with batch(). LsmLevel accepts batches that were encoded while they were
+ * assembled, which saves 1 to 2 µs per tweet, and reads text in place, which saves a fifth of a point read (measured).
  */
 import type { AbstractBatchOperation, AbstractSnapshot } from 'abstract-level'
 import { EncodedBatch } from '../../lsm/encoded-batch.ts'
@@ -10,19 +10,19 @@ import type { Ingest } from '../../lsm/engine/ingest.ts'
 import type { ByteScan, ByteScanOptions } from '../../lsm/read/byte-scan.ts'
 import type { Store } from '../options.ts'
 
-/** Operations that take effect together, in the order in which they were put in. Keys come in two parts. */
+/** Operations that are applied atomically, in the order they were added. Keys are passed in two parts. */
 export interface BatchSink {
   readonly count: number
-  /** True when nothing of what is put in is kept: the caller may write over it at once. */
+  /** True if keys and values are copied when added, so that the caller may overwrite them at once. */
   readonly copies: boolean
   put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void
   putText(prefix: Uint8Array, key: Uint8Array, text: string): void
   del(prefix: Uint8Array, key: Uint8Array): void
-  /** Call once; the sink is then of no more use. */
+  /** Must be called only once; the sink cannot be used afterwards. */
   commit(sync: boolean): Promise<void>
 }
 
-/** Encodings and snapshot of a read, made once and handed to every call. */
+/** Encodings and snapshot of a read; created once and passed to every call. */
 export interface TextReadOptions {
   readonly keyEncoding: 'view'
   readonly valueEncoding: 'utf8'
@@ -31,13 +31,13 @@ export interface TextReadOptions {
 
 export interface StoreAccess {
   newSink(): BatchSink
-  /** True when reads, iterators' too, run on this thread to their end. */
+  /** True if reads, including those of iterators, run entirely on this thread. */
   readonly readsOnThread: boolean
-  /** Undefined where there is only getSync(). */
+  /** undefined if there is only getSync(). */
   readonly readText: ((key: Uint8Array, snapshot: AbstractSnapshot | undefined) => string | undefined) | undefined
-  /** Undefined where there are only iterators. */
+  /** undefined if there are only iterators. */
   readonly scanBytes: ((range: ByteRange) => ByteScan) | undefined
-  /** Undefined where tables that were written elsewhere are of no use. */
+  /** undefined if the store cannot ingest tables written by other threads. */
   readonly beginIngest: (() => Promise<Ingest>) | undefined
 }
 
@@ -45,7 +45,7 @@ export interface ByteRange extends ByteScanOptions {
   readonly snapshot?: AbstractSnapshot | undefined
 }
 
-/** What LsmLevel has beside abstract-level's methods, as its manifest says. */
+/** Methods of LsmLevel beyond abstract-level's, as listed in its manifest. */
 interface EncodedWriting {
   write(batch: EncodedBatch, options: { readonly sync: boolean }): Promise<void>
   readText(key: Uint8Array, snapshot?: AbstractSnapshot): string | undefined
@@ -80,7 +80,7 @@ function hasEncodedWriting(store: Store): store is Store & EncodedWriting {
   )
 }
 
-// Options of classic-level that abstract-level's types do not know.
+// Options of classic-level that abstract-level's types do not have.
 const syncOptions = { sync: true } as object
 const noOptions = {}
 
@@ -99,7 +99,7 @@ class OperationList implements BatchSink {
     return this.#operations.length
   }
 
-  // Encodings stand on each operation: as options of the batch they would cost twice the time (measured).
+  // Encodings are set on each operation: as options of the batch, they would double the time (measured).
 
   put(prefix: Uint8Array, key: Uint8Array, value: Uint8Array): void {
     this.#operations.push({
@@ -130,14 +130,14 @@ class OperationList implements BatchSink {
   }
 }
 
-/** Memory of so many batches is kept: one is applied while the next is put together. */
+/** Number of batches whose memory is reused: one is applied while the next is assembled. */
 const maxIdle = 2
 
 class EncodedSink implements BatchSink {
   readonly copies = true
   readonly #store: EncodedWriting
   readonly #idle: EncodedBatch[]
-  /** Taken with the first operation: a sink that nothing is put into must not take memory out of use. */
+  /** Taken with the first operation, so that an unused sink takes no memory out of the pool. */
   #taken: EncodedBatch | undefined
 
   constructor(store: EncodedWriting, idle: EncodedBatch[]) {
@@ -163,7 +163,7 @@ class EncodedSink implements BatchSink {
 
   commit(sync: boolean): Promise<void> {
     const batch = this.#batch
-    // It is copied before write() returns.
+    // write() copies the batch before it returns.
     const written = this.#store.write(batch, { sync })
     batch.clear()
     if (this.#idle.length < maxIdle) this.#idle.push(batch)
@@ -184,10 +184,10 @@ function concat(prefix: Uint8Array, key: Uint8Array): Uint8Array {
 }
 
 const encoder = new TextEncoder()
-/** Of the text encoded last. */
+/** UTF-8 of the most recently encoded text. */
 let passing = new Uint8Array(1024)
 
-/** UTF-8 in memory that the next call writes over. */
+/** Returns UTF-8 in memory that the next call overwrites. */
 function encodePassing(text: string): Uint8Array {
   // A UTF-16 unit takes three bytes at most.
   if (text.length * 3 > passing.length) passing = new Uint8Array(text.length * 3)

@@ -1,4 +1,4 @@
-/** Errors of the store, as PetalError. */
+/** Converts errors of the store to PetalErrors. */
 import { fromStore } from '../errors.ts'
 
 /** Runs a read of the store. @throws PetalError for an error of the store */

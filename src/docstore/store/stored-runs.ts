@@ -1,4 +1,4 @@
-/** Records of documents in runs, for those who index all of them again, and what is in one. */
+/** Stored records in runs, for reindexing all documents, and the decoding of a record in a run. */
 import { nextTurn } from '../../model/time-slice.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
@@ -7,13 +7,13 @@ import { decodeRecord, formOfRecord, markBytesOf } from '../documents/record.ts'
 import type { DocumentReader } from '../read/document-reader.ts'
 import type { DocumentScan } from '../read/document-scan.ts'
 
-/** A run is copied without a look at the clock. */
+/** Runs are copied without checking the clock. */
 const maxRunDocuments = 64
 const runBytes = 64 * 1024
-/** UTF-8 bytes of a UTF-16 unit, at most. */
+/** Maximum number of UTF-8 bytes of a UTF-16 unit. */
 const maxBytesPerUnit = 3
 
-/** Reads to the end and closes the reader. */
+/** Yields the records of a reader in runs, and closes the reader. */
 export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<StoredRun> {
   const run = new RunMemory()
   const encoder = new TextEncoder()
@@ -33,7 +33,7 @@ export async function* runsOfReader(reader: DocumentReader): AsyncGenerator<Stor
   }
 }
 
-/** As runsOfReader(), of a store whose records can be copied as bytes. */
+/** Like runsOfReader(), for a store whose records can be copied as bytes. */
 export async function* runsOfScan(scan: DocumentScan): AsyncGenerator<StoredRun> {
   const run = new RunMemory()
   try {
@@ -52,7 +52,7 @@ export async function* runsOfScan(scan: DocumentScan): AsyncGenerator<StoredRun>
   }
 }
 
-/** What is in a record of a run. */
+/** Decodes a record of a run. */
 export function storedDocument(ordinal: number, record: Uint8Array): StoredDocument {
   return new RecordOfRun(ordinal, record)
 }
@@ -73,7 +73,7 @@ class RunMemory implements StoredRun {
     this.#used = 0
   }
 
-  /** Room for that many bytes behind the last record. */
+  /** Reserves room for that many bytes after the last record. */
   reserve(bytes: number): Uint8Array {
     const end = this.#used + bytes
     if (end > this.bytes.length) {
@@ -84,7 +84,7 @@ class RunMemory implements StoredRun {
     return this.bytes.subarray(this.#used, end)
   }
 
-  /** The record that was written there. */
+  /** Adds the record that was written to the reserved room. */
   add(ordinal: number, bytes: number): void {
     this.#used += bytes
     this.ordinals[this.count] = ordinal
