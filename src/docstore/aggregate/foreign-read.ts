@@ -1,4 +1,7 @@
-/** What stages that look into another collection have in common: which values they look for, and the read that finds them. */
+/**
+ * Helpers for stages that look up documents in another collection: the values to look for, and the read that finds
+ * them.
+ */
 import { wholeRead } from '../../aggregate/leading.ts'
 import type { LeadingRead } from '../../aggregate/stage.ts'
 import { splitPath } from '../../model/path.ts'
@@ -6,7 +9,7 @@ import type { Document } from '../../model/types.ts'
 import type { CompiledFilter } from '../../query/filter.ts'
 import { someValue } from '../../query/path-values.ts'
 
-/** The values a path leads to: an array stands for its elements. undefined where the path leads to nothing. */
+/** Returns the values of a path, with arrays replaced by their elements; undefined if the path does not exist. */
 export function valuesAt(field: string): (document: Document) => readonly unknown[] | undefined {
   let values: unknown[] | undefined
   const walk = someValue({ text: field, components: splitPath(field) }, 'whole', (value) => {
@@ -23,7 +26,7 @@ export function valuesAt(field: string): (document: Document) => readonly unknow
   }
 }
 
-/** All documents that match. */
+/** A read of all documents that match. */
 export function readOf(compiledFilter: CompiledFilter): LeadingRead {
   return { ...wholeRead, filter: undefined, compiledFilter, narrowed: undefined, places: [] }
 }

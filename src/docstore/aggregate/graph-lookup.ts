@@ -1,10 +1,10 @@
 /**
- * `$graphLookup`: what can be reached from each document, step by step. A step asks the other collection for all values that were
- * come across, with one read through the index.
+ * `$graphLookup`: finds what can be reached from each document, step by step. Each step looks up all values found so
+ * far in the other collection, with one read through the index.
  *
  * Invariants:
- * 1. A value is asked for once and a document found once, by its `_id`, so that cycles end.
- * 2. Documents come in the order of their depths, those of one depth as they are read.
+ * 1. A value is looked up once, and a document (by its `_id`) is found once, so that cycles end.
+ * 2. Documents come by increasing depth, and in reading order within a depth.
  */
 import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
@@ -21,7 +21,7 @@ import type { StageContext } from './stage-context.ts'
 
 /** Values that share one read of the other collection. */
 const valuesPerRead = 1000
-/** What a value, or a document, takes besides itself, in the sets of those that are known. */
+/** Overhead of a value or a document in the sets of known ones. */
 const entryBytes = 100
 
 export function runGraphLookup(
@@ -31,7 +31,7 @@ export function runGraphLookup(
   context: StageContext
 ): Documents {
   return transform(source, function* (slice) {
-    // One by one: what is reached from each may be as much as the stage may hold.
+    // One at a time, because the documents reached from one may use the whole memory limit of the stage.
     for (const document of slice) {
       const reached = yield* reachedFrom(document, place, search, context)
       yield [withNestedField(document, search.as, reached)]
@@ -60,7 +60,7 @@ function* reachedFrom(
     next.push(value ?? null)
   }
   const start = search.start(document)
-  // What is missing leads nowhere.
+  // A missing value leads nowhere.
   if (Array.isArray(start)) for (const value of start) note(value)
   else if (start !== undefined) note(start)
   for (let depth = 0; next.length > 0 && depth <= search.maxDepth; depth++) {
@@ -82,7 +82,7 @@ function* reachedFrom(
   return reached
 }
 
-/** Null finds what is null, and not what is missing. */
+/** Null matches null values, but not missing ones. */
 function filterFor(path: string, values: readonly unknown[]): Filter {
   const isOne = equalsOneOf(path, values)
   return values.includes(null) ? allOf([isOne, exists(path)]) : isOne

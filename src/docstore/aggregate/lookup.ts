@@ -1,8 +1,8 @@
 /**
- * `$lookup`: documents of another collection beside each document.
+ * `$lookup`: adds documents of another collection to each document.
  *
- * Equal values are asked for together, with one read for as many documents as come in a slice, through the index; which of
- * the documents found belong to which is then decided by exact equality.
+ * For equality joins, the values of a slice's documents are looked up together, with one read through the index per
+ * batch; exact equality then decides which of the documents found belong to which.
  */
 import { type StagePlace, told } from '../../aggregate/errors.ts'
 import { stageBudget } from '../../aggregate/group.ts'
@@ -24,7 +24,7 @@ type Equality = Join & { readonly kind: 'equality' }
 /** Documents that share one read of the other collection. */
 const batchDocuments = 256
 
-/** What a pipeline over another collection, or over documents of its own, gives. */
+/** Runs a pipeline over another collection, or over documents of its own. */
 export function foreignDocuments({ collection, pipeline }: ForeignPipeline, context: StageContext): Documents {
   const { read, stages } = pipeline
   const isRead = collection !== undefined && read !== undefined
@@ -62,7 +62,7 @@ function* joinByValues(
   const localValues = valuesAt(localField)
   for (let from = 0; from < slice.length; from += batchDocuments) {
     const batch = slice.slice(from, from + batchDocuments).map((document) => {
-      // What is missing stands for null.
+      // A missing value counts as null.
       const values = localValues(document) ?? [null]
       return { document, values, keys: told(place, () => values.map(groupKey)) }
     })
@@ -88,7 +88,7 @@ function* joinByValues(
   }
 }
 
-/** Documents by the values they have on a path. */
+/** Documents by the values of a path. */
 class ByValue {
   readonly #walk: (document: Document) => boolean
   readonly #wanted: ReadonlyMap<GroupKey, unknown>
@@ -117,14 +117,14 @@ class ByValue {
     }
   }
 
-  /** Those with one of the values, each once, in the order in which they came. */
+  /** Returns the documents with one of the values, each once, in the order they were added. */
   get(keys: readonly GroupKey[]): Document[] {
     const entries = new Set(keys.flatMap((key) => this.#found.get(key) ?? []))
     return [...entries].sort((a, b) => a.arrival - b.arrival).map(({ document }) => document)
   }
 }
 
-/** Runs a pipeline that knows the document's variables, which have the values of before when it is over. */
+/** Runs a pipeline with the document's variables assigned, and restores their previous values at the end. */
 function* withVariables<T>(
   document: Document,
   { variables }: Lookup,

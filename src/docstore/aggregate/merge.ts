@@ -1,4 +1,7 @@
-/** `$merge`: what a pipeline gives is merged into a collection, slice by slice; what is merged stays, however the run ends. */
+/**
+ * `$merge`: merges the results of a pipeline into a collection, slice by slice; merged slices stay, however the run
+ * ends.
+ */
 import type { StagePlace } from '../../aggregate/errors.ts'
 import { evaluationError, stageError } from '../../aggregate/errors.ts'
 import type { Merge, WriteStage } from '../../aggregate/stage.ts'
@@ -23,7 +26,7 @@ export async function writeMerge(
   }
 }
 
-/** A document must not match several. @throws PetalError BadValue */
+/** Requires a unique index, so that a document cannot match several. @throws PetalError BadValue */
 function assertUnique(declared: readonly IndexDefinition[], on: Merge['on'], place: StagePlace): void {
   if (on.length === 1 && on[0] === '_id') return
   const isThere = declared.some(

@@ -1,11 +1,11 @@
-/** `$out`: what a pipeline gives takes the place of all that a collection holds. */
+/** `$out`: replaces the contents of a collection by the results of a pipeline. */
 import { evaluationError } from '../../aggregate/errors.ts'
 import type { WriteStage } from '../../aggregate/stage.ts'
 import type { OpenCollection } from '../open-collection.ts'
 import type { AggregationRun } from './run.ts'
 import type { PipelineCollections } from './writing-run.ts'
 
-/** @param assertWanted throws where the collection is to stay as it is */
+/** @param assertWanted throws if the collection is no longer to be replaced */
 export function writeOut(
   run: AggregationRun,
   { place, collection }: WriteStage,
@@ -19,7 +19,7 @@ export function writeOut(
   })
 }
 
-/** One slice is prepared while the one before it is committed. @returns why a document is refused */
+/** Prepares a slice while the previous one is being committed. @returns why a document was rejected, if one was */
 async function insertAll(run: AggregationRun, { writer }: OpenCollection): Promise<unknown> {
   let underWay = Promise.resolve()
   for (let slice = await run.next(); slice !== undefined; slice = await run.next()) {
@@ -33,5 +33,5 @@ async function insertAll(run: AggregationRun, { writer }: OpenCollection): Promi
   return undefined
 }
 
-/** It is awaited with the next slice. */
+/** The error is handled where the promise is awaited, with the next slice. */
 function ignore(): void {}

@@ -1,9 +1,9 @@
 /**
- * Runs stages over documents: those that can do with one document at a time stream, the others collect.
+ * Runs stages over documents: stages that need only one document at a time stream, the others collect.
  *
  * Invariants:
- * 1. A stage never changes a document it was given: it may be shared.
- * 2. A stage that needs no more documents ends what it reads from.
+ * 1. A stage never changes a document it was given, because it may be shared.
+ * 2. A stage that needs no more documents ends its source.
  */
 import { stageBudget } from '../../aggregate/group.ts'
 import type { Collector, Stage } from '../../aggregate/stage.ts'
@@ -46,7 +46,7 @@ function runStage(source: Documents, stage: Stage, context: StageContext): Docum
   }
 }
 
-/** Made when the first are asked for: the variables are known by then. */
+/** Creates the documents when the first are requested, since variables are known by then. */
 function* made(make: () => readonly Document[], control: Control): Documents {
   yield* inSlices(make(), control)
 }

@@ -1,6 +1,4 @@
-/**
- * One run of a pipeline: captures what it sees, loads operators if it has some, and hands out documents in slices.
- */
+/** A run of a pipeline: captures the state it reads, loads operators if necessary, and returns documents in slices. */
 import type { Expressions } from '../../aggregate/expression.ts'
 import { foreignCollections, type Pipeline } from '../../aggregate/stage.ts'
 import { cloneDocument } from '../../model/clone.ts'
@@ -16,12 +14,12 @@ import { type Documents, noDocuments, transform, turnIfDue } from './slices.ts'
 import { captureSources, compileRead, type FirstRead, type Opened, readFound, type Sources } from './sources.ts'
 import type { StageContext } from './stage-context.ts'
 
-/** Gives a collection to read, undefined while it does not exist. */
+/** Returns the collection to read; undefined while it does not exist. */
 export type ReadableByName = (name: string) => OpenCollection | undefined | Promise<OpenCollection | undefined>
 
 export type Tally = NonNullable<StageContext['tally']>
 
-/** Begins a run in the same turn where all collections are open, else when they are. */
+/** Begins a run, synchronously if all collections are open. */
 export function beginAggregation(
   name: string,
   readable: ReadableByName,
@@ -33,7 +31,7 @@ export function beginAggregation(
   const foreign = foreignCollections(pipeline)
   const collections = [pipeline.read && readable(name), ...foreign.map(readable)]
   if (collections.some((collection) => collection instanceof Promise)) {
-    // Asked for again: one that was open may have been dropped while another was being opened.
+    // Looked up again, because one that was open may have been dropped while another was being opened.
     const again = (): ReturnType<typeof beginAggregation> =>
       beginAggregation(name, readable, aggregation, options, tally)
     return Promise.all(collections).then(again)
@@ -45,13 +43,13 @@ export function beginAggregation(
 
 export class AggregationRun implements CursorRun {
   readonly control: Control
-  /** undefined where there is no such collection. */
+  /** undefined if there is no such collection. */
   readonly read: FirstRead | undefined
   readonly views: Sources
   readonly #documents: Documents
   #isOver = false
 
-  /** Synchronous: what is committed now is what the run sees. */
+  /** Captures all views synchronously: the run sees what is committed now. */
   constructor(
     collection: OpenCollection | undefined,
     foreign: Opened,
@@ -120,7 +118,7 @@ export class AggregationRun implements CursorRun {
     return undefined
   }
 
-  /** Closed by its own reader while it waited: nobody wants to hear of an error. */
+  /** If the run was closed by its own reader while waiting, the error is of no interest. */
   #fail(error: unknown): undefined {
     if (this.#isOver) return undefined
     this.close()
@@ -137,7 +135,7 @@ function* documentsOf(
   if (expressions.needsLoading) yield* wait(expressions.load())
   const found = read === undefined ? noDocuments() : firstDocuments(read)
   const { stages } = pipeline
-  // Stages share what they do not change: each result becomes a copy of its own.
+  // Stages share values that they do not change, so each result is copied.
   yield* stages.length === 0 ? found : copied(runStages(found, stages, context), context.control)
 }
 

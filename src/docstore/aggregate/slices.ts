@@ -1,11 +1,9 @@
-/**
- * Work on documents that come in slices, with turns for the event loop.
- */
+/** Processes slices of documents, yielding to the event loop. */
 import type { Document } from '../../model/types.ts'
 import type { Control } from '../read/control.ts'
 import type { Steps } from '../read/steps.ts'
 
-/** Slices of documents, and promises where they have to be waited for. */
+/** Slices of documents, and promises wherever they have to be awaited. */
 export type Documents = Steps<readonly Document[]>
 
 type Turns = Generator<Promise<unknown>, void, unknown>
@@ -14,7 +12,7 @@ const sliceDocuments = 256
 
 export function* noDocuments(): Documents {}
 
-/** What each slice becomes. Ends the source when it is ended itself. */
+/** Replaces each slice by the result of `become`. Ends the source when it is ended itself. */
 export function* transform(source: Documents, become: (slice: readonly Document[]) => Documents): Documents {
   try {
     for (let step = source.next(); step.done !== true; ) {
@@ -49,7 +47,7 @@ export function* visitEach(source: Documents, control: Control, visit: (document
   }
 }
 
-/** Documents as slices; undefined among them is a place for a turn. */
+/** Groups documents into slices; undefined marks a point where the work may be paused. */
 export function* inSlices(documents: Iterable<Document | undefined>, control: Control): Documents {
   let slice: Document[] = []
   for (const document of documents) {
@@ -63,7 +61,7 @@ export function* inSlices(documents: Iterable<Document | undefined>, control: Co
   if (slice.length > 0) yield slice
 }
 
-/** To be asked after each document. Ends the work when it was told to end. */
+/** Must be called after each document. Throws if the work was aborted. */
 export function turnIfDue(control: Control): Iterable<Promise<unknown>> {
   return control.countDocument() && control.look() ? [control.pause()] : noTurn
 }

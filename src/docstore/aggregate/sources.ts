@@ -1,8 +1,8 @@
 /**
- * The collections a pipeline reads, all as they are at one instant.
+ * The collections that a pipeline reads, all as of the same instant.
  *
  * Invariants:
- * 1. Views are captured in one synchronous step: nothing is written between one and another.
+ * 1. Views are captured synchronously: nothing is written between one and another.
  * 2. All are closed together, when the run ends.
  */
 import type { Expressions } from '../../aggregate/expression.ts'
@@ -19,21 +19,21 @@ import type { ReadView } from '../read/read-view.ts'
 import { type Documents, inSlices } from './slices.ts'
 import { tallyGroups } from './tally-groups.ts'
 
-/** Collections by name; undefined where there is none of that name. */
+/** Collections by name; undefined for those that do not exist. */
 export type Opened = ReadonlyMap<string, OpenCollection | undefined>
 
-/** What a pipeline begins with, if that is a collection. */
+/** The collection that a pipeline starts with. */
 interface First {
   readonly collection: OpenCollection
-  /** The stages that are the read. */
+  /** The stages merged into the read. */
   readonly stages: LeadingRead
   readonly find: CompiledFind
 }
 
-/** The read that a pipeline begins with. */
+/** The read that a pipeline starts with. */
 export interface FirstRead extends First {
   readonly execution: Execution
-  /** Documents it has given. */
+  /** Number of documents returned. */
   returned: number
 }
 
@@ -41,7 +41,7 @@ export class Sources {
   readonly #first: ReadView | undefined
   readonly #foreign: ReadonlyMap<string, ReadView>
   readonly #expressions: Expressions
-  /** Weakly: a `$lookup` asks with another read for every slice of documents. */
+  /** Weak, because a `$lookup` uses a different read for every slice of documents. */
   readonly #finds = new WeakMap<LeadingRead, CompiledFind>()
 
   constructor(first: ReadView | undefined, foreign: ReadonlyMap<string, ReadView>, expressions: Expressions) {
@@ -50,7 +50,7 @@ export class Sources {
     this.#expressions = expressions
   }
 
-  /** Documents of another collection. */
+  /** Yields documents of another collection. */
   *find(name: string, read: LeadingRead, control: Control): Documents {
     const view = this.#foreign.get(name)
     if (view === undefined) return
@@ -70,7 +70,7 @@ export class Sources {
 
   #findOf(read: LeadingRead): CompiledFind {
     const narrowed = read.narrowed?.()
-    // Of the one document that is looked up for.
+    // Depends on the document being joined.
     if (narrowed !== undefined) return compileRead({ ...read, compiledFilter: narrowed }, {})
     let find = this.#finds.get(read)
     if (find === undefined) {
@@ -81,13 +81,13 @@ export class Sources {
   }
 }
 
-/** @throws PetalError for options that are malformed */
+/** @throws PetalError for invalid options */
 export function compileRead(read: LeadingRead, options: FindOptions): CompiledFind {
   const { filter, compiledFilter, sort, skip, limit, projection, count } = read
   const findOptions = {
     ...options,
     skip,
-    // The order of documents does not change their number.
+    // The order does not affect the count.
     ...(sort !== undefined && count === undefined && { sort: sort as SortSpec }),
     ...(Number.isFinite(limit) && { limit }),
     ...(projection !== undefined && { projection })
@@ -95,7 +95,10 @@ export function compileRead(read: LeadingRead, options: FindOptions): CompiledFi
   return compileFind(filter, findOptions, compiledFilter)
 }
 
-/** Captures every view, the first read's among them. REQUIRES: called without an await after the collections were opened. */
+/**
+ * Captures all views, including that of the first read. REQUIRES: called without an await after the collections were
+ * opened.
+ */
 export function captureSources(
   first: First | undefined,
   foreign: Opened,
@@ -114,7 +117,7 @@ export function captureSources(
   return { sources, read: first && execution && { ...first, execution, returned: 0 } }
 }
 
-/** The documents of a read, or the one that its count makes, or those of its groups. */
+/** Yields the documents of a read, or the single document with its count, or those with its group counts. */
 export function* readFound(execution: Execution, find: CompiledFind, read: LeadingRead): Documents {
   if (read.tally !== undefined) {
     const tally = yield* tallyGroups(execution, find, read.tally)

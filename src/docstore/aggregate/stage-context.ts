@@ -1,4 +1,4 @@
-/** What stages work with while they run. */
+/** The context that stages run in. */
 import type { Stage } from '../../aggregate/stage.ts'
 import type { Control } from '../read/control.ts'
 import type { Documents } from './slices.ts'
@@ -7,8 +7,8 @@ import type { Sources } from './sources.ts'
 export interface StageContext {
   readonly control: Control
   readonly sources: Sources
-  /** Runs the stages of a pipeline inside of a stage. */
+  /** Runs the stages of a nested pipeline. */
   run(source: Documents, stages: readonly Stage[], context: StageContext): Documents
-  /** Told of the documents that a stage gives. */
+  /** Called with the number of documents that a stage outputs. */
   readonly tally?: (stage: Stage, documents: number) => void
 }

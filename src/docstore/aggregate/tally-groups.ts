@@ -1,8 +1,8 @@
 /**
- * Counts the documents of each value on a path. Where a segment is certain of its matches, those with a value that has a row of
- * its own, and those with nothing on the path, are counted there and not read.
+ * Counts documents by the value of a path. If a segment is certain of its matches, those with a value that has an index
+ * row of its own, and those with nothing on the path, are counted there without being read.
  *
- * Invariant: each match is counted once, by its segment or when it is read.
+ * Invariant: each match is counted once, either by its segment or when it is read.
  */
 import type { TallyRead } from '../../aggregate/stage.ts'
 import { Tally } from '../../aggregate/tally.ts'
@@ -25,7 +25,7 @@ import {
   readFirst
 } from '../read/value-reads.ts'
 
-/** Gives the tally of all matches. REQUIRES: no skip and no limit */
+/** Returns the tally of all matches. REQUIRES: no skip and no limit */
 export function* tallyGroups(execution: Execution, find: CompiledFind, read: TallyRead): Waiting<Tally> {
   const tally = new Tally(read)
   const count = ({ document, ordinal }: Match): void => tally.add(tally.idOf(document), 1, ordinal)
@@ -49,7 +49,7 @@ class SegmentTally {
   readonly #filter: PairExpression
   readonly #bounds: ValueBounds
   readonly #tally: Tally
-  /** The value of each pair, as some document has it. */
+  /** The value of each pair, as it is in some document. */
   readonly #ids = new Map<string, unknown>()
 
   constructor(execution: Execution, filter: PairExpression, bounds: ValueBounds, tally: Tally) {
@@ -59,12 +59,12 @@ class SegmentTally {
     this.#tally = tally
   }
 
-  /** Counts what the segment tells; gives the matches that are left to be read. */
+  /** Counts what the segment knows; returns the matches that remain to be read. */
   *count(segment: number, matches: SegmentCandidates): Waiting<SegmentCandidates> {
     const bounds = this.#bounds
     const isCertain = matches.lowerCount === matches.upperCount
     const values = isCertain ? yield* knownValues(this.#execution, segment, matches, bounds) : []
-    // To ask for a value takes about what a document takes.
+    // Querying the index for a value costs about as much as reading a document.
     if (values.length === 0 || values.length > matches.upperCount)
       return yield* ask(this.#execution, segment, this.#filter)
     const counted: ValuePair[] = []
@@ -80,7 +80,7 @@ class SegmentTally {
     return yield* ask(this.#execution, segment, bounds.uncounted(this.#filter, counted, isEachCertain))
   }
 
-  /** False when the store has no document with it. */
+  /** False if the store has no document with the value. */
   *#add({ value }: ValuePair, found: SegmentCandidates): Waiting<boolean> {
     const form = formOf(value)
     if (!this.#ids.has(form)) {

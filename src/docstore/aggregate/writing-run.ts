@@ -1,7 +1,9 @@
 /**
- * A run of a pipeline whose last stage writes: one pull, which gives nothing, and ends when all is written.
+ * A run of a pipeline with a final writing stage: a single pull, which returns nothing and resolves when everything is
+ * written.
  *
- * Invariant: it ends with the cursor, the signal and the time limit as any other run; what is written then is up to the stage.
+ * Invariant: the cursor, the signal and the time limit end it like any other run; what is written by then depends on
+ * the stage.
  */
 import type { WriteStage } from '../../aggregate/stage.ts'
 import { AbortedError } from '../../model/errors.ts'
@@ -11,7 +13,7 @@ import { writeMerge } from './merge.ts'
 import { writeOut } from './out.ts'
 import type { AggregationRun } from './run.ts'
 
-/** What pipelines ask of the collections of a database. */
+/** What pipelines need of the collections of a database. */
 export type PipelineCollections = Pick<Collections, 'reading' | 'declared' | 'assertWritable' | 'write' | 'replace'>
 
 export class WritingRun implements CursorRun {
@@ -51,7 +53,7 @@ export class WritingRun implements CursorRun {
       if (stage.kind === 'out') await writeOut(this.#run, stage, this.#collections, () => this.#assertWanted())
       else await writeMerge(this.#run, stage, this.#collections)
     } catch (error) {
-      // Closed by its own reader: nobody wants to hear of it.
+      // Closed by its own reader: the error is of no interest.
       if (!this.#isOver) throw error
     } finally {
       this.close()

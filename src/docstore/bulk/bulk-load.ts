@@ -1,13 +1,14 @@
 /**
- * A long import in parallel: from where a segment ends, threads build whole ones, which are made visible one after the other.
+ * Imports many documents in parallel: starting where a segment ends, threads build whole segments, which are published
+ * one after the other.
  *
- * Lines, or records of documents, are collected into units of about as many as a segment has documents; each goes to a thread, with
- * ordinals of its own. What cannot be taken as it was built is inserted the ordinary way, line by line, and so is everything behind
- * it, for a while: documents stand in the order of their lines.
+ * Lines, or records of documents, are collected into units of about as many documents as a segment holds; each unit
+ * goes to a thread with a range of ordinals. A unit that cannot be published as built is inserted the ordinary way,
+ * line by line, and so is everything after it, for a while, because documents are in the order of their lines.
  *
  * Invariants:
- * 1. Units are published in the order of their lines, each whole or not at all.
- * 2. A unit that is not published leaves no file, and its lines are imported all the same.
+ * 1. Units are published in the order of their lines, each as a whole or not at all.
+ * 2. A unit that is not published leaves no files, and its lines are imported all the same.
  * 3. At most one unit more than there are threads is held.
  */
 import type { Ingest } from '../../lsm/engine/ingest.ts'
@@ -24,25 +25,25 @@ import { UnitCollector } from './unit-collector.ts'
 import { giveUnitMemory } from './unit-memory.ts'
 import { UnitSizes } from './unit-sizes.ts'
 
-/** Lines that are much longer take their time byte by byte, and more memory than they are worth. */
+/** Much longer lines are dominated by per-byte work, and need more memory than they are worth. */
 const maxUnitBytes = 128 << 20
-/** A source that takes longer for a unit is slower than one thread, and lines are not to wait for others. */
+/** A source that takes longer than this per unit is slower than a single thread, and lines should not wait. */
 const unitMilliseconds = 2000
 
 const nothingBuilt: LoadReply = { built: undefined }
 
-/** What the import does itself. */
+/** Provided by the import. */
 export interface LoadHost {
   /** Inserts whole lines the ordinary way. */
   insertOrdinarily(bytes: Uint8Array): Promise<void>
-  /** A unit of so many lines is in the database. */
+  /** Called when a unit of that many lines has been published. */
   published(lines: number, documents: number): void
 }
 
 interface UnitUnderWay {
   readonly firstOrdinal: number
   readonly unit: LoadUnit
-  /** Resolves when the thread has answered, or has died. */
+  /** Resolves when the thread has replied or died. */
   readonly reply: Promise<LoadReply>
 }
 
@@ -51,21 +52,21 @@ export class BulkLoad {
   readonly #host: LoadHost
   readonly #segments: SegmentPlan
   readonly #turn: LoadTurn
-  /** How many units may be built at a time. */
+  /** Number of units that may be built concurrently. */
   readonly #threads: number
   readonly #collector: UnitCollector
   readonly #sizes: UnitSizes
   /** In the order of their lines. */
   readonly #underWay: UnitUnderWay[] = []
-  /** Memory of lines that are inserted ordinarily. */
+  /** Memory of lines that are being inserted the ordinary way. */
   readonly #lent: SharedArrayBuffer[] = []
   #ingest: Ingest | undefined
   #sliceStart = performance.now()
-  /** When the first line of the unit came that is being collected, or later. */
+  /** When collection of the current unit began, or later. */
   #begun = 0
   /** The store failed: nothing more is imported. */
   hasFailed = false
-  /** Whether bytes are to come to take(). */
+  /** Whether input goes to take() or put(). */
   isCollecting = false
 
   private constructor(
@@ -84,7 +85,7 @@ export class BulkLoad {
     this.#sizes = new UnitSizes(segments.segmentDocuments, threads)
   }
 
-  /** undefined where nothing can be built elsewhere: the store, the index or the collection are not made for it. */
+  /** Returns undefined if the store, the index or the collection does not support it. */
   static for(collection: OpenCollection, kind: LineKind, host: LoadHost, threads: number): BulkLoad | undefined {
     const { store, index } = collection
     const segments =
@@ -92,7 +93,7 @@ export class BulkLoad {
     return segments && new BulkLoad(collection, kind, host, segments, threads)
   }
 
-  /** A document has gone the ordinary way. */
+  /** A document was inserted the ordinary way. */
   passed(): void {
     this.#turn.passed()
   }
@@ -103,8 +104,9 @@ export class BulkLoad {
   }
 
   /**
-   * Called when it is due, and all before is committed. From then on, if it succeeds, lines go to take() or put().
-   * @param recordsLeft to come, where it is known
+   * Must be called when isDue, with everything before committed. If it succeeds, lines go to take() or put() from then
+   * on.
+   * @param recordsLeft number of records to come, if known
    */
   tryToBegin(recordsLeft?: number): boolean {
     const room = this.#collection.index.bulk?.room
@@ -122,9 +124,9 @@ export class BulkLoad {
   }
 
   /**
-   * Takes bytes that begin with a line.
-   * @param left bytes to come behind these, where it is known
-   * @returns what is to be inserted the ordinary way: isCollecting is false then
+   * Takes bytes that start at the start of a line.
+   * @param left bytes to come after these, if known
+   * @returns bytes to be inserted the ordinary way; if there are any, isCollecting is false
    */
   async take(chunk: Uint8Array, left?: number): Promise<Uint8Array> {
     let rest = chunk
@@ -138,25 +140,28 @@ export class BulkLoad {
     return rest
   }
 
-  /** Takes a record; advance() follows, now and then. False where there is no room: it goes the ordinary way, after leave(). */
+  /**
+   * Takes a record; advance() must be called now and then. False if there is no room: the record must then be inserted
+   * the ordinary way, after leave().
+   */
   put(record: Uint8Array): boolean {
     return this.#collector.put(record)
   }
 
-  /** Whether advance() has something to do: if lines come too slowly it knows by itself. */
+  /** Whether advance() has something to do, apart from its timeout for slow input. */
   get isUnitComplete(): boolean {
     return this.#collector.isFull || this.#collector.isOver
   }
 
-  /** Sends what was collected to a thread if it is a unit, and leaves if it will not soon be one. */
+  /** Sends the collected lines to a thread if they make a unit, or leaves if they will not soon. */
   async advance(): Promise<void> {
     if (this.#collector.isFull) await this.#send()
     else if (this.#collector.isOver || performance.now() - this.#begun > unitMilliseconds) await this.leave()
   }
 
   /**
-   * Removes what was built and not published: nothing, after leave().
-   * @param isCommitted all that was inserted ordinarily
+   * Discards what was built but not published; there is nothing to discard after leave().
+   * @param isCommitted everything inserted the ordinary way is committed
    */
   async close(isCommitted: boolean): Promise<void> {
     for (const { reply, unit } of this.#underWay.splice(0)) {
@@ -167,13 +172,13 @@ export class BulkLoad {
     void this.#collection.writer.rest()
   }
 
-  /** Who watches, or declares an index, has to be told of every document. */
+  /** Change streams and declared indexes need every document individually. */
   get #isWelcome(): boolean {
     const { declared, committer } = this.#collection
     return declared.isEmpty && !committer.isWatched
   }
 
-  /** From the lines of a unit so far, how many are to come. @param left bytes behind them */
+  /** Estimates from the unit's lines so far how many lines are to come. @param left bytes after them */
   #measure(left: number): void {
     const { ended, endedAt, length } = this.#collector
     if (ended === 0) return
@@ -183,7 +188,7 @@ export class BulkLoad {
 
   async #send(): Promise<void> {
     const [first] = this.#underWay
-    // Its thread builds the next unit while it is published.
+    // That thread then builds the next unit while its last one is published.
     if (first !== undefined && this.#underWay.length === this.#threads) await first.reply
     const firstOrdinal = this.#isWelcome ? await this.#collection.writer.reserve(this.#collector.ended) : undefined
     if (firstOrdinal === undefined) {
@@ -207,13 +212,13 @@ export class BulkLoad {
     if (this.#underWay.length > this.#threads) await this.#publishFirst()
   }
 
-  /** Parameters may be chosen otherwise than when the import began. */
+  /** The current plan, since parameters may have changed since the import began. */
   #planOf({ plan }: Ingest): LoadPlan {
     const { store, index } = this.#collection
     return { ingest: plan, segments: index.bulk?.plan() ?? this.#segments, ...store.prefixes }
   }
 
-  /** Or everything that was collected is imported in another way. */
+  /** Publishes the first unit; if that fails, imports everything collected the ordinary way. */
   async #publishFirst(): Promise<void> {
     const { firstOrdinal, unit, reply } = this.#underWay.shift()!
     const { built } = await reply
@@ -231,13 +236,13 @@ export class BulkLoad {
     const ingest = this.#ingest!
     const { store, writer } = this.#collection
     const { ids } = store.prefixes
-    // Ordinals are never given twice, and keys of documents and index records have one in them.
+    // Keys of documents and index records contain ordinals, which are never reused.
     const isNew = ({ smallest }: TableMeta): boolean => !beginsWith(smallest, ids)
     let isKept = false
     const install = async (): Promise<boolean> => {
-      // Here, with no other write under way: an index may have been declared by one that was called before.
+      // Checked here, with no other write in flight, because an earlier call may have created an index.
       if (!this.#isWelcome) return false
-      // Should this fail, whether the store has the tables is unknown.
+      // If this fails, it is unknown whether the store has the tables.
       isKept = true
       return ingest.install(built.tables, isNew)
     }
@@ -250,7 +255,7 @@ export class BulkLoad {
     }
   }
 
-  /** Nothing more will come: what has come is imported, by threads as long as it is worth it. */
+  /** The input has ended: imports the rest, using threads as long as that pays off. */
   async end(): Promise<void> {
     const unfinished = this.#collector.cut()
     if (this.isCollecting && this.#collector.ended >= this.#sizes.fewest) await this.#send()
@@ -258,13 +263,18 @@ export class BulkLoad {
     if (unfinished.length > 0) await this.#host.insertOrdinarily(unfinished)
   }
 
-  /** What has come so far is imported now: no more is known to come soon, or to be of use in units. */
+  /**
+   * Imports everything collected so far, because no more input is expected soon, or no more is worth building units of.
+   */
   async leave(): Promise<void> {
     while (this.#underWay.length > 0) await this.#publishFirst()
     if (this.isCollecting) await this.#turnBack()
   }
 
-  /** What was not published yet is inserted the ordinary way: the unit whose turn it was, those behind it, and the rest. */
+  /**
+   * Inserts everything not published yet the ordinary way: the rejected unit, those after it, and the lines being
+   * collected.
+   */
   async #turnBack(refused?: LoadUnit): Promise<void> {
     this.#giveUp()
     if (refused !== undefined) await this.#insertOrdinarily(refused)
@@ -275,7 +285,7 @@ export class BulkLoad {
     await this.#insertOrdinarily(this.#collector.unit())
   }
 
-  /** Until the lines are committed their memory is theirs. */
+  /** Lines use their unit's memory until they are committed. */
   async #insertOrdinarily({ bytes, length }: LoadUnit): Promise<void> {
     this.#lent.push(bytes)
     await this.#host.insertOrdinarily(new Uint8Array(bytes, 0, length))

@@ -1,15 +1,15 @@
-/** Runs of entries of a unit, put together in memory that the next run uses again. */
+/** Runs of a unit's entries, assembled in memory that the next run reuses. */
 import type { EntryRun } from '../../lsm/ingest/ingest-tables.ts'
 import { ordinalBytes, writeOrdinal } from '../store/layout.ts'
 import { maxDigits, passingDigits } from '../store/ordinal-digits.ts'
 import type { LoadedIds } from './load-unit.ts'
 
-/** Entries of a run, at most. */
+/** Maximum number of entries in a run. */
 export const runEntries = 64
-/** Of the keys of a run, if it is not one alone. */
+/** Maximum key bytes of a run with more than one entry. */
 const maxKeyBytes = 64 << 10
 
-/** Documents as they stand in a unit's lines, under ordinals that follow each other. */
+/** Documents as they are in a unit's lines, with consecutive ordinals. */
 export class DocumentRun {
   readonly #prefixBytes: number
   readonly #keys: Uint8Array
@@ -23,7 +23,10 @@ export class DocumentRun {
     for (let i = 0; i < runEntries; i++) this.#keys.set(prefix, i * keyBytes)
   }
 
-  /** @param count at most runEntries @param places where each begins and ends, in turn; the first one is number `firstPlace` */
+  /**
+   * @param count at most runEntries @param places start and end of each value, alternating; the first value is number
+   *   `firstPlace`
+   */
   of(firstOrdinal: number, count: number, values: Uint8Array, places: Uint32Array, firstPlace: number): EntryRun {
     const keyBytes = this.#prefixBytes + ordinalBytes
     for (let i = 0; i < count; i++) writeOrdinal(this.#keys, i * keyBytes + this.#prefixBytes, firstOrdinal + i)
@@ -31,7 +34,7 @@ export class DocumentRun {
   }
 }
 
-/** The table of `_id`s: for each the ordinal's digits. */
+/** Yields runs of the id table, which maps each `_id` to the digits of its ordinal. */
 export function* idRuns(prefix: Uint8Array, { keys, ends }: LoadedIds, firstOrdinal: number): Generator<EntryRun> {
   const keyEnds = new Uint32Array(runEntries)
   const digits = new Uint8Array(runEntries * maxDigits)

@@ -1,4 +1,4 @@
-/** The encoded `_id`s of a unit, as they come: in one array, and which of them are the first and the last in order. */
+/** The encoded `_id`s of a unit in input order, in one array, with track of the smallest and the greatest. */
 import { compareRanges } from '../../lsm/format/entry.ts'
 import {
   numberKeyBytes,
@@ -18,13 +18,13 @@ export class IdKeys {
   #length = 0
   readonly #ends: Uint32Array
   #count = 0
-  /** Which of them they are. */
+  /** Positions of the smallest and greatest keys. */
   #smallest = 0
   #greatest = 0
-  /** Each is above the one before. */
+  /** Whether each key is greater than the previous one. */
   #isAscending = true
 
-  /** @param capacity of keys */
+  /** @param capacity maximum number of keys */
   constructor(capacity: number) {
     this.#ends = new Uint32Array(capacity)
   }
@@ -36,9 +36,9 @@ export class IdKeys {
   }
 
   /**
-   * The key of the `_id` that the JSON at bytes[start, …) begins with.
-   * @param idEnd as endOfLeadingId() has found it
-   * @param isObjectId it is one, written as its digits alone
+   * Adds the key of the `_id` at the start of the JSON at bytes[start, …).
+   * @param idEnd from endOfLeadingId()
+   * @param isObjectId the `_id` is an ObjectId written as bare digits
    */
   addLeading(bytes: Uint8Array, start: number, idEnd: number, isObjectId = false): void {
     const from = start + leadingIdOffset
@@ -54,7 +54,7 @@ export class IdKeys {
     this.#added(end)
   }
 
-  /** False where two of them are the same. */
+  /** False if there are duplicates. */
   get areDifferent(): boolean {
     if (this.#isAscending) return true
     const seen = new Set<string>()
@@ -63,7 +63,7 @@ export class IdKeys {
     return seen.size === this.#count
   }
 
-  /** REQUIRES: there are some. */
+  /** REQUIRES: there is at least one key. */
   get loaded(): LoadedIds {
     return {
       smallest: this.#key(this.#smallest),
@@ -106,7 +106,7 @@ export class IdKeys {
   }
 }
 
-/** One after the other, as views. */
+/** Yields the keys one after the other, as views. */
 export function* keysOf({ keys, ends }: LoadedIds): Generator<Uint8Array, void, undefined> {
   let start = 0
   for (const end of ends) {

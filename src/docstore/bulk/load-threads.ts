@@ -1,22 +1,22 @@
 /**
- * The threads that build the units of bulk loads.
+ * The pool of threads that build units of bulk loads.
  *
  * Invariants:
- * 1. A thread starts with the first unit that finds no other idle, and keeps the process alive only while it builds. When it
- *    has had nothing to do for a while it ends.
- * 2. Every unit is answered: by a reply, or by an error when its thread dies.
+ * 1. A thread is started when a unit finds no idle one, and keeps the process alive only while it builds. It ends after
+ *    having been idle for a while.
+ * 2. Every request is settled: by a reply, or by an error if its thread dies.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../lsm/start-thread.ts'
 import type { LoadReply, LoadRequest } from './load-unit.ts'
 
-/** The next import finds everything compiled, which a thread otherwise spends a second of its processor on. */
+/** The next import then finds everything compiled, which costs a new thread a second of CPU time. */
 const idleMilliseconds = 60_000
 
-/** Of this process; the one used last is the next to be used. */
+/** Shared by the process; the thread used last is reused first. */
 const idle: LoadThread[] = []
 
-/** @throws Error when the thread dies */
+/** @throws Error if the thread dies */
 export async function buildInThread(request: LoadRequest): Promise<LoadReply> {
   const thread = idle.pop() ?? new LoadThread(forget)
   const reply = await thread.build(request)
@@ -57,7 +57,7 @@ class LoadThread {
     worker.unref()
   }
 
-  /** REQUIRES: it is not building. */
+  /** REQUIRES: the thread is not building. */
   build(request: LoadRequest): Promise<LoadReply> {
     clearTimeout(this.#timer)
     return new Promise((resolve, reject) => {
@@ -67,11 +67,11 @@ class LoadThread {
     })
   }
 
-  /** When it has built nothing for a while. */
+  /** Ends the thread once it has been idle for a while. */
   endLater(): void {
     this.#timer = setTimeout(() => {
       this.#onEnd(this)
-      // It has nothing to do: there is nobody to be told.
+      // The thread is idle, so there is nobody to notify.
       void this.#worker.terminate()
     }, idleMilliseconds)
     this.#timer.unref()

@@ -1,16 +1,16 @@
 /**
- * When units are tried: where a segment ends, and not soon again after one that could not be taken.
+ * Decides when to try building units: where a segment ends, but not soon after a unit that could not be published.
  *
- * Invariant: after the first that could not be taken one segment goes the ordinary way, then twice as many each time, and one again
- * after a unit was published.
+ * Invariant: after the first failure, one segment is inserted the ordinary way; after each further one, twice as many
+ * as before; and one again after a unit was published.
  */
 
-/** Whole segments that go the ordinary way after a unit could not be taken, at most. */
+/** Maximum number of segments inserted the ordinary way after a failure. */
 const maxRest = 16
 
 export class LoadTurn {
   readonly #segmentDocuments: number
-  /** To be inserted the ordinary way before it is of use to ask. */
+  /** Documents to insert the ordinary way before the next try. */
   #documentsBefore = 0
   #rest = 0
   #lastRest = 0
@@ -23,14 +23,14 @@ export class LoadTurn {
     return this.#documentsBefore <= 0
   }
 
-  /** A document has gone the ordinary way. */
+  /** A document was inserted the ordinary way. */
   passed(): void {
     this.#documentsBefore--
   }
 
   /**
-   * Called when it is due. False where documents have to pass first.
-   * @param room of the segment that is open
+   * Must be called when isDue. False if documents have to be inserted the ordinary way first.
+   * @param room free places in the open segment
    */
   begins(room: number): boolean {
     this.#documentsBefore = room + this.#rest * this.#segmentDocuments
@@ -42,7 +42,7 @@ export class LoadTurn {
     this.#lastRest = 0
   }
 
-  /** A unit could not be taken, or was not filled. */
+  /** A unit could not be published, or was not filled. */
   gaveUp(): void {
     this.#lastRest = Math.min(maxRest, Math.max(1, 2 * this.#lastRest))
     this.#rest = this.#lastRest

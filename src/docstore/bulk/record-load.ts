@@ -1,4 +1,4 @@
-/** Objects into units of a bulk load: here they become records, which threads index and store as they are. */
+/** Bulk load of documents: encodes them as records here, which threads index and store as they are. */
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
 import type { JsonRecord } from '../documents/json-record.ts'
@@ -11,17 +11,18 @@ import { defaultThreads } from './default-threads.ts'
 import { unitRecords } from './unit-records.ts'
 
 /**
- * Documents that cannot be written as bytes at once are taken apart here and once more in a thread, at twice the cost of one of these:
- * where there are more than so many of them, and than one in so many, all go the ordinary way.
+ * Documents that cannot be encoded to bytes directly are flattened here and again in a thread, at twice the cost per
+ * document. If there are more than `fewFlat` of them, and more than one in `rareFlat`, documents are inserted the
+ * ordinary way.
  */
 const fewFlat = 64
 const rareFlat = 32
 
-/** What the caller does itself. */
+/** Provided by insertMany(). */
 export interface RecordHost {
-  /** Inserts documents that were collected in the ordinary way. */
+  /** Inserts collected documents the ordinary way. */
   insertRecords(records: Iterable<JsonRecord | Document>): Promise<void>
-  /** So many more documents are in the database. */
+  /** Called when that many more documents have been published. */
   published(documents: number): void
 }
 
@@ -29,17 +30,17 @@ export class RecordLoad {
   readonly bulk: BulkLoad
   readonly #encoder: RecordEncoder
   readonly #arena = new RecordArena('passing')
-  /** Since it began to collect: documents, and those among them that had to be taken apart. */
+  /** Documents taken since collection began, and how many of them had to be flattened. */
   #taken = 0
   #flat = 0
 
   private constructor(collection: OpenCollection, bulk: BulkLoad) {
     this.bulk = bulk
-    // No index is to know of what is written.
+    // Without the index's own writer, since the index must not see these documents.
     this.#encoder = new RecordEncoder({ flatten: (document) => collection.index.flatten(document) })
   }
 
-  /** undefined where nothing can be built elsewhere. */
+  /** Returns undefined if units cannot be built. */
   static for(collection: OpenCollection, host: RecordHost, threads = defaultThreads()): RecordLoad | undefined {
     const units: LoadHost = {
       insertOrdinarily: (bytes) => host.insertRecords(unitRecords(bytes)),
@@ -49,7 +50,7 @@ export class RecordLoad {
     return bulk && new RecordLoad(collection, bulk)
   }
 
-  /** As BulkLoad.tryToBegin(). */
+  /** See BulkLoad.tryToBegin(). */
   tryToBegin(left: number | undefined): boolean {
     this.#taken = 0
     this.#flat = 0
@@ -57,8 +58,8 @@ export class RecordLoad {
   }
 
   /**
-   * Takes a document as it is now.
-   * @returns its `_id`; undefined for one that has to go the ordinary way, where it is told what is wrong with it, if anything is
+   * Takes a document in its current state.
+   * @returns its `_id`; undefined if the document has to be inserted the ordinary way, which also reports errors
    */
   put(document: Document): unknown {
     try {
@@ -66,7 +67,7 @@ export class RecordLoad {
       const id = idOf(stored)
       if (id === undefined || id === null) return undefined
       const record = this.#recordOf(stored)
-      // A getter may give another one.
+      // A getter may return a different one each time.
       if (record === undefined || !Object.is(idOf(stored), id) || !this.bulk.put(record)) return undefined
       return id
     } catch (error) {

@@ -1,11 +1,12 @@
 /**
- * Lines → tables: documents, ids and index records of a unit as the write path would have stored them, without log, memtable
- * and checkpoints. Runs in a thread of its own, and knows nothing of the database but its plan.
+ * Builds the tables of a unit from its lines: documents, ids and index records as the write path would have stored
+ * them, without log, memtable and checkpoints. Runs in a thread of its own, and knows nothing of the database except
+ * the plan.
  *
  * Invariants:
- * 1. A unit is built whole or not at all: one line that is not as it should be, and every line is left to the write path,
- *    which tells what is wrong with it.
- * 2. What was not built leaves no file.
+ * 1. A unit is built as a whole or not at all: a single bad line leaves all lines to the write path, which reports what
+ *    is wrong.
+ * 2. A unit that was not built leaves no files.
  */
 import { isUtf8 } from 'node:buffer'
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
@@ -26,14 +27,15 @@ import type { BuiltUnit, LoadRequest } from './load-unit.ts'
 import { UnitLines } from './unit-lines.ts'
 import { UnitTables } from './unit-tables.ts'
 
-/** Lines of a run have so many bytes at most, if it is not one alone: they are in the nearest cache but one. */
+/** Maximum size of a run with more than one line: it should fit in the second-level cache. */
 const maxRunBytes = 128 << 10
-/** `_id`s are not counted. */
+/** No auto-incremented `_id`s. */
 const noCounter = { nextId: undefined }
 
 /**
- * @param earlier units of the thread; this one is among them afterwards
- * @returns undefined where the lines have to be imported one by one
+ * Builds a unit.
+ * @param earlier choices of the thread's earlier units; this unit's are added
+ * @returns undefined if the lines have to be imported individually
  * @throws LEVEL_IO_ERROR
  */
 export async function buildUnit(
@@ -68,9 +70,9 @@ class UnitBuilding {
   readonly #arena = new RecordArena('passing')
   readonly #ids: IdKeys
   #documentBytes = 0
-  /** Lines of a run, at most. */
+  /** Maximum number of lines in the next run. */
   #runLines = runEntries
-  /** Of the run at hand: where each `_id` ends. */
+  /** End of the `_id` of each line in the current run. */
   readonly #idEnds = new Int32Array(runEntries)
 
   private constructor(request: LoadRequest, lines: UnitLines, tables: UnitTables, segments: BulkSegments) {
@@ -98,7 +100,9 @@ class UnitBuilding {
     return new UnitBuilding(request, lines, tables, segments)
   }
 
-  /** @returns false for a document that is refused. @throws PetalError for another one */
+  /**
+   * @returns false if a document was rejected, or there are duplicate `_id`s @throws PetalError for an invalid document
+   */
   async addAll(): Promise<boolean> {
     const { firstOrdinal } = this.#request
     const { count } = this.#lines
@@ -135,8 +139,9 @@ class UnitBuilding {
   }
 
   /**
-   * A function of its own, called often: the compiler makes a loop that is left by `await` anew again and again.
-   * @returns the line after the last one added; undefined when one is refused
+   * Adds a run of lines. A separate function because V8 would recompile a long-running loop with an `await` in it again
+   * and again.
+   * @returns the line after the last one added; undefined if one was rejected
    */
   #addRun(from: number): number | undefined {
     const { bytes, places } = this.#lines
@@ -149,7 +154,10 @@ class UnitBuilding {
     return i
   }
 
-  /** Behind lines that all begin with an `_id` that is read from bytes, or none of which does. At least one. */
+  /**
+   * Returns the end of a run of at least one line: all lines start with an `_id` that can be read from bytes, or none
+   * does.
+   */
   #endOfRun(from: number): number {
     const { count, places } = this.#lines
     const limit = Math.min(from + this.#runLines, count)
@@ -164,9 +172,10 @@ class UnitBuilding {
   }
 
   /**
-   * The short way: of lines that begin with an `_id` and whose bytes tell all, nothing is made but rows and tables. The first
-   * one whose bytes do not tell all ends the run, and the next ones are shorter for a while: each is copied to the scanner.
-   * @returns as #addRun()
+   * The fast path for lines that start with an `_id` and can be indexed from their bytes: produces nothing but index
+   * rows and tables. The first line that cannot be ends the run, and the next runs are shorter for a while, because
+   * each is copied to the scanner.
+   * @returns see #addRun()
    */
   #addStaged(from: number, to: number): number | undefined {
     const { bytes, places } = this.#lines
@@ -197,13 +206,13 @@ class UnitBuilding {
     return this.#add(i, true) ? i + 1 : undefined
   }
 
-  /** Stores lines as they stand. */
+  /** Stores lines as they are. */
   #putLines(from: number, to: number): void {
     const { bytes, places } = this.#lines
     if (to > from) this.#tables.putLines(this.#request.firstOrdinal + from, to - from, bytes, places, from)
   }
 
-  /** @param isTried the scanner was asked, and could not tell */
+  /** @param isTried the scanner could not index the line */
   #add(i: number, isTried = false): boolean {
     const ordinal = this.#request.firstOrdinal + i
     const entry = prepareEntry(this.#lines.item(i), undefined, noCounter)

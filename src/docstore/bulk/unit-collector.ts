@@ -1,29 +1,29 @@
 /**
- * Bytes, or records, → units of whole lines.
+ * Collects bytes or records into units of whole lines.
  *
- * Invariant: units, one behind the other and then the rest, are the bytes that came.
+ * Invariant: all units, followed by the remaining bytes, concatenate to the input.
  */
 import { copyShared } from '../../model/copy-bytes.ts'
 import type { LineKind, LoadUnit } from './load-unit.ts'
 import { takeUnitMemory } from './unit-memory.ts'
 
 const lineFeed = 0x0a
-/** By one call. */
+/** Maximum number of bytes taken by one call. */
 const maxTakenBytes = 256 << 10
-/** Fewer lines than these in so many bytes are too long for a unit. */
+/** If `manyBytes` contain fewer lines than this, the lines are too long for a unit. */
 const fewLines = 256
 const manyBytes = 16 << 20
 const empty = Buffer.from(new SharedArrayBuffer(0))
 
 export class UnitCollector {
-  /** Of a unit. */
+  /** Number of lines in a unit. */
   #lines: number
   readonly #kind: LineKind
   readonly #maxBytes: number
   readonly #maxLineBytes: number
   #bytes: Buffer = empty
   #length = 0
-  /** Lines that have ended, and where the last one did. */
+  /** Number of complete lines, and the end of the last one. */
   #ended = 0
   #endedAt = 0
   #hasRoom = true
@@ -31,7 +31,7 @@ export class UnitCollector {
   /**
    * @param lines of a unit
    * @param maxBytes of a unit
-   * @param maxLineBytes of a line that is imported
+   * @param maxLineBytes of an importable line
    */
   constructor(kind: LineKind, lines: number, maxBytes: number, maxLineBytes: number) {
     this.#kind = kind
@@ -40,40 +40,46 @@ export class UnitCollector {
     this.#maxLineBytes = maxLineBytes
   }
 
-  /** A unit has as many lines as it should. */
+  /** The unit has all of its lines. */
   get isFull(): boolean {
     return this.#ended >= this.#lines
   }
 
-  /** A unit is to have so many lines, as far as it has no more yet: all of one that has begun will be in it. */
+  /**
+   * Sets the number of lines of the unit, or the next possible number if it already has more; a started line always
+   * stays in it.
+   */
   aim(lines: number): void {
     const isOneBegun = this.#length > this.#endedAt
     this.#lines = Math.max(lines, isOneBegun ? this.#ended + 1 : 1)
   }
 
-  /** Lines that have ended. */
+  /** Number of complete lines. */
   get ended(): number {
     return this.#ended
   }
 
-  /** Bytes of these. */
+  /** Bytes of the complete lines. */
   get endedAt(): number {
     return this.#endedAt
   }
 
-  /** Of what was collected. */
+  /** Number of collected bytes. */
   get length(): number {
     return this.#length
   }
 
-  /** It has not, and its lines are too long for a unit, or one of them for an import; or there is no memory for it. */
+  /**
+   * The unit cannot be filled: its lines are too long for a unit, one of them is too long for an import, or there is no
+   * memory.
+   */
   get isOver(): boolean {
     if (!this.#hasRoom) return true
     const isFew = this.#ended < fewLines && this.#length > manyBytes
     return isFew || this.#length > this.#maxBytes || this.#length - this.#endedAt > this.#maxLineBytes
   }
 
-  /** Takes bytes until a unit is full, a fraction of a millisecond's work at most. @returns what it did not take */
+  /** Takes bytes until the unit is full, limited to a fraction of a millisecond's work. @returns the bytes not taken */
   take(chunk: Uint8Array): Uint8Array {
     if (this.#length === 0) this.#begin()
     if (!this.#hasRoom) return chunk
@@ -94,7 +100,7 @@ export class UnitCollector {
     return chunk.subarray(end)
   }
 
-  /** Takes a line without its end; none is in it. False where there is no room for it. */
+  /** Takes a line without line feeds. False if there is no room for it. */
   put(line: Uint8Array): boolean {
     if (this.#length === 0) this.#begin()
     const end = this.#length + line.length
@@ -110,14 +116,14 @@ export class UnitCollector {
     return true
   }
 
-  /** Takes the bytes behind the last whole line back. */
+  /** Removes and returns the bytes after the last complete line. */
   cut(): Uint8Array {
     const bytes = new Uint8Array(this.#bytes.subarray(this.#endedAt, this.#length))
     this.#length = this.#endedAt
     return bytes
   }
 
-  /** What was collected, be it full or not; the next bytes begin another unit. */
+  /** Returns what was collected, whether full or not; the next bytes start another unit. */
   unit(): LoadUnit {
     const bytes = this.#bytes.buffer as SharedArrayBuffer
     const unit = { kind: this.#kind, bytes, length: this.#length, lines: this.#ended }

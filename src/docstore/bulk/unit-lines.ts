@@ -1,4 +1,4 @@
-/** The lines of a unit that are not blank, where they stand, and what each of them holds. */
+/** Finds the non-blank lines of a unit, and parses them. */
 import type { Document } from '../../model/types.ts'
 import type { JsonForm } from '../../sharded-bloom/byte-scan/json-form.ts'
 import type { StoredDocument } from '../../sharded-bloom/stored-source.ts'
@@ -12,21 +12,21 @@ import type { LineKind } from './load-unit.ts'
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const usualLines = 65_536
-/** Found by one call: a function that is called often is compiled once. */
+/** Lines found per call, since a function that is called often gets compiled once. */
 const linesAtOnce = 256
-/** Documents that are handed to a sampler together. */
+/** Documents passed to a sampler at once. */
 const runDocuments = 64
 
 export class UnitLines {
-  /** Of all lines. */
+  /** Bytes of all lines. */
   readonly bytes: Uint8Array
   readonly kind: LineKind
   readonly #buffer: Buffer
   readonly #firstOrdinal: number
-  /** Where each line begins and ends. */
+  /** Start and end of each line, alternating. */
   #places = new Uint32Array(2 * usualLines)
   #count = 0
-  /** One of them, be it blank, is longer than any that is imported. */
+  /** A line, possibly blank, is longer than the import allows. */
   isOneTooLong = false
 
   /** @param bytes UTF-8; the last one ends a line */
@@ -42,12 +42,12 @@ export class UnitLines {
     return this.#count
   }
 
-  /** Where each line begins and ends, in turn, in `bytes`. */
+  /** Start and end of each line in `bytes`, alternating. */
   get places(): Uint32Array {
     return this.#places
   }
 
-  /** @throws PetalError for a line that holds no document */
+  /** @throws PetalError for a line that contains no document */
   item(i: number): JsonRecord | Document {
     const line = this.line(i)
     if (this.kind === 'record') return readRecord(line)
@@ -57,19 +57,19 @@ export class UnitLines {
     return storedForm(item)
   }
 
-  /** Its bytes. */
+  /** The bytes of a line. */
   line(i: number): Uint8Array {
     const start = this.#places[2 * i]!
     const { buffer, byteOffset } = this.bytes
     return new Uint8Array(buffer, byteOffset + start, this.#places[2 * i + 1]! - start)
   }
 
-  /** How its JSON has to be read; undefined for a record that is none. */
+  /** How the JSON of a line has to be read; undefined for an invalid record. */
   form(i: number): JsonForm | undefined {
     return this.kind === 'line' ? 'extended' : formOfRecord(this.bytes, this.#places[2 * i]!)
   }
 
-  /** Where the `_id` ends that its JSON begins with; −1 where that is not read from bytes as they stand. */
+  /** End of the `_id` at the start of a line's JSON; −1 if it cannot be read from the bytes as they are. */
   endOfId(i: number): number {
     const form = this.form(i)
     if (form === undefined) return -1
@@ -81,7 +81,7 @@ export class UnitLines {
     return wrapsIdAlone(bytes, start, idEnd, end) ? -1 : idEnd
   }
 
-  /** As a sampler takes them. */
+  /** Yields documents for a sampler. */
   async *stored(from: number, to: number): AsyncGenerator<readonly StoredDocument[]> {
     for (let begin = from; begin < to; begin += runDocuments) {
       const run: StoredDocument[] = []
@@ -90,7 +90,7 @@ export class UnitLines {
     }
   }
 
-  /** @returns where the lines begin that are left */
+  /** @returns start of the remaining lines */
   #findSome(from: number): number {
     const bytes = this.#buffer
     const places = this.#room()
@@ -111,7 +111,7 @@ export class UnitLines {
     return start
   }
 
-  /** The places, with room for some more. */
+  /** Returns the places, with room for more. */
   #room(): Uint32Array {
     const needed = 2 * (this.#count + linesAtOnce)
     if (needed > this.#places.length) {

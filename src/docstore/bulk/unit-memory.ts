@@ -1,18 +1,21 @@
 /**
- * Memory for the lines of units. It is this process's: the next unit has it again, and so has the next import. V8 knows nothing
- * of the size of what threads share, and would let it pile up.
+ * Memory for the lines of units, pooled by the process for the next unit and the next import: V8 does not account for
+ * shared memory, and would let it pile up.
  *
- * Invariant: what is idle for a while is let go.
+ * Invariant: memory that has been idle for a while is released.
  */
 
 const idleMilliseconds = 10_000
-/** Of imports by four threads: more are held by none that is told nothing else. */
+/** Enough for an import with four threads; by default, none holds more. */
 const maxIdle = 5
 
 let idle: SharedArrayBuffer[] = []
 let timer: NodeJS.Timeout | undefined
 
-/** So many bytes, whatever they hold; pages that are never written to take no memory. undefined where there is no room. */
+/**
+ * Returns memory with arbitrary contents; pages never written to take no physical memory. undefined if there is no
+ * room.
+ */
 export function takeUnitMemory(bytes: number): SharedArrayBuffer | undefined {
   const found = idle.findIndex(({ byteLength }) => byteLength === bytes)
   if (found >= 0) return idle.splice(found, 1)[0]
@@ -24,7 +27,7 @@ export function takeUnitMemory(bytes: number): SharedArrayBuffer | undefined {
   }
 }
 
-/** Nobody reads it any more. */
+/** Returns memory that is no longer in use to the pool. */
 export function giveUnitMemory(memory: SharedArrayBuffer): void {
   if (memory.byteLength === 0 || idle.length >= maxIdle) return
   idle.push(memory)
@@ -33,7 +36,7 @@ export function giveUnitMemory(memory: SharedArrayBuffer): void {
   timer.unref()
 }
 
-/** Lets go what is idle. */
+/** Releases idle memory. */
 export function dropUnitMemory(): void {
   idle = []
 }

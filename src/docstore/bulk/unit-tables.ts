@@ -1,8 +1,9 @@
 /**
- * The tables of a unit: one after the other of documents, and at the end one of ids and some of index records.
+ * The tables of a unit: tables of documents one after the other, and at the end one of ids and some of index records.
  *
- * Index records stand by their kind first and by their segment second. Kinds of which a unit has many get tables of their own:
- * they overlap no other unit's, go to the deepest level, and are never merged. What is left of a unit is small.
+ * Index records are ordered by kind, then by segment. Kinds of which a unit has many get tables of their own, which
+ * overlap no other unit's tables, go to the deepest level, and are never merged. The remaining tables of a unit are
+ * small.
  */
 import type { FileSystem } from '../../lsm/fs/file-system.ts'
 import { IngestTables } from '../../lsm/ingest/ingest-tables.ts'
@@ -13,10 +14,10 @@ import { compareBytes, ordinalSuffix } from '../store/layout.ts'
 import { DocumentRun, idRuns } from './entry-runs.ts'
 import { documentTableBytes, type LoadedIds, type LoadPlan, type LoadRequest, smallNumbers } from './load-unit.ts'
 
-/** Of records of one kind: with a table of their own. */
+/** Bytes of records of one kind that make a table of its own. */
 const ownTableBytes = 128 << 10
 
-/** Records of one kind: they begin with the same byte. */
+/** Records of one kind, that is, with the same first byte. */
 interface Kind {
   bytes: number
   greatest: Uint8Array
@@ -27,7 +28,7 @@ export class UnitTables {
   readonly #kinds = new Map<number, Kind>()
   readonly #documentRun: DocumentRun
   readonly #documents: IngestTables
-  /** Ids and index records, small: kept until the end, so that there are few tables of them. */
+  /** Ids and index records are small, and are kept until the end, so that there are few tables of them. */
   readonly #small: IngestTables
 
   constructor({ plan, firstNumber, numbers }: LoadRequest, fileSystem: FileSystem) {
@@ -41,7 +42,7 @@ export class UnitTables {
     this.#documents.put(this.#plan.docs, ordinalSuffix(ordinal), record)
   }
 
-  /** Documents as they stand in the lines, under ordinals that follow each other. @param count at most runEntries */
+  /** Stores documents as they are in the lines, with consecutive ordinals. @param count at most runEntries */
   putLines(firstOrdinal: number, count: number, bytes: Uint8Array, places: Uint32Array, firstPlace: number): void {
     this.#documents.putRun(this.#documentRun.of(firstOrdinal, count, bytes, places, firstPlace))
   }
@@ -50,7 +51,7 @@ export class UnitTables {
     for (const run of idRuns(this.#plan.ids, ids, firstOrdinal)) this.#small.putRun(run)
   }
 
-  /** The value may be written over at once. Nothing that would be deleted was ever there. */
+  /** The caller may reuse the value's buffer at once. Deletions are ignored, because nothing was there before. */
   putIndexRecord({ key, value }: IndexWrite): void {
     if (value === undefined) return
     this.#small.put(this.#plan.index, key, value)
@@ -64,26 +65,26 @@ export class UnitTables {
     if (compareBytes(key, kind.greatest) > 0) kind.greatest = key.slice()
   }
 
-  /** Makes a table of the documents so far, where these are enough for one. @throws LEVEL_IO_ERROR */
+  /** Writes the documents collected so far to a table, if they are enough for one. @throws LEVEL_IO_ERROR */
   async flushIfFull(): Promise<void> {
     if (this.#documents.bytes < documentTableBytes) return
     await this.#documents.flush()
-    // What has been written is synced, and the memory used again.
+    // Pause: the table was synced to disk, and its memory can be reused.
     await nextTurn()
   }
 
-  /** All tables, durable. @throws LEVEL_IO_ERROR */
+  /** Finishes all tables and makes them durable. @throws LEVEL_IO_ERROR */
   async finish(): Promise<readonly TableMeta[]> {
     return [...(await this.#documents.finish()), ...(await this.#small.finish(this.#ends()))]
   }
 
-  /** Removes what was written. */
+  /** Removes the files written. */
   async discard(): Promise<void> {
     await this.#documents.discard()
     await this.#small.discard()
   }
 
-  /** The last keys of kinds that are large, and of those in front of one. */
+  /** Returns the last keys of the large kinds, and of the kinds just before one. */
   #ends(): readonly Uint8Array[] {
     const { index } = this.#plan
     const kinds = [...this.#kinds].sort(([a], [b]) => a - b).map(([, kind]) => kind)

@@ -1,18 +1,18 @@
 /**
- * `_id`s that are integers of a domain [from, to): where a document stands is computed from its `_id`, and no table of ids
- * is kept.
+ * `_id`s that are integers of a domain [from, to): a document's ordinal is computed from its `_id`, without an id
+ * table.
  *
- * The domain is cut into blocks of 4,096 integers, and a keyed permutation shuffles each. Blocks keep their order, so that
- * ids that come in ascending order are written block by block, in tables that do not overlap.
+ * The domain is divided into blocks of 4,096 integers, and a keyed permutation shuffles each. Blocks keep their order,
+ * so that ascending ids are written block by block, in tables that do not overlap.
  *
- * Invariant: ordinalOf is a bijection of the domain and [0, size); idAt is its inverse. Both depend on what the catalog keeps
- * of the collection and on nothing else.
+ * Invariant: ordinalOf is a bijection between the domain and [0, size), and idAt is its inverse. Both depend only on
+ * what the catalog stores about the collection.
  */
 import { PetalError } from '../../model/errors.ts'
 import { encodeKey } from '../../model/key.ts'
 import { KeyedPermutation } from '../../sharded-bloom/standalone/keyed-permutation.ts'
 
-/** As the catalog keeps it. */
+/** The form stored in the catalog. */
 export interface ReversibleHeader {
   readonly codec: 'reversible'
   readonly from: number
@@ -21,14 +21,14 @@ export interface ReversibleHeader {
   readonly key: readonly [lo: number, hi: number]
 }
 
-/** Of `_id`s that a domain may have: positions of index segments have 32 bits. */
+/** Maximum size of a domain: positions in index segments have 32 bits. */
 export const maxDomain = 2 ** 32
 const blockIds = 4096
 const keyBytes = encodeKey(0).length
 
 export class ReversibleIds {
   readonly header: ReversibleHeader
-  /** Ordinals are below it. */
+  /** Ordinals are below this. */
   readonly size: number
   readonly #blocks: KeyedPermutation
   /** The last block may be shorter. */
@@ -44,7 +44,7 @@ export class ReversibleIds {
     this.#lastBlock = new KeyedPermutation(this.size - this.#lastStart, ...key)
   }
 
-  /** undefined for an integer that is not in the domain, and for whatever is no integer. */
+  /** Returns undefined for anything but an integer in the domain. */
   ordinalOf(id: number): number | undefined {
     const { from, to } = this.header
     if (!Number.isInteger(id) || id < from || id >= to) return undefined
@@ -58,13 +58,13 @@ export class ReversibleIds {
     return this.header.from + start + this.#permutationAt(start).inverse(ordinal - start)
   }
 
-  /** As ordinalOf(), of an encoded `_id`: equal numbers have one key, whatever their type. */
+  /** Like ordinalOf(), for an encoded `_id`: equal numbers of different types have the same key. */
   ordinalOfKey(key: Uint8Array): number | undefined {
     const id = integerOf(key)
     return id === undefined ? undefined : this.ordinalOf(id)
   }
 
-  /** @throws PetalError BadValue for an `_id` that is not in the domain; returns it as a number */
+  /** Returns the `_id` as a number. @throws PetalError BadValue for an `_id` that is not in the domain */
   check(id: unknown, key: Uint8Array): number {
     const integer = integerOf(key)
     if (integer !== undefined && this.ordinalOf(integer) !== undefined) return integer
@@ -83,14 +83,14 @@ export class ReversibleIds {
 
 const view = new DataView(new ArrayBuffer(8))
 
-/** The number of an encoded `_id`; undefined for what is no number, or none that a double holds exactly. */
+/** Returns the number of an encoded `_id`; undefined for anything but a number that a double represents exactly. */
 function integerOf(key: Uint8Array): number | undefined {
   if (key.length !== keyBytes) return undefined
   const flip = key[1]! >= 0x80 ? 0 : 0xff
   for (let i = 0; i < 8; i++) view.setUint8(i, key[i + 1]! ^ flip)
   if (flip === 0) view.setUint8(0, key[1]! & 0x7f)
   const number = view.getFloat64(0) + 0
-  // Other values may have keys of that length: only a number's own key is the same.
+  // Other values may have keys of the same length, but never the key of a number.
   return encodeKey(number).every((byte, i) => byte === key[i]) ? number : undefined
 }
 

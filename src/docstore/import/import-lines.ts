@@ -1,6 +1,6 @@
 /**
- * Newline-delimited JSON into a collection: lines go into runs that are inserted one after the other, and from some length on
- * to threads.
+ * Imports newline-delimited JSON into a collection: lines are inserted in batches or, in a long import, passed to
+ * threads.
  *
  * Invariants:
  * 1. When strict, nothing after the first bad line is inserted, and everything before it is.
@@ -36,11 +36,11 @@ export async function importLines(
         await lineImport.take(chunk)
       }
     } catch (error) {
-      // The source broke off or was ended before its time: what was read before is good.
+      // The source failed: import what was read before.
       if (!lineImport.hasFailed) await lineImport.finish(false)
       throw error
     }
-    // The last line of an input that was cut off is no line.
+    // When aborted, the last line may be incomplete.
     const result = await lineImport.finish(!signal?.aborted)
     if (signal?.aborted) throw new AbortedError(signal.reason)
     return result
@@ -50,15 +50,15 @@ export async function importLines(
   }
 }
 
-/** Bytes to lines, and where they go: into runs that are inserted, or, of a long import, to threads. */
+/** Splits bytes into lines, and passes them to batches to be inserted or, in a long import, to threads. */
 class LineImport {
   readonly #run: ImportRun
   readonly #splitter = new LineSplitter(maxLineBytes)
   readonly #load: BulkLoad | undefined
-  /** Bytes still to come, where it is known. */
+  /** Bytes still to come, if known. */
   #bytesLeft: number | undefined
 
-  /** @param bytes of the source, where it is known */
+  /** @param bytes size of the source, if known */
   constructor(collection: OpenCollection, options: ImportOptions, bytes: number | undefined) {
     this.#bytesLeft = bytes
     const { threads = defaultThreads() } = options
@@ -77,7 +77,7 @@ class LineImport {
     return this.#run.hasFailed || this.#load?.hasFailed === true
   }
 
-  /** Lines wait for others: what comes late makes a difference. */
+  /** Lines are waiting for others to arrive. */
   get isWaiting(): boolean {
     return this.#run.isWaiting || this.#load?.isCollecting === true
   }
@@ -91,20 +91,20 @@ class LineImport {
         rest = await load.take(rest, left)
         continue
       }
-      // What one thread has not done with when the next segment begins, several do.
+      // If there is more input when the next segment starts, several threads take over.
       const isAllTaken = await this.#run.takeAll(this.#splitter.push(rest), load)
       if (isAllTaken) return
       rest = this.#splitter.takeRest()
     }
   }
 
-  /** Nothing may come for a while: whole lines that have come are not to wait for others. */
+  /** The source may be idle for a while: does not let whole lines wait. */
   async pause(): Promise<void> {
     if (this.#load?.isCollecting) await this.#load.leave()
     await this.#run.finish()
   }
 
-  /** Imports what is left. @param isWhole the last line is one, though no line feed ends it */
+  /** Imports the rest. @param isWhole the last line is complete, though no line feed ends it */
   async finish(isWhole: boolean): Promise<ImportResult> {
     if (this.#load?.isCollecting) await this.#load.end()
     await this.#run.finish()
@@ -116,7 +116,7 @@ class LineImport {
     await this.#load?.close(!this.hasFailed)
   }
 
-  /** A source that has more bytes than it was said to have is one of which nobody knows. */
+  /** Once a source has delivered more bytes than announced, the number of remaining bytes is unknown. */
   #leftAfter({ length }: Uint8Array): number | undefined {
     if (this.#bytesLeft !== undefined) this.#bytesLeft = this.#bytesLeft < length ? undefined : this.#bytesLeft - length
     return this.#bytesLeft
@@ -127,7 +127,7 @@ class LineImport {
   }
 }
 
-/** Of a list, whose chunks are all there. */
+/** Size of the source if it is an array, all of whose chunks are available. */
 function bytesOf(source: LineSource): number | undefined {
   if (!Array.isArray(source)) return undefined
   return source.reduce((sum: number, chunk: unknown) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)

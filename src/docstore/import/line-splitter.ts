@@ -1,10 +1,10 @@
 /**
- * Cuts a stream of bytes into lines.
+ * Splits a stream of bytes into lines.
  *
  * Invariants:
  * 1. At most `maxLineBytes` and one chunk are held: a longer line is counted, not kept.
- * 2. Lines are numbered from 1 as an editor numbers them; `\n` and `\r\n` end a line, and a byte order mark at the very
- *    beginning is no part of the first.
+ * 2. Lines are numbered from 1, as in an editor; `\n` and `\r\n` end a line, and a byte order mark at the very
+ *    beginning is not part of the first line.
  */
 import { isUtf8 } from 'node:buffer'
 
@@ -13,12 +13,12 @@ export type Line =
       readonly kind: 'line'
       readonly number: number
       readonly bytes: Uint8Array
-      /** Known to be UTF-8, because all whole lines of its chunk are; otherwise that has to be looked at. */
+      /** Known to be valid UTF-8, because all whole lines of its chunk are; otherwise it has to be checked. */
       readonly isUtf8: boolean
     }
   | { readonly kind: 'tooLong'; readonly number: number; readonly length: number }
 
-/** Larger chunks are not tested as a whole: that would take milliseconds. */
+/** Larger chunks are not checked as a whole: that would take milliseconds. */
 const maxTestedBytes = 4 * 1024 * 1024
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -26,11 +26,11 @@ const byteOrderMark = [0xef, 0xbb, 0xbf] as const
 
 export class LineSplitter {
   readonly #maxLineBytes: number
-  /** Beginning of a line whose end has not come yet; empty while it is too long. */
+  /** Start of a line whose end has not arrived yet; empty while the line is too long. */
   #parts: Uint8Array[] = []
   #length = 0
   #number = 0
-  /** The last one, and where in it the next line begins. */
+  /** The last chunk, and where the next line starts in it. */
   #chunk: Uint8Array = new Uint8Array(0)
   #at = 0
 
@@ -39,8 +39,8 @@ export class LineSplitter {
   }
 
   /**
-   * Lines that end in this chunk. They refer to its bytes, which must not change while they are used. Whoever does not take all
-   * of them calls takeRest().
+   * Yields the lines that end in this chunk, as views of it: it must not change while they are used. A caller that does
+   * not take all of them must call takeRest().
    */
   push(chunk: Uint8Array): Generator<Line, void, undefined> {
     this.#chunk = chunk
@@ -48,7 +48,7 @@ export class LineSplitter {
     return this.#lines()
   }
 
-  /** The bytes of the last chunk behind the last line that was taken of it, as if they had never come. */
+  /** Returns the bytes after the last line taken from the last chunk, as if they had never been pushed. */
   takeRest(): Uint8Array {
     const rest = this.#chunk.subarray(this.#at)
     if (this.#at > 0 || this.#length === 0) return rest
@@ -58,14 +58,14 @@ export class LineSplitter {
     return whole
   }
 
-  /** Lines that somebody else has taken. */
+  /** Counts lines that were processed elsewhere. */
   passOver(lines: number): void {
     this.#number += lines
   }
 
   *#lines(): Generator<Line, void, undefined> {
     const chunk = this.#chunk
-    // A Buffer is searched, and tested, natively.
+    // A Buffer is searched and validated natively.
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     let end = buffer.indexOf(lineFeed)
     if (end >= 0 && (this.#length > 0 || this.#number === 0)) {
@@ -85,7 +85,7 @@ export class LineSplitter {
     this.#at = chunk.length
   }
 
-  /** The last line, when no line feed ends it. */
+  /** Yields the last line if it has no line feed. */
   *end(): Generator<Line, void, undefined> {
     if (this.#length > 0) yield this.#take()
   }
@@ -110,12 +110,12 @@ export class LineSplitter {
     return { kind: 'line', number, bytes, isUtf8: false }
   }
 
-  /** A line that is whole in its chunk, and not the first. */
+  /** A line that is entirely in its chunk, and not the first. */
   #line(chunk: Buffer, start: number, end: number, areUtf8: boolean): Line {
     const number = ++this.#number
     if (end - start > this.#maxLineBytes) return { kind: 'tooLong', number, length: end - start }
     const length = end - start - (end > start && chunk[end - 1] === carriageReturn ? 1 : 0)
-    // Not by subarray(), which makes a Buffer in several times the time.
+    // Not subarray(), which creates a Buffer and takes several times as long.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset + start, length)
     return { kind: 'line', number, bytes, isUtf8: areUtf8 }
   }

@@ -1,18 +1,21 @@
-/** A database in a new directory, which is there whole and durable or not at all (lsm/fs/staged-directory.ts). */
+/**
+ * Creates a database in a new directory, which appears complete and durable or not at all (lsm/fs/staged-directory.ts).
+ */
 import { AbortedError, PetalError } from '../../model/errors.ts'
 import { fromStore } from '../errors.ts'
 
 /**
- * @param location must not be there, or be an empty directory
- * @param fill gets a directory, empty, and leaves it with everything closed
- * @throws PetalError DatabaseExists for a location that is taken, BadValue for one within a database, StoreFailure; AbortedError; what `fill` throws
+ * @param location must not exist, or be an empty directory
+ * @param fill fills an empty directory, and closes everything in it
+ * @throws PetalError DatabaseExists if the location is taken, BadValue if it is inside a database, StoreFailure;
+ *   AbortedError; errors thrown by `fill`
  */
 export async function fillNewDirectory<T>(
   location: string,
   signal: AbortSignal | undefined,
   fill: (directory: string) => Promise<T>
 ): Promise<T> {
-  // Loaded here and not above: where there is no file system, databases are opened over a store.
+  // Imported lazily: where there is no file system, databases are opened over a store.
   const { stageDirectory, syncFiles } = await import('../../lsm/fs/staged-directory.ts')
   const { nodeFileSystem } = await import('../../lsm/fs/node-file-system.ts')
   try {
@@ -26,7 +29,7 @@ export async function fillNewDirectory<T>(
   }
 }
 
-/** What a user is told when a database could not be made at a location. */
+/** Converts the error of a database that could not be created at a location. */
 export function newDirectoryFailed(location: string, signal: AbortSignal | undefined, error: unknown): unknown {
   if (signal?.aborted === true) return new AbortedError(signal.reason)
   if (error instanceof PetalError) return error
@@ -50,7 +53,7 @@ export function newDirectoryFailed(location: string, signal: AbortSignal | undef
   })
 }
 
-/** The database that a directory was to be made in. */
+/** The database inside which a directory was to be created. */
 function databaseAbove(error: unknown): unknown {
   return (error as { readonly database?: unknown } | undefined)?.database
 }

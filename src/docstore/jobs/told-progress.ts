@@ -1,9 +1,9 @@
 /**
- * Tells a caller's function how far a job is. What the function throws is the caller's own: whatever the layers below make of
- * it, and whatever code it has, the caller gets it unchanged.
+ * Calls a caller's progress function. If the function throws, the caller gets that error unchanged, whatever its code,
+ * and whatever the layers in between make of it.
  */
 export class ToldProgress<P> {
-  /** undefined where nobody wants to know. */
+  /** undefined if the caller passed no function. */
   readonly tell: ((progress: P) => void) | undefined
   #failure: { readonly error: unknown } | undefined
 
@@ -19,7 +19,7 @@ export class ToldProgress<P> {
     }
   }
 
-  /** Why the job has failed: what the function threw, if it did, or else what `otherwise` gives. */
+  /** Returns why the job failed: the progress function's error if it threw, otherwise the result of `otherwise`. */
   failure(otherwise: () => unknown): unknown {
     return this.#failure === undefined ? otherwise() : this.#failure.error
   }

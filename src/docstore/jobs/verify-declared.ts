@@ -1,9 +1,9 @@
 /**
- * Checks a declared index against the documents of a view: every entry that a document should have is there and leads to
- * it, and there are no more.
+ * Checks a declared index against the documents of a view: every entry that a document should have exists and leads to
+ * it, and there are no others.
  *
- * Invariant: documents are given with every ordinal once. Entries of two documents differ, so that equal numbers and no
- * missing entry mean that the index is exactly theirs.
+ * Invariant: each ordinal is added once. Entries of different documents differ, so if the counts are equal and no entry
+ * is missing, the index contains exactly the right entries.
  */
 import { PetalError } from '../../model/errors.ts'
 import type { Document } from '../../model/types.ts'
@@ -20,12 +20,12 @@ export class DeclaredCheck {
   readonly #index: DeclaredIndex
   readonly #view: ReadView
   readonly #tell: (what: string) => void
-  /** Keys that are yet to be looked for, and the ordinals they should lead to. */
+  /** Keys still to be looked up, and the ordinals they should lead to. */
   #keys: Uint8Array[] = []
   #ordinals: number[] = []
   #expected = 0
 
-  /** @param tell of a problem */
+  /** @param tell reports a problem */
   constructor(store: IndexStore, index: DeclaredIndex, view: ReadView, tell: (what: string) => void) {
     this.#store = store
     this.#index = index
@@ -45,7 +45,7 @@ export class DeclaredCheck {
     this.#expected += had.entries.length
   }
 
-  /** Looks for the entries of the documents that were added since. */
+  /** Looks up the entries of the documents added since the last call. */
   async look(): Promise<void> {
     const keys = this.#keys
     const ordinals = this.#ordinals
@@ -67,7 +67,7 @@ export class DeclaredCheck {
     }
   }
 
-  /** Counts the entries, once all documents were added and looked for. @param breathe called between runs of them */
+  /** Counts the entries, after all documents were added and looked up. @param breathe called between runs of entries */
   async end(breathe: () => Promise<void>): Promise<void> {
     const how = { reverse: false, values: this.#index.definition.unique, snapshot: this.#view.snapshot }
     const iterator = this.#store.entries(this.#index.area, { from: firstEntry, to: undefined }, how)
